@@ -7,7 +7,7 @@ VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test lint venv demo run generate conformance fuzz lab deb package-test docs clean
+.PHONY: help deps build test lint venv demo run generate conformance fuzz lab deb deb-device package-test docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ lab: deps venv ## Run the laboratory: the long form of the model, fault, crash a
 
 deb: deps ## Build the Debian package, including the Swift runtime, in .build/package
 	@scripts/deb
+
+deb-device: deps ## Build the Debian package of a device, without the server
+	@scripts/deb-device
 
 package-test: deps venv ## Build the package and test it in a minimal Debian (needs root)
 	@scripts/package-test

@@ -1,14 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Warnings are errors. Optimized builds leave out the run-time half of the exclusivity check, which costs every access
-/// to a class's property; the compile-time half stays, and debug builds, which the tests run, have both.
+/// Warnings are errors. Optimized builds omit the run-time part of the exclusivity check, which costs every access to a class's
+/// property; the compile-time part stays, and debug builds, which the tests use, have both.
 let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
 
-/// A module of the product; its folder is `Sources/NAME`, or `path` below `Sources` where modules stand in a group.
+/// A module of the product; its folder is `Sources/NAME`, or `path` below `Sources` for modules in a group.
 func module(
     _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, exclude: [String] = [],
     resources: [Resource] = []
@@ -24,7 +24,7 @@ func tests(_ module: String, _ dependencies: [Target.Dependency] = [], exclude: 
         swiftSettings: strict)
 }
 
-/// A library of the system, from Debian's -dev packages; `make deps` installs them all.
+/// A system library from Debian's -dev packages; `make deps` installs them all.
 func system(_ name: String, pkgConfig: String?, packages: String...) -> Target {
     .systemLibrary(
         name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: [.apt(packages)])
@@ -34,6 +34,7 @@ let package = Package(
     name: "data-gateway",
     products: [
         .executable(name: "data-gateway", targets: ["GatewayServer"]),
+        .executable(name: "data-gateway-device", targets: ["data-gateway-device"]),
         .executable(name: "protoc-gen-gateway", targets: ["protoc-gen-gateway"]),
         .library(name: "Wire", targets: ["Wire"]),
         .library(name: "Proto", targets: ["Proto"]),
@@ -56,12 +57,14 @@ let package = Package(
         module("Basics", [], path: "Platform/Basics"),
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
         module("XML", []),
+        module("Zip", ["Basics", "CZlib"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
         module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),
         module("HTTP2", ["Basics", "CNghttp2"], path: "Wire/HTTP2"),
         module("GRPCWire", ["Basics", "CZlib", "Protobuf", "ProtobufJSON"], path: "Wire/GRPCWire"),
+        module("REST", ["Basics", "GRPCWire", "Protobuf", "ProtobufJSON"], path: "Wire/REST"),
         module("HTTPTypes", ["Basics", "Crypto"], path: "Wire/HTTPTypes"),
-        module("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON"], path: "Wire/Umbrella"),
+        module("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "REST"], path: "Wire/Umbrella"),
         module("CommonProto", ["GRPCWire", "Protobuf"], path: "Proto/CommonProto"),
         module("GatewayProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Proto/GatewayProto"),
         module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Umbrella"),
@@ -79,7 +82,7 @@ let package = Package(
         module(
             "ThreadCalls", ["Basics", "CLinux", "EventLoops", "HTTPTypes", "RPC", "Wire"],
             path: "Network/ThreadCalls"),
-        module("HTTPClient", ["CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
+        module("HTTPClient", ["Basics", "CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
         module("Database", ["Basics", "CLinux", "CSQLite"], path: "Storage/Database"),
         module("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "XML"], path: "Storage/StoreProtocol"),
         module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayErrors", "RPC"], path: "API/GatewayAPI"),
@@ -128,12 +131,22 @@ let package = Package(
         module(
             "DeviceClient",
             [
-                "Basics", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "Sockets",
-                "StoreClient", "StoreProtocol", "Wire",
+                "Basics", "CLinux", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC",
+                "Sockets", "StoreClient", "StoreProtocol", "Wire",
             ]),
+        module("DeviceAgent", ["Basics", "CLinux", "DeviceClient", "HTTPClient"]),
         module(
             "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "Proto", "Sockets", "Wire"],
             path: "GatewayServer/CommandLine"),
+        module(
+            "DeviceCommands",
+            [
+                "Basics", "CommandLineInterface", "DeviceAgent", "DeviceClient", "GatewayErrors", "HTTPClient",
+                "HTTPTypes", "RPC", "Sockets", "StoreClient", "Wire",
+            ]),
+        .executableTarget(
+            name: "data-gateway-device", dependencies: ["CommandLineInterface", "DeviceCommands"],
+            path: "Sources/DeviceProgram", swiftSettings: strict),
         module(
             "Observability",
             [
@@ -159,8 +172,8 @@ let package = Package(
             "Commands",
             [
                 "Accounts", "Backup", "Basics", "CommandLineInterface", "Configuration", "Crypto", "DeviceClient",
-                "DeviceInit", "EventLoops", "GatewayAPI", "HTTPClient", "HTTPTypes", "Observability", "Proto", "RPC",
-                "Serve", "Sockets", "StoreClient", "Uploads", "Wire",
+                "DeviceCommands", "DeviceInit", "EventLoops", "HTTPClient", "HTTPTypes", "Observability",
+                "Proto", "RPC", "Serve", "Sockets", "StoreClient", "Uploads", "Wire",
             ], path: "GatewayServer/Commands"),
         .executableTarget(
             name: "GatewayServer", dependencies: ["CommandLineInterface", "Commands"],
@@ -178,10 +191,12 @@ let package = Package(
         tests("Basics"),
         tests("Crypto", ["Basics"]),
         tests("XML"),
+        tests("Zip", ["Basics"]),
         .target(
-            name: "WireTesting", dependencies: ["Proto", "Wire"], path: "Tests/WireTesting", swiftSettings: strict),
+            name: "WireTesting", dependencies: ["Basics", "Proto", "REST", "Wire"], path: "Tests/WireTesting",
+            swiftSettings: strict),
         .target(
-            name: "FuzzEntryPoints", dependencies: ["ObjectFilters", "WireTesting", "XML"],
+            name: "FuzzEntryPoints", dependencies: ["ObjectFilters", "WireTesting", "XML", "Zip"],
             path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
         .executableTarget(
@@ -193,15 +208,15 @@ let package = Package(
             name: "echo-server", dependencies: ["EventLoops", "HTTPTypes", "RPC", "Sockets", "Wire"],
             path: "Benchmarks/Echo/Server",
             swiftSettings: strict),
-        tests("Wire", ["Basics", "GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "WireTesting"]),
+        tests("Wire", ["Basics", "GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "REST", "WireTesting"]),
         tests("Proto", ["FuzzEntryPoints", "Wire", "WireTesting"]),
-        tests("RPC", ["Basics", "GatewayErrors", "HTTPTypes", "Proto", "Wire"]),
+        tests("RPC", ["Basics", "GatewayErrors", "HTTPTypes", "Proto", "Wire", "WireTesting"]),
         tests("GatewayErrors", ["RPC", "Wire"]),
         .testTarget(
             name: "NetworkTests",
             dependencies: [
                 "Basics", "EventLoops", "GatewayErrors", "HTTPServer", "HTTPTestClient", "HTTPTypes", "Proto", "RPC",
-                "Sockets", "TestSupport", "ThreadCalls", "Wire",
+                "Sockets", "TestSupport", "ThreadCalls", "Wire", "WireTesting",
             ],
             swiftSettings: strict),
         tests("Database", ["Basics", "GatewayTesting"]),
@@ -247,6 +262,7 @@ let package = Package(
         tests(
             "DeviceClient",
             ["Basics", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),
+        tests("DeviceAgent", ["Basics", "DeviceClient"]),
         tests("Console", ["Basics", "EventLoops", "HTTPTypes", "Proto", "RPC", "ThreadCalls", "Wire"]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
         tests("Observability", ["Basics", "Catalog", "CopyJobs", "Crypto", "HTTPTypes", "RPC", "Webhooks", "Wire"]),
@@ -255,8 +271,8 @@ let package = Package(
         tests(
             "Commands",
             [
-                "Basics", "CommandLineInterface", "Configuration", "EventLoops", "GatewayAPI", "HTTPTypes",
-                "Observability", "Proto", "RPC", "Wire",
+                "Basics", "CommandLineInterface", "Configuration", "DeviceCommands", "EventLoops", "GatewayAPI",
+                "HTTPTypes", "Observability", "Proto", "RPC", "Wire",
             ]),
     ],
     swiftLanguageModes: [.v6]

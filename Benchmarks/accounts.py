@@ -1,4 +1,4 @@
-"""Signing in, and calls with a token that was verified before, per second of CPU, beside grpc.health.v1.Health/Check."""
+"""Sign-ins, and calls with a cached token, per second of CPU, compared with grpc.health.v1.Health/Check."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ CALLS = 50_000
 
 
 class Load:
-    """One call, made over and over by h2load on 8 connections with 32 streams each."""
+    """One call, repeated by h2load on 8 connections with 32 streams each."""
 
     def __init__(self, directory: Path, listener: str, path: str, request: Message | None = None, token: str = ""):
         content = request.SerializeToString() if request is not None else b""
@@ -31,7 +31,7 @@ class Load:
         self.rates: list[float] = []
 
     def run(self, pid: int) -> None:
-        """Every answer must come; whether it was the right one is asked at the end."""
+        """Every call must get a response; whether it was the right one is checked at the end."""
         before = cpu_seconds(pid)
         output = subprocess.run(self.command, capture_output=True, text=True, check=True, timeout=300).stdout
         assert f"{CALLS} succeeded, 0 failed" in output, output
@@ -39,7 +39,7 @@ class Load:
 
 
 def refusals(listener: str) -> list[str]:
-    """The counts of calls that ended with another status than OK; h2load does not read it."""
+    """Returns the counts of calls with a status other than OK, which h2load does not read."""
     with urllib.request.urlopen(f"http://{listener}/metrics") as response:
         lines = response.read().decode().splitlines()
     counts = [line for line in lines if line.startswith("grpc_server_handled_total") and '"OK"' not in line]

@@ -1,4 +1,6 @@
-"""What each of ten calls costs the optimized gateway: allocations, SQL statements, system calls and instructions."""
+"""The costs of ten calls on the optimized gateway: allocations, SQL statements, system calls and instructions; and the
+instructions of one call by REST beside those by Connect.
+"""
 
 import re
 import subprocess
@@ -11,11 +13,13 @@ from measuring import ROOT, figure
 from support import counter_table, ten_calls
 from support import stubs as stubs_module
 from support.counters import rest
-from support.gateway import Gateway
+from support.gateway import ADMIN_PASSWORD, Gateway
+from support.parties import User
+from support.web_calls import WebCalls
 
 
 class Callgrind:
-    """A gateway under callgrind, which counts instructions only while it is asked to."""
+    """A gateway under callgrind, which counts instructions only on request."""
 
     def __init__(self, binary: Path, directory: Path):
         preloaded = directory / "sigsuspend.so"
@@ -37,7 +41,7 @@ class Callgrind:
         self.gateway.close()
 
     def run(self, name: str, calls: list) -> list:
-        """Makes the calls of a kind, and prints the instructions of those that count."""
+        """Makes the calls of a kind, and prints the instructions of the counted ones."""
         results = [call() for call in calls[: ten_calls.WARM_UP]]
         self._ask("instrumentation", "on")
         results += [call() for call in calls[ten_calls.WARM_UP :]]
@@ -46,7 +50,7 @@ class Callgrind:
         return results
 
     def _dump(self) -> int:
-        """The instructions since the last dump, on all threads."""
+        """Returns the instructions since the last dump, on all threads."""
         self._ask("dump")
         self._dumps += 1
         dump = self._output.with_name(f"{self._output.name}.{self._dumps}").read_text()
@@ -67,6 +71,9 @@ def main(binary: Path) -> None:
                 figure(f"counters.{name}.{kind.replace(' ', '_')}", [value], kind)
         with Callgrind(binary, Path(directory)) as callgrind:
             ten_calls.make(callgrind.gateway, stubs, callgrind.run)
+            user = User.login(callgrind.gateway, stubs, "system", "admin", ADMIN_PASSWORD)
+            for name, call in WebCalls(callgrind.gateway, user).kinds().items():
+                callgrind.run(f"GetObject_by_{name}", [call] * ten_calls.CALLS)
 
 
 main(Path(sys.argv[1]))

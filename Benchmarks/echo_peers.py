@@ -1,4 +1,4 @@
-"""The servers that an echo is measured on: ours and its peers, each on the servers' core."""
+"""The servers for the echo benchmark: the gateway's library and its peers, each on the servers' core."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from support.certificates import Authority
 from support.echo import EchoServer
 
 ECHO = ROOT / "Benchmarks" / "Echo"
-#: What is built of the peers.
+#: The folder of built peers.
 BUILT = ROOT / ".build" / "benchmarks"
 ON_SERVER_CORE = ("taskset", "-c", str(SERVER_CORE))
 
@@ -28,7 +28,7 @@ class Server:
     address: str
     url: str
     is_grpc: bool = True
-    #: Of the calls that ours gets; a slow one needs fewer to be measured as well.
+    #: The share of the calls that this server gets; a slow one needs fewer for a measurement.
     share: float = 1
 
 
@@ -49,7 +49,7 @@ def echo(name: str, share: float, *command: str | Path) -> Iterator[Server]:
 
 
 def peers(directory: Path) -> list[contextlib.AbstractContextManager[Server]]:
-    """Those that are there; of each that is not, standard error says how to get it."""
+    """Returns the available peers; for each missing one, standard error says how to get it."""
     found = [nghttpd(directory)]
     if (program := grpc_cpp()) is not None:
         found.append(echo("gRPC C++, callback API", 0.25, program))
@@ -60,7 +60,7 @@ def peers(directory: Path) -> list[contextlib.AbstractContextManager[Server]]:
 
 @contextlib.contextmanager
 def nghttpd(directory: Path) -> Iterator[Server]:
-    """With a file of 50 bytes, asked for by GET."""
+    """nghttpd with a file of 50 bytes, requested with GET."""
     (directory / "file").write_bytes(b"x" * 50)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -100,7 +100,9 @@ def grpc_cpp() -> Path | None:
 
 
 def grpc_swift() -> Path | None:
-    """A package of its own, whose dependencies SwiftPM fetches; its first build takes a quarter of an hour."""
+    """Builds grpc-swift in a package of its own, whose dependencies SwiftPM fetches; the first build takes a quarter
+    of an hour.
+    """
     build = ["swift", "build", "--package-path", ECHO / "GRPCSwift", "-c", "release"]
     if subprocess.run(build, stdout=sys.stderr, env=os.environ).returncode != 0:
         skip("grpc-swift-2", "a network where SwiftPM reaches github.com")

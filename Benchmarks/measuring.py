@@ -1,4 +1,4 @@
-"""What the benchmarks share: a gateway on a core of its own, what a process used, and lines of JSON."""
+"""The shared parts of the benchmarks: a gateway on a core of its own, the usage of a process, and lines of JSON."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @contextlib.contextmanager
 def on_cores(cores: set[int]):
-    """This process, and those that it starts meanwhile, run there; then it goes back."""
+    """Runs this process, and those that it starts meanwhile, on these cores; afterwards it returns to its own."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:
@@ -32,7 +32,7 @@ def on_cores(cores: set[int]):
 def gateway(
     binary: str, config: dict | None = None, cores: set[int] = frozenset({SERVER_CORE}), environment: dict | None = None
 ):
-    """A running gateway with an empty data directory, on the server's core."""
+    """Starts a gateway with an empty data directory on the server's core."""
     with tempfile.TemporaryDirectory(prefix="data-gateway-benchmark-") as directory:
         running = Gateway(Path(binary), Path(directory), config)
         running.environment = environment or {}
@@ -45,7 +45,7 @@ def gateway(
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time that a process has used."""
+    """Returns the user and system time of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
@@ -58,7 +58,7 @@ def resident_mebibytes(pid: int) -> float:
 
 
 def figure(name: str, values: list[float], unit: str, peer: str | None = None, peer_values: list[float] = ()) -> None:
-    """One line: the median of ours, and the median of its ratios to the peer's of the same round."""
+    """Prints one line: the median of the values, and the median of their ratios to the peer's values of the same rounds."""
     value = statistics.median(values)
     ratios = [value / other for value, other in zip(values, peer_values, strict=True)] if peer_values else []
     ratio = round(statistics.median(ratios), 3) if ratios else None

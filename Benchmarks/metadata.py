@@ -1,7 +1,7 @@
 """Durable small writes under many callers, and pages of a list of ten million objects.
 
-The catalogs are kept in $DATA_GATEWAY_BENCHMARK_CACHE (default: a folder that goes with the run): the large one takes
-some quarter of an hour to make, and some 25 GB.
+The catalogs are kept in $DATA_GATEWAY_BENCHMARK_CACHE (default: a temporary folder): the large one takes about a
+quarter of an hour to make, and about 25 GB.
 """
 
 import os
@@ -22,18 +22,18 @@ from support.parties import Fleet, Uploader, User
 
 ROUNDS = 3
 PASSWORD = "a password of some length"
-#: Calls before the first figure, of one caller, and of 64.
+#: The numbers of calls before the first figure, for one caller, and for 64.
 WARM_UP, ALONE, MANY = 5000, 500, 20_000
-#: What one sync of the log takes in the figures that say so, in microseconds.
+#: The duration of one sync of the log in the figures with delayed syncs, in microseconds.
 SYNC = 4000
 SMALL, LARGE = 10_000, 10_000_000
-#: Of so many objects one has the tag that is asked for.
+#: One of this many objects has the requested tag.
 TAGGED = 100
 PAGE = 100
 
 
 class Load:
-    """One call, made over and over by h2load."""
+    """One call, repeated by h2load."""
 
     def __init__(self, listener: str, method: str, request, token: str):
         self.directory = tempfile.TemporaryDirectory()
@@ -46,7 +46,7 @@ class Load:
         self.url = f"http://{listener}/archebase.data_gateway.v1.{method}"
 
     def run(self, callers: int, calls: int) -> tuple[float, float]:
-        """The rate in calls a second, and the median call's time in milliseconds. It does not read grpc-status."""
+        """Returns the rate in calls a second, and the median duration of a call in milliseconds. It does not read grpc-status."""
         self.log.unlink(missing_ok=True)
         connections = min(callers, 8)
         command = [*self.command, "-n", str(calls), "-c", str(connections), "-m", str(callers // connections), self.url]
@@ -59,7 +59,7 @@ class Load:
 
 
 def started(binary: str, directory: Path, environment: dict[str, str] | None = None) -> Gateway:
-    """A gateway on the server's core; this process goes to the client's."""
+    """Starts a gateway on the server's core; this process moves to the client's."""
     ours = Gateway(Path(binary), directory, {"quota": {"device_uploads": 0}, "uploads": {"calls_per_minute": 0}})
     ours.environment = environment or {}
     os.sched_setaffinity(0, {SERVER_CORE})
@@ -69,7 +69,7 @@ def started(binary: str, directory: Path, environment: dict[str, str] | None = N
 
 
 def uploads(ours: Gateway) -> int:
-    """How many there are."""
+    """Returns the number of uploads."""
     database = sqlite3.connect(f"file:{ours.data / 'gateway.db'}?mode=ro", uri=True)
     try:
         return database.execute("SELECT count(*) FROM uploads").fetchone()[0]
@@ -78,7 +78,7 @@ def uploads(ours: Gateway) -> int:
 
 
 def writes(binary: str, stubs, parent: str | None, name: str, delay: int) -> None:
-    """64 callers beside one, who waits for a sync at each call."""
+    """64 callers compared with one, which waits for a sync at each call."""
     with tempfile.TemporaryDirectory(dir=parent) as text:
         directory = Path(text)
         faults = Faults(directory, directory / "data")
@@ -107,10 +107,11 @@ def writes(binary: str, stubs, parent: str | None, name: str, delay: int) -> Non
 
 
 def fill(path: Path, organization: int, objects: int) -> None:
-    """Verified objects as CompleteUpload leaves them, by 1000 devices at 10 sites, with three tags each."""
+    """Inserts verified objects like CompleteUpload, by 1000 devices at 10 sites, with three tags each."""
     database = sqlite3.connect(path)
     database.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144;")
-    # Indexes are made at the end, from sorted rows; what triggers count is asked for when uploads begin, and none does.
+    # Indexes are made at the end, from sorted rows; the usage that triggers count is read only at the beginning of
+    # uploads, of which there are none.
     aside = database.execute(
         """
         SELECT type, name, sql FROM sqlite_master
@@ -147,12 +148,12 @@ def fill(path: Path, organization: int, objects: int) -> None:
     database.close()
 
 
-#: The lengths of beginnings that are stored, and of the longest name here, 20.
+#: The lengths of stored prefixes, and the length of the longest name here, 20.
 CUTS = [1, 2, 3, 4, 6, 8, 12, 16, 20]
 
 
 def fill_search(database: sqlite3.Connection, organization: int) -> None:
-    """What CompleteUpload writes into the tables of prefixes, facets and times. The tag `robot` has the device's words."""
+    """Fills the tables of prefixes, facets and times like CompleteUpload. The tag `robot` has the device's words."""
 
     def prefixes(kind: int, text: str, table: str, cuts: list[int]) -> None:
         for cut in cuts:
@@ -193,7 +194,7 @@ def fill_search(database: sqlite3.Connection, organization: int) -> None:
         )
 
 
-#: A page by each kind of term, and by two of them; of ten million objects some tens to millions match.
+#: A page for each kind of term, and for two of them; of ten million objects, some tens to millions match.
 SEARCHES = {
     "prefix": "name:run-07*",
     "word": "run-7",
@@ -213,7 +214,7 @@ SEARCHES = {
 
 
 def searches(lists: "Lists") -> None:
-    """The first page of each search, and facets, of one catalog."""
+    """Measures the first page of each search, and facets, of one catalog."""
     for name, filter in SEARCHES.items():
         load = lists.first_page(filter)
         figure(f"metadata.search.{name}", [load.run(1, 200)[1] for _ in range(ROUNDS)], "ms")
@@ -223,7 +224,7 @@ def searches(lists: "Lists") -> None:
 
 
 def catalog(binary: str, stubs, cache: Path, objects: int) -> Path:
-    """A data directory with so many objects; made once."""
+    """Returns a data directory with that many objects; it is made once."""
     directory = cache / f"{objects}-objects"
     if not (directory / "complete").exists():
         shutil.rmtree(directory, ignore_errors=True)
@@ -239,7 +240,7 @@ def catalog(binary: str, stubs, cache: Path, objects: int) -> Path:
 
 
 class Lists:
-    """ListObjects of one catalog."""
+    """ListObjects on one catalog."""
 
     def __init__(self, ours: Gateway, stubs):
         self.gateway, self.user = ours, User.login(ours, stubs, "field", "boss", PASSWORD)
@@ -259,7 +260,7 @@ class Lists:
         return Load(listener, "ObjectManagementService/GetObjectFacets", request, self.user.token)
 
     def page(self, filter: str, number: int) -> Load:
-        """The page of that number, counted from 1, to be asked for again and again."""
+        """Returns the page of that number, counted from 1, for repeated requests."""
         token = ""
         for _ in range(number):
             request = {"page_size": PAGE, "filter": filter, "page_token": token}
@@ -271,7 +272,7 @@ class Lists:
 
 
 def pages(binary: str, stubs, cache: Path) -> None:
-    """The same pages of both catalogs, one after the other."""
+    """Compares the same pages of both catalogs, one after the other."""
     running = {}
     try:
         for objects in (SMALL, LARGE):
@@ -287,7 +288,7 @@ def pages(binary: str, stubs, cache: Path) -> None:
             figure(f"metadata.start.{objects}_objects", starts, "s")
         lists = {objects: Lists(ours, stubs) for objects, ours in running.items()}
         for name, filter in [("unfiltered", ""), ("tag", "raw_tags.run=run-7")]:
-            # The small catalog has a hundred pages, and of a tag one.
+            # The small catalog has a hundred pages, and one page for a tag.
             for page, beside in [(1, 1), (1000, 100 if not filter else 1)]:
                 loads = {LARGE: lists[LARGE].page(filter, page), SMALL: lists[SMALL].page(filter, beside)}
                 times = {LARGE: [], SMALL: []}

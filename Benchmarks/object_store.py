@@ -1,6 +1,6 @@
-"""What the object store takes and gives on loopback: parts, small objects, whole objects and ranges, over TLS too.
+"""The object store's throughput on loopback: parts, small objects, whole objects and ranges, also with TLS.
 
-The peers: the MD5 of the same bytes on one core, single-threaded servers in C that take the same PUTs, and nginx.
+The peers: the MD5 of the same bytes on one core, single-threaded servers in C for the same PUTs, and nginx.
 """
 
 import hashlib
@@ -26,29 +26,30 @@ from support.uploads import Upload
 
 ROUNDS = 7
 PART_SIZE = 64 << 20
-#: Connections that send parts at once.
+#: The number of connections that send parts in parallel.
 PARALLEL = 4
-#: Of small objects: their bytes, how many one connection sends and how many all of them, and these.
+#: For small objects: their size in bytes, the numbers sent over one and over all connections, and the number of
+#: connections.
 SMALL, ALONE, MANY, CONNECTIONS = 64 << 10, 60, 600, 32
 SMALL_ROUNDS = 3
-#: What one sync takes in the figures that say so, in microseconds.
+#: The duration of one sync in the figures with delayed syncs, in microseconds.
 SYNC = 4000
-#: Parts of the object that is read, and ranges of it in a round.
+#: The parts of the object that is read, and its ranges in a round.
 READ_PARTS, RANGE, RANGES = 16, 1 << 20, 256
-#: Parts of the object whose completion is timed: 5 GiB.
+#: The parts of the object whose completion is timed: 5 GiB.
 LARGE_PARTS = 80
 MEGABYTE = 1_000_000
 
 
 def rate(size: int, work) -> float:
-    """MB/s of something done with so many bytes."""
+    """Returns the rate in MB/s of work on that many bytes."""
     start = time.perf_counter()
     work()
     return size / MEGABYTE / (time.perf_counter() - start)
 
 
 class Parts:
-    """One multipart upload, and its parts' numbers in their order."""
+    """One multipart upload with its part numbers, in order."""
 
     def __init__(self, uploader: Uploader, data: bytes):
         self.upload = Upload.create(uploader)
@@ -68,7 +69,7 @@ class Parts:
             list(pool.map(self.send, range(PARALLEL)))
 
     def complete_multipart(self) -> float:
-        """Returns the milliseconds that it took."""
+        """Completes the upload, and returns the duration in milliseconds."""
         listed = self.upload.store.list_parts(self.id).parts
         began = time.perf_counter()
         self.upload.etag = self.upload.store.complete(self.id, listed)
@@ -87,7 +88,7 @@ def signed_in(ours, stubs) -> tuple[User, Fleet]:
 
 
 def parts_on_one_core(binary: str, stubs, data: bytes) -> None:
-    """Parts, on one connection and on four, beside the servers in C on the same core."""
+    """Measures parts on one connection and on four, compared with the servers in C on the same core."""
     with gateway(binary) as ours, sinks() as peers, on_cores({CLIENT_CORE}):
         pid = ours.process.pid
         parts = Parts(signed_in(ours, stubs)[1].uploader(), data)
@@ -123,7 +124,7 @@ def parts_on_one_core(binary: str, stubs, data: bytes) -> None:
 
 
 def parts_on_both_cores(binary: str, stubs, data: bytes) -> None:
-    """Parts where the gateway and the client share both cores."""
+    """Measures parts with the gateway and the client sharing both cores."""
     with gateway(binary, cores={SERVER_CORE, CLIENT_CORE}) as ours:
         parts = Parts(signed_in(ours, stubs)[1].uploader(), data)
         alone, four, md5s = [], [], []
@@ -136,7 +137,7 @@ def parts_on_both_cores(binary: str, stubs, data: bytes) -> None:
 
 
 def small_objects(binary: str, stubs, name: str, delay: int) -> None:
-    """Whole objects of 64 KiB, each at a key of its own, from 32 connections and from one."""
+    """Measures whole objects of 64 KiB with distinct keys, over 32 connections and over one."""
     data = os.urandom(SMALL)
     with tempfile.TemporaryDirectory() as directory:
         faults = Faults(Path(directory), Path(tempfile.gettempdir()))
@@ -167,7 +168,7 @@ def small_objects(binary: str, stubs, name: str, delay: int) -> None:
 
 
 def reads(binary: str, stubs, data: bytes) -> None:
-    """An object of 1 GiB, whole and in ranges, beside nginx that sends the same file; and for the record, nginx's PUT."""
+    """Measures an object of 1 GiB, whole and in ranges, compared with nginx on the same file; also nginx's PUT."""
     with tempfile.TemporaryDirectory() as name:
         authority = Authority(Path(name), "authority")
         certificate, key, _ = authority.issue("server", addresses=("127.0.0.1",))
@@ -219,7 +220,7 @@ def compare_reads(scheme: str, pid: int, ours: str, theirs: str, authority: Path
 
 
 def completions(binary: str, stubs, data: bytes) -> None:
-    """What it takes to complete 5 GiB beside 10 MiB: in the store, and by CompleteUpload."""
+    """Compares the completion of 5 GiB with that of 10 MiB: in the store, and by CompleteUpload."""
     with gateway(binary) as ours, on_cores({CLIENT_CORE}):
         uploader = signed_in(ours, stubs)[1].uploader()
         times = {"multipart": ([], []), "upload": ([], [])}

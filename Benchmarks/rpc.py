@@ -1,4 +1,4 @@
-"""An echo of 50 bytes through the whole RPC stack, beside other servers: CPU per call, latency, memory, allocations."""
+"""An echo of 50 bytes through the whole RPC stack, compared with other servers: CPU per call, latency, memory, allocations."""
 
 import resource
 import subprocess
@@ -37,14 +37,14 @@ class Load:
         assert f"{calls} succeeded, 0 failed" in output, output
 
     def cpu_per_100k(self, server: Server) -> float:
-        """Seconds; 8 connections with 32 streams each."""
+        """Returns the CPU seconds; with 8 connections of 32 streams each."""
         calls = int(CALLS * server.share)
         before = cpu_seconds(server.pid)
         self.run(server, calls, 32)
         return (cpu_seconds(server.pid) - before) * 100_000 / calls
 
     def latencies(self, server: Server) -> tuple[int, int]:
-        """Median and 99th percentile in microseconds; 8 connections with a stream each."""
+        """Returns the median and the 99th percentile in microseconds; with 8 connections of one stream each."""
         self.log.unlink(missing_ok=True)
         self.run(server, int(LATENCY_CALLS * server.share), 1, f"--log-file={self.log}")
         times = sorted(int(line.split()[2]) for line in self.log.read_text().splitlines())
@@ -77,7 +77,7 @@ def measure_servers(load: Load, ours: Server, secure: Server, others: list[Serve
 
 
 def measure_idle_connections(name: str, server: Server, context=None) -> None:
-    """Memory of a connection after both sides' SETTINGS."""
+    """Measures the memory of a connection after both sides' SETTINGS."""
     with ExitStack() as stack:
         for _ in range(100):
             Peer(server.address, tls=context).socket.close()
@@ -89,7 +89,7 @@ def measure_idle_connections(name: str, server: Server, context=None) -> None:
 
 
 def measure_gateway(binary: str, load: Load) -> None:
-    """The gateway's own memory, with all its listeners; a health check has no message to speak of."""
+    """Measures the gateway's own memory, with all its listeners; the message of a health check is negligible."""
     load.message.write_bytes(bytes(5))
     with gateway(binary) as running:
         pid = running.process.pid
@@ -100,7 +100,7 @@ def measure_gateway(binary: str, load: Load) -> None:
 
 
 def main(binary: Path) -> None:
-    # A descriptor for each idle connection, in the servers as here.
+    # A descriptor for each idle connection, in the servers and in this process.
     resource.setrlimit(resource.RLIMIT_NOFILE, (IDLE_CONNECTIONS * 2,) * 2)
     echo_server = binary.with_name("echo-server")
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:

@@ -1,5 +1,5 @@
-// Preloaded into a program under valgrind: valgrind 3.19 writes to sigsuspend's argument, and crashes where that is
-// constant, as it is in libdispatch. This function passes a copy.
+// Preloaded into a program under valgrind: valgrind 3.19 writes to sigsuspend's argument, and crashes if that is constant, as in
+// libdispatch. This function passes a copy.
 
 #define _GNU_SOURCE
 #include <signal.h>
@@ -8,6 +8,6 @@
 
 int sigsuspend(const sigset_t *mask) {
     sigset_t copy = *mask;
-    // The kernel's set has 64 signals, and glibc's is longer.
+    // The kernel's set has 64 signals; glibc's is longer.
     return (int)syscall(SYS_rt_sigsuspend, &copy, 8);
 }

@@ -1,4 +1,4 @@
-// What a single-threaded server in C makes of the same PUTs: the object store's peer.
+// A single-threaded server in C for the same PUTs, as a peer of the object store.
 //
 // usage: sink MODE FOLDER, with MODE one of
 //   receive  reads bodies and answers
@@ -36,7 +36,7 @@ static void write_all(int file, const char *bytes, size_t count) {
     }
 }
 
-/// Serves one request. Returns whether the connection goes on.
+/// Serves one request. Returns whether the connection continues.
 static bool serve(int peer, bool hashes, const char *folder) {
     size_t filled = 0;
     char *end = NULL;
@@ -66,7 +66,7 @@ static bool serve(int peer, bool hashes, const char *folder) {
     }
     while (left > 0) {
         if (held == 0) {
-            // Whole blocks: this is what the object store gathers, too.
+            // Whole blocks, like in the object store.
             ssize_t count = recv(peer, buffer, left < sizeof buffer ? left : sizeof buffer, MSG_WAITALL);
             if (count <= 0)
                 return false;

@@ -1,4 +1,4 @@
-"""Clients that cost little beside the store they load: one GET after the other, and PUTs on many connections at once."""
+"""Clients with little overhead compared with the store under load: sequential GETs, and PUTs over many connections."""
 
 import http.client
 import selectors
@@ -12,7 +12,7 @@ BUFFER = 1 << 20
 
 
 class Reader:
-    """GETs of one object on one connection, whole or a range."""
+    """GETs of one object on one connection, whole or in ranges."""
 
     def __init__(self, url: str, authority: Path | None = None):
         parts = urlsplit(url)
@@ -25,7 +25,7 @@ class Reader:
         self.buffer = memoryview(bytearray(BUFFER))
 
     def read(self, expected: int, first: int | None = None) -> None:
-        """`expected` bytes, of the whole object or from `first` on."""
+        """Reads `expected` bytes, of the whole object or from `first` on."""
         headers = {} if first is None else {"Range": f"bytes={first}-{first + expected - 1}"}
         self.connection.request("GET", self.target, headers=headers)
         reply = self.connection.getresponse()
@@ -40,16 +40,16 @@ class Reader:
 
 
 def request(method: str, address: str, target: str, headers: dict[str, str], body: bytes) -> bytes:
-    """An HTTP/1.1 request as it goes over the wire."""
+    """Returns the bytes of an HTTP/1.1 request."""
     fields = {"Host": address, "Content-Length": str(len(body))} | headers
     lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
 def send_all(address: str, requests: list[bytes], connections: int) -> float:
-    """Sends each request once, the next on whichever connection had its answer; every answer must be 200 without a body.
+    """Sends each request once, over whichever connection has its response; every response must be 200 without a body.
 
-    Returns the seconds from the first byte to the last answer.
+    Returns the seconds from the first byte to the last response.
     """
     host, port = address.rsplit(":", 1)
     waiting = list(reversed(requests))

@@ -1,4 +1,4 @@
-"""What else takes PUTs and answers GETs on this machine: single-threaded servers in C (sink.c), and nginx."""
+"""Other servers for PUTs and GETs on this machine: single-threaded servers in C (sink.c), and nginx."""
 
 import contextlib
 import socket
@@ -12,7 +12,7 @@ from support.gateway import eventually
 
 @contextlib.contextmanager
 def sinks():
-    """The addresses of the servers in C, by their mode; on the server's core, their files where the gateway has its own."""
+    """Starts the servers in C on the server's core, with their files where the gateway's are; returns their addresses by mode."""
     source = Path(__file__).with_name("sink.c")
     with tempfile.TemporaryDirectory(prefix="data-gateway-benchmark-") as directory:
         program = Path(directory) / "sink"
@@ -57,7 +57,7 @@ http {{
 
 
 class Nginx:
-    """The addresses of one worker on the server's core; it serves the files of `root`, and takes PUTs below /put/."""
+    """The addresses of one worker on the server's core; it serves the files of `root`, and accepts PUTs below /put/."""
 
     def __init__(self, plain: int, secure: int):
         self.plain, self.secure = f"127.0.0.1:{plain}", f"127.0.0.1:{secure}"
@@ -77,7 +77,7 @@ def _accepts(address: str) -> bool:
 
 @contextlib.contextmanager
 def nginx(root: Path, certificate: Path, key: Path):
-    """Debian's nginx (`apt-get install nginx-core`)."""
+    """Starts Debian's nginx (`apt-get install nginx-core`)."""
     with tempfile.TemporaryDirectory(prefix="data-gateway-benchmark-") as name:
         directory, peer = Path(name), Nginx(_free_port(), _free_port())
         (directory / "put").mkdir()

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What protobuf's conformance suite talks to. It is a package of its own because the messages it works on are generated
-// from the suite's .proto files, which are not part of this repository: `make conformance` fetches them.
+// The program that protobuf's conformance suite tests. It is a package of its own because its messages are generated from the
+// suite's .proto files, which are not part of this repository: `make conformance` fetches them.
 let package = Package(
     name: "Conformance",
     products: [.executable(name: "wire-conformance", targets: ["wire-conformance"])],

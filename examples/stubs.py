@@ -32,17 +32,17 @@ _services = {
 
 
 def service(name: str, address: str):
-    """A stub of the service at `HOST:PORT`."""
+    """Returns a stub of the service at `HOST:PORT`."""
     return _services[name](grpc.insecure_channel(address))
 
 
 def bearer(token: str) -> list[tuple[str, str]]:
-    """The metadata that a signed-in caller sends."""
+    """Returns the metadata of a signed-in caller."""
     return [("authorization", f"Bearer {token}")]
 
 
 def explain(error: grpc.RpcError) -> str:
-    """A refusal in one line: its message, and the detail code that programs branch on."""
+    """Returns an error in one line: its message, and the detail code for programs."""
     details = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin")
     code = common.ErrorDetail.FromString(details).code if details else error.code().name
     return f"{code}: {error.details()}"

@@ -21,7 +21,7 @@ TIMEOUT = 30
 
 
 def objects(service, metadata, filter: str):
-    """Every object that matches the filter, page by page, newest first."""
+    """Returns every object that matches the filter, over all pages, newest first."""
     page_token = ""
     while True:
         page = service.ListObjects(

@@ -1,4 +1,4 @@
-"""The command line of the counters: scripts/counters says how it is used."""
+"""The command line of the counters; scripts/counters describes its use."""
 
 import argparse
 import sys
@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def explain(calls: list[Counts]) -> None:
-    """Prints what the median call did."""
+    """Prints the work of the median call."""
     cost = counter_table.Cost.of(calls)
     call = min(calls, key=lambda call: abs(call.system_calls.total() - cost.system_calls))
     print(f"{cost.allocations} allocations")

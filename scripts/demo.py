@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""`make demo`: the main job from end to end, on a gateway of its own that is gone when the demo ends.
+"""`make demo`: the main purpose from end to end, on a temporary gateway.
 
-An operator provisions a device on the command line; the device fetches its key, uploads a file in parts through the
-store's real client, and says so; a user finds the file and downloads it; the bytes are compared.
+An operator provisions a device on the command line; the device fetches its key, uploads a file in parts with the
+store's real client, and completes the upload; a user finds the file and downloads it; the bytes are compared.
 """
 
 import argparse
@@ -43,7 +43,7 @@ class Demo:
 
     def start(self) -> None:
         say("Starting a gateway: embedded database, local object store, free ports, an empty data directory")
-        # A small part size, so that a file of a few MiB goes in several parts; the default is 64 MiB.
+        # A small part size, so that a file of a few MiB is sent in several parts; the default is 64 MiB.
         config = self.directory / "config.json5"
         config.write_text(json.dumps({"uploads": {"part_size_bytes": PART_SIZE}}))
         command = [self.binary, "serve", "--data-dir", self.directory / "data", "--config", config]

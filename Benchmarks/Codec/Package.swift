@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Wire beside apple/swift-protobuf on the same bytes, in one run. A package of its own, so that the gateway depends on
-// no package. `PeerProto` is what protoc-gen-swift 1.39.0 makes of protos/data_gateway.proto.
+// Compares Wire with apple/swift-protobuf on the same bytes, in one run. It is a package of its own, so that the gateway depends on
+// no package. `PeerProto` is the output of protoc-gen-swift 1.39.0 for protos/data_gateway.proto.
 let package = Package(
     name: "CodecBenchmark",
     dependencies: [

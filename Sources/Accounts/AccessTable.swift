@@ -1,21 +1,21 @@
 import Proto
 import Protobuf
 
-/// The callers that a method admits.
+/// The callers for whom a method is open.
 package enum Access: Sendable, Hashable {
-    /// Without any token.
+    /// Callers without any token.
     case anyone
-    /// By a device's or a site's API-key token.
+    /// Devices and sites, by the access token for their API key.
     case apiKey
-    /// By a user's token, with at least this role in the organization the call is about.
+    /// Users with at least this role in the organization of the call.
     case user(Role)
-    /// By an admin or a service account of the SYSTEM organization.
+    /// Admins and service accounts of the SYSTEM organization.
     case systemAdmin
-    /// By the same, or by a program whose certificate the listener's authorities signed.
+    /// The same, and programs with a client certificate from the listener's authorities.
     case systemAdminOrCertificate
 }
 
-/// The one place that says which RPC is open to whom. What is not in it is closed to everybody.
+/// The single list of the callers for each RPC. Methods that it does not contain are closed to everybody.
 package enum AccessTable {
     /// - Parameter path: an HTTP/2 `:path`, e.g. `/archebase.auth.v1.AuthService/Login`.
     package static func access(to path: String) -> Access? {

@@ -4,15 +4,15 @@ import Database
 import GatewayAPI
 import RPC
 
-/// Sites, API keys, organizations, users, tokens and the audit log: everything that says who somebody is.
+/// Sites, API keys, organizations, users, tokens and the audit log: identities and their rights.
 package final class Accounts: Sendable {
     package static var migrations: [Migration] { AccountRecords.migrations }
 
-    /// Put it in front of every listener.
+    /// The interceptor that has to precede the calls of every listener.
     package let authenticator: Authenticator
-    /// What the device registry needs of keys and sites.
+    /// The part of key and site management that the device registry uses.
     package let deviceKeys: DeviceKeys
-    /// What is written once a minute. Flush it before the database closes.
+    /// The records that are written once a minute. Flush it before the database closes.
     package let deferred: DeferredRecords
 
     let keyExchange: KeyExchange
@@ -23,7 +23,7 @@ package final class Accounts: Sendable {
     let users: UserRegistry
     let tokens: AccessTokens
     private let signingKeys: SigningKeyFolder
-    /// Whose lines of the audit log are more than there may be.
+    /// Limits the callers of organizations that have too many audit lines.
     package let auditPressure: AuditPressure
     private let auditRetention: AuditRetention
     private let pageTokens: PageTokens
@@ -33,7 +33,8 @@ package final class Accounts: Sendable {
     private let passwords: Passwords
 
     /// - Parameters:
-    ///   - keysDirectory: where the signing keys lie, beside the keyring's root; one is made where there is none.
+    ///   - keysDirectory: the folder of the signing keys, which also contains the keyring's root; the first key is made if there is
+    ///     none.
     package init(
         _ environment: ModuleEnvironment, keysDirectory: String,
         configuration: AccountsConfiguration = AccountsConfiguration()
@@ -83,13 +84,13 @@ package final class Accounts: Sendable {
         users = UserRegistry(database: database, clock: clock, passwords: passwords)
     }
 
-    /// On a database without organizations, makes `system` with the user `admin`.
+    /// Creates the organization `system` with the user `admin` in a database without organizations.
     ///
     /// - Parameters:
-    ///   - password: the admin's; `nil` for a random one.
-    ///   - keep: receives the random one and puts it where an operator finds it. Called before the account is there, so
-    ///     that no crash leaves an account whose password nobody knows.
-    /// - Returns: whether they were made now.
+    ///   - password: the admin's password; `nil` for a random one.
+    ///   - keep: receives the random password and stores it for the operator. Called before the account exists, so that no crash
+    ///     leaves an account whose password nobody knows.
+    /// - Returns: whether they were created now.
     @discardableResult
     package func createFirstAdmin(password: Secret?, keep: (Secret) throws -> Void) async throws -> Bool {
         guard try await database.read({ try OrganizationRecords($0).all() }).isEmpty else { return false }
@@ -109,18 +110,19 @@ package final class Accounts: Sendable {
         return true
     }
 
-    /// The organization's name where the gateway has another beside it and `system`; `nil` for `system`, which acts for all.
+    /// Returns the organization's name if the gateway has further organizations besides it and `system`; `nil` for `system`, which
+    /// acts for all.
     package static func nameAmongOthers(_ id: Int64, in connection: Connection) throws -> String? {
         guard try hasSeveralOrganizations(in: connection) else { return nil }
         return try OrganizationRecords(connection).all().first { $0.id == id && $0.kind == .business }?.name
     }
 
-    /// Whether there are two or more beside `system`.
+    /// Whether there are two or more organizations besides `system`.
     package static func hasSeveralOrganizations(in connection: Connection) throws -> Bool {
         try OrganizationRecords(connection).all().count { $0.kind == .business } > 1
     }
 
-    /// `nil` where there is no organization of that id.
+    /// Returns the organization; `nil` if there is none with that id.
     package static func organization(_ id: Int64, in connection: Connection) throws -> OrganizationReference? {
         try OrganizationRecords(connection).reference(id: id)
     }
@@ -132,27 +134,27 @@ package final class Accounts: Sendable {
         try OrganizationRecords(connection).find(name: name).map { OrganizationReference(id: $0.id, name: $0.name) }
     }
 
-    /// Whether what was issued for the key may still be used.
+    /// Whether credentials and tokens issued for the key are still valid.
     package static func isLive(_ key: APIKeyReference, at now: UnixTime, in connection: Connection) throws -> Bool {
         guard let record = try APIKeyRecords(connection).find(id: key.id) else { return false }
         return record.epoch == key.epoch && record.usability(at: now) == .usable
     }
 
-    /// Whether what was issued for the user may still be used.
+    /// Whether tokens issued for the user are still valid.
     package static func isLive(userID: Int64, epoch: Int64, in connection: Connection) throws -> Bool {
         try UserRecords(connection).find(id: userID)?.epoch == epoch
     }
 }
 
 extension Accounts {
-    /// Enters AuthService, SystemAuthService and SessionService.
+    /// Registers AuthService, SystemAuthService and SessionService.
     package func register(in router: inout Router) {
         authService.register(in: &router)
         systemAuthService.register(in: &router)
         sessionService.register(in: &router)
     }
 
-    /// Enters AdminAuthService, UserAuthService, IdentityManagementService and AuditService, for the admin listener.
+    /// Registers AdminAuthService, UserAuthService, IdentityManagementService and AuditService, for the admin listener.
     package func registerManagement(devices: any DeviceDirectory, in router: inout Router) {
         adminAuthService(devices: devices).register(in: &router)
         userAuthService.register(in: &router)
@@ -176,10 +178,10 @@ extension Accounts {
 
     package var auditService: AuditService { AuditService(accounts: self, pageTokens: pageTokens) }
 
-    /// The public keys of access tokens, as a JWK Set (RFC 7517, section 5): those that tokens are verified with now.
+    /// The public keys that verify access tokens now, as a JWK Set (RFC 7517, section 5).
     package var publicKeys: String { tokens.publicKeys(at: clock.now()) }
 
-    /// Has a new key sign access tokens.
+    /// Rotates the token-signing key.
     func rotateSigningKey(by caller: Caller) async throws -> SigningKeys {
         let now = clock.now()
         let pending = try signingKeys.makePending()
@@ -187,7 +189,7 @@ extension Accounts {
         let outcome = Lock<Result<SigningKeys, any Error>?>(nil)
         try await database.write { [tokens, signingKeys, clockGuard] connection in
             try Audit.record(caller.did(to: "signingKeys/\(pending.key.id)"), at: now, in: connection)
-            // One commit comes after the other, and so do rotations.
+            // Commits are sequential, and therefore rotations too.
             connection.afterCommit {
                 let keys = Result { try signingKeys.activate(pending, at: now, clockGuard.permit()) }
                 if case .success(let keys) = keys { tokens.use(keys) }
@@ -198,16 +200,16 @@ extension Accounts {
         return try keys.get()
     }
 
-    /// Writes what is written late, and removes what the audit log has held long enough; to be called once a minute.
+    /// Writes deferred records and removes audit lines beyond their retention; called once a minute.
     ///
-    /// - Parameter permit: `nil` = nothing is removed for its age.
-    /// - Returns: how many lines it removed.
+    /// - Parameter permit: `nil` = nothing is removed by its age.
+    /// - Returns: the number of removed lines.
     package func tidy(_ permit: DeletionPermit?) async throws -> Int {
         deferred.flush(at: clock.now())
         return try await auditRetention.run(permit)
     }
 
-    /// A page of the audit log, and the id that it ends at.
+    /// Returns a page of the audit log, and the id at its end.
     ///
     /// - Parameter after: `nil` = from the beginning.
     func auditLines(
@@ -222,7 +224,7 @@ extension Accounts {
         }
     }
 
-    /// The lines before the line `id`, newest first; `nil` = from the last one on.
+    /// Returns the lines before the line `id`, newest first; `nil` = from the last line on.
     func auditLines(since: UnixTime?, before id: Int64?, limit: Int, for caller: Caller) async throws -> [AuditRecord] {
         let since = since ?? UnixTime(microseconds: 0)
         return try await database.read { connection in
@@ -233,7 +235,7 @@ extension Accounts {
         }
     }
 
-    /// Whose lines a caller sees; `nil` = every one's.
+    /// Returns the organization whose audit lines a caller sees; `nil` = all.
     private static func audited(by caller: Caller) -> Int64? { caller.isSystem ? nil : caller.organization.id }
 
     func accessToken(for user: UserRecord, at now: UnixTime) -> (text: String, expiresAt: UnixTime) {
@@ -241,7 +243,7 @@ extension Accounts {
     }
 }
 
-/// The password that the first admin was to be given breaks the rule for passwords.
+/// The first admin's configured password violates the rule for passwords.
 package struct FirstAdminError: Error, CustomStringConvertible {
     package var description: String { "the first admin's password must be 8 to 1024 bytes" }
 }

@@ -1,31 +1,31 @@
 import Basics
 
-/// How long tokens and the audit log hold, and how much callers may ask for.
+/// The lifetimes of tokens and audit lines, and the limits of callers.
 package struct AccountsConfiguration: Sendable {
-    /// How long an access token holds. Clients exchange again a minute before its end.
+    /// The lifetime of an access token. Clients get a new one a minute before its end.
     package var accessTokenLifetime = Duration.minutes(15)
-    /// How long a session holds that is not refreshed.
+    /// The lifetime of a session that is not refreshed.
     package var refreshTokenLifetime = Duration.days(30)
-    /// How long a refresh token that was used up may be shown again, for an answer that was lost.
+    /// The time in which a used refresh token is accepted again, in case its response was lost.
     package var refreshGrace = Duration.seconds(30)
-    /// Verified access tokens that are remembered.
+    /// The number of verified access tokens in the cache.
     package var rememberedTokens = 8192
-    /// Passwords of strangers, and of others, that may wait to be hashed, one at a time.
+    /// The number of passwords of unknown addresses, and of others, that may wait to be hashed one at a time.
     package var waitingPasswords = 64
-    /// Failed logins a minute for one account from one address, for one account, and from one address.
+    /// The limits of failed logins a minute: for one account from one address, for one account, and from one address.
     package var failedLoginsOfAccountFromAddress = 10
     package var failedLoginsOfAccount = 100
     package var failedLoginsOfAddress = 60
-    /// Wrong credentials a minute for one key that exists.
+    /// The limit of wrong credentials a minute for one existing key.
     package var wrongCredentialsOfKey = 20
-    /// How long the audit log keeps a line, and how many of each organization at most: about 200 bytes each.
+    /// The retention of audit lines, and the largest number for each organization; a line takes about 200 bytes.
     package var auditRetention = Duration.days(400)
     package var auditLines: Int64 = 10_000_000
-    /// For how long it keeps a line however many there are.
+    /// The age up to which lines are kept regardless of their number.
     package var minimumAuditRetention = Duration.days(30)
-    /// Calls a minute of a caller who fills the audit log; see ``AuditPressure``.
+    /// The limit of calls a minute for a caller who fills the audit log; see ``AuditPressure``.
     package var auditedCallsUnderPressure = 60
-    /// Told when the organizations change that have more lines than that, none of which may go.
+    /// Called with the organizations that have more lines than that, none of which may be removed, whenever they change.
     package var onAuditOverfull: @Sendable ([OrganizationReference]) -> Void = { _ in }
 
     package init() {}

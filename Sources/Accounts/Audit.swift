@@ -1,23 +1,23 @@
 import Basics
 import Database
 
-/// One line of the audit log: who did what to what, for which organization, from where, and what came of it.
+/// One line of the audit log: the actor, the action and its target, the organization, the address, and the result.
 package struct AuditEntry: Sendable, Hashable {
-    /// E.g. `user:system/admin`, `device:260427-000001`, `site:4`, `gateway`, `nobody`.
+    /// The caller, e.g. `user:system/admin`, `device:260427-000001`, `site:4`, `gateway`, `nobody`.
     package var actor: String
-    /// The organization it is about; `nil` where there is none.
+    /// The organization concerned; `nil` if there is none.
     package var organization: OrganizationReference?
     /// The method's name, e.g. `DisableSite`.
     package var action: String
-    /// E.g. `sites/4`, `devices/260427-000001`.
+    /// The target of the action, e.g. `sites/4`, `devices/260427-000001`.
     package var target: String
-    /// The ids of what the line is about, where that is several; empty where `target` says it.
+    /// The ids of several targets; empty if `target` is the only one.
     package var ids: [String] = []
     /// The caller's address without its port.
     package var peer: String
-    /// `OK`, or the code of the refusal.
+    /// `OK`, or the code of the error.
     package var result: String
-    /// How many of the same kind one line stands for.
+    /// The number of equal events that the line represents.
     package var count = 1
 
     package init(
@@ -32,7 +32,7 @@ package struct AuditEntry: Sendable, Hashable {
         self.result = result
     }
 
-    /// What the gateway did by itself, not at a call.
+    /// Makes an entry for something that the gateway did by itself, without a call.
     package static func byGateway(_ action: String, on target: String, count: Int = 1) -> AuditEntry {
         var entry = AuditEntry(actor: "gateway", action: action, target: target, peer: "")
         entry.count = count
@@ -40,13 +40,13 @@ package struct AuditEntry: Sendable, Hashable {
     }
 }
 
-/// Writes the audit log, in the transaction of what it tells of.
+/// Writes the audit log, in the transaction of the audited change.
 package enum Audit {
     package static func record(_ entry: AuditEntry, at now: UnixTime, in connection: Connection) throws {
         try AuditRecords(connection).insert(entry, at: now)
     }
 
-    /// The time of the newest line; `nil` where there is none.
+    /// Returns the time of the newest line; `nil` if there is none.
     package static func newestTime(in connection: Connection) throws -> UnixTime? {
         try AuditRecords(connection).newestTime()
     }

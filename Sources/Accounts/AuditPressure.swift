@@ -2,16 +2,15 @@ import Basics
 import GatewayAPI
 import RPC
 
-/// Slows callers down who fill the audit log faster than its lines may go.
+/// Slows down callers who fill the audit log faster than its lines may be removed.
 ///
-/// Lines are kept for a while however many there are, so that nobody can have the traces of what they did removed. What is left to
-/// do about an organization that has twice as many as it may have is to let each of its callers make only some calls a minute that
-/// leave lines.
+/// Lines are kept for a minimum time regardless of their number, so that nobody can have the traces of their own actions removed.
+/// If an organization has twice its maximum of lines, each of its callers is limited in the calls a minute that leave lines.
 package final class AuditPressure: Sendable {
     private struct State {
-        /// Organizations with more lines than they may have.
+        /// The organizations with more lines than allowed.
         var overfull: [OrganizationReference] = []
-        /// Ids of the organizations with twice as many.
+        /// The ids of the organizations with twice as many.
         var slowed: Set<Int64> = []
         var refused = 0
     }
@@ -23,7 +22,7 @@ package final class AuditPressure: Sendable {
     private let callsPerMinute: Int
     private let maximumLines: Int64
 
-    /// - Parameter maximumLines: of one organization; only for the log.
+    /// - Parameter maximumLines: the maximum for one organization, mentioned in the log.
     init(callsPerMinute: Int, maximumLines: Int64, clock: any WallClock, log: Logger) {
         calls = Throttle(perMinute: callsPerMinute)
         self.callsPerMinute = callsPerMinute
@@ -32,15 +31,15 @@ package final class AuditPressure: Sendable {
         self.log = log
     }
 
-    /// Organizations with more lines than `audit.max_lines`, none of which may go yet.
+    /// The number of organizations with more lines than `audit.max_lines`, none of which may be removed yet.
     package var overfullCount: Int { state.withLock { $0.overfull.count } }
 
-    /// Calls refused since the start.
+    /// The number of calls refused since the start.
     package var refusedCount: Int { state.withLock { $0.refused } }
 
-    /// Counts a call that leaves a line.
+    /// Counts a call that leaves an audit line.
     ///
-    /// - Throws: RATE_LIMITED, with the time after which to try again.
+    /// - Throws: RATE_LIMITED with the time to wait.
     func admit(_ principal: Principal) throws(RPCError) {
         guard let organizationID = principal.organizationID, state.withLock({ $0.slowed.contains(organizationID) }),
             let wait = calls.take(principal.name, at: clock.now())
@@ -54,8 +53,8 @@ package final class AuditPressure: Sendable {
     func admit(_ user: UserPrincipal) throws(RPCError) { try admit(.user(user)) }
 
     /// - Parameters:
-    ///   - overfull: in the order of their ids.
-    ///   - slowed: among them.
+    ///   - overfull: the organizations with too many lines, in the order of their ids.
+    ///   - slowed: the ids of those whose callers are limited.
     func set(overfull: [OrganizationReference], slowed: Set<Int64>) {
         let hasChanged = state.withLock { state in
             defer { (state.overfull, state.slowed) = (overfull, slowed) }

@@ -1,27 +1,28 @@
 import Basics
 import Database
 
-/// Removes what the audit log has held long enough, or what is too much of one organization. Nothing else deletes a line.
+/// Removes audit lines beyond their retention or beyond an organization's maximum. Nothing else deletes lines.
 ///
-/// Each organization has its own maximum, and so have the lines of none: nobody can have another's lines removed by making many.
+/// Each organization has its own maximum, and so have lines without an organization, so nobody can have another organization's
+/// lines removed by producing many.
 struct AuditRetention: Sendable {
-    /// Lines in one transaction: other writes wait meanwhile.
+    /// The number of lines removed in one transaction, during which other writes wait.
     static let batch: Int64 = 1000
-    /// Callers of an organization with so many times the maximum are slowed down.
+    /// The multiple of the maximum at which an organization's callers are slowed down.
     static let pressureFactor: Int64 = 2
 
     let database: Database
     let clock: any WallClock
-    /// Lines that are older go.
+    /// The age from which lines are removed.
     let age: Duration
-    /// Lines that are younger are kept however many there are.
+    /// The age up to which lines are kept regardless of their number.
     let minimumAge: Duration
-    /// Maximum number of lines of one organization.
+    /// The maximum number of lines of one organization.
     let maximumLines: Int64
     let pressure: AuditPressure
 
-    /// - Parameter permit: `nil` = nothing goes for its age, and of what is too much only what no age protects.
-    /// - Returns: how many lines it removed; the log says so, too.
+    /// - Parameter permit: `nil` = nothing is removed by its age, and surplus lines only if no minimum age protects them.
+    /// - Returns: the number of removed lines, which is also written to the log.
     func run(_ permit: DeletionPermit?) async throws -> Int {
         let now = clock.now()
         let (expired, removable, usages) = try await database.read { connection in
@@ -37,7 +38,7 @@ struct AuditRetention: Sendable {
         for usage in usages {
             removed += try await purge(usage.organizationID, below: expired, at: now) { _ in Self.batch }
             guard usage.lines > maximumLines else { continue }
-            // A hundredth goes beside: the line that tells of it would be the next one too many.
+            // One percent more is removed, because the line about the removal would exceed the maximum again.
             let kept = maximumLines - maximumLines / 100
             removed += try await purge(usage.organizationID, below: removable, at: now) { lines in
                 lines > kept ? min(Self.batch, lines - kept + 1) : 0
@@ -47,11 +48,11 @@ struct AuditRetention: Sendable {
         return removed
     }
 
-    /// Removes an organization's oldest lines, batch after batch.
+    /// Removes an organization's oldest lines in batches.
     ///
     /// - Parameters:
     ///   - end: lines with this id and above stay.
-    ///   - count: how many go next, of those that are there.
+    ///   - count: returns the size of the next batch for the number of lines left.
     private func purge(
         _ organizationID: Int64, below end: Int64, at now: UnixTime, count: @escaping @Sendable (Int64) -> Int64
     ) async throws -> Int {

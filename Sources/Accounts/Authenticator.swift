@@ -3,18 +3,18 @@ import Database
 import GatewayAPI
 import RPC
 
-/// The door of every listener: finds out who calls, and whether the access table lets them.
+/// The authentication of every listener: identifies the caller and checks the access table.
 ///
-/// A token's signature comes from a cache; whether its key, user and site may still act is read from the database at each
-/// call, by primary key, so what an operator stops is stopped with the next call.
+/// A token's signature is cached, but its key, user and site are read from the database at each call, by primary key, so that an
+/// operator's revocation takes effect with the next call.
 package struct Authenticator: Interceptor {
     let database: Database
     let tokens: AccessTokens
     let deferred: DeferredRecords
     let clock: any WallClock
     let auditPressure: AuditPressure
-    /// Whether a client's certificate stands in the place of a token where the access table takes one: where the listener
-    /// has authorities for just that.
+    /// Whether a client certificate is accepted instead of a token if the access table allows it. True for listeners with
+    /// authorities for that purpose.
     package var trustsCertificates = false
 
     package func admit(_ context: CallContext) throws(RPCError) {
@@ -38,7 +38,7 @@ package struct Authenticator: Interceptor {
             try admit(context, needing: "the role \(role)") { $0.role >= role }
         case .systemAdmin: try admitSystemAdmin(context)
         case .systemAdminOrCertificate:
-            // Who shows both is known by the token.
+            // A caller with both is identified by the token.
             if trustsCertificates, let subject = context.clientCertificate, context.metadata["authorization"] == nil {
                 let principal = Principal.certificate(subject: subject)
                 context.identity = principal
@@ -74,7 +74,7 @@ package struct Authenticator: Interceptor {
         guard let header = headers.first, headers.count == 1 else {
             throw RPCError(.unauthenticated, "the call requires one authorization header with a bearer token")
         }
-        // By bytes: by characters it takes several times as long as all else here.
+        // On bytes: on characters it takes several times as long as everything else here.
         let parts = header.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: true)
         guard parts.count == 2, String(Substring(parts[0])).lowercased() == "bearer" else {
             throw RPCError(.unauthenticated, "the authorization header must have the form: Bearer TOKEN")
@@ -111,7 +111,7 @@ package struct Authenticator: Interceptor {
         return user
     }
 
-    /// The organization that an admin of SYSTEM acts for.
+    /// Returns the organization for which an admin of SYSTEM acts.
     private func organization(_ name: String, for user: UserPrincipal) throws(RPCError) -> OrganizationReference {
         if name == user.home.name { return user.home }
         guard user.isSystem && user.role >= .admin else {
@@ -123,7 +123,7 @@ package struct Authenticator: Interceptor {
         return organization.reference
     }
 
-    /// For single rows by a unique key: this runs on the loop of the call, and interceptors are synchronous.
+    /// Reads single rows by a unique key. This blocks the call's loop, because interceptors are synchronous.
     private func read<T>(_ body: (Connection) throws -> T) throws(RPCError) -> T {
         do {
             return try database.readBlocking(body)

@@ -1,14 +1,14 @@
 import RPC
 
-/// The user behind a call, as the rules of a capability need to know them: for whom they act, and what the audit log says.
+/// The user of a call: the organization they act for, and their entries in the audit log.
 package struct Caller: Sendable {
     package let user: UserPrincipal
-    /// The call's step in its client's trace; `nil` where it told none.
+    /// The position of the call in its client's trace; `nil` if the client sent none.
     package let traceparent: String?
     private let action: String
     private let peer: String
 
-    /// - Throws: UNAUTHENTICATED where the call was not made by a user.
+    /// - Throws: UNAUTHENTICATED if the caller is not a user.
     package init(_ context: CallContext) throws(RPCError) {
         user = try context.user
         traceparent = context.trace?.traceparent
@@ -16,20 +16,20 @@ package struct Caller: Sendable {
         peer = context.peer.host
     }
 
-    /// The organization that what they create belongs to, and that they see.
+    /// The organization that the caller sees, and to which new resources belong.
     package var organization: OrganizationReference { user.organization }
 
-    /// Whether the call is about SYSTEM itself.
+    /// Whether the call concerns SYSTEM itself.
     var isSystem: Bool { user.isSystem && organization == user.home }
 
-    /// The audit line that says that the call did its work on `target`.
+    /// Returns the audit line for successful work on `target`.
     package func did(to target: String) -> AuditEntry {
         AuditEntry(actor: user.auditName, organization: user.organization, action: action, target: target, peer: peer)
     }
 
-    /// The line of a call that did its work on several things: one line, which names each of them.
+    /// Returns one audit line for successful work on several targets, with the id of each.
     ///
-    /// - Parameter kind: what they are, e.g. `files`; one alone is the target `files/ID`.
+    /// - Parameter kind: the kind of targets, e.g. `files`; a single one becomes the target `files/ID`.
     package func did(to ids: [String], of kind: String) -> AuditEntry {
         if ids.count == 1 { return did(to: "\(kind)/\(ids[0])") }
         var entry = did(to: kind)

@@ -1,9 +1,9 @@
 import Database
 
-/// An organization that a setting of the configuration names, e.g. `webhooks.robots`.
+/// An organization that the configuration names, e.g. in `webhooks.robots`.
 ///
-/// The name means the organization that had it when the gateway first knew one, by its id: another that is given the name
-/// of a deleted one does not come by what was set up for that.
+/// The name is bound, by its id, to the first organization that has it: another organization that later takes the name of a deleted
+/// one does not get its settings.
 package struct ConfiguredOrganization: Sendable, Hashable {
     /// The setting's path without the last key.
     package let setting: String
@@ -14,9 +14,9 @@ package struct ConfiguredOrganization: Sendable, Hashable {
         self.name = name
     }
 
-    /// The organization that is meant; `nil` where there never was one of the name.
+    /// Returns the organization's id; `nil` if no organization ever had the name.
     ///
-    /// The first answer is recorded, so `connection` has to be the writer's.
+    /// The first result is recorded, so `connection` has to be the writer's.
     package func id(in connection: Connection) throws -> Int64? {
         if let known = try recorded(in: connection) { return known }
         guard let organization = try OrganizationRecords(connection).find(name: name) else { return nil }
@@ -26,16 +26,16 @@ package struct ConfiguredOrganization: Sendable, Hashable {
         return organization.id
     }
 
-    /// The id that ``id(in:)`` recorded; `nil` where it recorded none.
+    /// Returns the id that ``id(in:)`` recorded; `nil` if there is none.
     package func recorded(in connection: Connection) throws -> Int64? {
         try connection.first(
             "SELECT organization_id FROM configured_organizations WHERE setting = $1 AND name = $2", setting, name
         ) { $0.int64("organization_id") }
     }
 
-    /// Records what all mean that the configuration names now, and forgets those that it names no more.
+    /// Records the organizations of all current settings, and forgets settings that no longer exist.
     ///
-    /// - Returns: those whose organization was deleted and whose name another has now.
+    /// - Returns: the settings whose organization was deleted while another one now has its name.
     package static func record(
         _ all: [ConfiguredOrganization], in connection: Connection
     ) throws -> [ConfiguredOrganization] {

@@ -2,23 +2,23 @@ import Basics
 import Database
 import HTTPTypes
 
-/// What is worth a row but not a commit of its own: when a key was last used, refusals, and sign-ins that change nothing.
+/// Records that are not worth a commit each: the last use of keys, refusals, and sign-ins that change nothing.
 ///
-/// Collected in memory and written at most once a minute, so a stranger cannot buy fsyncs. A key's *first* use is
-/// written at once: it happens once, and the reinit policy `window` turns on it.
+/// They are collected in memory and written at most once a minute, so that unknown callers cannot cause fsyncs. A key's *first* use
+/// is written at once: it happens once, and the reinit policy `window` depends on it.
 package final class DeferredRecords: Sendable {
     private struct Pending {
         var uses: [String: UnixTime] = [:]
-        /// How often each was noted. Their `peer` is a neighbourhood, their `count` 1.
+        /// The number of times that each entry was noted. Their `peer` is an address block, their `count` is 1.
         var entries: [AuditEntry: Int] = [:]
-        /// How many of them are by nobody.
+        /// The number of distinct entries by unknown callers.
         var kindsOfNobody = 0
         var writtenAt: UnixTime?
     }
 
     private static let intervalMicroseconds: Int64 = 60_000_000
-    /// Entries kept apart in one minute, and how many of them may be of nobody; what comes beyond is counted as by others, from
-    /// elsewhere. Strangers can so write no more lines in a month than the audit log keeps.
+    /// The number of distinct entries in one minute, and how many of them may be of unknown callers; further ones are counted
+    /// together as `others`, from `other`. This way unknown callers cannot write more lines in a month than the audit log keeps.
     private static let entryKinds = 1000
     private static let entryKindsOfNobody = 100
 
@@ -29,11 +29,11 @@ package final class DeferredRecords: Sendable {
         self.database = database
     }
 
-    /// Records that a key was used; a use within a minute of the recorded one is not recorded again.
+    /// Records the use of a key; a use within a minute of the recorded one is not recorded again.
     func noteUse(of key: APIKeyRecord, at now: UnixTime) {
         if let last = key.lastUsedAt, now.microseconds - last.microseconds < Self.intervalMicroseconds { return }
         if key.lastUsedAt == nil {
-            // Alone: what is counted by the minute waits for its minute, however many keys are new.
+            // Written alone: records that are collected for a minute wait for it, however many keys are new.
             pending.withLock { $0.writtenAt = $0.writtenAt ?? now }
             return write(uses: [key.id: now], entries: [:], at: now)
         }
@@ -45,13 +45,13 @@ package final class DeferredRecords: Sendable {
     ///
     /// - Parameters:
     ///   - action: the method's name.
-    ///   - result: the code of the refusal.
+    ///   - result: the code of the error.
     ///   - host: the caller's address; only its /24 or /56 is kept.
     package func noteDenial(_ action: String, _ result: String, host: String, at now: UnixTime) {
         note(AuditEntry(actor: "nobody", action: action, target: "", peer: host, result: result), at: now)
     }
 
-    /// Counts the entry into one line a minute, for all of its kind from its neighbourhood.
+    /// Counts the entry into one line a minute for all equal entries from its address block.
     func note(_ entry: AuditEntry, at now: UnixTime) {
         var entry = entry
         entry.peer = AddressRange.neighbourhood(entry.peer)
@@ -71,7 +71,7 @@ package final class DeferredRecords: Sendable {
         flushIfDue(at: now)
     }
 
-    /// Writes what is pending, without waiting for it. What the database refuses to take now is lost.
+    /// Starts to write pending records, without waiting for the result. Records that the database cannot accept now are lost.
     package func flush(at now: UnixTime) {
         let (uses, entries) = pending.withLock { pending in
             let taken = (pending.uses, pending.entries)

@@ -1,17 +1,17 @@
 import Basics
 import Database
 
-/// What the operators of keys must know of devices. The device registry, which stands above this module, answers.
+/// Information about devices for the management of keys, implemented by the device registry, which depends on this module.
 package protocol DeviceDirectory: Sendable {
-    /// `nil` when the organization has no such device.
+    /// Returns `nil` if the organization has no such device.
     func device(_ id: String, organizationID: Int64, in connection: Connection) throws -> DirectoryDevice?
 
-    /// Records that the device was given a key, and so counts as initialized.
+    /// Records that the device has received a key and is therefore initialized.
     func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws
 }
 
 package struct DirectoryDevice: Sendable, Hashable {
-    /// Where it is bound; `nil` while it is not.
+    /// The device's suite and site; `nil` while it is unbound.
     package let place: DeviceKeys.Place?
     package let isDisabled: Bool
 

@@ -1,16 +1,15 @@
 import Database
 import RPC
 
-/// The device or site behind a call, as the rules of a capability need to know it: whose the uploads are, and what the audit
-/// log says.
+/// The device or site of a call: the owner of the uploads, and its entries in the audit log.
 package struct KeyCaller: Sendable {
     package let owner: KeyOwner
-    /// The call's step in its client's trace, for requests that are made because of it; `nil` where it told none.
+    /// The position of the call in its client's trace, for requests made on its behalf; `nil` if the client sent none.
     package let traceparent: String?
     private let action: String
     private let peer: String
 
-    /// - Throws: UNAUTHENTICATED where the call was not made with an API key's token.
+    /// - Throws: UNAUTHENTICATED if the call has no token for an API key.
     package init(_ context: CallContext) throws(RPCError) {
         owner = try context.keyOwner
         traceparent = context.trace?.traceparent
@@ -18,7 +17,7 @@ package struct KeyCaller: Sendable {
         peer = context.peer.host
     }
 
-    /// The audit line that says that the call did its work on `target`.
+    /// Returns the audit line for successful work on `target`.
     package func did(to target: String, in connection: Connection) throws -> AuditEntry {
         AuditEntry(
             actor: owner.principal.name,

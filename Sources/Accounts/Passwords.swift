@@ -4,18 +4,18 @@ import Crypto
 import Dispatch
 import RPC
 
-/// Password hashing with argon2id, off the event loops and one at a time: each run takes 19 MiB and some 20 ms.
+/// Password hashing with argon2id, off the event loops and one at a time: each run takes 19 MiB and about 20 ms.
 ///
-/// Passwords of known addresses wait in a queue of their own, which takes turns with that of strangers, so that strangers cannot
-/// keep the others out however many they are.
+/// Passwords from known addresses wait in a queue of their own, which alternates with the queue of unknown addresses, so that any
+/// number of unknown callers cannot exclude the others.
 final class Passwords: Sendable {
-    /// For whom a password is hashed.
+    /// The party for whom a password is hashed.
     enum Owner: Sendable {
-        /// An address that never signed in to the account.
+        /// An address from which nobody has signed in to the account.
         case stranger(address: String)
-        /// One that did.
+        /// An address from which somebody has signed in to the account.
         case known(address: String)
-        /// An organization whose administrator makes accounts.
+        /// An organization whose admin creates accounts.
         case organization(Int64)
         /// The gateway itself.
         case gateway
@@ -37,7 +37,7 @@ final class Passwords: Sendable {
     private struct Waiting {
         var strangers: FairQueue<Job>
         var known: FairQueue<Job>
-        /// Whether a job of those known comes next, if there is one.
+        /// Whether the next job comes from the queue of known addresses, if that has one.
         var isTurnOfKnown = true
         var isRunning = false
 
@@ -46,7 +46,7 @@ final class Passwords: Sendable {
             return known.append(job, of: owner.name)
         }
 
-        /// The next job; where there is none, nothing runs any more.
+        /// Returns the next job; without one, none is running any more.
         mutating func next() -> Job? {
             defer { isTurnOfKnown.toggle() }
             let job =
@@ -66,22 +66,22 @@ final class Passwords: Sendable {
     private let waiting: Lock<Waiting>
     private let queue = DispatchQueue(label: "passwords")
 
-    /// - Parameter capacity: how many of strangers, and how many of others, may wait for their turn.
+    /// - Parameter capacity: the number of jobs that may wait in each of the two queues.
     init(capacity: Int) {
         waiting = Lock(Waiting(strangers: FairQueue(capacity: capacity), known: FairQueue(capacity: capacity)))
     }
 
-    /// The encoded hash, with its parameters and a fresh salt.
+    /// Returns the encoded hash, with its parameters and a new salt.
     ///
-    /// - Throws: UNAVAILABLE when too many wait.
+    /// - Throws: UNAVAILABLE if too many jobs wait.
     func hash(_ password: Secret, for owner: Owner) async throws -> String {
         try await run(for: owner) { try Self.encode(password) }
     }
 
-    /// Whether `password` made `encoded`. Where there is no such account (`nil`) the same work is done, and the answer
-    /// is no: how long it takes must not tell which names exist.
+    /// Whether `password` is the one that was hashed to `encoded`. Without an account (`nil`) the same work is done and the result
+    /// is false, so that the response time does not reveal which names exist.
     ///
-    /// - Throws: UNAVAILABLE when too many wait.
+    /// - Throws: UNAVAILABLE if too many jobs wait.
     func verify(_ password: Secret, against encoded: String?, for owner: Owner) async throws -> Bool {
         try await run(for: owner) {
             guard let encoded else {
@@ -93,7 +93,7 @@ final class Passwords: Sendable {
         }
     }
 
-    /// Whether a hash was made with weaker parameters than today's.
+    /// Whether a hash was made with weaker parameters than the current ones.
     func isOutdated(_ encoded: String) -> Bool {
         !encoded.hasPrefix(Self.prefix)
     }

@@ -2,12 +2,12 @@ import Basics
 import GatewayAPI
 import RPC
 
-/// The caller of a call, as the database knew it when the call came.
+/// The authenticated caller, with its state in the database at the time of the call.
 package enum Principal: Sendable, Hashable {
     case device(DevicePrincipal)
     case site(SitePrincipal)
     case user(UserPrincipal)
-    /// A program, by the certificate that it showed.
+    /// A program with a client certificate.
     case certificate(subject: String)
 }
 
@@ -18,7 +18,7 @@ extension Principal {
         return "\(parts.kind):\(parts.scope.map { "\($0)/" } ?? "")\(parts.name)"
     }
 
-    /// What ``name`` is made of. The log, which has it in each call's line, makes no text of it.
+    /// The parts of ``name``. The log writes them into each call's line without making a string.
     private var nameParts: (kind: String, scope: String?, name: String) {
         switch self {
         case .device(let device): ("device", nil, device.deviceID)
@@ -36,7 +36,7 @@ extension Principal {
         }
     }
 
-    /// The organization that the call is about; `nil` = any.
+    /// The organization that the call concerns; `nil` = any.
     package var organizationID: Int64? {
         switch self {
         case .device(let device): device.organizationID
@@ -65,7 +65,7 @@ extension Principal: CallerIdentity {
 }
 
 extension Principal {
-    /// The owner under which the principal's writes wait: a device or site for itself, all users of an organization together.
+    /// The owner under which the principal's writes are queued: a device or site for itself, all users of an organization together.
     var workOwner: WorkOwner {
         switch self {
         case .device(let device): .apiKey(device.key.id)
@@ -76,10 +76,10 @@ extension Principal {
     }
 }
 
-/// An API key as what is issued to its owner names it: worth nothing once the key's epoch is another.
+/// An API key with the epoch at which something was issued for it; the reference is invalid once the key's epoch differs.
 package struct APIKeyReference: Sendable, Hashable {
     package let id: String
-    /// Raised whenever what was issued for the key must stop: disabled, held, rotated.
+    /// Increased whenever everything issued for the key must become invalid: on disabling, holding and rotation.
     package let epoch: Int64
 
     package init(id: String, epoch: Int64) {
@@ -88,7 +88,7 @@ package struct APIKeyReference: Sendable, Hashable {
     }
 }
 
-/// A device, by its own key.
+/// A device, authenticated by its own key.
 package struct DevicePrincipal: Sendable, Hashable {
     package let deviceID: String
     package let suiteID: Int64
@@ -105,7 +105,7 @@ package struct DevicePrincipal: Sendable, Hashable {
     }
 }
 
-/// A site, by one of its keys.
+/// A site, authenticated by one of its keys.
 package struct SitePrincipal: Sendable, Hashable {
     package let siteID: Int64
     package let organizationID: Int64
@@ -118,7 +118,7 @@ package struct SitePrincipal: Sendable, Hashable {
     }
 }
 
-/// An organization as a principal carries it.
+/// An organization's id and name.
 package struct OrganizationReference: Sendable, Hashable {
     package let id: Int64
     package let name: String
@@ -129,17 +129,17 @@ package struct OrganizationReference: Sendable, Hashable {
     }
 }
 
-/// A person, by their login.
+/// A user, authenticated by their login.
 package struct UserPrincipal: Sendable, Hashable {
     package let userID: Int64
     package let name: String
     package let role: Role
     package let epoch: Int64
-    /// Where the user belongs.
+    /// The user's own organization.
     package let home: OrganizationReference
     /// Whether `home` is the SYSTEM organization.
     package let isSystem: Bool
-    /// The organization the call is about: `home`, or the one that an admin of SYSTEM named by `x-organization`.
+    /// The organization that the call concerns: `home`, or the one that an admin of SYSTEM named with `x-organization`.
     package var organization: OrganizationReference
 
     package init(
@@ -157,21 +157,21 @@ package struct UserPrincipal: Sendable, Hashable {
     /// The name in the audit log.
     var auditName: String { Principal.user(self).name }
 
-    /// The organization whose objects the user sees; `nil` = every one's, for SYSTEM that named none.
+    /// The organization whose objects the user sees; `nil` = all, for users of SYSTEM who named none.
     package var objectScope: Int64? {
         isSystem && organization == home ? nil : organization.id
     }
 }
 
 extension CallContext {
-    /// The caller; `nil` where the access table lets anyone in.
+    /// The caller; `nil` if the access table admits anyone.
     package var principal: Principal? {
         identity as? Principal
     }
 
-    /// The user who calls.
+    /// The calling user.
     ///
-    /// - Throws: UNAUTHENTICATED where it is not one; the access table has seen to it before.
+    /// - Throws: UNAUTHENTICATED for any other caller, which the access table refuses earlier.
     package var user: UserPrincipal {
         get throws(RPCError) {
             guard case .user(let user) = principal else {
@@ -181,9 +181,9 @@ extension CallContext {
         }
     }
 
-    /// The device or site that calls, by its API key.
+    /// The calling device or site.
     ///
-    /// - Throws: UNAUTHENTICATED where it is neither; the access table has seen to it before.
+    /// - Throws: UNAUTHENTICATED for any other caller, which the access table refuses earlier.
     package var keyOwner: KeyOwner {
         get throws(RPCError) {
             switch principal {
@@ -195,7 +195,7 @@ extension CallContext {
     }
 }
 
-/// Whom an API key speaks for.
+/// The owner of an API key.
 package enum KeyOwner: Sendable, Hashable {
     case device(DevicePrincipal)
     case site(SitePrincipal)

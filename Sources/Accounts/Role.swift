@@ -1,14 +1,14 @@
-/// What a user may do in an organization; each role includes the ones before it.
+/// The rights of a user in an organization; each role includes the ones before it.
 ///
-/// A service account is a program's, in the organization SYSTEM: it may do what an admin there may.
+/// A service account belongs to a program in the organization SYSTEM and has the rights of an admin there.
 package enum Role: String, Sendable, Hashable, CaseIterable, Comparable {
-    /// Lists and downloads.
+    /// May list and download.
     case viewer
-    /// Devices and keys beside that.
+    /// May also manage devices and keys.
     case `operator`
-    /// Everything in its organization.
+    /// May do everything in its organization.
     case admin
-    /// An admin that is no person: it has a system credential in the place of a password.
+    /// An admin for programs, with a system credential instead of a password.
     case service
 
     private var rank: Int {

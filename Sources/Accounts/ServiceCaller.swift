@@ -1,14 +1,14 @@
 import RPC
 
-/// The program behind a call of InternalStorageService: known by a token of SYSTEM, or by its certificate.
+/// The program that calls InternalStorageService, authenticated by a token of SYSTEM or by its certificate.
 package struct ServiceCaller: Sendable {
-    /// `nil` = known by its certificate.
+    /// `nil` if it is authenticated by its certificate.
     package let user: UserPrincipal?
     private let actor: String
     private let action: String
     private let peer: String
 
-    /// - Throws: UNAUTHENTICATED where the call was made by neither.
+    /// - Throws: UNAUTHENTICATED for any other caller.
     package init(_ context: CallContext) throws(RPCError) {
         if case .certificate = context.principal, let principal = context.principal {
             user = nil
@@ -22,7 +22,7 @@ package struct ServiceCaller: Sendable {
         peer = context.peer.host
     }
 
-    /// The audit line that says that the call did its work on `target`.
+    /// Returns the audit line for successful work on `target`.
     package func did(to target: String) -> AuditEntry {
         AuditEntry(
             actor: actor, organization: user?.organization, action: action, target: target, peer: peer)

@@ -2,9 +2,9 @@ import Basics
 import Crypto
 import Foundation
 
-/// The server's folder, held by one process at a time: a gateway that serves it, or a command that mends it.
+/// The server's folder, locked by one process at a time: a gateway that serves it, or a command that repairs it.
 package final class DataDirectory: Sendable {
-    /// Why a folder cannot be worked in, with what to do.
+    /// The reason why a folder cannot be used, with what to do.
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
 
@@ -13,14 +13,14 @@ package final class DataDirectory: Sendable {
         }
     }
 
-    /// What this program writes into `format`.
+    /// The contents of `format` that this program writes.
     static let format = "1\n"
 
     package let path: String
-    /// `nil` once it was given back.
+    /// The descriptor of the lock; `nil` after its release.
     private let lock: Lock<Int32?>
 
-    /// Takes the lock of an existing folder, for as long as this object lives.
+    /// Locks an existing folder for the lifetime of this object.
     ///
     /// - Throws: ``Problem``.
     init(locking path: String) throws(Problem) {
@@ -40,14 +40,14 @@ package final class DataDirectory: Sendable {
         release()
     }
 
-    /// Gives the lock back, though somebody may still hold this object; nothing is read or written by way of it after that.
+    /// Releases the lock early, after which the folder must not be used through this object.
     package func release() {
         if let descriptor = lock.withLock({ $0.take() }) { close(descriptor) }
     }
 
-    /// For a gateway that is to serve it: makes the folder (0700, its name durable) where it is missing.
+    /// Opens the folder for a gateway that is to serve it; creates it (mode 0700, durably) if it does not exist.
     ///
-    /// - Throws: ``Problem``; nothing was written then into a folder that holds anything else.
+    /// - Throws: ``Problem``; nothing was written then to a folder that contains anything else.
     package static func forServing(_ path: String) throws(Problem) -> DataDirectory {
         try make(path)
         try requireOwn(path)
@@ -63,7 +63,7 @@ package final class DataDirectory: Sendable {
         return directory
     }
 
-    /// For a command on what a gateway left: the folder must hold one.
+    /// Opens the folder for a command that works on a stopped gateway's data, which must exist.
     ///
     /// - Throws: ``Problem``.
     package static func openForRepair(_ path: String) throws(Problem) -> DataDirectory {
@@ -85,13 +85,13 @@ package final class DataDirectory: Sendable {
     package var keys: String { path + "/keys" }
     package var store: String { path + "/store" }
     package var initialPassword: String { path + "/initial-admin-password" }
-    /// Copies of the database while a backup runs; emptied at each start.
+    /// The folder for copies of the database while a backup runs; emptied at each start.
     var copies: String { path + "/copies" }
-    /// The files that a restore gathers; `serve` refuses a directory that has them.
+    /// The folder where a restore collects files; `serve` refuses a directory that contains it.
     var restoring: String { path + "/restoring" }
     var formatFile: String { path + "/format" }
 
-    /// Writes the password of the first administrator where only the server's user can read it.
+    /// Writes the password of the first administrator to a file that only the server's user can read.
     package func writeInitialPassword(_ password: Secret) throws {
         try PrivateFile.write(password.exposed + [0x0A], to: initialPassword)
     }
@@ -100,7 +100,7 @@ package final class DataDirectory: Sendable {
         FileManager.default.fileExists(atPath: path)
     }
 
-    /// Each missing folder of the path, its name synced before anything is in it.
+    /// Creates each missing folder of the path, and syncs its name before anything is written into it.
     static func make(_ path: String) throws(Problem) {
         guard !exists(path) else { return }
         let parent = Path.folder(of: path)
@@ -112,7 +112,7 @@ package final class DataDirectory: Sendable {
         }
     }
 
-    /// Everything there, but for what a file system or an earlier start leaves in a folder that is as good as empty.
+    /// Returns the names in the folder, except those that file systems and earlier starts create in an otherwise empty folder.
     static func contents(_ path: String) throws(Problem) -> [String] {
         do {
             return try FolderListing.names(in: path)
@@ -122,10 +122,10 @@ package final class DataDirectory: Sendable {
         }
     }
 
-    /// A folder that holds something must be a gateway's: a mistyped path is not filled with ours.
+    /// Throws unless the folder is empty or a data directory, so that a mistyped path is not filled with files.
     private static func requireOwn(_ path: String) throws(Problem) {
         let contents = try contents(path)
-        // The first start writes `format` before anything else, and by way of a file beside it.
+        // The first start writes `format` before anything else, by renaming a file beside it.
         guard contents.allSatisfy({ $0.hasPrefix("format.") }) || contents.contains(where: ours.contains) else {
             throw Problem(
                 description: """
@@ -162,7 +162,7 @@ package final class DataDirectory: Sendable {
         }
     }
 
-    /// What backups left that a crash ended.
+    /// Removes the files of backups that were ended by a crash.
     private func removeCopies() {
         try? FileManager.default.removeItem(atPath: copies)
     }

@@ -8,7 +8,7 @@ import RPC
 import StoreProtocol
 import Webhooks
 
-/// What was uploaded and verified: listed and downloaded by users.
+/// The verified objects, which users list and download.
 package struct Catalog: Sendable {
     package static var migrations: [Migration] { ObjectRecords.migrations }
 
@@ -21,7 +21,7 @@ package struct Catalog: Sendable {
     private let database: Database
     private let configuration: CatalogConfiguration
 
-    /// - Parameter endpoint: where clients reach the store; presigned URLs begin with it.
+    /// - Parameter endpoint: the public address of the store, with which presigned URLs begin.
     package init(
         _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint, outbox: Outbox = .closed,
         configuration: CatalogConfiguration = CatalogConfiguration()
@@ -50,40 +50,40 @@ package struct Catalog: Sendable {
                 configuration: configuration))
     }
 
-    /// Enters DataGatewayObjectService.
+    /// Registers DataGatewayObjectService.
     package func register(in router: inout Router) {
         service.register(in: &router)
     }
 
-    /// Enters ObjectManagementService, for the admin listener.
+    /// Registers ObjectManagementService, for the admin listener.
     package func registerManagement(in router: inout Router) {
         management.register(in: &router)
     }
 
-    /// Reads all objects again, over and over, at the configured rate; returns when its task is cancelled.
+    /// Repeatedly reads all objects again to verify them, at the configured rate; returns when its task is cancelled.
     package func scrub() async {
         await scrubber.run()
     }
 
-    /// Enters objects of earlier versions into the search tables; returns when all are, or its task is cancelled.
+    /// Adds objects of earlier versions to the search tables; returns when all are added, or its task is cancelled.
     package func upgradeSearch() async {
         await searchUpgrade.run()
     }
 
-    /// How far ``upgradeSearch()`` is.
+    /// The progress of ``upgradeSearch()``.
     package var searchUpgradeProgress: SearchUpgradeProgress { searchUpgrade.progress }
 
-    /// What ``scrub()`` counted.
+    /// The counters of ``scrub()``.
     package var scrubMetrics: ScrubMetrics { scrubber.metrics }
 
-    /// Works off what was asked for of many objects, also of an earlier process; returns when its task is cancelled.
+    /// Executes operations on many objects, including those that an earlier process began; returns when its task is cancelled.
     package func runOperations() async {
         await operations.run()
     }
 
-    /// Forgets operations that finished long ago; to be called every few minutes.
+    /// Deletes the records of operations that finished long ago; called every few minutes.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of deleted records.
     package func sweepOperations(_ permit: DeletionPermit) async throws -> Int {
         let limit = 100
         return try await removal.inBatches(of: limit) {
@@ -94,23 +94,23 @@ package struct Catalog: Sendable {
         }
     }
 
-    /// Moves what is older than its organization keeps objects to the trash; to be called every few minutes.
+    /// Moves objects beyond their organization's retention to the trash; called every few minutes.
     ///
-    /// - Returns: how many objects.
+    /// - Returns: the number of objects.
     package func applyRetention(_ permit: DeletionPermit) async throws -> Int {
         try await removal.applyRetention(permit)
     }
 
-    /// Deletes what was in the trash for long enough; to be called every few minutes.
+    /// Permanently deletes objects whose time in the trash is over; called every few minutes.
     ///
-    /// - Returns: how many objects it deleted.
+    /// - Returns: the number of deleted objects.
     package func sweepTrash(_ permit: DeletionPermit) async throws -> Int {
         try await removal.sweepTrash(permit)
     }
 
-    /// Removes what is left of objects that were deleted long ago; to be called every few minutes.
+    /// Removes the records of objects that were deleted long ago; called every few minutes.
     ///
-    /// - Returns: of how many objects.
+    /// - Returns: the number of objects.
     package func sweepDeleted(_ permit: DeletionPermit) async throws -> Int {
         try await removal.forgetDeleted(olderThan: configuration.deletedRetention, permit)
     }

@@ -1,26 +1,26 @@
 import Basics
 
-/// How the catalog answers.
+/// The settings of the catalog: lifetimes, sizes and limits.
 package struct CatalogConfiguration: Sendable {
-    /// How long a presigned URL holds.
+    /// The lifetime of a presigned URL.
     package var downloadLifetime = Duration.minutes(15)
-    /// Bytes above which a client had better read in ranges.
+    /// The size in bytes above which clients should read in ranges.
     package var largeFileThreshold: Int64 = 67_108_864
-    /// Bytes of such a range.
+    /// The size of such a range in bytes.
     package var rangePartSize: Int64 = 16_777_216
-    /// File ids in one RequestDownload.
+    /// The largest number of file ids in one RequestDownload.
     package var downloadFiles = 1000
-    /// Rows that one page of ListObjects looks at where its filter has no index of its own.
+    /// The number of rows that one page of ListObjects reads if no index serves its filter.
     package var pageVisits = 2000
-    /// How long it is known of a deleted object that it was there.
+    /// The retention of the records of deleted objects.
     package var deletedRetention = Duration.days(400)
 
-    /// How long a finished operation can be asked for.
+    /// The time for which a finished operation can be queried.
     package var operationRetention = Duration.days(90)
 
-    /// How fast objects are read again to see whether their bytes are still right; bytes a second, 0 = never.
+    /// The rate at which objects are read again to verify them, in bytes a second; 0 = never.
     @Live package var scrubRate: Int64 = 8 << 20
-    /// The time from the beginning of one pass over all objects to that of the next, at least.
+    /// The shortest time between the beginnings of two passes over all objects.
     @Live package var scrubInterval = Duration.days(1)
 
     package init() {}

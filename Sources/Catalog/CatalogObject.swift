@@ -1,14 +1,14 @@
 import Basics
 
-/// A verified object, as the catalog keeps it.
+/// A verified object in the catalog.
 package struct CatalogObject: Sendable, Hashable {
-    /// What is stored, and where.
+    /// The stored content and its location.
     package struct Content: Sendable, Hashable {
         package let bucket: String
         package let key: String
-        /// In bytes.
+        /// The size in bytes.
         package let size: Int64
-        /// Exactly as HEAD gives it, with quotes.
+        /// The entity tag exactly as in responses to HEAD, with quotes.
         package let etag: String
 
         package init(bucket: String, key: String, size: Int64, etag: String) {
@@ -31,19 +31,19 @@ package struct CatalogObject: Sendable, Hashable {
         }
     }
 
-    /// What people and programs know the content by.
+    /// The name, type, checksum and time range of the content.
     package struct Description: Sendable, Hashable {
-        /// `nil` = the object is of a version that kept no names.
+        /// The name; `nil` for an object of a version that kept no names.
         package let name: FileName?
-        /// A media type.
+        /// The media type.
         package let contentType: String
-        /// CRC-64/XZ of the bytes; `nil` where it is not known.
+        /// CRC-64/XZ of the bytes; `nil` if it is unknown.
         package let crc64: UInt64?
-        /// The time that the content covers, where the client told it.
+        /// The time range that the content covers, if the client sent it.
         package let recordedFrom: UnixTime?
         package let recordedTo: UnixTime?
 
-        /// Nothing is known of it.
+        /// The description of an object about which nothing is known.
         package static let none = Description(name: nil, contentType: ContentType.unknown, crc64: nil)
 
         package init(
@@ -58,35 +58,31 @@ package struct CatalogObject: Sendable, Hashable {
         }
     }
 
-    /// 36 characters, as `Identifiers` makes them.
+    /// The object's id: 36 characters, made by `Identifiers`.
     package let id: String
-    /// What clients ask for it by; also the name of its data file in the store.
+    /// The id that clients use; also the name of its data file in the store.
     package let fileID: String
     package let uploadID: String
     /// The owner of its upload.
     package let owner: ObjectOwner
     package let content: Content
     package let times: Times
-    package let description: Description
-    /// When it was moved to the trash; `nil` = it was not.
+    package var description = Description.none
+    /// The time when it was moved to the trash; `nil` = it is not there.
     package internal(set) var trashedAt: UnixTime?
     /// Whether the object is corrupted: its bytes no longer match its checksum.
     package internal(set) var isBad = false
 
-    package init(
-        id: String, fileID: String, uploadID: String, owner: ObjectOwner, content: Content, times: Times,
-        description: Description = .none
-    ) {
+    package init(id: String, fileID: String, uploadID: String, owner: ObjectOwner, content: Content, times: Times) {
         self.id = id
         self.fileID = fileID
         self.uploadID = uploadID
         self.owner = owner
         self.content = content
         self.times = times
-        self.description = description
     }
 
-    /// The name to show and to save it under.
+    /// Returns the name for lists and for the downloaded file.
     package func name(tags: [String: String]) -> FileName {
         description.name ?? ObjectNaming.name(hint: nil, tags: tags, owner: owner, createdAt: times.createdAt)
     }

@@ -14,7 +14,7 @@ struct Downloads: Sendable {
     let configuration: CatalogConfiguration
 
     struct Download: Sendable {
-        /// In the order of the request.
+        /// The files, in the order of the request.
         let files: [File]
         let expiresAt: UnixTime
     }
@@ -46,7 +46,7 @@ struct Downloads: Sendable {
                 as: DownloadName(fileName: name.text, contentType: object.description.contentType))
             return File(object: object, name: name, request: request)
         }
-        // Before anybody can read: a download that the log does not have must not happen.
+        // Committed before the response: no download may be missing from the log.
         try await database.write(mayUseReserve: true) { connection in
             try Audit.record(caller.did(to: fileIDs, of: "files"), at: now, in: connection)
             for (organizationID, objects) in Dictionary(grouping: objects, by: \.owner.organizationID) {

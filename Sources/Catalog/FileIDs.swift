@@ -3,10 +3,10 @@ import RPC
 
 /// The field `file_ids` of a request: objects by the ids that users know.
 package enum FileIDs {
-    /// Longer than any that was ever issued.
+    /// The limit of an id's length, above that of any issued id.
     static let longest = 128
 
-    /// - Throws: INVALID_ARGUMENT for none or more than `limit`, and for one that is empty, too long or there twice.
+    /// - Throws: INVALID_ARGUMENT for no or more than `limit` ids, and for one that is empty, too long or repeated.
     package static func check(_ fileIDs: [String], limit: Int) throws(RPCError) {
         guard (1...limit).contains(fileIDs.count) else {
             throw .invalidArgument("file_ids must have 1 to \(limit) entries, not \(fileIDs.count)")
@@ -22,12 +22,13 @@ package enum FileIDs {
 }
 
 extension ObjectRecords {
-    /// Verified objects, in the order of their ids.
+    /// Returns verified objects, in the order of the ids.
     ///
     /// - Parameters:
     ///   - ids: file ids, ids of uploads or of logical uploads.
-    ///   - scope: the organization that must have them; `nil` = whichever.
-    /// - Throws: NOT_FOUND where one is not there or in the trash, INVALID_ARGUMENT where two are of one object, naming the id.
+    ///   - scope: the objects' organization; `nil` = any.
+    /// - Throws: NOT_FOUND if one does not exist or is in the trash, INVALID_ARGUMENT if two ids denote the same object; the
+    ///   message contains the id.
     package func objects(ids: [String], scope: Int64?) throws -> [CatalogObject] {
         var seen: Set<String> = []
         return try ids.enumerated().map { index, id in

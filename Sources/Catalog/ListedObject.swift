@@ -2,7 +2,7 @@ import Accounts
 import Basics
 import Proto
 
-/// An object as lists show it.
+/// An object in lists, with its tags.
 struct ListedObject: Sendable {
     let object: CatalogObject
     let tags: [String: String]

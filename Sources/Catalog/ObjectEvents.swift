@@ -1,18 +1,18 @@
 import Webhooks
 
-/// What webhooks are told of finished objects. The names are a format that others read: a new one is optional, an old one
-/// stays.
+/// The contents of webhook events about finished objects. The names are a public format: new fields are optional, existing ones
+/// stay.
 extension Event {
     private struct ChangedObject: Encodable {
         let objectID, fileID, uploadID: String
-        /// Bytes.
+        /// The size in bytes.
         let sizeBytes: Int64
         let etag: String
         let siteID: Int64
         let deviceID: String?
-        /// The reason for which the object was moved to the trash or deleted.
+        /// The reason for the move to the trash or the deletion.
         var reason: String?
-        /// All tags, after they were changed.
+        /// All tags after a change.
         var rawTags: [String: String]?
 
         init(_ object: CatalogObject) {

@@ -7,9 +7,9 @@ import RPC
 
 /// The rules of ListObjects.
 ///
-/// Pages follow the position that an object got when it was verified, downwards: it never changes and new ones are higher,
-/// so a walk neither repeats nor skips what was there at its start. A page token is that position, sealed with the filter
-/// and the caller.
+/// Pages follow the position that an object got when it was verified, in descending order: it never changes, and new objects have
+/// higher ones, so a walk neither repeats nor skips objects that existed at its start. A page token is that position, sealed with
+/// the filter and the caller.
 struct ObjectListing: Sendable {
     static let defaultPageSize = 50
     static let maximumPageSize = 1000
@@ -19,7 +19,7 @@ struct ObjectListing: Sendable {
     let clock: any WallClock
     let configuration: CatalogConfiguration
 
-    /// - Returns: the objects with their tags, and the token of the next page; empty on the last page.
+    /// - Returns: the objects with their tags, and the token of the next page, which is empty on the last page.
     func page(
         size: Int32, token: String, filter text: String, order orderText: String = "", for user: UserPrincipal
     ) async throws -> (objects: [ListedObject], next: String) {
@@ -67,7 +67,7 @@ struct ObjectListing: Sendable {
         return objects.map { ListedObject(object: $0, tags: tags[$0.fileID] ?? [:]) }
     }
 
-    /// - Throws: INVALID_ARGUMENT with the byte where the filter becomes invalid.
+    /// - Throws: INVALID_ARGUMENT with the position of the first invalid byte.
     static func parse(_ filter: String) throws(RPCError) -> ObjectFilter {
         do {
             return try FilterParser.parse(filter)
@@ -90,10 +90,10 @@ struct ObjectListing: Sendable {
     }
 }
 
-/// Where a page begins, as a token says it: `POSITION`, or `POSITION NOW VALUE`.
+/// The position of a page in a token: `POSITION`, or `POSITION NOW VALUE`.
 private struct PageCursor {
     let place: OrderPlace
-    /// Seconds since 1970: the time from which ages count on all pages of a walk.
+    /// Seconds since 1970: the time to which ages refer on all pages of a walk.
     let now: Int64?
 
     init(place: OrderPlace, now: Int64?) {

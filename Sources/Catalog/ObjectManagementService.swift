@@ -5,9 +5,9 @@ import GatewayAPI
 import Proto
 import RPC
 
-/// ObjectManagementService: RPC in, RPC out.
+/// The gRPC service ObjectManagementService, which converts messages and calls the rules.
 struct ObjectManagementService: ObjectManagementServiceHandler {
-    /// Ten years.
+    /// The limit of the days in the trash: ten years.
     private static let mostTrashDays: Int32 = 3650
 
     let removal: ObjectRemoval

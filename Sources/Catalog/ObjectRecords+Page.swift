@@ -1,17 +1,17 @@
 import Database
 import ObjectFilters
 
-/// What one page of the list asks for.
+/// The query for one page of the list.
 struct PageQuery: Sendable {
-    /// The organization whose objects are listed; `nil` = every one's.
+    /// The organization whose objects are listed; `nil` = all.
     let scope: Int64?
-    /// Without ages, see ``ObjectFilter/resolved(at:)``.
+    /// The filter without ages, see ``ObjectFilter/resolved(at:)``.
     let filter: ObjectFilter
-    /// Only what stands behind this position; `nil` = from the newest on.
+    /// The position after which the page begins; `nil` = at the newest object.
     let after: Int64?
-    /// At least 1.
+    /// The number of objects; at least 1.
     let size: Int
-    /// How many rows the page may look at: it comes back short then.
+    /// The number of rows that may be read; the page is short if that is not enough.
     let visits: Int
 }
 
@@ -22,11 +22,11 @@ struct ObjectPage: Sendable {
 }
 
 extension ObjectRecords {
-    /// Newest first.
+    /// Returns a page, newest objects first.
     func page(_ query: PageQuery) throws -> ObjectPage {
         let budget = SearchBudget(max(query.visits, query.size))
         let search = try ObjectSearch(query.filter, scope: query.scope, in: connection, budget: budget)
-        // One more than the page has, to see whether there is another one.
+        // One more than the page holds, to know whether there is another page.
         let matches = try search.matches(below: query.after, limit: query.size + 1, row: Self.object)
         let page = matches.found.prefix(query.size)
         return ObjectPage(

@@ -1,11 +1,11 @@
 import Basics
 
-/// How long an organization keeps its objects.
+/// The retention of an organization's objects.
 struct Retention: Sendable, Hashable {
     let organizationID: Int64
     let days: Int32
 
-    /// What was verified before is to go.
+    /// Returns the time before which verified objects are expired.
     func limit(at now: UnixTime) -> UnixTime { now.subtracting(.days(Int64(days))) }
 }
 
@@ -18,9 +18,9 @@ extension ObjectRecords {
         ) { _ in true } ?? false
     }
 
-    /// Puts a tombstone in the place of the object and its tags.
+    /// Replaces the object and its tags by a record of the deletion.
     ///
-    /// - Parameter actor: who wants it gone, as the audit log names them.
+    /// - Parameter actor: the author, as in the audit log.
     func bury(_ object: CatalogObject, by actor: String, reason: String, at now: UnixTime) throws {
         let owner = object.owner
         try connection.execute(
@@ -35,9 +35,9 @@ extension ObjectRecords {
         try connection.execute("DELETE FROM objects WHERE id = $1", object.id)
     }
 
-    /// Removes what is left of objects that were deleted so long ago, oldest first.
+    /// Removes the records of objects that were deleted at least `age` ago, oldest first.
     ///
-    /// - Returns: how many; fewer than `count` where none is left.
+    /// - Returns: the number of removed records; fewer than `count` if none is left.
     func forgetDeleted(olderThan age: Duration, _ permit: DeletionPermit, count: Int) throws -> Int {
         let limit = try permit.now().subtracting(age)
         return try connection.execute(
@@ -47,8 +47,8 @@ extension ObjectRecords {
             """, limit.microseconds, count)
     }
 
-    /// Objects that are older than their organization keeps them, oldest first. The age of an object that left the trash
-    /// counts from then.
+    /// Returns objects beyond their organization's retention, oldest first. The age of a restored object counts from its
+    /// restoration.
     func expired(_ retention: Retention, _ permit: DeletionPermit, count: Int) throws -> [CatalogObject] {
         let limit = retention.limit(at: try permit.now())
         return try connection.query(
@@ -60,7 +60,7 @@ extension ObjectRecords {
             """, retention.organizationID, limit.microseconds, count, row: Self.object)
     }
 
-    /// How many objects were verified, and left the trash, before `limit`, and their bytes; from the index alone.
+    /// Counts the objects, and their bytes, that were verified or restored before `limit`, by the index alone.
     func countExpired(organizationID: Int64, before limit: UnixTime) throws -> (objects: Int64, bytes: Int64) {
         try connection.first(
             """
@@ -71,11 +71,11 @@ extension ObjectRecords {
         ) { ($0.int64("objects"), $0.int64("bytes")) } ?? (0, 0)
     }
 
-    /// Bad objects that are not in the trash, newest first.
+    /// Returns corrupted objects outside the trash, newest first.
     ///
     /// - Parameters:
-    ///   - scope: the organization that has them; `nil` = whichever.
-    ///   - after: only what stands behind this position; `nil` = from the newest on.
+    ///   - scope: the organization; `nil` = all.
+    ///   - after: the position after which the list begins; `nil` = at the newest.
     func bad(scope: Int64?, after: Int64?, limit: Int) throws -> [(position: Int64, object: CatalogObject)] {
         try connection.query(
             """

@@ -2,17 +2,17 @@ import Basics
 import Database
 import ObjectFilters
 
-/// An object and what is known of it beside.
+/// An object with its tags and further information.
 struct ObjectDetailsRecord: Sendable {
     let object: CatalogObject
     let tags: [String: String]
-    /// Its organization's name.
+    /// The organization's name.
     let organization: String
-    /// `nil` = it is not in the trash.
+    /// The object's entry in the trash; `nil` = it is not there.
     let trashing: Trashing?
 }
 
-/// All the SQL of the catalog, and its tables. Times are microseconds since 1970.
+/// All SQL of the catalog, and its tables. Times are microseconds since 1970.
 package struct ObjectRecords {
     package static let migrations = [
         Migration(
@@ -120,9 +120,9 @@ package struct ObjectRecords {
         self.connection = connection
     }
 
-    /// The object is in ListObjects from this transaction's commit on.
+    /// Inserts an object, which is in ListObjects once this transaction is committed.
     ///
-    /// - Parameter logicalID: the logical upload that it came by; `nil` = not known.
+    /// - Parameter logicalID: the object's logical upload; `nil` = unknown.
     package func insert(_ object: CatalogObject, logicalID: String? = nil, tags: [String: String]) throws {
         let (owner, content, times) = (object.owner, object.content, object.times)
         let description = object.description
@@ -157,7 +157,7 @@ package struct ObjectRecords {
         tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     }
 
-    /// Replaces the tags of an object, which keeps the name that it had.
+    /// Replaces the tags of an object, which keeps its name.
     func setTags(_ tags: [String: String], of object: CatalogObject, at position: Int64) throws {
         let search = SearchRecords(connection)
         let name = object.name(tags: try self.tags(position: position))
@@ -170,8 +170,7 @@ package struct ObjectRecords {
         try search.enter(objectID: object.id)
     }
 
-    /// The tags of one object.
-    /// The tags of an upload's object; `nil` where none is listed.
+    /// Returns the tags of an upload's object; `nil` if none is listed.
     package func tags(uploadID: String) throws -> [String: String]? {
         let position = try connection.first("SELECT position FROM objects WHERE upload_id = $1", uploadID) {
             $0.int64("position")
@@ -179,6 +178,7 @@ package struct ObjectRecords {
         return try position.map { try tags(position: $0) }
     }
 
+    /// Returns the tags of one object.
     func tags(position: Int64) throws -> [String: String] {
         let tags = try connection.query(
             "SELECT key, value FROM object_tags WHERE position = $1", position
@@ -186,16 +186,16 @@ package struct ObjectRecords {
         return Dictionary(uniqueKeysWithValues: tags)
     }
 
-    /// An object, corrupted or in the trash, too.
+    /// Returns an object, even if it is corrupted or in the trash.
     ///
     /// - Parameters:
     ///   - id: its file id, the id of its upload, or of its logical upload.
-    ///   - scope: the organization that must have it; `nil` = whichever.
+    ///   - scope: the organization; `nil` = any.
     func anyObject(id: String, scope: Int64?) throws -> CatalogObject? {
         try placedObject(id: id, scope: scope)?.object
     }
 
-    /// An object and its position; otherwise as ``anyObject(id:scope:)``.
+    /// Returns an object and its position, otherwise like ``anyObject(id:scope:)``.
     func placedObject(id: String, scope: Int64?) throws -> (position: Int64, object: CatalogObject)? {
         for column in ["file_id", "upload_id", "logical_upload_id"] {
             let found = try connection.first(
@@ -210,16 +210,16 @@ package struct ObjectRecords {
         return nil
     }
 
-    /// Corrects the content type, which is told by bytes that are read after the object was published.
+    /// Sets the content type, which is detected from bytes that are read after the object was published.
     package func setContentType(_ type: String, ofFile fileID: String) throws {
         try connection.execute("UPDATE objects SET content_type = $2 WHERE file_id = $1", fileID, type)
         try SearchRecords(connection).setContentType(type, ofFile: fileID)
     }
 
-    /// The tags of objects, by the objects' file ids; objects without a tag are left out.
+    /// Returns the tags of objects by file id; objects without tags are omitted.
     func tags(of objects: [CatalogObject]) throws -> [String: [String: String]] {
         guard !objects.isEmpty else { return [:] }
-        // Few texts, so that each is prepared once: the first id fills up the list.
+        // Padded to one of a few lengths with the first id, so that few statements are prepared.
         let count = Self.listSizes.first { $0 >= objects.count } ?? objects.count
         let ids = objects.map(\.fileID) + Array(repeating: objects[0].fileID, count: max(0, count - objects.count))
         var tags: [String: [String: String]] = [:]
@@ -234,9 +234,9 @@ package struct ObjectRecords {
 
     private static let listSizes = [1, 10, 50, 100, 250, 500, 1000]
 
-    /// An object with its tags and its organization's name, good or bad.
+    /// Returns an object, even if it is corrupted, with its tags and its organization's name.
     ///
-    /// - Parameter scope: the organization that must have it; `nil` = whichever.
+    /// - Parameter scope: the organization; `nil` = any.
     func details(id: String, scope: Int64?) throws -> ObjectDetailsRecord? {
         guard let object = try anyObject(id: id, scope: scope) else { return nil }
         let organization = try connection.first(
@@ -247,21 +247,21 @@ package struct ObjectRecords {
             trashing: try trashing(of: object))
     }
 
-    /// What an upload was completed to, good or bad.
+    /// Returns the object of an upload, even if it is corrupted.
     package func object(uploadID: String) throws -> CatalogObject? {
         try connection.first(
             "SELECT \(Self.columns) FROM objects o WHERE o.upload_id = $1", uploadID, row: Self.object)
     }
 
-    /// Whether the upload's object is in lists: it may be read, and is not in the trash.
+    /// Whether the upload's object is in lists: it is neither corrupted nor in the trash.
     package func listsObject(uploadID: String) throws -> Bool {
         try connection.first(
             "SELECT 1 FROM objects WHERE upload_id = $1 AND bad_at IS NULL AND trashed_at IS NULL", uploadID
         ) { _ in true } ?? false
     }
 
-    /// Whether the upload's object may be read by who was allowed to: it was neither deleted nor found to be bad. Presigned
-    /// URLs of an object that was moved to the trash since remain valid.
+    /// Whether the upload's object may be read with a permission issued earlier: it was neither deleted nor found corrupted.
+    /// Presigned URLs of an object that has been moved to the trash remain valid.
     package func holdsObject(uploadID: String) throws -> Bool {
         try connection.first("SELECT 1 FROM objects WHERE upload_id = $1 AND bad_at IS NULL", uploadID) { _ in true }
             ?? false
@@ -273,15 +273,15 @@ package struct ObjectRecords {
         o.name, o.content_type, o.crc64, o.recorded_from, o.recorded_to, o.trashed_at
         """
 
-    /// What a filter says something about. Texts that none of its terms is about are left out.
+    /// Returns the properties of an object that a filter compares. Texts that no term refers to are omitted.
     static func subject(_ row: Row, of texts: FilterTexts) -> FilterSubject {
-        FilterSubject(
+        var subject = FilterSubject(
             id: texts.hasID ? row.text("id") : "", deviceID: texts.hasDevice ? row.optionalText("device_id") : nil,
-            siteID: row.int64("site_id"),
-            size: row.int64("size"), createdAt: row.int64("created_at"),
-            name: texts.hasName ? row.optionalText("name")?.lowercasedByScalar : "",
-            contentType: texts.hasContentType ? row.optionalText("content_type") ?? ContentType.unknown : "",
-            isTrashed: !row.isNull("trashed_at"))
+            siteID: row.int64("site_id"), size: row.int64("size"), createdAt: row.int64("created_at"),
+            name: texts.hasName ? row.optionalText("name")?.lowercasedByScalar : "")
+        if texts.hasContentType { subject.contentType = row.optionalText("content_type") ?? ContentType.unknown }
+        subject.isTrashed = !row.isNull("trashed_at")
+        return subject
     }
 
     static func object(_ row: Row) -> CatalogObject {
@@ -295,12 +295,12 @@ package struct ObjectRecords {
                 etag: row.text("etag")),
             times: CatalogObject.Times(
                 createdAt: row.time("created_at"), uploadedAt: row.time("uploaded_at"),
-                verifiedAt: row.time("verified_at")),
-            description: CatalogObject.Description(
-                name: row.optionalText("name").map { FileName(verbatim: $0) },
-                contentType: row.optionalText("content_type") ?? ContentType.unknown,
-                crc64: row.optionalInt64("crc64").map { UInt64(bitPattern: $0) },
-                recordedFrom: row.optionalTime("recorded_from"), recordedTo: row.optionalTime("recorded_to")))
+                verifiedAt: row.time("verified_at")))
+        object.description = CatalogObject.Description(
+            name: row.optionalText("name").map { FileName(verbatim: $0) },
+            contentType: row.optionalText("content_type") ?? ContentType.unknown,
+            crc64: row.optionalInt64("crc64").map { UInt64(bitPattern: $0) },
+            recordedFrom: row.optionalTime("recorded_from"), recordedTo: row.optionalTime("recorded_to"))
         object.isBad = row.bool("is_bad")
         object.trashedAt = row.optionalTime("trashed_at")
         return object

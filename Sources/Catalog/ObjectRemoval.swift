@@ -5,15 +5,15 @@ import ObjectStore
 import RPC
 import Webhooks
 
-/// How objects end: by an administrator's word, or by age, and by way of the trash.
+/// The rules for removing objects, by an administrator or by age, by way of the trash.
 ///
-/// In the trash an object keeps its row and its file, so that it can be restored and presigned URLs remain valid. Where it
-/// is deleted permanently, the row goes first, and the file when that has committed. A download that is under way has the
-/// file open and comes to its end; after a crash in between, the store's own sweep removes the file.
+/// In the trash an object keeps its row and its file, so that it can be restored and presigned URLs remain valid. A permanent
+/// deletion removes the row first, and the file after the commit. Downloads in progress have the file open and can finish; after a
+/// crash in between, the store's own sweep removes the file.
 struct ObjectRemoval: Sendable {
     /// The author and the reason of a removal.
     struct Order: Sendable {
-        /// The author, as the audit log names them.
+        /// The author, as in the audit log.
         let actor: String
         let reason: String
         var traceparent: String?
@@ -23,16 +23,16 @@ struct ObjectRemoval: Sendable {
     let store: ObjectStore
     let clock: any WallClock
     var outbox = Outbox.closed
-    /// Objects in one transaction of a sweep. Each may be of ten thousand parts, and other writes wait meanwhile.
+    /// The number of objects in one transaction of a sweep. Each may have ten thousand parts, and other writes wait meanwhile.
     var batch = 16
     let walks = RetentionWalks()
-    /// Records of deleted objects in one transaction.
+    /// The number of records of deleted objects in one transaction.
     static let recordBatch = 500
 
-    /// Moves an object to the trash, or deletes it where its organization keeps no trash. Repeated, e.g. for an answer that
-    /// was lost, it is the same success.
+    /// Moves an object to the trash, or deletes it if its organization has no trash. A repetition, e.g. after a lost response,
+    /// succeeds again.
     ///
-    /// - Returns: when it will be deleted permanently; `nil` = it is.
+    /// - Returns: the time of the permanent deletion; `nil` if it is deleted.
     func delete(_ fileID: String, reason: String, by caller: Caller) async throws -> UnixTime? {
         let now = clock.now()
         return try await database.write(mayUseReserve: true) { connection in
@@ -48,9 +48,9 @@ struct ObjectRemoval: Sendable {
         }
     }
 
-    /// Deletes an object in the trash permanently. Repeated, it is the same success.
+    /// Deletes an object in the trash permanently. A repetition succeeds again.
     ///
-    /// - Parameter reason: empty = the one for which it was moved to the trash.
+    /// - Parameter reason: empty = the reason of the move to the trash.
     func purge(_ fileID: String, reason: String, by caller: Caller) async throws {
         let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in
@@ -67,7 +67,7 @@ struct ObjectRemoval: Sendable {
         }
     }
 
-    /// Returns an object from the trash to the lists. Where it is in the lists, nothing changes.
+    /// Restores an object from the trash. An object outside the trash stays unchanged.
     func restore(_ fileID: String, by caller: Caller) async throws -> ListedObject {
         let now = clock.now()
         return try await database.write(mayUseReserve: true) { connection in
@@ -86,7 +86,7 @@ struct ObjectRemoval: Sendable {
         }
     }
 
-    /// - Returns: `nil` where the organization had the object, and it was deleted permanently.
+    /// - Returns: `nil` if the organization's object was deleted permanently.
     private func find(
         _ id: String, of organization: OrganizationReference, _ records: ObjectRecords
     ) throws -> CatalogObject? {
@@ -95,9 +95,9 @@ struct ObjectRemoval: Sendable {
         throw RPCError.notFound("organization \(organization.name) has no file \(id)")
     }
 
-    /// Removes records of objects that were deleted long ago.
+    /// Removes records of objects that were deleted at least `age` ago.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of removed records.
     func forgetDeleted(olderThan age: Duration, _ permit: DeletionPermit) async throws -> Int {
         try await inBatches(of: Self.recordBatch) {
             try await database.write(mayUseReserve: true) {
@@ -106,9 +106,9 @@ struct ObjectRemoval: Sendable {
         }
     }
 
-    /// Calls `body` as long as it did a whole batch of work.
+    /// Repeats `body` as long as it processes whole batches.
     ///
-    /// - Returns: how much it did in all.
+    /// - Returns: the sum of its results.
     func inBatches(of size: Int, _ body: () async throws -> Int) async throws -> Int {
         var (sum, count) = (0, size)
         while count == size, !Task.isCancelled {
@@ -118,7 +118,7 @@ struct ObjectRemoval: Sendable {
         return sum
     }
 
-    /// Moves an object that is not in the trash there, or deletes it where there is none.
+    /// Moves an object to the trash, or deletes it if the organization has no trash.
     func remove(
         _ object: CatalogObject, _ order: Order, _ grace: TrashGrace, at now: UnixTime, in connection: Connection
     ) throws {

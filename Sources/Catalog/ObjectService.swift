@@ -2,7 +2,7 @@ import Accounts
 import Proto
 import RPC
 
-/// DataGatewayObjectService: RPC in, RPC out.
+/// The gRPC service DataGatewayObjectService, which converts messages and calls the rules.
 struct ObjectService: DataGatewayObjectServiceHandler {
     let listing: ObjectListing
     let downloads: Downloads

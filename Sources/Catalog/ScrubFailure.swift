@@ -1,4 +1,4 @@
-/// Why the scrubber could not say whether an object is intact.
+/// The reason why the scrubber could not verify an object.
 struct ScrubFailure: Error, CustomStringConvertible {
     let fileID: String
     let cause: any Error

@@ -1,14 +1,14 @@
 import Basics
 
-/// What the scrubber counted; read at any time, by any thread.
+/// The scrubber's counters; any thread may read them at any time.
 package final class ScrubMetrics: Sendable {
     package struct Counts: Sendable, Hashable {
         package var bytes = 0
         package var objects = 0
-        /// Passes that came to their end.
+        /// The number of completed passes.
         package var passes = 0
         package var failures = 0
-        /// How many objects are bad now; `nil` until that was read from the database.
+        /// The number of corrupted objects; `nil` until it was read from the database.
         package var bad: Int?
     }
 

@@ -1,7 +1,7 @@
 import Basics
 import Database
 
-/// Where the scrubber stands.
+/// The scrubber's position in its current pass.
 struct ScrubState: Sendable, Hashable {
     /// The position of the last object that was read; 0 = none yet.
     var position: Int64
@@ -28,7 +28,7 @@ struct ScrubRecords {
         self.connection = connection
     }
 
-    /// `nil` before the first pass.
+    /// Returns `nil` before the first pass.
     func state() throws -> ScrubState? {
         try connection.first("SELECT position, started_at FROM scrub_state") {
             ScrubState(position: $0.int64("position"), startedAt: $0.time("started_at"))
@@ -43,14 +43,14 @@ struct ScrubRecords {
             """, state.position, state.startedAt.microseconds)
     }
 
-    /// The first object behind the position.
+    /// Returns the first object after the position.
     func next(after position: Int64) throws -> (position: Int64, object: CatalogObject)? {
         try connection.first(
             "SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position > $1 ORDER BY o.position LIMIT 1", position
         ) { ($0.int64("position"), ObjectRecords.object($0)) }
     }
 
-    /// - Returns: whether the object is there, and was not marked so.
+    /// - Returns: whether the object exists and its mark changed.
     func mark(_ object: CatalogObject, isBad: Bool, at now: UnixTime) throws -> Bool {
         try connection.execute(
             "UPDATE objects SET bad_at = $2 WHERE id = $1 AND (bad_at IS NULL) = $3", object.id,

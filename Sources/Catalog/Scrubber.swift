@@ -3,17 +3,18 @@ import Basics
 import Database
 import ObjectStore
 
-/// Reads every object again, oldest first, at a bounded rate, and marks those whose bytes are no more what was verified.
-/// One that is right again, since its file was put back, is marked so, too.
+/// Reads every object again, oldest first, at a limited rate, and marks those whose bytes no longer match their checksum. It also
+/// removes the mark from an object that is intact again because its file was replaced.
 ///
-/// Where it stands is written down now and then, so a restart repeats little.
+/// Its position is saved from time to time, so that little is repeated after a restart.
 struct Scrubber: Sendable {
-    /// Bytes read, and objects, after which the position is written down.
+    /// The numbers of bytes and of objects after which the position is saved.
     private static let bytesBetweenSaves: Int64 = 64 << 20
     private static let objectsBetweenSaves = 1000
-    /// Failures one behind the other after which a pass pauses: not one object's trouble, but the disk's or the process's.
+    /// The number of consecutive failures after which a pass pauses, because they are then not specific to an object but to the
+    /// disk or the process.
     private static let longestRunOfFailures = 10
-    /// Between two looks whether the next pass is due, and after trouble.
+    /// The pause before checking again whether the next pass is due, and after failures.
     private static let pause = Duration.seconds(60)
 
     let database: Database
@@ -22,10 +23,10 @@ struct Scrubber: Sendable {
     let configuration: CatalogConfiguration
     let log: Logger
     let metrics = ScrubMetrics()
-    /// Throws when the task is cancelled.
+    /// Sleeps; throws if the task is cancelled.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-    /// Passes one after the other; returns when its task is cancelled.
+    /// Runs passes one after the other; returns when its task is cancelled.
     func run() async {
         while !Task.isCancelled {
             do {
@@ -39,7 +40,7 @@ struct Scrubber: Sendable {
         }
     }
 
-    /// One pass to its end, or the rest of one that was interrupted; nothing before it is due.
+    /// Runs one pass, or the rest of an interrupted one; does nothing before it is due.
     func pass() async throws {
         let now = clock.now()
         let (last, bad) = try await database.read { (try ScrubRecords($0).state(), try countBad(in: $0)) }
@@ -54,7 +55,7 @@ struct Scrubber: Sendable {
             try await advance(&state, &saved)
             try await examineDirectObjects()
         } catch {
-            // Where even that fails, the next start repeats a little more.
+            // If this fails too, the next start repeats a little more.
             if state.position != saved { try? await save(state) }
             throw error
         }
@@ -130,8 +131,8 @@ struct Scrubber: Sendable {
         try ScrubRecords(connection).countBad() + store.countBadDirectObjects(in: connection)
     }
 
-    /// - Returns: why nothing can be said of the object, which is passed over in this pass; `nil` where something could.
-    /// - Throws: `CancellationError`, and the database's errors, which are not the object's.
+    /// - Returns: the reason why the object could not be verified, which skips it in this pass; `nil` if it was verified.
+    /// - Throws: `CancellationError`, and errors of the database, which do not concern the object.
     private func examine(_ object: CatalogObject) async throws -> ScrubFailure? {
         let condition: ObjectCondition
         do {
@@ -162,7 +163,7 @@ struct Scrubber: Sendable {
         try Task.checkCancellation()
     }
 
-    /// - Parameter trouble: `nil` = the object is intact again.
+    /// - Parameter trouble: the damage; `nil` = the object is intact again.
     private func mark(_ object: CatalogObject, because trouble: String?) async throws {
         let now = clock.now()
         let (hasChanged, bad) = try await database.write { connection in
@@ -184,7 +185,7 @@ struct Scrubber: Sendable {
         }
     }
 
-    /// Counts and reports why objects could not be read again; it is tried again after a while.
+    /// Counts and logs a failed pass; it is retried after a while.
     private func noteFailure(_ error: any Error) {
         metrics.update { $0.failures += 1 }
         log.write("the scrubber failed", ["error": "\(error)"], level: .error)

@@ -7,7 +7,7 @@ struct Statistics: Sendable {
     static let defaultDays: Int32 = 30
     static let maximumDays: Int32 = 400
 
-    /// A day, and what was stored at its end.
+    /// A day, and the amount stored at its end.
     struct Day: Sendable {
         let record: DayRecord
         let stored: Amount
@@ -16,7 +16,7 @@ struct Statistics: Sendable {
     let database: Database
     let clock: any WallClock
 
-    /// Today and the days before it, oldest first.
+    /// Returns today and the days before it, oldest first.
     func days(_ count: Int32, for user: UserPrincipal) async throws -> [Day] {
         let today = StatisticsRecords.day(of: clock.now())
         let first = today - Int64(count) + 1

@@ -1,9 +1,9 @@
 import Basics
 import Database
 
-/// What came, went and was asked for on one day, by UTC.
+/// The objects that arrived, were deleted and were requested on one day in UTC.
 struct DayRecord: Sendable, Equatable {
-    /// Since 1970-01-01.
+    /// The number of the day since 1970-01-01.
     let day: Int64
     var arrived = Amount()
     var deleted = Amount()
@@ -18,8 +18,8 @@ struct Amount: Sendable, Equatable {
 
 /// The SQL of statistics.
 ///
-/// Triggers keep the sums of each day, in the transaction of whatever changes them: a catalog of ten million objects is not
-/// read again to draw a chart.
+/// Triggers update the sums of each day in the transaction of each change, so that a chart does not require reading a catalog of
+/// ten million objects.
 struct StatisticsRecords {
     private static let microsecondsPerDay: Int64 = 86_400_000_000
 
@@ -71,7 +71,7 @@ struct StatisticsRecords {
 
     static func day(of time: UnixTime) -> Int64 { time.microseconds / microsecondsPerDay }
 
-    /// Counts downloads of objects, all of one organization, on the day of `now`.
+    /// Counts downloads of objects of one organization on the day of `now`.
     func addRequested(_ amount: Amount, organizationID: Int64, at now: UnixTime) throws {
         try connection.execute(
             """
@@ -82,7 +82,7 @@ struct StatisticsRecords {
             """, organizationID, Self.day(of: now), amount.objects, amount.bytes)
     }
 
-    /// What was stored when a day began.
+    /// Returns the amount stored at the beginning of a day.
     ///
     /// - Parameter scope: the organization; `nil` = all.
     func stored(before day: Int64, scope: Int64?) throws -> Amount {
@@ -95,7 +95,7 @@ struct StatisticsRecords {
         ) { Amount(objects: $0.int64("objects"), bytes: $0.int64("bytes")) } ?? Amount()
     }
 
-    /// The days from `first` on something happened on, in order.
+    /// Returns the days with any event from `first` on, in order.
     func days(from first: Int64, scope: Int64?) throws -> [DayRecord] {
         try connection.query(
             """

@@ -8,9 +8,9 @@ import Webhooks
 /// A change of an object's tags.
 struct TagChange: Sendable {
     let added: [String: String]
-    /// Whether `added` stands in the place of all that there are.
+    /// Whether `added` replaces all existing tags.
     let replacesAll: Bool
-    /// Keys.
+    /// The keys of tags to remove.
     let removed: [String]
 
     /// - Throws: INVALID_ARGUMENT that names the field and the rule.
@@ -41,8 +41,7 @@ struct TagEditing: Sendable {
     let clock: any WallClock
     let outbox: Outbox
 
-    /// Changes the tags, and what the object is found by and counted under, in one transaction. Where nothing changes,
-    /// nobody is told.
+    /// Changes the tags, and the object's rows for search and facets, in one transaction. Without a difference, no event is sent.
     func update(_ fileID: String, _ change: TagChange, by caller: Caller) async throws -> ListedObject {
         try change.check()
         let now = clock.now()

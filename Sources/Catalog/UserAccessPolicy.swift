@@ -3,7 +3,7 @@ import Basics
 import Database
 import ObjectStore
 
-/// What presigned URLs may still do: read an object that is there, for a user who may still sign in.
+/// The current rights of users' presigned URLs: to read an existing object, as long as the user may sign in.
 package struct UserAccessPolicy: AccessPolicy {
     package init() {}
 
@@ -15,9 +15,9 @@ package struct UserAccessPolicy: AccessPolicy {
             ? .readOnly(needsActivity: false) : .noSuchUpload
     }
 
-    /// Nothing is written with them.
+    /// Returns `nil`, because these URLs cannot write.
     package func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) -> String? { nil }
 
-    /// A download is nothing that an upload's session is about.
+    /// Does nothing, because a download does not affect an upload's session.
     package func recordActivity(uploadID: String, in transaction: Connection) {}
 }

@@ -184,13 +184,9 @@ extension Console {
         switch accessToken(of: session, for: head) {
         case .refused(let response): return response
         case .answered(let token):
-            let request = BackupRequest(withoutObjects: options.withoutObjects)
-            do throws(RPCError) {
-                let call = try calls.backup(request, token, for: head)
-                return BackupDownload.response(to: call, named: "data-gateway-\(CivilTime(now).date()).backup")
-            } catch {
-                return error.httpResponse.securedForConsole
-            }
+            let answer = calls.backup(options, token, for: head)
+            if answer.status == 401 { sessions.end(session) }
+            return BackupDownload.response(answer, named: "data-gateway-\(CivilTime(now).date()).backup")
         }
     }
 }

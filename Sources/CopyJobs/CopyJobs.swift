@@ -6,7 +6,7 @@ import GatewayAPI
 import ObjectStore
 import RPC
 
-/// Copy jobs: objects to folders and buckets that the configuration lists.
+/// Jobs that copy objects to the folders and buckets in the configuration.
 package struct CopyJobs: Sendable {
     package static var migrations: [Migration] { CopyRecords.migrations }
 
@@ -29,23 +29,23 @@ package struct CopyJobs: Sendable {
             tokens: PageTokens(keyring: environment.keyring))
     }
 
-    /// Enters DataGatewayCopyService.
+    /// Registers DataGatewayCopyService.
     package func register(in router: inout Router) {
         service.register(in: &router)
     }
 
-    /// Copies what jobs ask for, also those of an earlier process; returns when its task is cancelled. What it is at then,
-    /// the next start goes on with.
+    /// Executes jobs, including those of an earlier process; returns when its task is cancelled. The next start continues copies in
+    /// progress.
     package func run() async {
         await workers.run()
     }
 
-    /// What ``run()`` counted.
+    /// The counters of ``run()``.
     package var metrics: CopyMetrics { workers.metrics }
 
-    /// Forgets jobs that finished long enough ago; to be called every few minutes.
+    /// Deletes jobs that finished long ago; called every few minutes.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of deleted jobs.
     package func sweep(_ permit: DeletionPermit) async throws -> Int {
         let limit = 100
         let retention = workers.configuration.retention

@@ -1,19 +1,19 @@
 import Basics
 
-/// Where jobs may copy to, and how much they may ask for.
+/// The destinations of copy jobs, and their limits.
 package struct CopyJobsConfiguration: Sendable {
-    /// Items that are copied at once, of all jobs together.
+    /// The number of items that are copied in parallel, over all jobs.
     package var workers = 2
-    /// In one job.
+    /// The largest number of items in one job.
     package var items = 1000
-    /// Unfinished jobs that one organization may have.
+    /// The largest number of unfinished jobs of one organization.
     package var jobs = 100
-    /// How long an item is tried again after a failure that may pass; since the first of several without any progress
-    /// between them.
+    /// The time for which an item is retried after a transient failure, counted from the first of several failures without progress
+    /// in between.
     package var patience = Duration.minutes(5)
-    /// How long a finished job can be asked for.
+    /// The time for which a finished job can be queried.
     package var retention = Duration.days(90)
-    /// After trouble with the database.
+    /// The pause after an error of the database.
     var pause = Duration.seconds(5)
     package var destinations: [CopyTarget] = []
 

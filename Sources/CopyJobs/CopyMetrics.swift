@@ -1,23 +1,23 @@
 import Basics
 import Database
 
-/// What became of jobs and items, and what waits; read at any time, by any thread.
+/// The counters of jobs and items; any thread may read them at any time.
 package final class CopyMetrics: Sendable {
-    /// What has not come to its end, by state.
+    /// The numbers of unfinished jobs and items, by state.
     package struct Unfinished: Sendable, Hashable {
         package var jobs: [CopyJobState: Int] = [:]
         package var items: [CopyItemState: Int] = [:]
     }
 
     package struct Counts: Sendable, Hashable {
-        /// What came to its end since the start, by state.
+        /// The numbers of jobs and items finished since the start, by state.
         package var jobs: [CopyJobState: Int] = [:]
         package var items: [CopyItemState: Int] = [:]
-        /// What waits or is worked on now; `nil` where the database does not say.
+        /// The unfinished jobs and items; `nil` if the database cannot be read.
         package var unfinished: Unfinished?
-        /// Attempts that failed and are made again.
+        /// The number of failed attempts that are retried.
         package var retries = 0
-        /// Sent to a destination, or written there.
+        /// The number of bytes sent or written to destinations.
         package var bytes = 0
     }
 

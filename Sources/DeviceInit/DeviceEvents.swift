@@ -1,7 +1,7 @@
 import Accounts
 import Webhooks
 
-/// What webhooks are told of devices. The names are a format that others read: a new one is optional, an old one stays.
+/// The contents of webhook events about devices. The names are a public format: new fields are optional, existing ones stay.
 extension Event {
     private struct InitializedDevice: Encodable {
         let deviceID: String

@@ -3,7 +3,7 @@ import Crypto
 import GatewayAPI
 import RPC
 
-/// A device's identifier: `YYMMDD-NNNNNN`, the day it was given out and six digits.
+/// A device's identifier: `YYMMDD-NNNNNN`, the day of its assignment and six digits.
 struct DeviceID: Sendable, Hashable {
     let text: String
 
@@ -21,7 +21,7 @@ struct DeviceID: Sendable, Hashable {
         self.text = text
     }
 
-    /// Today (UTC) and six random digits: ids that count up could be guessed, and an init hands out a key.
+    /// Assigns an id of today (UTC) with six random digits: sequential ids could be guessed, and an init returns a key.
     static func assigned(at now: UnixTime) throws(RPCError) -> DeviceID {
         let day = CivilTime(now)
         let number = Random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 1_000_000

@@ -6,14 +6,14 @@ import GatewayAPI
 import RPC
 import Webhooks
 
-/// The device registry, and how devices come to their keys.
+/// The device registry and the initialization of devices.
 package final class DeviceInit: Sendable {
-    /// After those of Accounts, whose tables they refer to.
+    /// The migrations, to be run after those of Accounts, whose tables they refer to.
     package static var migrations: [Migration] { DeviceRecords.migrations }
 
     package let initService: DeviceInitService
     package let managementService: DeviceManagementService
-    /// What the key operations of Accounts ask about devices.
+    /// The information about devices for the key management of Accounts.
     package var directory: any DeviceDirectory { DeviceRecords.Directory() }
 
     package init(
@@ -34,12 +34,12 @@ package final class DeviceInit: Sendable {
             pageTokens: PageTokens(keyring: environment.keyring))
     }
 
-    /// Enters DeviceInitService.
+    /// Registers DeviceInitService.
     package func register(in router: inout Router) {
         initService.register(in: &router)
     }
 
-    /// Enters DeviceManagementService, for the admin listener.
+    /// Registers DeviceManagementService, for the admin listener.
     package func registerManagement(in router: inout Router) {
         managementService.register(in: &router)
     }

@@ -1,17 +1,17 @@
 import Basics
 import HTTPTypes
 
-/// The callers that may initialize devices, and how often.
+/// The callers that may initialize devices, and their limits.
 package struct DeviceInitConfiguration: Sendable {
     package var reinit = ReinitPolicy.open
-    /// From where ReinitDevice may be called, whatever the policy; empty = from everywhere.
+    /// The addresses from which ReinitDevice may be called, whatever the policy; empty = all.
     package var reinitAllow: [AddressRange] = []
-    /// With the policy `window`: how long an operator's leave to replace a key holds.
+    /// The duration of an operator's permission to replace a key, for the policy `window`.
     package var reinitWindow = Duration.minutes(15)
-    /// Init and reinit calls a minute for one device from one address.
+    /// The limit of init and reinit calls a minute for one device from one address.
     package var callsOfDeviceFromAddress = 240
-    /// Distinct ids a minute that do not exist, asked for by one address, until it is told no reasons any more; with ten
-    /// times as many it gets no key either.
+    /// The number of distinct unknown ids a minute after which an address gets no more reasons for refusals; after ten times as
+    /// many it gets no keys either.
     package var unknownIDsOfAddress = 30
 
     package init() {}

@@ -1,7 +1,7 @@
 import Proto
 import RPC
 
-/// How a device gets its first key, and a new one when the first was lost. No token is needed.
+/// The gRPC service that gives a device its first key, and a new one if the first was lost. It needs no token.
 package struct DeviceInitService: DeviceInitServiceHandler {
     let initialization: Initialization
 

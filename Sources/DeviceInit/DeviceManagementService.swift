@@ -3,7 +3,7 @@ import GatewayAPI
 import Proto
 import RPC
 
-/// The device registry, for operators.
+/// The gRPC service for the device registry, for operators.
 package struct DeviceManagementService: DeviceManagementServiceHandler {
     let registry: DeviceRegistry
     let pageTokens: PageTokens

@@ -3,36 +3,36 @@ import Basics
 import Database
 import Foundation
 
-/// A device as it is stored.
+/// A stored device.
 struct DeviceRecord: Sendable {
     let id: String
     let organizationID: Int64
-    /// Where it is bound; both are `nil` while it is not.
+    /// The suite and site of the device; both are `nil` while it is unbound.
     let suiteID: Int64?
     let siteID: Int64?
     let displayName: String
     let description: String
     let tags: [String: String]
     let isDisabled: Bool
-    /// When it was first given a key; `nil` = never.
+    /// The time at which it first received a key; `nil` = never.
     let initializedAt: UnixTime?
     let sdkVersion: String
     let platform: String
     /// The time of its last init; later activity of its key is recorded with the key.
     let lastSeenAt: UnixTime?
-    /// Until when an operator lets a key in use be replaced.
+    /// The time until which an operator permits to replace a key in use.
     let reinitAllowedUntil: UnixTime?
     let createdAt: UnixTime
     let updatedAt: UnixTime
 
-    /// Where it is bound; `nil` while it is not.
+    /// The suite and site of the device; `nil` while it is unbound.
     var place: DeviceKeys.Place? {
         guard let suiteID, let siteID else { return nil }
         return DeviceKeys.Place(deviceID: id, suiteID: suiteID, siteID: siteID, organizationID: organizationID)
     }
 }
 
-/// What a list of devices is narrowed to; `nil` = any.
+/// The filter of a list of devices; `nil` = any.
 struct DeviceFilter: Sendable, Hashable {
     enum Status: String, Sendable {
         case registered
@@ -45,7 +45,7 @@ struct DeviceFilter: Sendable, Hashable {
     var status: Status?
 }
 
-/// What operators call a device, and say of it.
+/// The name, description and tags that operators give a device.
 struct DeviceLabels: Sendable, Hashable {
     var displayName: String
     var description: String
@@ -108,13 +108,13 @@ struct DeviceRecords {
         try connection.first("\(Self.select) WHERE d.id = $1", id.text, row: Self.record)
     }
 
-    /// A device of that organization; another's is not found.
+    /// Returns a device of that organization; does not find devices of other organizations.
     func find(_ id: DeviceID, organizationID: Int64) throws -> DeviceRecord? {
         try connection.first(
             "\(Self.select) WHERE d.id = $1 AND d.organization_id = $2", id.text, organizationID, row: Self.record)
     }
 
-    /// - Returns: `false` when the id is taken.
+    /// - Returns: `false` if the id is taken.
     func insert(
         _ id: DeviceID, _ labels: DeviceLabels, organizationID: Int64, suiteID: Int64?, at now: UnixTime
     ) throws -> Bool {
@@ -152,10 +152,10 @@ struct DeviceRecords {
             now.microseconds)
     }
 
-    /// Records that the device was given a key, which uses up leave to replace one, where all that decides about it is still
-    /// as it was read.
+    /// Records that the device received a key, which uses up a permission to replace one, if the columns that the decision depends
+    /// on are unchanged since they were read.
     ///
-    /// - Returns: whether it was; where it was not, the write must fail.
+    /// - Returns: whether it was recorded; if not, the transaction must be rolled back.
     func noteInitialization(
         of device: DeviceRecord, sdkVersion: String, platform: String, at now: UnixTime
     ) throws -> Bool {
@@ -169,7 +169,7 @@ struct DeviceRecords {
             """, device.id, now.microseconds, sdkVersion, platform, device.suiteID ?? -1, device.isDisabled,
             device.initializedAt?.microseconds ?? -1, device.reinitAllowedUntil?.microseconds ?? -1
         ) { $0.text("tags") }
-        // One text is as good as another: the order of the keys says nothing.
+        // Compared as dictionaries, because the order of keys in the text is arbitrary.
         return try tags.map(Self.decode) == device.tags
     }
 
@@ -177,7 +177,7 @@ struct DeviceRecords {
         try connection.execute("DELETE FROM devices WHERE id = $1", id.text)
     }
 
-    /// Up to `limit` devices after `cursor`, by id.
+    /// Returns up to `limit` devices after `cursor`, by id.
     func page(
         organizationID: Int64, filter: DeviceFilter, after cursor: String, limit: Int
     ) throws -> [DeviceRecord] {
@@ -200,7 +200,7 @@ struct DeviceRecords {
         return try connection.query(sql, arguments: arguments, row: Self.record)
     }
 
-    /// Devices as the operators of keys see them.
+    /// The information about devices for the management of keys.
     struct Directory: DeviceDirectory {
         func device(_ id: String, organizationID: Int64, in connection: Connection) throws -> DirectoryDevice? {
             guard let device = try DeviceRecords(connection).find(DeviceID(id), organizationID: organizationID) else {

@@ -4,24 +4,24 @@ import Database
 import GatewayAPI
 import RPC
 
-/// A device, and what its key tells about it.
+/// A device with information about its key.
 struct DeviceView: Sendable {
     let device: DeviceRecord
-    /// When its key was last used, to the minute.
+    /// The last use of its key, to the minute.
     let keyUsedAt: UnixTime?
 }
 
-/// The devices and suites of an organization, as its operators see and change them.
+/// The management of an organization's devices and suites, for operators.
 ///
-/// A device's key is kept in step in the same transaction: held while the device is disabled or unbound.
+/// A device's key is updated in the same transaction: it is held while the device is disabled or unbound.
 struct DeviceRegistry: Sendable {
-    /// A day has a million ids: only a day that is nearly used up needs more draws than this.
+    /// The number of attempts to find a free id. A day has a million ids, so more are needed only if nearly all are used.
     private static let idDraws = 20
 
     let database: Database
     let keys: DeviceKeys
     let clock: any WallClock
-    /// How long ``allowReinit(_:by:)`` holds.
+    /// The duration of the permission by ``allowReinit(_:by:)``.
     let reinitWindow: Duration
 
     func createSuite(
@@ -66,7 +66,7 @@ struct DeviceRegistry: Sendable {
         }
     }
 
-    /// - Parameter requestedID: `nil` = one of today is assigned.
+    /// - Parameter requestedID: `nil` assigns an id of today.
     func register(
         _ requestedID: DeviceID?, _ labels: DeviceLabels, suiteID: Int64?, by caller: Caller
     ) async throws -> DeviceView {
@@ -113,7 +113,7 @@ struct DeviceRegistry: Sendable {
         }
     }
 
-    /// - Parameter tags: put beside those that it has, or in their place where `replacingTags` says so.
+    /// - Parameter tags: added to the device's tags; with `replacingTags` they replace them.
     func describe(
         _ id: DeviceID, displayName: String?, description: String?, tags: [String: String], replacingTags: Bool,
         by caller: Caller
@@ -142,7 +142,7 @@ struct DeviceRegistry: Sendable {
         }
     }
 
-    /// Lets the device replace a key that is in use, for some minutes.
+    /// Permits the device to replace a key in use, for some minutes.
     func allowReinit(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
         try await change(id, by: caller) { _, now, connection in
             let end = now.adding(reinitWindow)
@@ -183,7 +183,7 @@ struct DeviceRegistry: Sendable {
         let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in
             let device = try device(id, of: caller, in: connection)
-            // Its uploads and objects name it for as long as they live, in other modules' tables.
+            // Uploads and objects in other modules' tables refer to its id as long as they exist.
             guard device.initializedAt == nil else {
                 throw RPCError(
                     bare: .failedPrecondition,

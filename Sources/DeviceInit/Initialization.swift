@@ -7,14 +7,14 @@ import HTTPTypes
 import RPC
 import Webhooks
 
-/// Gives devices their keys. Open to anyone who names a device, and so limited and audited.
+/// Gives devices their keys. It is open to anyone who names a device, and therefore limited and audited.
 struct Initialization: Sendable {
     struct Issued: Sendable {
         let credential: Secret
         let tags: [String: String]
     }
 
-    /// One call that passed the limits.
+    /// A call that is within the limits.
     private struct Call: Sendable {
         let request: InitializationRule.Request
         let id: DeviceID
@@ -25,7 +25,7 @@ struct Initialization: Sendable {
         let at: UnixTime
     }
 
-    /// A device that may be given a key, and what that was decided by.
+    /// A device that may receive a key, with the states on which the decision was based.
     private struct Admission: Sendable {
         let device: DeviceRecord
         let place: DeviceKeys.Place
@@ -37,9 +37,9 @@ struct Initialization: Sendable {
     let outbox: Outbox
     let clock: any WallClock
     let policy: ReinitPolicy
-    /// From where a device's key may be replaced; empty = from everywhere.
+    /// The addresses from which a device's key may be replaced; empty = all.
     let reinitAllow: [AddressRange]
-    /// Calls for one device from one address, whatever comes of them.
+    /// The limit of calls for one device from one address, whatever their result.
     let callsOfDeviceFromAddress: Throttle
     let unknownIDs: UnknownIDs
 
@@ -49,7 +49,7 @@ struct Initialization: Sendable {
     ) async throws -> Issued {
         let now = clock.now()
         do {
-            // First, so that nothing is learnt from elsewhere: not even which ids there are.
+            // Checked first, so that callers from other addresses learn nothing, not even which ids exist.
             if request == .reinitialize && !reinitAllow.isEmpty && !reinitAllow.contain(peer) {
                 throw RPCError.permissionDenied("ReinitDevice is not allowed from this address")
             }
@@ -65,7 +65,7 @@ struct Initialization: Sendable {
             do {
                 return try await database.write { try issue(call, admission, in: $0) }
             } catch is DeviceKeys.ChangedSinceRead {
-                // What the device is told is decided by what is there now.
+                // The result depends on the current state.
                 return try await database.write { try issue(call, admitted(call, in: $0), in: $0) }
             }
         } catch let refusal as RPCError {
@@ -74,7 +74,7 @@ struct Initialization: Sendable {
         }
     }
 
-    /// Gives the device its key, if all that admitted it is still as it was read: none of it is read again.
+    /// Gives the device its key if everything that the decision depends on is unchanged since it was read.
     private func issue(_ call: Call, _ admission: Admission, in connection: Connection) throws -> Issued {
         let (device, place) = (admission.device, admission.place)
         let isNoted = try DeviceRecords(connection).noteInitialization(
@@ -95,10 +95,10 @@ struct Initialization: Sendable {
         return Issued(credential: credential, tags: device.tags)
     }
 
-    /// The device, if the write may be tried; a refusal costs no commit.
+    /// Returns the device if the write may be tried; a refusal costs no commit.
     ///
-    /// Checks the id without telling a caller who has asked for too many unknown ids whether it exists: neither the
-    /// answer nor the work that it takes can ids that exist be told from others.
+    /// A caller who has asked for too many unknown ids does not learn whether the id exists: neither the response nor the amount of
+    /// work differs between existing and unknown ids.
     private func admission(of call: Call, from address: String) async throws -> Admission {
         let verdict = unknownIDs.verdict(on: address, at: call.at)
         if case .refused(let wait) = verdict { throw Self.limited(wait) }
@@ -111,10 +111,10 @@ struct Initialization: Sendable {
         }
     }
 
-    /// The device, if it may be given a key now.
+    /// Returns the device if it may receive a key now.
     private func admitted(_ call: Call, in connection: Connection) throws -> Admission {
         let found = try DeviceRecords(connection).find(call.id)
-        // Read also for an unknown device, so that it takes as long.
+        // Also read for an unknown device, so that it takes as long.
         let standing = try accounts.deviceKeys.standing(
             of: call.id.text, atSite: found?.siteID ?? 0, organizationID: found?.organizationID ?? 0, at: call.at,
             in: connection)
@@ -125,7 +125,7 @@ struct Initialization: Sendable {
             throw refusal ?? RPCError(.deviceNotReady, "device \(device.id) is not ready: it is not in a suite")
         }
         do {
-            // A client refuses a reply with more, and would be left without a key.
+            // A client refuses a response with more tags, and would be left without a key.
             try TagRules.check(device.tags, field: "tags", maximum: TagRules.maximumOfDevice)
         } catch {
             throw RPCError.failedPrecondition("the tags of device \(device.id) are not valid: \(error.message)")

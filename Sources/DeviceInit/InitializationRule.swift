@@ -3,8 +3,8 @@ import Basics
 import GatewayAPI
 import RPC
 
-/// Whether a device may be given a key now. The first reason that stands is the one told: never registered is known
-/// before this; then not ready; then already, or not yet, initialized; then what the policy says of a key in use.
+/// The rule whether a device may receive a key now. It reports the first reason that applies; the caller has checked that the
+/// device is registered. The order is: not ready; already, or not yet, initialized; the policy for a key in use.
 enum InitializationRule {
     enum Request: String, Sendable {
         case initialize = "InitDevice"
@@ -12,8 +12,8 @@ enum InitializationRule {
     }
 
     /// - Parameters:
-    ///   - siteStatus: of the site that the device is bound to; `nil` when there is none.
-    ///   - key: how its key stands; `nil` when it has none.
+    ///   - siteStatus: the status of the device's site; `nil` if the device is unbound.
+    ///   - key: the state of its key; `nil` if it has none.
     static func refusal(
         of request: Request, _ device: DeviceRecord, siteStatus: Availability?, key: DeviceKeys.State?,
         policy: ReinitPolicy, at now: UnixTime

@@ -32,7 +32,7 @@ extension DeviceRecord {
 }
 
 extension DeviceStatus {
-    /// What a list is narrowed to by it.
+    /// The filter of a list; `nil` = any.
     var filter: DeviceFilter.Status? {
         get throws(RPCError) {
             switch self {

@@ -1,9 +1,9 @@
-/// The rule for replacing a device's key: `device_init.reinit` in the configuration. Ids can be guessed, so off
-/// loopback somebody has to decide it.
+/// The rule for replacing a device's key: `device_init.reinit` in the configuration. Ids can be guessed, so the operator has to
+/// choose a policy unless all listeners are on loopback.
 package enum ReinitPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Anyone who names the device, at any time: what deployed clients expect.
+    /// Anyone who names the device may replace its key at any time, as deployed clients expect.
     case open
-    /// Until the new key was first used, which mends a reply that was lost, and for a while after an operator
-    /// allowed it.
+    /// The key may be replaced until its first use, in case the response with it was lost, and for some time after an operator's
+    /// permission.
     case window
 }

@@ -1,7 +1,7 @@
 import GatewayAPI
 import RPC
 
-/// The names that operators' requests and replies use: `deviceSuites/7`, `devices/260427-000001`.
+/// The resource names in requests and responses of management calls: `deviceSuites/7`, `devices/260427-000001`.
 enum ResourceName {
     static func suite(_ id: Int64) -> String { "deviceSuites/\(id)" }
 

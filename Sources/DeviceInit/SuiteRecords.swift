@@ -31,14 +31,14 @@ struct SuiteRecords {
             """, organizationID, siteID, displayName, description, now.microseconds, row: Self.record)
     }
 
-    /// A suite of that organization; another's is not found.
+    /// Returns a suite of that organization; does not find suites of other organizations.
     func find(_ id: Int64, organizationID: Int64) throws -> SuiteRecord? {
         try connection.first(
             "SELECT \(Self.columns) FROM device_suites WHERE id = $1 AND organization_id = $2", id, organizationID,
             row: Self.record)
     }
 
-    /// Up to `limit` suites after `cursor`, by id.
+    /// Returns up to `limit` suites after `cursor`, by id.
     ///
     /// - Parameter siteID: `nil` = of any site.
     func page(
@@ -51,7 +51,7 @@ struct SuiteRecords {
             """, organizationID, cursor, siteID, limit, row: Self.record)
     }
 
-    /// The id of some device that is bound to the suite.
+    /// Returns the id of any device in the suite.
     func someDevice(of id: Int64) throws -> String? {
         try connection.first("SELECT id FROM devices WHERE suite_id = $1 ORDER BY id LIMIT 1", id) { $0.text("id") }
     }

@@ -1,9 +1,10 @@
-/// Why an upload was given up, in the client's words.
+/// The client's reason for aborting an upload.
 enum AbortReason {
-    /// In Unicode scalars.
+    /// The limit in Unicode scalars.
     private static let longest = 512
 
-    /// What is kept of it. A client whose abort is refused for its reason would be stuck, so it is cut instead.
+    /// Returns the part of the reason that is stored. An invalid reason is shortened instead of refused, because a refused abort
+    /// would leave the client stuck.
     static func clipped(_ reason: String) -> String {
         let scalars = reason.unicodeScalars.lazy.filter { $0.properties.generalCategory != .control }.prefix(longest)
         let text = String(String.UnicodeScalarView(scalars))

@@ -4,19 +4,19 @@ import Catalog
 import GatewayAPI
 import RPC
 
-/// How often a device, or a site by its own keys, may make calls that write rows whatever comes of its uploads.
+/// The limit on calls of a device, or of a site by its own keys, that write rows even if no upload results.
 ///
-/// Quotas bound what an owner has at a time; without a rate, rows of what it began and gave up again would grow as fast as
-/// it can call.
+/// Quotas limit what an owner has at the same time; without a rate limit, the rows of uploads that are begun and aborted again
+/// would grow as fast as the owner can call.
 struct CallRate: Sendable {
-    /// A site's key serves many robots at once.
+    /// The factor for a site's key, which serves many devices at once.
     static let siteFactor = 10
 
     private let devices: Throttle
     private let sites: Throttle
     private let clock: any WallClock
 
-    /// - Parameter perMinute: calls of a device; above 0.
+    /// - Parameter perMinute: the limit for a device; above 0.
     init(perMinute: Int, clock: any WallClock) {
         devices = Throttle(perMinute: perMinute)
         sites = Throttle(perMinute: perMinute * Self.siteFactor)
@@ -25,7 +25,7 @@ struct CallRate: Sendable {
 
     /// Counts a call.
     ///
-    /// - Throws: RATE_LIMITED, with the time after which to try again; clients do.
+    /// - Throws: RATE_LIMITED with the time to wait, after which clients retry.
     func admit(_ owner: ObjectOwner) throws(RPCError) {
         let wait =
             if let deviceID = owner.deviceID {

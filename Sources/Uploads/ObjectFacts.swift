@@ -3,9 +3,9 @@ import Catalog
 import FoundationEssentials
 import ObjectStore
 
-/// What is written beside a completed upload's file: all that it takes to list the object again, as JSON.
+/// The JSON file beside a completed upload's data file, which contains everything needed to list the object again.
 ///
-/// Times are microseconds since 1970. The names are a format on disk: a new one is optional, an old one stays.
+/// Times are microseconds since 1970. The names are an on-disk format: new fields are optional, existing ones stay.
 package struct ObjectFacts: Codable, Sendable, Equatable {
     package let objectID: String
     package let fileID: String
@@ -21,14 +21,14 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
     let region: String
     let backend: String
     let partSize: Int64
-    /// Bytes.
+    /// The size in bytes.
     package let size: Int64
     let etag: String
     let partCount: Int
     let crc64: UInt64
     let multipartID: String?
     let contentType: String?
-    /// The text form of ``Checksum``; nil where no client asked for one.
+    /// The text form of ``Checksum``; `nil` if no client requested one.
     let checksum: String?
     let createdAt: Int64
     let storedAt: Int64
@@ -36,7 +36,7 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
     let sessionEndsAt: Int64
     let isRestart: Bool
     package let tags: [String: String]
-    /// The name in the catalog; `nil` in facts of versions that kept no names.
+    /// The name in the catalog; `nil` in files of versions that kept no names.
     let name: String?
     var detectedContentType: String?
     let recordedFrom: Int64?
@@ -110,7 +110,7 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
         recordedTo = object.description.recordedTo?.microseconds
     }
 
-    /// What the catalog knows the content by.
+    /// The description in the catalog.
     var description: CatalogObject.Description {
         CatalogObject.Description(
             name: name.map { FileName(verbatim: $0) }, contentType: detectedContentType ?? ContentType.unknown,
@@ -118,7 +118,7 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
             recordedTo: recordedTo.map { UnixTime(microseconds: $0) })
     }
 
-    /// Nil for anything but what `encoded` makes, e.g. the half of it that a power loss left.
+    /// Returns `nil` for anything that `encoded` does not produce, e.g. a file that a power loss cut short.
     package init?(_ bytes: [UInt8]) {
         guard let facts = try? JSONDecoder().decode(ObjectFacts.self, from: Data(bytes)) else { return nil }
         self = facts
@@ -132,16 +132,16 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
         }
     }
 
-    /// What the file was called at its source.
+    /// The file's name at its source.
     package var fileName: String? { name ?? tags[FileName.tagKey] }
 
-    /// When CompleteUpload was answered.
+    /// The time of the successful CompleteUpload.
     package var completedAt: UnixTime { UnixTime(microseconds: verifiedAt) }
 
-    /// What its file was when it was stored.
+    /// The data file as it was stored.
     package var file: StoredFile { StoredFile(fileID: fileID, size: size, crc64: crc64) }
 
-    /// Whether they can be the facts of such a file.
+    /// Whether these can be the facts of the given data file.
     package func isOf(fileID: String, size: Int64) -> Bool {
         self.fileID == fileID && self.size == size
     }

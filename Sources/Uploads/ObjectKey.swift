@@ -5,10 +5,10 @@ import Database
 package enum ObjectKey {
     private static let prefix = "uploads/"
 
-    /// Whether an upload may have, or come to have, an object of that key.
+    /// Whether the key belongs, or will belong, to an upload.
     package static func isOfUpload(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) }
 
-    /// The upload that a key was issued to, whatever became of it; `nil` = it is no upload's.
+    /// Returns the upload for which the key was issued, whatever its state; `nil` for keys of other objects.
     package static func uploadID(bucket: String, key: String, in connection: Connection) throws -> String? {
         guard let last = key.split(separator: "/", omittingEmptySubsequences: false).last,
             let upload = try UploadRecords(connection).upload(String(last)),
@@ -17,7 +17,7 @@ package enum ObjectKey {
         return upload.id
     }
 
-    /// `uploads/<yyyy>/<mm>/<dd>/<upload id>`, the day in UTC.
+    /// Returns `uploads/<yyyy>/<mm>/<dd>/<upload id>`, with the day in UTC.
     static func of(uploadID: String, at time: UnixTime) -> String {
         "\(prefix)\(CivilTime(time).date(separator: "/"))/\(uploadID)"
     }

@@ -1,17 +1,17 @@
 import Catalog
 import Database
 
-/// What a device, or a site with all its devices, has at the gateway.
+/// The usage of a device, or of a site with all its devices.
 struct Usage: Sendable, Hashable {
-    /// Stored, and of parts under way.
+    /// The bytes of stored objects and of parts of unfinished uploads.
     var bytes: Int64 = 0
-    /// Verified.
+    /// The number of verified objects.
     var objects: Int64 = 0
-    /// Neither completed nor given up nor swept.
+    /// The number of uploads that are neither completed nor aborted nor swept.
     var uploads: Int64 = 0
 }
 
-/// How much of it one may have; 0 = as much as one likes.
+/// The limits of a usage; 0 = no limit.
 package struct QuotaLimits: Sendable, Hashable {
     package var bytes: Int64 = 0
     package var objects: Int64 = 0
@@ -19,16 +19,16 @@ package struct QuotaLimits: Sendable, Hashable {
 
     package init() {}
 
-    /// What would be too much, in words for people; `nil` where there is room.
+    /// Returns the exceeded limit as text for people; `nil` if the usage is within the limits.
     func excess(_ usage: Usage) -> String? {
         if bytes > 0, usage.bytes > bytes { return "\(bytes) stored bytes" }
-        // Every upload may come to be an object.
+        // Every upload in progress may become an object.
         if objects > 0, usage.objects + usage.uploads > objects { return "\(objects) objects" }
         return uploads > 0 && usage.uploads > uploads ? "\(uploads) uploads in progress" : nil
     }
 }
 
-/// The limits of every device and of every site.
+/// The limits for each device and for each site.
 package struct QuotaConfiguration: Sendable, Hashable {
     package var device = QuotaLimits()
     package var site = QuotaLimits()
@@ -39,9 +39,9 @@ package struct QuotaConfiguration: Sendable, Hashable {
 }
 
 extension QuotaConfiguration {
-    /// What the owner, or the site where the upload belongs, would have too much of; `nil` where there is room.
+    /// Returns the limit that the owner, or the upload's site, would exceed; `nil` if there is none.
     ///
-    /// - Parameter change: what is about to come to its usage.
+    /// - Parameter change: the planned change of the usage.
     func excess(of owner: ObjectOwner, in connection: Connection, after change: (inout Usage) -> Void) throws -> String?
     {
         let records = UsageRecords(connection)

@@ -4,10 +4,10 @@ import Database
 import ObjectStore
 import StoreProtocol
 
-/// Lists a completed upload again whose database is older than it: its object, its rows in the store, and its upload, so
-/// that its client, whatever it still has to ask, hears what it would have heard before.
+/// Lists a completed upload again that is missing from an older database: its object, its rows in the store, and the upload, so
+/// that its client gets the same responses as before.
 package struct Readoption: Sendable {
-    /// Why it cannot be.
+    /// The reason why the upload cannot be listed.
     package enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         case unknownOrganization(Int64)
 
@@ -25,14 +25,14 @@ package struct Readoption: Sendable {
         self.facts = facts
     }
 
-    /// To be called where the file is at its path. Repeated, it changes nothing.
+    /// Lists the upload, whose file has to be at its path. Repeating it changes nothing.
     ///
     /// - Throws: ``Refusal``.
     package func perform(in transaction: Connection) throws {
         guard try UploadRecords(transaction).holdsOrganization(facts.organizationID) else {
             throw Refusal.unknownOrganization(facts.organizationID)
         }
-        // The upload first: what it stores is counted against its owner.
+        // First the upload, because its stored bytes are counted for its owner.
         try complete(UploadRecords(transaction))
         try OfflineStore.adopt(stored, partSize: facts.partSize, in: transaction)
         let objects = ObjectRecords(transaction)
@@ -41,7 +41,7 @@ package struct Readoption: Sendable {
         }
     }
 
-    /// The attempt is the completed one of its logical upload, unless its client has completed another since.
+    /// Makes the attempt the completed one of its logical upload, unless its client has completed another one since.
     private func complete(_ records: UploadRecords) throws {
         var attempt = upload
         if var inForce = try records.inForce(logicalID: attempt.logicalID), inForce.id != attempt.id {
@@ -83,14 +83,15 @@ package struct Readoption: Sendable {
     }
 
     private var object: CatalogObject {
-        CatalogObject(
+        var object = CatalogObject(
             id: facts.objectID, fileID: facts.fileID, uploadID: facts.uploadID, owner: owner,
             content: CatalogObject.Content(
                 bucket: facts.bucket, key: facts.objectKey, size: facts.size, etag: facts.etag),
             times: CatalogObject.Times(
                 createdAt: UnixTime(microseconds: facts.createdAt), uploadedAt: UnixTime(microseconds: facts.storedAt),
-                verifiedAt: UnixTime(microseconds: facts.verifiedAt)),
-            description: facts.description)
+                verifiedAt: UnixTime(microseconds: facts.verifiedAt)))
+        object.description = facts.description
+        return object
     }
 
     private var stored: StoredObject {

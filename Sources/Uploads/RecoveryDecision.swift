@@ -1,35 +1,35 @@
 import Proto
 
-/// What is known of the current attempt of a logical upload, from the database and from the store.
+/// The state of a logical upload's current attempt in the database and the store.
 struct UploadFacts: Sendable, Hashable {
-    /// CompleteUpload was answered.
+    /// CompleteUpload has succeeded.
     var isCompleted = false
     var isAborted = false
-    /// The store holds an object that was made of parts.
+    /// The store has an object that was assembled from parts.
     var hasWholeMultipartObject = false
-    /// Its session is over, what it stored was swept, or its endpoint is no longer ours.
+    /// The session has ended, the stored data was swept, or the endpoint is no longer the gateway's.
     var isPastItsEnd = false
-    /// The store misses data that it had acknowledged.
+    /// The store has lost acknowledged data.
     var isLost = false
-    /// It took the place of an earlier attempt.
+    /// The attempt replaced an earlier one.
     var isRestart = false
-    /// A data-plane request came under its upload id.
+    /// A data-plane request used the upload id.
     var isTouched = false
     /// A multipart upload is open.
     var hasMultipart = false
-    /// One of them holds a part.
+    /// An open multipart upload has a part.
     var hasPart = false
 }
 
-/// What GetUploadRecovery answers: the client does what it is told here, so a wrong answer strands it.
+/// The result of GetUploadRecovery. The client does what it is told here, so a wrong result would leave it stuck.
 ///
-/// The rules are tried in their order, and the first that holds decides.
+/// The rules are tried in order, and the first one that applies decides.
 struct RecoveryDecision: Sendable, Hashable {
     let status: LogicalUploadStatus
     let action: UploadRecoveryAction
-    /// Whether ReissueUploadCredentials answers.
+    /// Whether ReissueUploadCredentials succeeds.
     let canRefreshCredentials: Bool
-    /// Whether CreateLogicalUpload takes the upload id as one to restart from.
+    /// Whether CreateLogicalUpload accepts the upload id as the one to restart from.
     let isRestartAllowed: Bool
 
     init(_ facts: UploadFacts) {
@@ -38,17 +38,17 @@ struct RecoveryDecision: Sendable, Hashable {
         } else if facts.isAborted {
             self.init(.terminal, .abort, canRefreshCredentials: false, isRestartAllowed: false)
         } else if facts.hasWholeMultipartObject {
-            // Whatever its session: every byte is here, and one call is missing.
+            // Whatever the state of the session: all bytes are stored, and only CompleteUpload is missing.
             self.init(.completing, .completeOnly)
         } else if facts.isPastItsEnd || facts.isLost {
             self.init(.active, .restart, canRefreshCredentials: false)
         } else if facts.isRestart && !facts.isTouched {
-            // The answer that named this upload id may have been lost, and the client still speak of the one before.
+            // The response with this upload id may have been lost, so the client may still use the previous one.
             self.init(.active, .restart)
         } else if facts.hasPart {
             self.init(.active, .continue)
         } else if facts.hasMultipart {
-            // A deployed client fails on a list of parts that is empty.
+            // Deployed clients fail on an empty list of parts.
             self.init(.active, .restart)
         } else {
             self.init(.active, .continue)

@@ -1,7 +1,7 @@
 import Basics
 
-/// When an upload's session ends: some time after its last activity, and some longer time after its beginning. All times
-/// are of the steady clock.
+/// The rules for the end of an upload's session: a time after its last activity, and at most a longer time after its beginning. All
+/// times are of the steady clock.
 struct SessionRules: Sendable {
     let idle: Duration
     let total: Duration
@@ -10,8 +10,8 @@ struct SessionRules: Sendable {
         min(activeAt.adding(idle), beganAt.adding(total))
     }
 
-    /// The end that activity now moves the session's to; `nil` where that is not worth a write: it would be later by
-    /// less than a minute, or a quarter of a short `idle`.
+    /// Returns the new end of the session after activity now; `nil` if it would be later by less than a minute, or than a quarter
+    /// of a short `idle`, which is not worth a write.
     func slide(_ upload: UploadRecord, at now: UnixTime) -> UnixTime? {
         let end = end(beganAt: upload.beganAt, activeAt: now)
         let worthwhile = min(Duration.seconds(60), idle / 4 + .seconds(1))

@@ -4,7 +4,7 @@ import Catalog
 import Database
 import ObjectStore
 
-/// What temporary credentials and presigned URLs may still do, and static keys: asked at every request of the data plane.
+/// The current rights of temporary credentials, presigned URLs and static keys, evaluated at every request of the data plane.
 package struct StoreAccessPolicy: AccessPolicy {
     private let store: ObjectStore
     private let clock: any WallClock
@@ -14,8 +14,8 @@ package struct StoreAccessPolicy: AccessPolicy {
     private let users = UserAccessPolicy()
 
     /// - Parameters:
-    ///   - clock: what credentials' ends are judged by.
-    ///   - steady: what upload sessions are measured by.
+    ///   - clock: the clock for the expiry of credentials.
+    ///   - steady: the clock for upload sessions.
     package init(
         store: ObjectStore, clock: any WallClock, steady: SteadyClock, configuration: UploadsConfiguration
     ) {
@@ -41,8 +41,8 @@ package struct StoreAccessPolicy: AccessPolicy {
         }
     }
 
-    /// What devices uploaded is read only, and only what is listed; what was put directly may be written over. Keys of
-    /// uploads to come are taken by nobody.
+    /// Static keys may only read uploaded objects, and only listed ones; they may overwrite objects that were put directly. Keys
+    /// that future uploads may use are reserved.
     private func decision(byStaticKey claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
         if DirectObject.isOne(uploadID: claims.uploadID) {
             return ObjectKey.isOfUpload(claims.key)
@@ -52,7 +52,7 @@ package struct StoreAccessPolicy: AccessPolicy {
             ? .readOnly(needsActivity: false) : .noSuchUpload
     }
 
-    /// A finished object is read and never written over; where there is none, an upload's key follows the upload.
+    /// A finished object may be read and never overwritten; without an object, the upload's state decides about its key.
     private func decision(onAnyObject claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
         if let object = try store.object(bucket: claims.bucket, key: claims.key, in: connection) {
             let listed = try ObjectRecords(connection).object(uploadID: object.uploadID)
@@ -75,7 +75,7 @@ package struct StoreAccessPolicy: AccessPolicy {
             return isThere ? .readOnly(needsActivity: false) : .noSuchUpload
         case .current where upload.isSwept: return .noSuchUpload
         case .current where upload.sessionEndsAt <= now:
-            // An object made of parts still waits for its CompleteUpload; everything else starts over.
+            // An object of parts still waits for its CompleteUpload; everything else has to start over.
             let object = try store.object(uploadID: upload.id, in: connection)
             return object?.isMultipart == true ? .readOnly(needsActivity: false) : .noSuchUpload
         case .current:

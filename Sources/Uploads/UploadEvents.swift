@@ -1,11 +1,11 @@
 import Catalog
 import Webhooks
 
-/// What webhooks are told of uploads. The names are a format that others read: a new one is optional, an old one stays.
+/// The contents of webhook events about uploads. The names are a public format: new fields are optional, existing ones stay.
 extension Event {
     private struct VerifiedObject: Encodable {
         let objectID, fileID, logicalUploadID, uploadID, bucket, objectKey: String
-        /// Bytes.
+        /// The size in bytes.
         let sizeBytes: Int64
         let etag: String
         let siteID: Int64
@@ -19,7 +19,7 @@ extension Event {
         let deviceID: String?
     }
 
-    /// The object can be downloaded from this transaction's commit on.
+    /// Makes the event for an object that can be downloaded once this transaction is committed.
     static func objectVerified(
         _ object: CatalogObject, of upload: UploadRecord, tags: [String: String], traceparent: String?
     ) -> Event {

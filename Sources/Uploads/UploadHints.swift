@@ -1,22 +1,22 @@
 import Basics
 
-/// What a client tells of its file when an upload begins, in `client_hints`: shown while the upload is under way, and the
-/// first choice for the object's name. Deployed SDKs tell name and size with CompleteUpload only.
+/// The description of the file in `client_hints` when an upload begins. It is shown during the upload, and provides the preferred
+/// name of the object. Deployed SDKs send name and size only with CompleteUpload.
 ///
-/// A hint of another form is passed over: it would be wrong to refuse a file for how it is described.
+/// Malformed hints are ignored: a file should not be refused because of its description.
 struct UploadHints: Sendable, Hashable {
     static let none = UploadHints(fileName: nil, fileSize: nil, recordedFrom: nil, recordedTo: nil)
 
     let fileName: FileName?
-    /// Bytes.
+    /// The size in bytes.
     let fileSize: Int64?
-    /// The time that the content covers.
+    /// The time range that the content covers.
     let recordedFrom: UnixTime?
     let recordedTo: UnixTime?
 }
 
 extension UploadHints {
-    /// From the hints `file_name`, `file_size` (a decimal number), `recorded_from` and `recorded_to` (RFC 3339).
+    /// Reads the hints `file_name`, `file_size` (a decimal number), `recorded_from` and `recorded_to` (RFC 3339).
     init(_ hints: [String: String]) {
         self.init(
             fileName: hints["file_name"].flatMap { FileName($0) },

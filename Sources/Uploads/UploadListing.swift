@@ -7,16 +7,16 @@ import RPC
 
 /// The rules of ListUploads.
 struct UploadListing: Sendable {
-    /// Rows that a page looks at: an organization with few uploads among many gets pages that are short.
+    /// The number of rows that are read for one page; an organization with few of many uploads gets short pages.
     private static let visits = 2000
 
-    /// An upload under way, and what the store has of it.
+    /// An upload in progress, with its data in the store.
     struct Entry: Sendable {
         let record: UnderWayRecord
-        /// The end of the session by today's wall clock.
+        /// The end of the session by the current wall clock.
         let sessionEndsAt: UnixTime
         let partCount: Int
-        /// All bytes are there, and nobody has said so yet.
+        /// Whether all bytes are stored, but CompleteUpload was not called yet.
         let isWhole: Bool
     }
 
@@ -24,7 +24,7 @@ struct UploadListing: Sendable {
     let store: ObjectStore
     let steady: SteadyClock
 
-    /// Off the event loops: a page looks at as many parts as its uploads have.
+    /// Returns a page of uploads. Runs off the event loops, because it reads all parts of its uploads.
     ///
     /// - Returns: the uploads, and the one after which the next page begins; `nil` = this is the last page.
     func page(_ page: Page, for user: UserPrincipal) async throws -> (uploads: [Entry], end: String?) {

@@ -3,7 +3,7 @@ import GatewayAPI
 import Proto
 import RPC
 
-/// UploadManagementService: RPC in, RPC out.
+/// The gRPC service UploadManagementService, which converts messages and calls the rules.
 struct UploadManagementService: UploadManagementServiceHandler {
     let listing: UploadListing
     let tokens: PageTokens

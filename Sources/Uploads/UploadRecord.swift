@@ -3,7 +3,7 @@ import Basics
 import Catalog
 
 extension ObjectOwner {
-    /// Whether the same device, or the same site, calls: also by another key, and from where it was moved to.
+    /// Whether the caller is the same device, or the same site, even with another key or after the device was moved.
     func isSame(as caller: ObjectOwner) -> Bool {
         organizationID == caller.organizationID && deviceID == caller.deviceID
             && (deviceID != nil || siteID == caller.siteID)
@@ -21,24 +21,24 @@ extension ObjectOwner {
     }
 }
 
-/// Where one attempt stores its object: as issued, for the whole life of its upload id.
+/// The location of an attempt's object, as issued with its credentials; it never changes.
 struct UploadLocation: Sendable, Hashable {
     let bucket: String
     let endpoint: String
     let region: String
     let backend: String
     let key: String
-    /// Bytes.
+    /// The size of a part in bytes.
     let partSize: Int64
 }
 
-/// What an attempt was completed with.
+/// The result of a completed attempt.
 struct CompletedObject: Sendable, Hashable {
-    /// Bytes.
+    /// The size in bytes.
     let size: Int64
-    /// The entity tag that HEAD answers with.
+    /// The entity tag in responses to HEAD.
     let etag: String
-    /// 0 for an object that was put whole.
+    /// The number of parts; 0 for an object from a single PUT.
     let partCount: Int
     let tagsDigest: [UInt8]
 }
@@ -47,7 +47,7 @@ struct CompletedObject: Sendable, Hashable {
 struct UploadRecord: Sendable, Hashable {
     enum State: Int64, Sendable {
         case current = 1
-        /// Another attempt took its place.
+        /// Another attempt has replaced it.
         case superseded = 2
         case aborted = 3
         case completed = 4
@@ -58,18 +58,18 @@ struct UploadRecord: Sendable, Hashable {
     let owner: ObjectOwner
     let location: UploadLocation
     let createdAt: UnixTime
-    /// When it began; by the steady clock.
+    /// The time when it began, by the steady clock.
     let beganAt: UnixTime
-    /// It took the place of another attempt.
+    /// Whether it replaced another attempt.
     let isRestart: Bool
-    /// What the client told of its file when the logical upload began.
+    /// The client's hints about its file from the beginning of the logical upload.
     let hints: UploadHints
     var state: State
-    /// By the steady clock.
+    /// The end of the session, by the steady clock.
     var sessionEndsAt: UnixTime
-    /// A data-plane request came.
+    /// Whether there was a data-plane request.
     var isTouched: Bool
-    /// What it stored was removed after its session's end.
+    /// Whether its data was removed after its session's end.
     var isSwept: Bool
     var refreshCount: Int64
     var abortReason: String?

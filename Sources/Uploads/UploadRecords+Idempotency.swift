@@ -20,7 +20,7 @@ extension UploadRecords {
             CREATE INDEX upload_idempotency_by_age ON upload_idempotency (used_at);
             """)
 
-    /// What a principal's key was last used for.
+    /// Returns the last use of a principal's key.
     func use(
         of key: IdempotencyKey, by owner: ObjectOwner, since: UnixTime
     ) throws -> (restartFrom: String, upload: UploadRecord)? {
@@ -47,11 +47,11 @@ extension UploadRecords {
             upload.createdAt.microseconds)
     }
 
-    /// Forgets keys that were used a day ago.
+    /// Deletes keys whose last use was a day ago.
     ///
-    /// - Returns: how many it forgot; fewer than `limit` when none is left.
+    /// - Returns: the number of deleted keys; fewer than `limit` if none is left.
     func forgetUses(_ permit: DeletionPermit, limit: Int) throws -> Int {
-        // A use at that very time is forgotten, too.
+        // A use at exactly that time is deleted, too.
         let oldest = IdempotencyKey.oldestUse(at: try permit.now()).adding(microseconds: 1)
         return try connection.execute(
             """
@@ -63,7 +63,7 @@ extension UploadRecords {
 }
 
 extension ObjectOwner {
-    /// A device keeps its keys wherever it moves.
+    /// The scope of the owner's keys; a device keeps its keys when it moves to another site.
     fileprivate var idempotencyScope: (site: Int64, device: String) {
         deviceID.map { (0, $0) } ?? (siteID, "")
     }

@@ -1,13 +1,13 @@
 import Basics
 import Database
 
-/// Which uploads ended so long ago that their records may go.
+/// The retention of records of uploads that ended long ago.
 extension UploadRecords {
     static let retentionMigration = Migration(
         name: "uploads-5", sql: "CREATE INDEX logical_uploads_by_age ON logical_uploads (created_at, id);")
 
-    /// Logical uploads that began so long ago, the oldest first, and whether all of their attempts ended that long ago
-    /// and have nothing left: no object, no record of a deleted one, nothing in the store, no idempotency key.
+    /// Returns logical uploads that began at least `age` ago, the oldest first, and whether all of their attempts ended that long
+    /// ago and left nothing: no object, no record of a deleted one, nothing in the store, no idempotency key.
     func old(
         for age: Duration, _ permit: DeletionPermit, after place: RetentionPlace, count: Int
     ) throws -> [(RetentionPlace, hasEnded: Bool)] {
@@ -34,9 +34,9 @@ extension UploadRecords {
         return old
     }
 
-    /// Deletes at most `limit` rows of a logical upload; itself and the attempt in force with the last of them.
+    /// Deletes at most `limit` rows of a logical upload; the logical upload and its current attempt come last.
     ///
-    /// - Returns: how many rows went; fewer than `limit` where none is left.
+    /// - Returns: the number of deleted rows; fewer than `limit` if none is left.
     func forget(logicalID: String, limit: Int) throws -> Int {
         var rows = try connection.execute(
             """
@@ -54,7 +54,7 @@ extension UploadRecords {
     }
 }
 
-/// Where a walk over old uploads stands.
+/// The position of a walk over old uploads.
 struct RetentionPlace: Sendable, Hashable {
     let createdAt: UnixTime
     let logicalID: String

@@ -1,11 +1,11 @@
 import Database
 
-/// Superseded attempts. Their clients may still name them, however often they restarted since: the latest have rows of
-/// their own, of older ones only the ids stay.
+/// Superseded attempts. Clients may still use their ids, however often the upload was restarted: the latest ones keep their rows,
+/// of older ones only the ids stay.
 extension UploadRecords {
-    /// Superseded attempts of a logical upload that keep rows of their own.
+    /// The number of superseded attempts of a logical upload that keep their rows.
     static let keptSuperseded = 4
-    /// Attempts that one restart makes ids of; versions before this one left any number.
+    /// The number of attempts that one restart reduces to ids; earlier versions left any number of rows.
     static let foldedAtOnce = 16
 
     static let supersededMigration = Migration(
@@ -21,8 +21,8 @@ extension UploadRecords {
             CREATE INDEX uploads_by_upload ON uploads (logical_id, id);
             """)
 
-    /// Has only the ids stay of all superseded attempts but the latest few. What they stored is gone; one that still has
-    /// rows in the store, or an idempotency key, keeps its own until another restart.
+    /// Reduces all superseded attempts except the latest few to their ids. Their data is gone; an attempt that still has rows in
+    /// the store, or an idempotency key, keeps its row until another restart.
     func foldSuperseded(logicalID: String) throws {
         let old = try connection.query(
             """
@@ -35,7 +35,7 @@ extension UploadRecords {
         for id in old {
             try connection.execute(
                 "INSERT INTO superseded_uploads (id, logical_id) VALUES ($1, $2)", id, logicalID)
-            // Usage is counted by the attempt: there is none left to be counted.
+            // The counted usage of the attempt is 0 by now.
             try connection.execute("DELETE FROM store_usage WHERE upload_id = $1 AND bytes = 0", id)
             try connection.execute("DELETE FROM uploads WHERE id = $1", id)
         }

@@ -1,19 +1,19 @@
 import Basics
 import Database
 
-/// An upload that was neither completed nor given up nor swept.
+/// An upload that is neither completed nor aborted nor swept.
 struct UnderWayRecord: Sendable {
     let id: String
     let logicalID: String
     let organizationID: Int64
     let siteID: Int64
     let deviceID: String?
-    /// Bytes.
+    /// The size of a part in bytes.
     let partSize: Int64
-    /// Bytes that were acknowledged.
+    /// The number of acknowledged bytes.
     let stored: Int64
     let createdAt: UnixTime
-    /// By the steady clock.
+    /// The end of the session, by the steady clock.
     let sessionEndsAt: UnixTime
     let hints: UploadHints
 }
@@ -22,9 +22,9 @@ extension UploadRecords {
     static let underWayMigration = Migration(
         name: "uploads-3", sql: "CREATE INDEX uploads_under_way ON uploads (id) WHERE state = 1 AND is_swept = 0;")
 
-    /// By id, which is in the order in which they began, the latest first.
+    /// Returns uploads in descending order of their ids, which is the reverse order of their beginning.
     ///
-    /// - Parameter id: only those before it; `nil` = from the latest on.
+    /// - Parameter id: only uploads before this one; `nil` = from the latest on.
     func underWay(before id: String?, limit: Int) throws -> [UnderWayRecord] {
         try connection.query(
             """

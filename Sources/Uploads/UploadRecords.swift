@@ -2,7 +2,7 @@ import Basics
 import Catalog
 import Database
 
-/// All the SQL of uploads, and their tables. Times are microseconds since 1970.
+/// All SQL of uploads, and their tables. Times are microseconds since 1970.
 struct UploadRecords {
     static let migrations = [
         Migration(
@@ -85,25 +85,26 @@ struct UploadRecords {
         self.connection = connection
     }
 
-    /// An attempt; a superseded one also where only its id is left, with all else from the attempt in force.
+    /// Returns an attempt. For a superseded attempt of which only the id is left, the other values are those of the current
+    /// attempt.
     func upload(_ id: String) throws -> UploadRecord? {
         try attempt(id) ?? folded(id)
     }
 
-    /// Asked at almost each call of a device, so made once.
+    /// Built once, because almost every call of a device uses it.
     private static let byID = "\(select) WHERE u.id = $1"
 
-    /// An attempt that has a row of its own.
+    /// Returns an attempt that has a row of its own.
     func attempt(_ id: String) throws -> UploadRecord? {
         try connection.first(Self.byID, id, row: Self.upload)
     }
 
-    /// The attempt that counts: the only one that is not superseded.
+    /// Returns the current attempt: the only one that is not superseded.
     func inForce(logicalID: String) throws -> UploadRecord? {
         try connection.first("\(Self.select) WHERE u.logical_id = $1 AND u.state <> 2", logicalID, row: Self.upload)
     }
 
-    /// The attempt that counts at the same logical upload.
+    /// Returns the current attempt at the same logical upload.
     func inForce(forUpload id: String) throws -> UploadRecord? {
         try connection.first(
             """
@@ -117,7 +118,7 @@ struct UploadRecords {
         try connection.first("SELECT 1 FROM logical_uploads WHERE id = $1", id) { _ in true } ?? false
     }
 
-    /// Whether there is the organization that an upload refers to.
+    /// Whether the organization of an upload exists.
     func holdsOrganization(_ id: Int64) throws -> Bool {
         try connection.first("SELECT 1 FROM organizations WHERE id = $1", id) { _ in true } ?? false
     }
@@ -145,7 +146,7 @@ struct UploadRecords {
             upload.createdAt.microseconds, upload.sessionEndsAt.microseconds, upload.beganAt.microseconds)
     }
 
-    /// Writes what changes in an upload's life.
+    /// Writes the columns that can change.
     func update(_ upload: UploadRecord) throws {
         try connection.execute(
             """
@@ -158,7 +159,7 @@ struct UploadRecords {
             upload.completed?.partCount, upload.completed?.tagsDigest)
     }
 
-    /// Current attempts whose session has ended and that were not swept, by that end.
+    /// Returns current attempts that were not swept and whose session has ended, in the order of that end.
     func ended(by now: UnixTime, after position: SweepPosition, limit: Int) throws -> [SweepPosition] {
         try connection.query(
             """

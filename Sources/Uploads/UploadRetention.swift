@@ -1,30 +1,29 @@
 import Basics
 import Database
 
-/// Removes the records of uploads that ended long ago. Until then their clients are told what became of them, and after
-/// that they are as if they had never been.
+/// Removes the records of uploads that ended long ago. Until then their clients can query the outcome; afterwards the uploads are
+/// unknown.
 ///
-/// Once a day it walks over all that is old enough: records of objects that are still there stay, and would be looked at
-/// for nothing more often.
+/// It reads all old records once a day: records of existing objects stay, and would otherwise be read again and again for nothing.
 final class UploadRetention: Sendable {
-    /// Uploads that are looked at in one read.
+    /// The number of uploads in one read.
     private static let visits = 500
-    /// Rows of one upload, and uploads, that one transaction deletes: other writes wait meanwhile.
+    /// The number of rows, and of uploads, that one transaction deletes while other writes wait.
     static let batch = 200
     private static let interval = Duration.days(1)
 
     private let database: Database
     private let age: Duration
-    /// By the steady clock.
+    /// The time of the last walk, by the steady clock.
     private let walkedAt = Lock<UnixTime?>(nil)
 
-    /// - Parameter age: how long a record stays after its upload's last session.
+    /// - Parameter age: the retention after an upload's last session.
     init(database: Database, age: Duration) {
         self.database = database
         self.age = age
     }
 
-    /// - Returns: how many uploads went.
+    /// - Returns: the number of removed uploads.
     func run(_ permit: DeletionPermit) async throws -> Int {
         let now = try permit.steadyNow()
         guard walkedAt.withLock({ $0.map { $0.adding(Self.interval) <= now } ?? true }) else { return 0 }
@@ -49,7 +48,7 @@ final class UploadRetention: Sendable {
         return count
     }
 
-    /// - Returns: how many of the first have no row any more.
+    /// - Returns: the number of places, from the first on, whose rows are all deleted.
     private func forget(_ places: [RetentionPlace]) async throws -> Int {
         try await database.write(mayUseReserve: true) { connection in
             let records = UploadRecords(connection)

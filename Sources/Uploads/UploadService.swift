@@ -2,7 +2,7 @@ import Accounts
 import Proto
 import RPC
 
-/// DataGatewayService: RPC in, RPC out.
+/// The gRPC service DataGatewayService, which converts messages and calls the rules.
 struct UploadService: DataGatewayServiceHandler {
     let sessions: UploadSessions
 

@@ -7,9 +7,9 @@ import ObjectStore
 import RPC
 
 extension UploadSessions {
-    /// Publishes the object, if the client stored what it thinks it did. Repeated with the same claim: the same success.
+    /// Publishes the object if the client's claim matches the stored data. A repetition with the same claim succeeds again.
     ///
-    /// - Returns: the object's file id; empty where the object was deleted since.
+    /// - Returns: the object's file id; empty if the object was deleted since.
     func complete(_ uploadID: String, _ claim: CompletionClaim, for caller: KeyCaller) async throws -> String {
         try Self.check(claim)
         let now = clock.now()
@@ -33,13 +33,13 @@ extension UploadSessions {
             upload.state = .completed
             upload.completed = completed
             try records.update(upload)
-            let listed = CatalogObject(
+            var listed = CatalogObject(
                 id: objectID, fileID: object.fileID, uploadID: upload.id, owner: upload.owner,
                 content: CatalogObject.Content(
                     bucket: object.bucket, key: object.key, size: object.size, etag: object.etag),
                 times: CatalogObject.Times(
-                    createdAt: upload.createdAt, uploadedAt: object.createdAt, verifiedAt: now),
-                description: Self.description(of: object, upload, claim))
+                    createdAt: upload.createdAt, uploadedAt: object.createdAt, verifiedAt: now))
+            listed.description = Self.description(of: object, upload, claim)
             try ObjectRecords(connection).insert(listed, logicalID: upload.logicalID, tags: claim.tags)
             try audit(caller, upload, at: now, in: connection)
             try outbox.record(
@@ -53,8 +53,8 @@ extension UploadSessions {
         return facts.fileID
     }
 
-    /// Looks at the first bytes of content whose type neither the client nor the name told. They are read when the object is
-    /// there already: a transaction must not wait for a disk.
+    /// Detects the content type from the first bytes if neither the client nor the name determines it. They are read after the
+    /// object was published, because a transaction must not wait for a disk.
     private func tellType(_ facts: ObjectFacts) async throws -> ObjectFacts {
         guard facts.description.contentType == ContentType.unknown,
             let type = ContentType.byContent(await store.firstBytes(ContentType.headLength, of: facts.fileID))
@@ -76,8 +76,8 @@ extension UploadSessions {
             crc64: object.crc64, recordedFrom: hints.recordedFrom, recordedTo: hints.recordedTo)
     }
 
-    /// The facts of an upload that was completed before, with the same tags: a crash may have come before they were
-    /// written.
+    /// Returns the facts of an upload that was completed before with the same tags, because a crash may have prevented that they
+    /// were written.
     private func facts(
         of upload: UploadRecord, _ claim: CompletionClaim, in connection: Connection
     ) throws -> ObjectFacts? {
@@ -87,7 +87,7 @@ extension UploadSessions {
         return ObjectFacts(listed, stored, upload, tags: claim.tags)
     }
 
-    /// Before the answer: an object that was acknowledged can be listed again beside an older database.
+    /// Writes the facts before the response, so that an acknowledged object can be listed again beside an older database.
     private func describe(_ facts: ObjectFacts) async throws {
         do {
             try await store.describe(facts.fileID, facts.encoded)
@@ -107,7 +107,8 @@ extension UploadSessions {
         }
     }
 
-    /// Tags count together, wherever the client has them from: the device, the user, the file's name.
+    /// Checks the claim. The limits of tags apply to all of them together: those of the device, of the user, and with the file's
+    /// name.
     private static func check(_ claim: CompletionClaim) throws(RPCError) {
         guard claim.size >= 0 else { throw .invalidArgument("file_size must be at least 0") }
         guard claim.partCount >= 0 else { throw .invalidArgument("completed_part_count must be at least 0") }

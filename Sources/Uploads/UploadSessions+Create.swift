@@ -6,11 +6,11 @@ import GatewayAPI
 import RPC
 
 extension UploadSessions {
-    /// A new logical upload with its first attempt; the one that there is where `key` was used before.
+    /// Begins a new logical upload with its first attempt, or returns the existing one if `key` was used before.
     func begin(for caller: KeyCaller, key: IdempotencyKey?, hints: UploadHints = .none) async throws -> Issued {
         let owner = ObjectOwner(caller.owner)
         try rate?.admit(owner)
-        // Refused before the client has sent a byte; uploads under way go on.
+        // Refused before the client has sent any data; uploads in progress continue.
         let hasRoom = store.hasRoomForNewUpload
         guard hasRoom || key != nil else { throw Self.noRoom }
         let now = clock.now()
@@ -19,7 +19,7 @@ extension UploadSessions {
         let made = try await database.write { connection in
             if let known = try known(by: key, of: owner, restartFrom: "", at: now, in: connection) { return known }
             guard hasRoom else { throw Self.noRoom }
-            // A restart takes the place of an upload that was counted already.
+            // A restart replaces an upload that is already counted.
             let excess = try configuration.quota.excess(of: owner, in: connection) {
                 $0.uploads += 1
                 $0.bytes += 1
@@ -35,12 +35,12 @@ extension UploadSessions {
         return issue(made, for: caller)
     }
 
-    /// Puts a new attempt in the place of the one in force, which `uploadID` names or once was.
+    /// Replaces the current attempt by a new one. `uploadID` is the current attempt's id or that of an earlier one.
     func restart(from uploadID: String, for caller: KeyCaller, key: IdempotencyKey?) async throws -> Issued {
         let owner = ObjectOwner(caller.owner)
         try rate?.admit(owner)
         let (id, now) = (identifiers.uuid(), clock.now())
-        // Its rows, and all that it sends once more, need room like a new upload's.
+        // A restart needs as much space for its rows and its repeated data as a new upload.
         let hasRoom = store.hasRoomForNewUpload
         let upload = try await database.write { connection in
             if let known = try known(by: key, of: owner, restartFrom: uploadID, at: now, in: connection) {
@@ -66,11 +66,11 @@ extension UploadSessions {
         return issue(upload, for: caller)
     }
 
-    /// The upload that an earlier call with the key made. Asked in the transaction that would make another, so that of
-    /// any number of calls at once one makes it.
+    /// Returns the upload that an earlier call with the key created. Called in the transaction that would create another one, so
+    /// that only one of any number of simultaneous calls creates it.
     ///
-    /// - Throws: INVALID_ARGUMENT where that call asked for something else, UPLOAD_NOT_REFRESHABLE where the upload can
-    ///   be sent no more.
+    /// - Throws: INVALID_ARGUMENT if the request of that call was different, UPLOAD_NOT_REFRESHABLE if the upload cannot be
+    ///   continued.
     private func known(
         by key: IdempotencyKey?, of owner: ObjectOwner, restartFrom: String, at now: UnixTime, in connection: Connection
     ) throws -> UploadRecord? {

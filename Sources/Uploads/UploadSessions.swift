@@ -9,22 +9,21 @@ import RPC
 import StoreProtocol
 import Webhooks
 
-/// The rules of uploads: resumed and given up. (`UploadSessions+Create.swift`: begun and restarted;
-/// `UploadSessions+Complete.swift`: completed.)
+/// The rules of uploads: recovery, reissue and abort. (`UploadSessions+Create.swift`: create and restart;
+/// `UploadSessions+Complete.swift`: complete.)
 ///
-/// What a change depends on is read in the transaction that makes it. Credentials are issued, and files unlinked, when it
-/// has committed.
+/// A change reads what it depends on in its own transaction. Credentials are issued, and files unlinked, after the commit.
 struct UploadSessions: Sendable {
     let database: Database
     let store: ObjectStore
     let endpoint: StoreEndpoint
     let clock: any WallClock
-    /// What sessions are measured by.
+    /// The clock for sessions.
     let steady: SteadyClock
     let identifiers: Identifiers
     let configuration: UploadsConfiguration
     var outbox = Outbox.closed
-    /// `nil` = calls are not limited.
+    /// The limit of calls; `nil` = none.
     var rate: CallRate?
 
     /// An upload with credentials for its object.
@@ -36,13 +35,13 @@ struct UploadSessions: Sendable {
     struct Recovery: Sendable {
         let upload: UploadRecord
         let decision: RecoveryDecision
-        /// When its session ends, as the wall clock has it now.
+        /// The end of its session, by the current wall clock.
         let sessionEndsAt: UnixTime
-        /// What CompleteUpload is to be called with, where the decision says so.
+        /// The object's arguments for CompleteUpload, if that is the decision.
         let object: (etag: String, partCount: Int)?
     }
 
-    /// What a client that was interrupted has to do next.
+    /// Returns the next step for a client that was interrupted.
     func recovery(of logicalID: String, for caller: KeyCaller) async throws -> Recovery {
         let (upload, stored) = try await database.read { connection in
             let upload = try Self.owned(
@@ -51,7 +50,7 @@ struct UploadSessions: Sendable {
         }
         let decision = RecoveryDecision(facts(upload, stored))
         if decision.action == .continue && rules.slide(upload, at: steady.now()) != nil {
-            // Who is told to go on finds the session there.
+            // Prolongs the session of a client that is told to continue.
             try await database.write { try keepAlive(upload.id, in: $0) }
         }
         let object: (String, Int)? =
@@ -65,7 +64,7 @@ struct UploadSessions: Sendable {
         )
     }
 
-    /// Fresh credentials for the same object; for a completed one, to read it.
+    /// Issues new credentials for the same object; for a completed one, to read it.
     func reissue(_ uploadID: String, for caller: KeyCaller) async throws -> Issued {
         let now = clock.now()
         let owner = ObjectOwner(caller.owner)
@@ -86,9 +85,9 @@ struct UploadSessions: Sendable {
         return issue(upload, for: caller)
     }
 
-    /// Gives the upload up and removes what it stored. Nothing happens to a completed one.
+    /// Aborts the upload and removes its data. A completed upload stays unchanged.
     ///
-    /// - Returns: the attempt in force.
+    /// - Returns: the current attempt.
     func abort(_ logicalID: String, reason: String, for caller: KeyCaller) async throws -> UploadRecord {
         let owner = ObjectOwner(caller.owner)
         try rate?.admit(owner)
@@ -108,7 +107,7 @@ struct UploadSessions: Sendable {
         }
     }
 
-    /// - Throws: UPLOAD_NOT_REFRESHABLE where the upload gets no credentials any more.
+    /// - Throws: UPLOAD_NOT_REFRESHABLE if no credentials can be issued for the upload any more.
     func checkRefreshable(_ upload: UploadRecord, in connection: Connection) throws {
         guard upload.state != .superseded else {
             throw RPCError(.uploadNotRefreshable, "the upload was superseded by a restart with another upload id")
@@ -121,7 +120,8 @@ struct UploadSessions: Sendable {
 
     private var rules: SessionRules { SessionRules(configuration) }
 
-    /// - Throws: UPLOAD_NOT_FOUND for what is another organization's or nobody's, UPLOAD_NOT_OWNED for a neighbour's.
+    /// - Throws: UPLOAD_NOT_FOUND for an upload that does not exist or belongs to another organization, UPLOAD_NOT_OWNED for one of
+    ///   another owner in the organization.
     static func owned(_ upload: UploadRecord?, by caller: ObjectOwner) throws(RPCError) -> UploadRecord {
         guard let upload, upload.owner.organizationID == caller.organizationID else {
             throw RPCError(.uploadNotFound, "the upload does not exist")
@@ -156,7 +156,7 @@ struct UploadSessions: Sendable {
         return Issued(upload: upload, credentials: store.issuer.issue(claims))
     }
 
-    /// Writes that the call changed the upload.
+    /// Writes the audit line for the call's change of the upload.
     func audit(_ caller: KeyCaller, _ upload: UploadRecord, at now: UnixTime, in connection: Connection) throws {
         try Audit.record(try caller.did(to: upload.auditName, in: connection), at: now, in: connection)
     }

@@ -3,7 +3,7 @@ import Basics
 import Database
 import ObjectStore
 
-/// Where a sweep stands in the list of ended sessions.
+/// The position of a sweep in the list of ended sessions.
 struct SweepPosition: Sendable, Hashable {
     let endedAt: UnixTime
     let uploadID: String
@@ -11,15 +11,15 @@ struct SweepPosition: Sendable, Hashable {
     static let start = SweepPosition(endedAt: UnixTime(microseconds: .min), uploadID: "")
 }
 
-/// Removes what uploads stored whose session has ended. Their rows stay: the clients are told to restart.
+/// Removes the data of uploads whose session has ended. Their rows stay, and their clients are told to restart.
 struct UploadSweep: Sendable {
     let database: Database
     let store: ObjectStore
     let configuration: UploadsConfiguration
-    /// Uploads in one transaction: other writes wait meanwhile.
+    /// The number of uploads in one transaction, during which other writes wait.
     var batch = 8
 
-    /// - Returns: how many uploads were swept.
+    /// - Returns: the number of swept uploads.
     func run(_ permit: DeletionPermit) async throws -> Int {
         var swept = 0
         var position = SweepPosition.start
@@ -47,7 +47,7 @@ struct UploadSweep: Sendable {
         }
     }
 
-    /// - Returns: `false` where the upload is to stay, by what the transaction sees.
+    /// - Returns: `false` if the upload has to stay, according to the state in this transaction.
     private func sweep(_ uploadID: String, _ permit: DeletionPermit, in connection: Connection) throws -> Bool {
         let now = try permit.steadyNow()
         let records = UploadRecords(connection)

@@ -8,7 +8,7 @@ import RPC
 import StoreProtocol
 import Webhooks
 
-/// Uploads of devices and sites: their sessions, their credentials, their recovery and their completion.
+/// Uploads of devices and sites: sessions, credentials, recovery and completion.
 package struct Uploads: Sendable {
     package static var migrations: [Migration] { UploadRecords.migrations }
 
@@ -19,9 +19,9 @@ package struct Uploads: Sendable {
     private let database: Database
 
     /// - Parameters:
-    ///   - environment: its steady clock is what sessions are measured by.
-    ///   - endpoint: where clients reach the store; issued with every upload from now on. An upload that was issued another
-    ///     one is to be restarted.
+    ///   - environment: provides the steady clock for sessions.
+    ///   - endpoint: the public address of the store, which is issued with every new upload. Uploads that were issued another one
+    ///     have to be restarted.
     package init(
         _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint, outbox: Outbox = .closed,
         configuration: UploadsConfiguration = UploadsConfiguration()
@@ -43,33 +43,33 @@ package struct Uploads: Sendable {
         sweeping = UploadSweep(database: database, store: store, configuration: configuration)
     }
 
-    /// Enters DataGatewayService.
+    /// Registers DataGatewayService.
     package func register(in router: inout Router) {
         service.register(in: &router)
     }
 
-    /// Enters UploadManagementService, for the admin listener.
+    /// Registers UploadManagementService, for the admin listener.
     package func registerManagement(in router: inout Router) {
         management.register(in: &router)
     }
 
-    /// Removes what uploads stored whose session has ended; to be called at start and every few minutes.
+    /// Removes the data of uploads whose session has ended; called at start and every few minutes.
     ///
-    /// - Returns: how many uploads it swept.
+    /// - Returns: the number of swept uploads.
     package func sweep(_ permit: DeletionPermit) async throws -> Int {
         try await sweeping.run(permit)
     }
 
-    /// Removes the records of uploads that ended long ago, once a day; to be called every few minutes.
+    /// Removes the records of uploads that ended long ago, once a day; called every few minutes.
     ///
-    /// - Returns: how many uploads' it removed.
+    /// - Returns: the number of uploads whose records were removed.
     package func sweepRecords(_ permit: DeletionPermit) async throws -> Int {
         try await retention.run(permit)
     }
 
     /// Removes counts of stored bytes, objects and uploads that are 0.
     ///
-    /// - Returns: how many it removed.
+    /// - Returns: the number of removed counts.
     package func sweepUsage() async throws -> Int {
         try await database.write(mayUseReserve: true) { try UsageRecords($0).forgetEmpty(limit: 500) }
     }

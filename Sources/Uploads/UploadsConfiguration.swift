@@ -1,34 +1,34 @@
 import Basics
 import StoreProtocol
 
-/// How uploads are opened, and how long they live.
+/// The settings of uploads: part size, lifetimes, and limits.
 package struct UploadsConfiguration: Sendable {
-    /// Bytes of a part: a multiple of 4096, at least 65,536.
+    /// The size of a part in bytes: a multiple of 4096, at least 65,536.
     package var partSize: Int64 = 67_108_864
-    /// How long temporary credentials hold. Clients fetch new ones 40 s before their end.
+    /// The lifetime of temporary credentials. Clients fetch new ones 40 s before they expire.
     package var credentialLifetime = Duration.hours(1)
     /// The time without activity after which an upload's session ends.
     package var sessionIdle = Duration.days(1)
-    /// The time after which it ends in any case.
+    /// The time after which a session ends in any case.
     package var sessionTotal = Duration.days(7)
-    /// How long past its session's end an object made of parts waits for its CompleteUpload before the sweep
-    /// takes it: every byte of it is here.
+    /// The time after its session's end for which a complete object of parts waits for its CompleteUpload before the sweep removes
+    /// it, since all of its bytes are stored.
     package var wholeObjectGrace = Duration.days(7)
-    /// Calls that begin, restart, give up or reissue an upload, which one device may make in a minute; a site's own keys may
-    /// make ten times as many. 0 = as many as one likes.
+    /// The limit of calls a minute that begin, restart, abort or reissue an upload, for one device; ten times as many for a site's
+    /// own keys. 0 = no limit.
     package var callsPerMinute = 1200
-    /// How long an upload that has ended can be asked for.
+    /// The time for which an ended upload can be queried.
     package var recordRetention = Duration.days(400)
     @Live package var quota = QuotaConfiguration()
-    /// `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
+    /// The bucket of new uploads; `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
     package var bucket = "data"
-    /// What clients are told that they speak to.
+    /// The name of the store's protocol, which clients are told.
     package var backend = "oss"
 
     package init() {}
 }
 
-/// A configuration that uploads cannot be opened with.
+/// The error in a configuration of uploads.
 package enum UploadsConfigurationError: Error, Sendable, CustomStringConvertible {
     case partSize(Int64)
     case bucket(String)

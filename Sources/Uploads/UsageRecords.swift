@@ -2,8 +2,8 @@ import Database
 
 /// The SQL of quotas.
 ///
-/// Triggers keep what each device and each site has, in the transaction of whatever changes it: an upload's owner never
-/// changes, and its row is never removed.
+/// Triggers update the usage of each device and site in the transaction of each change. They rely on an upload's owner never
+/// changing.
 struct UsageRecords {
     static let migration = Migration(
         name: "uploads-usage",
@@ -61,7 +61,7 @@ struct UsageRecords {
             GROUP BY w.owner;
             """)
 
-    /// Tags are bytes of their owner as well: a small object may have half a megabyte of them.
+    /// Counts tags in the owner's bytes as well: a small object may have half a megabyte of them.
     static let tagsMigration = Migration(
         name: "uploads-usage-2",
         sql: """
@@ -78,7 +78,7 @@ struct UsageRecords {
             END;
             """)
 
-    /// Tags of a finished object can change.
+    /// Counts changes of a finished object's tags.
     static let changedTagsMigration = Migration(
         name: "uploads-usage-3",
         sql: """
@@ -89,9 +89,9 @@ struct UsageRecords {
             END;
             """)
 
-    /// Deletes the usage of owners who have nothing; the triggers make it anew.
+    /// Deletes the rows of owners without any usage; the triggers insert them again.
     ///
-    /// - Returns: how many rows it deleted; fewer than `limit` when none is left.
+    /// - Returns: the number of deleted rows; fewer than `limit` if none is left.
     func forgetEmpty(limit: Int) throws -> Int {
         try connection.execute(
             """

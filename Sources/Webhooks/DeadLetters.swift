@@ -4,11 +4,11 @@ import Database
 import GatewayAPI
 import RPC
 
-/// The rules of dead letters: what an admin sees of them, and how they are sent again.
+/// The rules of dead letters: listing, and sending them again.
 struct DeadLetters: Sendable {
-    /// The most bytes of payloads in one page. One payload has 256 tags of 2 KiB at most.
+    /// The largest number of payload bytes in one page. One payload has at most 256 tags of 2 KiB.
     private static let pageBytes = 1 << 20
-    /// Dead letters that are in memory beyond a page.
+    /// The number of dead letters that are read beyond a page.
     private static let batch = 16
 
     let database: Database
@@ -18,12 +18,12 @@ struct DeadLetters: Sendable {
     /// The signals of the senders.
     let signals: [Signal]
 
-    /// A page: so many, and no more bytes than a client's message holds.
+    /// Returns a page, limited by the number of entries and by the bytes that fit into a client's message.
     ///
     /// - Parameters:
     ///   - webhook: empty = all.
-    ///   - scope: the organization whose events they are; `nil` = whichever.
-    /// - Returns: at least one, where there is one; and whether it is the last page.
+    ///   - scope: the events' organization; `nil` = any.
+    /// - Returns: at least one entry, if there is any; and whether it is the last page.
     func page(
         of webhook: String, after cursor: String, limit: Int, scope: Int64?
     ) async throws -> (letters: [DeadLetterRecord], isLast: Bool) {
@@ -45,7 +45,7 @@ struct DeadLetters: Sendable {
         }
     }
 
-    /// - Returns: the webhooks to which it will be sent.
+    /// - Returns: the webhooks to which the event will be sent.
     func redeliver(_ eventID: String, to webhook: String, by caller: Caller) async throws -> [String] {
         let now = clock.now()
         return try await database.write { [webhooks, signals] connection in

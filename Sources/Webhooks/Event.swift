@@ -1,10 +1,10 @@
-/// What webhooks can be told of.
+/// The types of events for webhooks.
 package enum EventType: String, Sendable, Hashable, CaseIterable {
-    /// CompleteUpload was answered for the first time: the object is in ListObjects.
+    /// CompleteUpload succeeded for the first time: the object is in ListObjects.
     case objectVerified = "object.verified"
-    /// AbortUpload was answered for the first time.
+    /// AbortUpload succeeded for the first time.
     case uploadAborted = "upload.aborted"
-    /// A device was given a key, by InitDevice or ReinitDevice.
+    /// A device received a key from InitDevice or ReinitDevice.
     case deviceInitialized = "device.initialized"
     /// UpdateObject changed an object's tags.
     case objectUpdated = "object.updated"
@@ -16,15 +16,15 @@ package enum EventType: String, Sendable, Hashable, CaseIterable {
     case objectDeleted = "object.deleted"
 }
 
-/// Something that happened, as a capability tells of it.
+/// An event, as a capability reports it.
 package struct Event: Sendable {
     package let type: EventType
-    /// What it happened to, e.g. `objects/FILE_ID`: events of one subject are delivered in their order.
+    /// The resource concerned, e.g. `objects/FILE_ID`: events of one subject are delivered in order.
     package let subject: String
     package let organizationID: Int64
-    /// Written as JSON, its members in snake case as the fields of the `.proto` files are.
+    /// The data, encoded as JSON with members in snake case like the fields of the `.proto` files.
     package let data: any Encodable & Sendable
-    /// The trace of the call that made it happen (W3C Trace Context, section 3.2); sent as a header field.
+    /// The trace of the causing call (W3C Trace Context, section 3.2); sent as a header field.
     package let traceparent: String?
 
     package init(
@@ -35,7 +35,7 @@ package struct Event: Sendable {
         self.subject = subject
         self.organizationID = organizationID
         self.data = data
-        // Nothing that could end the field it is sent in.
+        // Only characters that cannot end the header field.
         self.traceparent = traceparent.flatMap { text in
             !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? text : nil
         }

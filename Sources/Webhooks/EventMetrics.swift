@@ -1,23 +1,23 @@
 import Basics
 import Database
 
-/// What became of events, by webhook; read at any time, by any thread.
+/// The counters of events by webhook; any thread may read them at any time.
 package final class EventMetrics: Sendable {
-    /// What waits for a webhook now.
+    /// The events that wait for a webhook now.
     package struct Queue: Sendable, Hashable {
         package var pending: Int
-        /// Dead letters.
+        /// The number of dead letters.
         package var dead: Int
-        /// Since the oldest event happened that waits; 0 = none waits.
+        /// The age of the oldest waiting event; 0 = none waits.
         package var oldestPendingSeconds: Int
     }
 
-    /// Since the start, but for the queue.
+    /// The counters since the start, and the current queue.
     package struct Counts: Sendable, Hashable {
         package var delivered = 0
-        /// Attempts, those among them that were the last.
+        /// The number of failed attempts, including final ones.
         package var failed = 0
-        /// `nil` where the database does not say.
+        /// The queue; `nil` if the database cannot be read.
         package var queue: Queue?
     }
 
@@ -40,7 +40,7 @@ package final class EventMetrics: Sendable {
         }
     }
 
-    /// By the webhooks' names, in their order. Counts the queues.
+    /// The counters with the webhooks' names, sorted by name. Counts the queues.
     package var snapshot: [(webhook: String, counts: Counts)] {
         let now = clock.now()
         return counts.withLock { $0 }.sorted { $0.key < $1.key }.map { webhook, counts in

@@ -1,14 +1,14 @@
 import Basics
 import FoundationEssentials
 
-/// The body of a webhook's request. It is made once, with the event: each attempt sends the same bytes.
+/// The body of a webhook's request. It is made once, with the event, so that each attempt sends the same bytes.
 struct EventPayload: Encodable {
     let id: String
     let type: String
-    /// RFC 3339, UTC, to the millisecond.
+    /// The time of the event in RFC 3339, UTC, to the millisecond.
     let timestamp: String
     let subject: String
-    /// By name.
+    /// The organization's name.
     let organization: String
     let data: any Encodable & Sendable
 
@@ -40,7 +40,7 @@ struct EventPayload: Encodable {
         get throws {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            // Of members, not of the keys of dictionaries: tags stay as they are.
+            // Applies to members, not to keys of dictionaries, so tags are unchanged.
             encoder.keyEncodingStrategy = .convertToSnakeCase
             return String(decoding: try encoder.encode(self), as: UTF8.self)
         }

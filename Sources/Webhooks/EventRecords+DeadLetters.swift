@@ -1,7 +1,7 @@
 import Basics
 import Database
 
-/// An event that one webhook did not take until the gateway gave up.
+/// An event that could not be delivered to one webhook within the time for retries.
 struct DeadLetterRecord: Sendable, Hashable {
     let position: Int64
     let eventID: String
@@ -15,7 +15,7 @@ struct DeadLetterRecord: Sendable, Hashable {
     let lastError: String
     let payload: String
 
-    /// Where a list goes on behind it.
+    /// The cursor of a list that continues after it.
     var cursor: String { "\(position) \(webhook)" }
 }
 
@@ -26,12 +26,12 @@ extension EventRecords {
         FROM event_deliveries d JOIN events e ON e.position = d.position
         """
 
-    /// In the order of their events.
+    /// Returns dead letters in the order of their events.
     ///
     /// - Parameters:
-    ///   - scope: the organization whose events they are; `nil` = whichever.
+    ///   - scope: the events' organization; `nil` = any.
     ///   - webhook: empty = all.
-    ///   - cursor: that of the one before; empty = from the beginning.
+    ///   - cursor: the cursor of the previous entry; empty = from the beginning.
     func deadLetters(scope: Int64?, webhook: String, after cursor: String, limit: Int) throws -> [DeadLetterRecord] {
         let halves = cursor.split(separator: " ", maxSplits: 1)
         let position = halves.first.flatMap { Int64($0) } ?? 0
@@ -44,7 +44,7 @@ extension EventRecords {
             """, position, halves.count > 1 ? String(halves[1]) : "", scope, webhook, limit, row: Self.deadLetter)
     }
 
-    /// The dead letters of one event.
+    /// Returns the dead letters of one event.
     func deadLetters(of eventID: String, scope: Int64?, webhook: String) throws -> [DeadLetterRecord] {
         try connection.query(
             """
@@ -55,7 +55,7 @@ extension EventRecords {
             """, eventID, scope, webhook, row: Self.deadLetter)
     }
 
-    /// Puts it back into the queue, at its place among those of its subject that wait.
+    /// Returns a dead letter to the queue, at its place among the waiting events of its subject.
     func revive(_ letter: DeadLetterRecord, at now: UnixTime) throws {
         try connection.execute(
             """

@@ -7,7 +7,7 @@ extension EventRecords {
         FROM event_deliveries d JOIN events e ON e.position = d.position
         """
 
-    /// Whose next attempt may begin, in the order in which they became due.
+    /// Returns the deliveries whose next attempt is due, in the order in which they became due.
     func due(for webhook: String, at now: UnixTime, limit: Int) throws -> [Delivery] {
         try connection.query(
             """
@@ -22,7 +22,7 @@ extension EventRecords {
         }
     }
 
-    /// When something becomes due that is not yet.
+    /// Returns the next time after `now` at which a delivery becomes due.
     func nextDue(for webhook: String, after now: UnixTime) throws -> UnixTime? {
         try connection.first(
             "SELECT min(due_at) AS due_at FROM event_deliveries WHERE webhook = $1 AND due_at > $2", webhook,
@@ -30,7 +30,7 @@ extension EventRecords {
         ) { $0.optionalTime("due_at") } ?? nil
     }
 
-    /// Writes what came of an attempt. A delivery that was ended meanwhile stays so.
+    /// Records the result of an attempt. A delivery that was ended meanwhile stays unchanged.
     func settle(_ delivery: Delivery, to webhook: String, _ outcome: DeliveryOutcome, at now: UnixTime) throws {
         switch outcome {
         case .delivered:
@@ -61,7 +61,7 @@ extension EventRecords {
         case dead = 3
     }
 
-    /// Ends a delivery that waits, and lets the next one of its subject go.
+    /// Ends a waiting delivery, and makes the next one of its subject due.
     func end(
         _ position: Int64, _ subject: String, _ webhook: String, _ end: End, error: String?, at now: UnixTime
     ) throws {
@@ -74,7 +74,7 @@ extension EventRecords {
         try release(subject, webhook, at: now)
     }
 
-    /// Makes the first that waits of a subject due, unless one is already.
+    /// Makes the first waiting delivery of a subject due, unless it already is.
     func release(_ subject: String, _ webhook: String, at now: UnixTime) throws {
         try connection.execute(
             """
@@ -88,14 +88,14 @@ extension EventRecords {
             """, webhook, subject, now.microseconds)
     }
 
-    /// For which something waits.
+    /// Returns the webhooks with waiting deliveries.
     func webhooksWithPending() throws -> [String] {
         try connection.query("SELECT DISTINCT webhook FROM event_deliveries WHERE state = 1") { $0.text("webhook") }
     }
 
-    /// Gives up the oldest that wait for a webhook.
+    /// Makes the oldest waiting deliveries of a webhook dead letters.
     ///
-    /// - Returns: the events' ids; fewer than `limit` where none is left.
+    /// - Returns: the events' ids; fewer than `limit` if none is left.
     func giveUp(
         pendingFor webhook: String, limit: Int64, because reason: String, at now: UnixTime
     ) throws -> [String] {

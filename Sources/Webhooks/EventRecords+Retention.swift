@@ -1,16 +1,16 @@
 import Basics
 import Database
 
-/// How much a webhook's queue holds.
+/// The length of a webhook's queue.
 struct QueueLength: Sendable, Hashable {
     var pending: Int64 = 0
     var dead: Int64 = 0
-    /// When the oldest event happened that waits.
+    /// The time of the oldest waiting event.
     var oldestPendingAt: UnixTime?
 }
 
 extension EventRecords {
-    /// From the indexes, but for one row.
+    /// Returns the length of the queue, from the indexes and one row.
     func queueLength(of webhook: String) throws -> QueueLength {
         let (pending, oldest) =
             try connection.first(
@@ -31,9 +31,9 @@ extension EventRecords {
         return QueueLength(pending: pending, dead: dead, oldestPendingAt: oldestAt)
     }
 
-    /// How many of the oldest deliveries of a webhook, waiting or dead, are more than `bytes` hold; from an index alone.
+    /// Returns the number of a webhook's oldest deliveries beyond `bytes`, from an index alone.
     ///
-    /// - Parameter state: 1 = those that wait, 3 = dead letters.
+    /// - Parameter state: 1 = waiting deliveries, 3 = dead letters.
     func excess(of webhook: String, state: Int64, bytes: Int64) throws -> Int64 {
         try connection.first(
             """
@@ -45,9 +45,9 @@ extension EventRecords {
         ) { $0.int64("excess") } ?? 0
     }
 
-    /// Removes what ended so long ago, the oldest first.
+    /// Removes deliveries that ended at least `age` ago, the oldest first.
     ///
-    /// - Returns: how many deliveries; fewer than `limit` where none is left.
+    /// - Returns: the number of removed deliveries; fewer than `limit` if none is left.
     func forget(_ end: End, olderThan age: Duration, _ permit: DeletionPermit, limit: Int) throws -> Int {
         let oldest = try permit.now().subtracting(age)
         return try forget(
@@ -70,7 +70,7 @@ extension EventRecords {
             ) { ($0.int64("position"), $0.text("webhook")) })
     }
 
-    /// An event goes with its last delivery.
+    /// Removes deliveries, and each event with its last delivery.
     private func forget(_ deliveries: [(position: Int64, webhook: String)]) throws -> Int {
         for (position, webhook) in deliveries {
             try connection.execute(

@@ -1,11 +1,11 @@
 import Basics
 import Database
 
-/// The SQL of the outbox and its tables; what becomes of the deliveries is in `EventRecords+Delivery.swift`, what is kept of
-/// them in `EventRecords+DeadLetters.swift`. Times are microseconds since 1970.
+/// The SQL of the outbox and its tables; the state of deliveries is in `EventRecords+Delivery.swift`, dead letters are in
+/// `EventRecords+DeadLetters.swift`. Times are microseconds since 1970.
 ///
-/// The rows of events and deliveries. Among the deliveries of one subject to one webhook the earliest that waits has a
-/// `due_at`, and no other: so none overtakes, and what is held back costs nothing while it is.
+/// Among the waiting deliveries of one subject to one webhook only the earliest has a `due_at`. So events of a subject stay in
+/// order, and deliveries that are held back cost nothing meanwhile.
 struct EventRecords {
     static let migrations = [
         Migration(

@@ -1,9 +1,9 @@
 import Basics
 import Database
 
-/// Bounds the outbox: what has ended goes after a while, and of too much the oldest.
+/// Limits the outbox: ended deliveries are removed after a while, and the oldest ones beyond a maximum.
 struct EventRetention: Sendable {
-    /// Deliveries in one transaction: other writes wait meanwhile.
+    /// The number of deliveries in one transaction, during which other writes wait.
     private static let batch = 500
 
     let database: Database
@@ -11,8 +11,8 @@ struct EventRetention: Sendable {
     let configuration: WebhooksConfiguration
     let log: Logger
 
-    /// - Parameter permit: `nil` = only what is too much goes, nothing for its age.
-    /// - Returns: how many deliveries it removed.
+    /// - Parameter permit: `nil` = nothing is removed by its age, only deliveries beyond a maximum.
+    /// - Returns: the number of removed deliveries.
     func run(_ permit: DeletionPermit?) async throws -> Int {
         let now = clock.now()
         for webhook in configuration.webhooks.map(\.name) {
@@ -38,7 +38,7 @@ struct EventRetention: Sendable {
         return removed
     }
 
-    /// Makes dead letters of what waits for webhooks that are configured no more.
+    /// Makes dead letters of events that wait for webhooks no longer in the configuration.
     func giveUpUnknown() async throws {
         let now = clock.now()
         let known = Set(configuration.webhooks.map(\.name))

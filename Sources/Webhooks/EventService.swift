@@ -3,7 +3,7 @@ import GatewayAPI
 import Proto
 import RPC
 
-/// EventService: RPC in, RPC out.
+/// The gRPC service EventService, which converts messages and calls the rules.
 struct EventService: EventServiceHandler {
     private static let longestID = 64
     private static let longestWebhook = 64

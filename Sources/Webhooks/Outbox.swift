@@ -3,9 +3,10 @@ import Basics
 import Crypto
 import Database
 
-/// The table where capabilities write what webhooks are to be told, in the transaction of what happened: either both are there or neither.
+/// The table of events for webhooks. Capabilities write an event in the transaction of the change, so that both are committed or
+/// neither.
 package struct Outbox: Sendable {
-    /// Takes nothing: nobody is to be told.
+    /// The outbox without webhooks, which stores nothing.
     package static let closed = Outbox(webhooks: [], identifiers: Identifiers(clock: SystemClock()), signals: [])
 
     let webhooks: [Webhook]
@@ -13,9 +14,9 @@ package struct Outbox: Sendable {
     /// The signals of the senders, one for each webhook.
     let signals: [Signal]
 
-    /// A webhook that does not want the event costs nothing; where none does, no row is written.
+    /// Records an event. A webhook that does not subscribe to it costs nothing; without any subscriber no row is written.
     ///
-    /// - Parameter organization: the event's; `nil` where it is to be read.
+    /// - Parameter organization: the event's organization; `nil` if it has to be read.
     package func record(
         _ event: Event, organization: OrganizationReference? = nil, at now: UnixTime, in connection: Connection
     ) throws {
@@ -26,7 +27,7 @@ package struct Outbox: Sendable {
             try $0.wants(event.type) && $0.isFor(event.organizationID, in: connection)
         }
         guard !receivers.isEmpty else { return }
-        // Made here, by the one writer: ids rise in the order of the commits.
+        // Made inside the transaction, so that ids increase in the order of commits.
         let id = identifiers.uuid()
         let payload = try EventPayload(event, id: id, organization: organization, at: now).json
         try EventRecords(connection).insert(

@@ -2,19 +2,19 @@ import Accounts
 import Crypto
 import Database
 
-/// Where events are sent, as the configuration has it.
+/// A receiver of events in the configuration.
 package struct Webhook: Sendable {
-    /// What the database and commands know it by: with another name it is another webhook.
+    /// The name in the database and in commands; a webhook with another name is another one.
     package let name: String
-    /// `http` or `https`.
+    /// The URL, `http` or `https`.
     package let url: String
-    /// The keys of the signatures: one, or also the one before while the receiver changes over.
+    /// The keys of the signatures: one, or also the previous one while the receiver changes over.
     package let keys: [Secret]
-    /// Empty = all.
+    /// The types of events; empty = all.
     package let types: Set<EventType>
-    /// Only events of this one, by name; `nil` = of all.
+    /// The name of the organization whose events are sent; `nil` = all.
     package let organization: String?
-    /// PEM file of the authorities whose certificate the receiver must show; `nil` = those that the system trusts.
+    /// The PEM file of authorities for the receiver's certificate; `nil` = those that the system trusts.
     package let authorities: String?
 
     package init(
@@ -29,16 +29,16 @@ package struct Webhook: Sendable {
         self.authorities = authorities
     }
 
-    /// The organization that its configuration names.
+    /// The organization in its configuration.
     package var configuredOrganization: ConfiguredOrganization? {
         organization.map { ConfiguredOrganization(setting: "webhooks.\(name)", name: $0) }
     }
 
     func wants(_ type: EventType) -> Bool { types.isEmpty || types.contains(type) }
 
-    /// Whether events of the organization are for it.
+    /// Whether it receives events of the organization.
     ///
-    /// - Parameter connection: the writer's.
+    /// - Parameter connection: the writer's connection.
     func isFor(_ organizationID: Int64, in connection: Connection) throws -> Bool {
         try configuredOrganization.map { try $0.id(in: connection) == organizationID } ?? true
     }

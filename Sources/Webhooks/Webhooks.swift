@@ -5,11 +5,11 @@ import Database
 import GatewayAPI
 import RPC
 
-/// Events for webhooks: an outbox that capabilities write to, and the senders of what is in it.
+/// Events for webhooks: an outbox that capabilities write to, and a sender for each webhook.
 package final class Webhooks: Sendable {
     package static var migrations: [Migration] { EventRecords.migrations }
 
-    /// For the capabilities where something happens.
+    /// The outbox for capabilities.
     package let outbox: Outbox
     package let metrics: EventMetrics
     private let senders: [WebhookSender]
@@ -38,12 +38,12 @@ package final class Webhooks: Sendable {
             tokens: PageTokens(keyring: environment.keyring))
     }
 
-    /// Enters EventService, for the admin listener.
+    /// Registers EventService, for the admin listener.
     package func registerManagement(in router: inout Router) {
         service.register(in: &router)
     }
 
-    /// Sends what is due and what comes; returns when its task is cancelled.
+    /// Sends events as they become due; returns when its task is cancelled.
     package func run() async {
         do {
             try await retention.giveUpUnknown()
@@ -55,10 +55,10 @@ package final class Webhooks: Sendable {
         }
     }
 
-    /// Removes what was kept long enough, or is too much; to be called every few minutes.
+    /// Removes deliveries beyond their retention or a maximum; called every few minutes.
     ///
-    /// - Parameter permit: `nil` = only what is too much goes.
-    /// - Returns: how many deliveries it removed.
+    /// - Parameter permit: `nil` = nothing is removed by its age.
+    /// - Returns: the number of removed deliveries.
     package func tidy(_ permit: DeletionPermit?) async throws -> Int {
         try await retention.run(permit)
     }

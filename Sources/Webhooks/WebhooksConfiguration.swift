@@ -1,24 +1,24 @@
 import Basics
 
-/// The webhooks, how they are tried, and how long what was sent is kept.
+/// The webhooks, their retries and limits, and the retention of deliveries.
 package struct WebhooksConfiguration: Sendable {
     package var webhooks: [Webhook] = []
-    /// Requests under way to one webhook.
+    /// The number of parallel requests to one webhook.
     package var concurrency = 4
-    /// The time for one request, from its connection to the end of its answer.
+    /// The time limit of one request, from its connection to the end of its response.
     package var timeout = Duration.seconds(30)
-    /// The time between two attempts at most.
+    /// The longest time between two attempts.
     package var longestRetry = Duration.hours(1)
-    /// How long after the first failed attempt another may begin; then the an event could not be delivered and is a dead letter.
+    /// The time after the first failed attempt in which further attempts may begin; then the event becomes a dead letter.
     package var patience = Duration.days(1)
-    /// Events that may wait for one webhook; of more, the oldest become dead letters.
+    /// The largest number of events that wait for one webhook; beyond it, the oldest become dead letters.
     package var maximumPending: Int64 = 100_000
-    /// Bytes of events that may wait for one webhook, and of its dead letters as many; of more, the oldest become dead letters,
-    /// or go.
+    /// The largest number of bytes of events that wait for one webhook, and of its dead letters; beyond it, the oldest events
+    /// become dead letters, and the oldest dead letters are removed.
     package var maximumBytes: Int64 = 1 << 30
-    /// Dead letters of one webhook that are kept at most, the youngest.
+    /// The largest number of dead letters of one webhook; beyond it, the oldest are removed.
     package var maximumDeadLetters: Int64 = 10_000
-    /// How long a delivered event is kept, and a dead letter.
+    /// The retention of delivered events and of dead letters.
     package var deliveredRetention = Duration.days(7)
     package var deadLetterRetention = Duration.days(90)
 

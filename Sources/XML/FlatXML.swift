@@ -1,5 +1,5 @@
-/// Writer of an answer in XML. In the answers that devices read, children are flat and occur once each, but for `Part`: a nested or
-/// repeated one makes a deployed client drop the whole answer.
+/// Writer of a response in XML. In the responses that devices read, children are flat and, except `Part`, occur once each: a nested
+/// or repeated child makes a deployed client discard the whole response.
 package struct FlatXML {
     package struct Element: Equatable, Sendable {
         package let name: String
@@ -53,7 +53,7 @@ package struct FlatXML {
         body += element.markup
     }
 
-    /// An element with children of its own.
+    /// Appends an element with children of its own.
     package mutating func append(_ name: String, _ children: [Element]) {
         body += "<\(name)>" + children.map(\.markup).joined() + "</\(name)>"
     }
@@ -63,7 +63,7 @@ package struct FlatXML {
         return Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<\(start)>\(body)</\(root)>\n".utf8)
     }
 
-    /// Returns text as it is written between tags.
+    /// Escapes text for the content of an element.
     package static func escape(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

@@ -1,8 +1,8 @@
-/// An element of a document that was read whole, such as an object store's answer.
+/// An element of a document that was read completely, such as an object store's response.
 package struct XMLElement: Equatable, Sendable {
-    /// Name without its prefix.
+    /// The name without its prefix.
     package let name: String
-    /// The element's own text without the whitespace at either end.
+    /// The element's own text, without whitespace at both ends.
     package private(set) var text = ""
     package private(set) var children: [XMLElement] = []
 
@@ -12,14 +12,14 @@ package struct XMLElement: Equatable, Sendable {
         self.children = children
     }
 
-    /// Text of the first child of that name.
+    /// The text of the first child with that name.
     package subscript(name: String) -> String? {
         children.first { $0.name == name }?.text
     }
 
     /// Reads a document.
     ///
-    /// - Parameter maximumBytes: size of a document that is read at all; the tree may take twenty times as much memory.
+    /// - Parameter maximumBytes: the largest accepted document; the tree may take twenty times as much memory.
     package init(parsing bytes: [UInt8], maximumBytes: Int) throws(XMLError) {
         var reader = try XMLReader(bytes, maximumBytes: maximumBytes)
         var root = XMLElement(name: "")
@@ -45,7 +45,7 @@ package struct XMLElement: Equatable, Sendable {
         return String(scalars)
     }
 
-    /// XML 1.0, production 3.
+    /// Whether the character is white space (XML 1.0, production 3).
     private static func isWhitespace(_ scalar: Unicode.Scalar) -> Bool {
         scalar == " " || scalar == "\t" || scalar == "\n" || scalar == "\r"
     }

@@ -1,20 +1,19 @@
-/// The reason why bytes are not read as a document, and where.
+/// The reason why bytes are rejected as a document, with the position.
 package struct XMLError: Error, Hashable, Sendable {
     package enum Reason: Sendable, Hashable {
         /// The grammar of XML 1.0, or of Namespaces in XML 1.0, does not allow these bytes here.
         case syntax
-        /// The bytes are not UTF-8, or they or a character reference stand for a character that XML does not allow.
+        /// The bytes are not UTF-8, or contain or refer to a character that XML does not allow.
         case invalidText
-        /// Well-formed XML, perhaps, but of a kind that no object store's document needs: a document type declaration, a
-        /// CDATA section, a processing instruction, an entity beyond the five of XML, another version or encoding, a name
-        /// that is not ASCII.
+        /// A feature of XML that no object store's document needs: a document type declaration, a CDATA section, a processing
+        /// instruction, an entity other than XML's five, another version or encoding, or a name that is not ASCII.
         case unsupported
         /// The document exceeds a limit of ``XMLLimits``.
         case limitExceeded
     }
 
     package let reason: Reason
-    /// Number of bytes before the place where reading stopped.
+    /// The number of bytes before the error.
     package let offset: Int
 
     init(_ reason: Reason, at offset: Int) {

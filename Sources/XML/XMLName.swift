@@ -1,4 +1,4 @@
-/// A name in a document, by the bytes that it is written in.
+/// A name in a document, as ranges of its bytes.
 struct XMLName {
     let prefix: Range<Int>?
     let local: Range<Int>

@@ -1,35 +1,35 @@
-/// A pull parser for the small part of XML that object stores speak: elements, text and attributes in UTF-8.
+/// A pull parser for the small part of XML that object stores use: elements, text and attributes in UTF-8.
 ///
-/// It is strict where leniency costs: no document type declaration, CDATA section or processing instruction, no entity but
-/// XML's own five, so nothing is expanded or fetched. Comments are passed over. Attributes are checked, counted and
-/// dropped. Prefixes must be declared, and are dropped too: names are those that the document's own namespace gives.
-/// Whatever the bytes, it returns or throws, in time linear in their number and without recursion.
+/// It rejects document type declarations, CDATA sections, processing instructions and all entities except XML's own five, so
+/// nothing is expanded or fetched. Comments are skipped. Attributes are checked, counted and dropped. Prefixes must be declared,
+/// and are dropped too: names are those in the document's own namespace. For any bytes it returns or throws in linear time and
+/// without recursion.
 package struct XMLReader: ~Copyable {
     package enum Event: Equatable, Sendable {
-        /// A start tag, or the first half of an empty element, by its name without a prefix.
+        /// A start tag, or the first half of an empty element, with the name without a prefix.
         case start(String)
         /// Text between tags and comments; one element's text may come in pieces.
         case text(String)
-        /// The end of the element that was started last and has not ended.
+        /// The end of the element that is open and was started last.
         case end(String)
     }
 
     private struct OpenElement {
         let name: XMLName
-        /// Prefixes in scope outside of the element.
+        /// The number of prefixes in scope outside the element.
         let outerPrefixes: Int
     }
 
     private var scanner: XMLScanner
     private var open: [OpenElement] = []
-    /// Prefixes that the open elements declare.
+    /// The prefixes that open elements declare.
     private var prefixes: [Range<Int>] = []
     private var hasRoot = false
-    /// Whether the element that was started last is empty, so that its end is next.
+    /// Whether the element that was started last is empty, so that its end comes next.
     private var isEmptyElement = false
     private var failure: XMLError?
 
-    /// - Parameter maximumBytes: size of a document that is read at all.
+    /// - Parameter maximumBytes: the largest accepted document.
     package init(_ bytes: [UInt8], maximumBytes: Int) throws(XMLError) {
         guard bytes.count <= maximumBytes else { throw XMLError(.limitExceeded, at: maximumBytes) }
         var scanner = try XMLScanner(bytes)
@@ -41,9 +41,9 @@ package struct XMLReader: ~Copyable {
         self.scanner = scanner
     }
 
-    /// Reads the next event; `nil` once the root has ended and only comments and whitespace followed.
+    /// Reads the next event; `nil` after the end of the root and of the comments and white space that follow it.
     ///
-    /// - Throws: the same error each time, after the first.
+    /// - Throws: after the first error, the same error again.
     package mutating func next() throws(XMLError) -> Event? {
         if let failure { throw failure }
         do throws(XMLError) {
@@ -102,7 +102,7 @@ package struct XMLReader: ~Copyable {
             guard attributes.count < XMLLimits.attributes else { throw XMLError(.limitExceeded, at: scanner.offset) }
             attributes.append(try attribute(after: attributes))
         }
-        // A prefix may be declared by an attribute after those that use it.
+        // An attribute may declare a prefix that earlier attributes or the element's name use.
         try requireDeclared(name)
         for attribute in attributes where !isDeclaration(attribute) { try requireDeclared(attribute) }
         open.append(OpenElement(name: name, outerPrefixes: outerPrefixes))
@@ -123,12 +123,12 @@ package struct XMLReader: ~Copyable {
         return name
     }
 
-    /// Whether an attribute declares a prefix. The default namespace needs none.
+    /// Whether an attribute declares a prefix. A declaration of the default namespace does not.
     private func isDeclaration(_ attribute: XMLName) -> Bool {
         attribute.prefix.map { scanner.isEqual($0, "xmlns") } ?? false
     }
 
-    /// Enters a prefix (Namespaces in XML 1.0, section 3). Where a namespace lies does not matter, but it must have a name.
+    /// Adds a prefix (Namespaces in XML 1.0, section 3). The namespace's name is ignored, but must not be empty.
     private mutating func declare(_ prefix: Range<Int>, _ namespace: Range<Int>) throws(XMLError) {
         guard !namespace.isEmpty, !scanner.isEqual(prefix, "xml"), !scanner.isEqual(prefix, "xmlns") else {
             throw XMLError(.syntax, at: prefix.lowerBound)
@@ -164,12 +164,12 @@ package struct XMLReader: ~Copyable {
 
     // MARK: Declaration
 
-    /// Passes a byte order mark and the XML declaration (XML 1.0, production 23), where they are.
+    /// Skips a byte order mark and the XML declaration (XML 1.0, production 23), if present.
     private static func skipDeclaration(_ scanner: inout XMLScanner) throws(XMLError) {
         _ = scanner.skip("\u{FEFF}")
         let start = scanner.offset
         guard scanner.skip("<?xml") else { return }
-        // A processing instruction of a longer name, such as `xml-stylesheet`.
+        // A processing instruction with a longer name, such as `xml-stylesheet`.
         guard scanner.skipWhitespace() else { throw XMLError(.unsupported, at: start) }
         try require("version", ["1.0"], &scanner)
         var isSeparated = scanner.skipWhitespace()

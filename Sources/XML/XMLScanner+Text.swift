@@ -1,6 +1,6 @@
-/// Text, attributes' values, comments and references.
+/// Text, attribute values, comments and references.
 extension XMLScanner {
-    /// Finds the first byte that is not UTF-8 or does not stand for a `Char` (XML 1.0, production 2).
+    /// Returns the offset of the first byte that is not UTF-8 or not part of a `Char` (XML 1.0, production 2).
     static func offsetOfInvalidText(_ bytes: [UInt8]) -> Int? {
         do throws(UTF8.ValidationError) {
             _ = try UTF8Span(validating: bytes.span)
@@ -20,7 +20,8 @@ extension XMLScanner {
 
     // MARK: Text
 
-    /// Reads text up to the next `<` or the end, with its references resolved and its line ends as `\n` (XML 1.0, 2.11).
+    /// Reads text up to the next `<` or the end, resolves its references and converts its line ends to `
+    /// ` (XML 1.0, 2.11).
     mutating func text() throws(XMLError) -> String {
         var text: [UInt8] = []
         var start = offset
@@ -44,9 +45,9 @@ extension XMLScanner {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Passes an attribute's value and its quotes.
+    /// Skips an attribute's value and its quotes.
     ///
-    /// - Returns: the value as it is written.
+    /// - Returns: the range of the value before escapes are resolved.
     mutating func attributeValue() throws(XMLError) -> Range<Int> {
         guard let quote = peek(), quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
             throw XMLError(.syntax, at: offset)
@@ -66,7 +67,7 @@ extension XMLScanner {
         return start..<offset
     }
 
-    /// Passes the rest of a comment, after its `<!--`, without copying it.
+    /// Skips the rest of a comment, after its `<!--`, without copying it.
     mutating func skipComment() throws(XMLError) {
         while !isAtEnd {
             if peek() == UInt8(ascii: "-"), skip("--") { return try require(">") }
@@ -96,7 +97,7 @@ extension XMLScanner {
         let first = offset
         var value: UInt32 = 0
         while let byte = peek(), let digit = Self.digit(byte), digit < radix {
-            // Below 0x110000, so that no product overflows.
+            // Below 0x110000, so the multiplication cannot overflow.
             value = value * radix + digit
             guard value <= 0x10FFFF else { throw XMLError(.invalidText, at: start) }
             offset += 1

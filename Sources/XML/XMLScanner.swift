@@ -1,12 +1,12 @@
-/// A cursor over the bytes of a document, which are UTF-8 and characters of XML throughout.
+/// A cursor over the bytes of a document, which were validated as UTF-8 and as characters of XML.
 ///
-/// Each function reads one production of the grammar, in time linear in the bytes that it passes.
+/// Each function reads one production of the grammar, in time linear in the bytes read.
 struct XMLScanner {
     let bytes: [UInt8]
-    /// Index of the next byte; never above the count.
+    /// The index of the next byte; at most the number of bytes.
     var offset = 0
 
-    /// - Throws: `invalidText`.
+    /// - Throws: `invalidText` if the bytes are not UTF-8 or contain a character that XML does not allow.
     init(_ bytes: [UInt8]) throws(XMLError) {
         if let offset = Self.offsetOfInvalidText(bytes) { throw XMLError(.invalidText, at: offset) }
         self.bytes = bytes
@@ -16,12 +16,12 @@ struct XMLScanner {
 
     var isAtEnd: Bool { offset == bytes.count }
 
-    /// Returns the byte `distance` bytes ahead; `nil` behind the end.
+    /// Returns the byte `distance` bytes ahead; `nil` beyond the end.
     func peek(_ distance: Int = 0) -> UInt8? {
         offset + distance < bytes.count ? bytes[offset + distance] : nil
     }
 
-    /// Passes the literal if it is next.
+    /// Skips the literal if it is next.
     mutating func skip(_ literal: StaticString) -> Bool {
         let count = literal.withUTF8Buffer { bytes[offset...].starts(with: $0) ? $0.count : 0 }
         offset += count
@@ -32,9 +32,9 @@ struct XMLScanner {
         guard skip(literal) else { throw XMLError(.syntax, at: offset) }
     }
 
-    /// Passes spaces, tabs and line ends.
+    /// Skips spaces, tabs and line ends.
     ///
-    /// - Returns: whether there was any.
+    /// - Returns: whether there were any.
     @discardableResult
     mutating func skipWhitespace() -> Bool {
         let start = offset

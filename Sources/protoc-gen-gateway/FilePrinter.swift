@@ -4,9 +4,17 @@ import Protobuf
 struct FilePrinter {
     let file: SourceFile
 
-    func print(to code: inout CodeWriter) throws(PluginError) {
+    func services() throws(PluginError) -> [ServicePrinter] {
+        var services: [ServicePrinter] = []
         for (index, service) in file.descriptor.service.enumerated() {
-            try ServicePrinter(service: service, path: [6, Int32(index)], file: file).print(to: &code)
+            services.append(try ServicePrinter(service: service, path: [6, Int32(index)], file: file))
+        }
+        return services
+    }
+
+    func print(to code: inout CodeWriter) throws(PluginError) {
+        for service in try services() {
+            try service.print(to: &code)
             code.line()
         }
         let scope = file.package.isEmpty ? "" : ".\(file.package)"

@@ -15,6 +15,7 @@ struct Generator {
     }
 
     func files() throws(PluginError) -> [CodeGeneratorResponse.File] {
+        let services = try checkedServices()
         var files: [CodeGeneratorResponse.File] = []
         for source in sources {
             var code = CodeWriter()
@@ -35,10 +36,35 @@ struct Generator {
                 code.line("\(first.access)static let messages: [any Message.Type] = [")
                 for name in sources.flatMap(\.messageNames).sorted() { code.line("    \(name).self,") }
                 code.line("]")
+                let routes = services.compactMap(\.routesName)
+                if !routes.isEmpty {
+                    code.line()
+                    code.line("/// The HTTP requests that call methods of this module's services.")
+                    code.line("\(first.access)static let routes: [HTTPRoute] = [")
+                    for name in routes { code.line("    \(name),") }
+                    code.line("].flatMap { $0 }")
+                    code.line()
+                    CommentPrinter(sources).print(access: first.access, to: &code)
+                }
             }
             files.append(CodeGeneratorResponse.File(name: "\(index).swift", content: code.text))
         }
         return files
+    }
+
+    /// All services, of which no two have the same route.
+    private func checkedServices() throws(PluginError) -> [ServicePrinter] {
+        var services: [ServicePrinter] = []
+        var seen: Set<String> = []
+        for source in sources {
+            for service in try FilePrinter(file: source).services() {
+                for shape in service.routeShapes where !seen.insert(shape).inserted {
+                    throw PluginError("\(source.name): two methods have the route \(shape)")
+                }
+                services.append(service)
+            }
+        }
+        return services
     }
 
     private func header(from origin: String, to code: inout CodeWriter) {

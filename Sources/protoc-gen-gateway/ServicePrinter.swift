@@ -9,6 +9,9 @@ struct ServicePrinter {
         let output: String
         let kind: CallKind
         let isSideEffectFree: Bool
+        let routes: [HTTPRules.Route]
+        /// The full names of what goes in and what comes out.
+        let messages: (input: String, output: String)
         let comment: [String]
     }
 
@@ -16,6 +19,7 @@ struct ServicePrinter {
     private let fullName: String
     private let comment: [String]
     private let access: String
+    private let style: AnnotationHTTPStyle?
     private var methods: [Method] = []
 
     init(service: ServiceDescriptorProto, path: [Int32], file: SourceFile) throws(PluginError) {
@@ -23,6 +27,7 @@ struct ServicePrinter {
         fullName = file.fullName(service.name ?? "")
         comment = file.comment(at: path)
         access = file.access
+        style = try AnnotationHTTPStyle.of(service, place: "\(file.name): \(service.name ?? "")")
         for (index, method) in service.method.enumerated() {
             let kind: CallKind =
                 switch (method.clientStreaming ?? false, method.serverStreaming ?? false) {
@@ -37,6 +42,11 @@ struct ServicePrinter {
                     input: try file.types[method.inputType ?? ""].swiftName,
                     output: try file.types[method.outputType ?? ""].swiftName, kind: kind,
                     isSideEffectFree: method.options?.idempotencyLevel == .noSideEffects,
+                    routes: try HTTPRules(method, service: service.name ?? "", file: file).routes(),
+                    messages: (
+                        String((method.inputType ?? "").drop { $0 == "." }),
+                        String((method.outputType ?? "").drop { $0 == "." })
+                    ),
                     comment: file.comment(at: path + [2, Int32(index)])))
         }
     }
@@ -106,7 +116,33 @@ struct ServicePrinter {
             }
             let all = methods.map(\.swiftName).joined(separator: ", ")
             code.line("\(access)static let all: [MethodDescriptor] = [\(all)]")
+            if hasRoutes { printRoutes(to: &code) }
         }
+    }
+
+    private var hasRoutes: Bool { methods.contains { !$0.routes.isEmpty } }
+
+    /// What stands for the service's routes in other generated code; `nil` = it has none.
+    var routesName: String? { hasRoutes ? "\(name)Methods.routes" : nil }
+
+    /// The HTTP method and the path of each route, in which every variable is its pattern.
+    var routeShapes: [String] {
+        methods.flatMap { method in
+            method.routes.map { "\($0.httpMethod) \($0.template.path { _, pattern in pattern })" }
+        }
+    }
+
+    private func printRoutes(to code: inout CodeWriter) {
+        code.line("/// The HTTP requests that call the methods.")
+        code.line("\(access)static let routes: [HTTPRoute] = [")
+        for method in methods {
+            for route in method.routes {
+                let expression = RoutePrinter.expression(
+                    route, of: method.swiftName, messages: method.messages, style: style)
+                code.line("    \(expression),")
+            }
+        }
+        code.line("]")
     }
 
     private func printClient(to code: inout CodeWriter) throws(PluginError) {

@@ -14,7 +14,7 @@ from support.uploads import Upload
 from support.webhooks import OLD_KEY, SECRET, Receiver
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Three parts are still quick, and 0.5 MiB is below one.
+#: Three parts are still quick to upload, and 0.5 MiB fits into one.
 PART_SIZE = 1024 * 1024
 
 
@@ -54,7 +54,7 @@ def stubs(protos, tmp_path_factory):
 
 @pytest.fixture(scope="session", params=["cleartext", "tls"])
 def interop(request, binary, tmp_path_factory):
-    """`grpc.testing.TestService` on the gateway's stack; it lies beside the gateway. Its tests run once each way."""
+    """`grpc.testing.TestService` on the gateway's server; the program is beside the gateway's. Its tests run in both variants."""
     authority = Authority(tmp_path_factory.mktemp("interop"), "authority") if request.param == "tls" else None
     server = InteropServer(binary.with_name("interop-server"), authority)
     yield server
@@ -69,7 +69,7 @@ def testing(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def gateway_with(binary, tmp_path_factory):
-    """Makes running gateways with a configuration and a data directory of their own; ended with the session."""
+    """Makes running gateways with their own configuration and data directory; they end with the session."""
     started: list[Gateway] = []
 
     def start(config: dict | None = None, environment: dict[str, str] | None = None) -> Gateway:
@@ -85,19 +85,19 @@ def gateway_with(binary, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def copy_root(tmp_path_factory) -> Path:
-    """The folder that copy jobs of the shared gateway may go to; beside it stands one that is missing, `absent`."""
+    """The folder for copy jobs of the shared gateway; its sibling `absent` does not exist."""
     return tmp_path_factory.mktemp("copies") / "root"
 
 
 @pytest.fixture(scope="session")
 def gateway(gateway_with, copy_root) -> Gateway:
-    """The gateway that tests share; whoever stops or kills one makes one of their own with `gateway_with`."""
+    """The gateway that tests share; tests that stop or kill a gateway make their own with `gateway_with`."""
     copy_root.mkdir()
     roots = [{"kind": "directory", "root": str(root)} for root in (copy_root, copy_root.with_name("absent"))]
     return gateway_with(
         {
             "uploads": {"part_size_bytes": PART_SIZE},
-            # The session's tests share tokens, and may take longer than one lives by default.
+            # The session's tests share tokens, and may take longer than the default lifetime.
             "auth": {"access_token_lifetime_seconds": 7200},
             "listeners": {"internal": "127.0.0.1:0"},
             "copy": {"destinations": roots},
@@ -125,19 +125,19 @@ def fleet(admin) -> Fleet:
 
 @pytest.fixture
 def uploader(fleet) -> Uploader:
-    """A device of the test's own, initialized and signed in."""
+    """An initialized and signed-in device of the test's own."""
     return fleet.uploader()
 
 
 @pytest.fixture
 def upload(uploader) -> Upload:
-    """A fresh upload of the test's own device."""
+    """A new upload of the test's own device."""
     return Upload.create(uploader)
 
 
 @pytest.fixture(scope="session")
 def new_organization(admin, gateway, stubs):
-    """Makes a business organization and signs its admin in."""
+    """Creates a business organization and signs its admin in."""
 
     def make() -> User:
         name, password = unique("org"), "a password of some length"
@@ -155,7 +155,7 @@ def new_organization(admin, gateway, stubs):
 
 @pytest.fixture
 def lab(binary, tmp_path, login):
-    """A gateway of the test's own, on a disk that can fail."""
+    """A gateway of the test's own, on a disk with injected faults."""
     lab = Lab(binary, tmp_path, login)
     try:
         yield lab.start()

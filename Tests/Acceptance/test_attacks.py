@@ -1,6 +1,6 @@
-"""What a hostile client does over HTTP/2 to a live gateway: it is refused or cut off, the memory stays, others are served.
+"""Attacks over HTTP/2 on a running gateway: they are refused or cut off, memory stays bounded, others are served.
 
-Each limit is small in this gateway's configuration, so that an attack is short; the guard is the same.
+Each limit is low in this gateway's configuration, so that attacks are short; the mechanism is the same.
 """
 
 import gzip
@@ -36,7 +36,7 @@ from support.h2raw import (
 )
 from support.monitoring import metric
 
-#: How far the resident memory may be above what it was before an attack.
+#: The largest increase of the resident memory during an attack.
 MEMORY_BOUND = 50 * 1024 * 1024
 CONTROL_FRAMES, RESETS, CONNECTIONS = 50, 20, 40
 
@@ -61,10 +61,10 @@ def target(gateway_with):
 
 @pytest.fixture(autouse=True)
 def survives(target, stubs):
-    """Around each attack: another connection is served all the time, a new one afterwards, and the memory stays."""
+    """Wraps each attack: another connection is served during it, a new one afterwards, and the memory stays bounded."""
     other = health(target, stubs)
     other()
-    # From here on, the peak is that of the attack.
+    # From here on, the peak belongs to the attack.
     Path(f"/proc/{target.process.pid}/clear_refs").write_text("5")
     before = resident(target, "VmRSS")
     is_over = threading.Event()
@@ -78,7 +78,7 @@ def survives(target, stubs):
 
 
 def keep_calling(call, is_over: threading.Event) -> int:
-    """How many calls succeeded until it was over; the first that does not is raised."""
+    """Calls until `is_over` is set, and returns the number of calls; raises the first failure."""
     count = 0
     while count == 0 or not is_over.wait(0.02):
         call()
@@ -94,7 +94,7 @@ def resident(gateway, name: str) -> int:
 
 
 def health(gateway, stubs, fresh: bool = False):
-    """A call that must succeed, on a connection that is there already or on a new one."""
+    """Makes a call that must succeed, on an existing connection or on a new one."""
     options = [("grpc.use_local_subchannel_pool", 1)] if fresh else []
     channel = grpc.insecure_channel(gateway.listeners["auth"], options=options) if fresh else gateway.channel("auth")
     stub = stubs.health.HealthStub(channel)
@@ -102,7 +102,7 @@ def health(gateway, stubs, fresh: bool = False):
 
 
 def reached(gateway, limit: str) -> int:
-    """How often the auth listener counted the limit."""
+    """Returns how often the auth listener has counted the limit."""
     return int(metric(gateway, "data_gateway_limits_reached_total", listener="auth", limit=limit))
 
 
@@ -110,7 +110,7 @@ HEALTH = (":path", "/grpc.health.v1.Health/Check")
 
 
 def check(authority: str, *more: tuple[str, str]) -> bytes:
-    """The header section of a health check."""
+    """Returns the header section of a health check."""
     return block(
         (":method", "POST"),
         (":scheme", "http"),
@@ -163,14 +163,14 @@ def test_rapid_resets_leave_others_served(target):
         for number in range(5000):
             stream = 2 * number + 1
             peer.raw(frame(HEADERS, END_HEADERS, stream, header) + frame(RST_STREAM, 0, stream, struct.pack(">I", 8)))
-        # Either it was cut off, or it is still answered: what counts is around this test.
+        # It was either cut off, or is still served; `survives` checks the rest.
         peer.send(PING, 0, 0, bytes(8))
         while (got := peer.next()) is not None and got.kind not in (PING, GOAWAY):
             pass
 
 
 def test_streams_that_we_are_made_to_reset(target):
-    """CVE-2025-8671: the client breaks a rule on each stream, so that the server resets it."""
+    """CVE-2025-8671: the client violates a rule on each stream, so that the server resets it."""
     before = reached(target, "resets")
     with Peer(target.listeners["auth"]) as peer:
         for number in range(RESETS * 3):
@@ -178,7 +178,7 @@ def test_streams_that_we_are_made_to_reset(target):
             peer.send(HEADERS, END_HEADERS, stream, check(peer.authority))
             # A window above 2^31-1 is an error of the stream (RFC 9113, section 6.9.1).
             peer.window_update(stream, 2**31 - 1)
-            # Each reset is waited for: on a slow server, more streams at once than it allows would be another error.
+            # Waits for each reset: on a slow server, more simultaneous streams than allowed would be another error.
             while (got := peer.next()) is not None and got.kind not in (RST_STREAM, GOAWAY):
                 pass
             if got is None or got.kind == GOAWAY:
@@ -227,7 +227,7 @@ def test_more_streams_than_were_granted(target):
 
 
 def wait_for_the_end(connection: socket.socket, seconds: float = 15) -> None:
-    """The other side closes the connection; what it sends before is thrown away."""
+    """Waits until the other side closes the connection; discards its output."""
     connection.settimeout(seconds)
     try:
         while connection.recv(65536):
@@ -262,7 +262,7 @@ def test_a_header_section_that_does_not_end(target):
 
 
 def test_a_client_that_reads_nothing(target):
-    """Its window is shut and its answers are large: what waits for it is bounded, and it is cut off."""
+    """Its window is closed and its responses are large: the queued bytes are limited, and it is cut off."""
     before = reached(target, "stalled")
     with Peer(target.listeners["auth"], settings={h2raw.INITIAL_WINDOW_SIZE: 0}) as peer:
         for number in range(16):
@@ -274,7 +274,7 @@ def test_a_client_that_reads_nothing(target):
 
 
 def test_a_client_that_asks_and_reads_nothing(target):
-    """Its windows are wide open, its socket is full: no more answers are made than fit, and it is cut off."""
+    """Its windows are open, but its socket is full: no more responses are made than fit, and it is cut off."""
     before = reached(target, "stalled")
     symbol = b"archebase.auth.v1.AuthService"
     request = b"\x22" + bytes([len(symbol)]) + symbol
@@ -283,7 +283,7 @@ def test_a_client_that_asks_and_reads_nothing(target):
         peer.window_update(0, 2**31 - 1 - 65535)
         path = (":path", "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
         peer.send(HEADERS, END_HEADERS, 1, check(peer.authority).replace(literal(*HEALTH), literal(*path)))
-        # Answers of some kilobytes each: more than the two sockets' buffers take.
+        # Responses of some kilobytes: more than the buffers of the two sockets.
         for _ in range(20):
             peer.send(DATA, 0, 1, question * 200)
         eventually(lambda: reached(target, "stalled") == before + 1)
@@ -291,7 +291,7 @@ def test_a_client_that_asks_and_reads_nothing(target):
 
 @pytest.fixture(scope="module")
 def impatient(gateway_with):
-    """It ends connections that are idle for a second, and those that do not answer its PINGs."""
+    """A gateway that ends connections that are idle for a second, and those that do not answer its PINGs."""
     return gateway_with(
         {
             "rpc": {
@@ -313,7 +313,7 @@ def test_idle_connection_is_closed(impatient):
 
 
 def test_a_client_that_is_gone(impatient):
-    """Nothing comes from it any more, not even the answer to a PING."""
+    """Nothing arrives from it any more, not even the answer to a PING."""
     with Peer(impatient.listeners["auth"]) as peer:
         wait_for_the_end(peer.socket)
     assert reached(impatient, "keepalive_timeout") == 1
@@ -335,7 +335,7 @@ def test_more_connections_than_one_address_may_have(target):
         except (AssertionError, ConnectionError):
             return False
 
-    # The places are free again once the gateway has seen the ends.
+    # The places are free again once the gateway has noticed the ends.
     eventually(answers)
 
 
@@ -350,20 +350,20 @@ def test_a_message_whose_length_lies(target):
 
 
 def expect_refusals(target, header: bytes, status: grpc.StatusCode, message: bytes = b"") -> None:
-    """Call after call is refused with the status, on a connection that goes on."""
+    """Expects call after call to be refused with the status, on a connection that continues."""
     with Peer(target.listeners["auth"]) as peer:
         for stream in range(1, 33, 2):
             peer.send(HEADERS, END_HEADERS, stream, header)
             for at in range(0, len(message), 16384):
                 peer.send(DATA, 0, stream, message[at : at + 16384])
             head = peer.expect(HEADERS, stream, END_STREAM)
-            # Spelled out the first time, and then a place in HPACK's table.
+            # Spelled out the first time, and later an index in HPACK's table.
             assert stream > 1 or h2raw.string(str(status.value[0])) in head.payload
         peer.expect_pong()
 
 
 def test_zip_bomb_is_refused_as_too_large(target):
-    """64 KB that stand for 64 MB: no more is inflated than a message may have."""
+    """64 KB that decompress to 64 MB: no more is inflated than a message may have."""
     bomb = gzip.compress(bytes(1 << 26), mtime=0)
     message = b"\1" + len(bomb).to_bytes(4, "big") + bomb
     header = check(target.listeners["auth"], ("grpc-encoding", "gzip"))

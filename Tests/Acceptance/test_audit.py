@@ -1,4 +1,4 @@
-"""The audit log: whatever changes something leaves its line, and none holds a secret."""
+"""The audit log: every change leaves a line, and no line contains a secret."""
 
 import json
 import os
@@ -15,10 +15,11 @@ from support.stubs import descriptors
 from support.uploads import Upload, content
 
 PASSWORD = "a password of some length"
-#: What only looks (beside all that is called Get… or List…), or may not commit: signing in must not cost an fsync.
+#: The methods without an effect (besides those named Get… or List…), or that may not commit: signing in must not cost
+#: an fsync.
 READING = {"Check", "Watch", "ServerReflectionInfo", "ExchangeCredential", "ExchangeSystemCredential"}
-#: Whose lines others see: test_events.py, for it takes a webhook that fails, and BulkDeletionTests.swift, for it takes an
-#: operation that runs for long.
+#: The methods whose lines other tests check: test_events.py, because it needs a failing webhook, and
+#: BulkDeletionTests.swift, because it needs a long operation.
 ELSEWHERE = {"RedeliverEvent", "CancelObjectOperation"}
 
 
@@ -29,7 +30,7 @@ class Log:
         self.path = gateway.data / "gateway.db"
 
     def lines(self, **wanted: str) -> list[dict]:
-        """Those whose fields are the wanted ones, oldest first."""
+        """Returns the lines with these fields, oldest first."""
         database = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)
         try:
             database.row_factory = sqlite3.Row
@@ -48,7 +49,7 @@ def log(gateway) -> Log:
 
 
 class Walk:
-    """Counts the lines of each call that is made."""
+    """Counts the audit lines of each call."""
 
     def __init__(self, log: Log):
         self.log = log
@@ -193,7 +194,7 @@ def test_every_call_that_changes_something_leaves_one_line(
     with walk.one_line("RequestDownload", target=f"files/{found.file_id}", **by_boss):
         location = boss.objects("RequestDownload", file_ids=[found.file_id]).files[0]
     with walk.one_line("CreateCopyJob", **by_boss):
-        # Where it stays until it is canceled: the folder is missing.
+        # The job stays there until it is canceled, because the folder does not exist.
         destination = {"endpoint": f"file://{copy_root.with_name('absent')}/{organization}"}
         job = boss.copies("CreateCopyJob", file_ids=[found.file_id], destination=destination, idempotency_key="k")
     with walk.no_line("CreateCopyJob"):
@@ -250,7 +251,7 @@ def test_every_call_that_changes_something_leaves_one_line(
     with walk.one_line("DeleteSite", target=f"sites/{empty}", **by_boss):
         boss.admin("DeleteSite", site_id=empty)
 
-    # Every other method looks only, or is served by no listener.
+    # Every other method only reads, or is on no listener.
     for path in (
         f"/{file.package}.{service.name}/{method.name}"
         for file in descriptors(protos, tmp_path).file

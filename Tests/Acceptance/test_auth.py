@@ -1,4 +1,4 @@
-"""Who may come in: credentials, passwords, tokens, and what ends them."""
+"""Authentication: credentials, passwords and tokens, and their end."""
 
 import base64
 import datetime
@@ -13,7 +13,7 @@ from support.refusal import refused
 
 @pytest.fixture
 def site_key(fleet, admin):
-    """A key of the shared site: the id and the credential."""
+    """A key of the shared site: its id and its credential."""
     created = admin.admin("CreateSiteApiKey", site_id=fleet.site_id, key_name=unique("key"))
     return created.api_key.api_key_id, created.credential
 
@@ -26,14 +26,14 @@ def test_exchange_gives_a_bearer_token_that_lasts(uploader, gateway, stubs):
 
 @pytest.mark.parametrize("owner", ["device", "site"])
 def test_exchange_leaves_the_principal_unset(uploader, site_key, gateway, stubs, owner):
-    """A deployed client has a string in its place, and fails where the bytes are no UTF-8: at site ids above 127."""
+    """A deployed client declares a string, and fails if the bytes are not UTF-8, which happens at site ids above 127."""
     reply = exchange(gateway, stubs, uploader.credential if owner == "device" else site_key[1])
     assert reply.access_token
     assert {field.number for field, _ in reply.ListFields()} == {1, 2, 3}
 
 
 def altered(credential: str) -> str:
-    """The same credential with another secret: its last byte is changed, under the base64."""
+    """Returns the same credential with another secret: its last byte before Base64 is changed."""
     raw = bytearray(base64.b64decode(credential + "=" * (-len(credential) % 4)))
     raw[-1] ^= 1
     return base64.b64encode(raw).decode()
@@ -137,25 +137,25 @@ def test_login_that_is_wrong_gets_one_answer(gateway, stubs, organization, user_
 
 
 def user_door(uploader, stubs, token):
-    """An RPC for users only."""
+    """Calls an RPC for users only."""
     stub = stubs.gateway.DataGatewayObjectServiceStub(uploader.gateway.channel("gateway"))
     return call(stub.ListObjects, stubs.gateway.ListObjectsRequest(), token)
 
 
 def admin_door(uploader, stubs, token):
-    """An RPC for admins only."""
+    """Calls an RPC for admins only."""
     stub = stubs.auth.AdminAuthServiceStub(uploader.gateway.channel("admin"))
     return call(stub.ListSites, stubs.auth.ListSitesRequest(), token)
 
 
 def device_management_door(uploader, stubs, token):
-    """An RPC for operators only."""
+    """Calls an RPC for operators only."""
     stub = stubs.meta.DeviceManagementServiceStub(uploader.gateway.channel("admin"))
     return call(stub.ListDevices, stubs.meta.ListDevicesRequest(), token)
 
 
 def key_door(uploader, stubs, token):
-    """An RPC for API keys only."""
+    """Calls an RPC for API keys only."""
     stub = stubs.gateway.DataGatewayServiceStub(uploader.gateway.channel("gateway"))
     return call(stub.CreateLogicalUpload, stubs.gateway.CreateLogicalUploadRequest(), token)
 

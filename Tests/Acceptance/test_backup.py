@@ -1,4 +1,4 @@
-"""Backups of a gateway that serves, what they are restored to, and what the doctor says of it."""
+"""Backups of a running gateway, restores, and the doctor's reports."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ from support.uploads import Upload, completed, content
 
 PART_SIZE = 65536
 CONFIG = {"uploads": {"part_size_bytes": PART_SIZE}}
-#: Commands that read or write whole archives.
+#: For commands that read or write whole archives.
 TIMEOUT = 120
 FREE_PORTS = [part for name in LISTENERS for part in (f"--{name}-listen", "127.0.0.1:0")]
 
@@ -46,7 +46,7 @@ def refused(binary, *arguments, code: int = REFUSED) -> str:
 
 
 def restored(binary, tmp_path: Path, archive: Path, *options) -> Gateway:
-    """A gateway, not yet started, whose data directory is what the archive makes."""
+    """Returns a gateway, not yet started, with a data directory restored from the archive."""
     directory = tmp_path / unique("restored")
     directory.mkdir()
     gateway = Gateway(binary, directory, CONFIG)
@@ -60,12 +60,12 @@ def download(user: User, file_id: str) -> bytes:
 
 
 def tree(path: Path) -> dict[str, bytes]:
-    """Every file below a folder, with what is in it."""
+    """Returns the contents of every file below a folder."""
     return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
 
 
 def stored_bytes(gateway: Gateway) -> list[bytes]:
-    """What is in every file of the store, wherever it is moved to; without what says how old the store is."""
+    """Returns the contents of every file of the store, wherever it is, except the file with the store's generation."""
     store = gateway.data / "store"
     return sorted(file.read_bytes() for file in store.rglob("*") if file.is_file() and file.name != "identity")
 
@@ -108,7 +108,7 @@ def test_a_backup_under_load_restores_to_a_gateway_that_serves_all_that_it_lists
     gateway.kill()
 
     copy = restored(binary, tmp_path, archive)
-    # What was completed while its data was on its way is there, too, for the doctor to list.
+    # Uploads that were completed while their data was being archived are included, for the doctor to list.
     assert offline(binary, "doctor", "--data-dir", copy.data, "--checksums", "--readopt", "all")["in_order"]
     copy.start()
     try:
@@ -116,7 +116,7 @@ def test_a_backup_under_load_restores_to_a_gateway_that_serves_all_that_it_lists
         listed = admin.list_all(filter=f"raw_tags.run={run}")
         assert acknowledged <= {found.file_id for found in listed}
         assert all(download(admin, found.file_id) == originals[found.file_id] for found in listed)
-        # Its devices sign in with the keys that they have, and go on.
+        # Its devices sign in with their existing keys, and continue.
         for uploader in uploaders:
             uploader.gateway = copy
             uploader.sign_in()
@@ -134,7 +134,7 @@ def test_an_older_database_over_the_live_store_loses_nothing(binary, gateway, lo
     run = unique("run")
     uploaders = [fleet.uploader() for _ in range(5)]
     completed(uploaders[0], content(1000), {"run": run})
-    # Known to the backup as uploads under way: with parts, whole in the store, and with nothing yet.
+    # The backup knows these uploads as in progress: with parts, complete in the store, and without data.
     begun = [Upload.create(uploader) for uploader in uploaders[:3]]
     multipart_id = begun[0].store.initiate()
     begun[0].send_parts(content(2 * PART_SIZE + 1), multipart_id)
@@ -172,10 +172,10 @@ def test_an_older_database_over_the_live_store_loses_nothing(binary, gateway, lo
     user = login(gateway)
     listed = user.list_all(filter=f"raw_tags.run={run}")
     assert {found.file_id for found in listed} == set(objects)
-    # In the order in which they were completed.
+    # In the order of their completion.
     assert [found.file_id for found in listed] == order
     assert all(download(user, found.file_id) == objects[found.file_id] for found in listed)
-    # Who asks again hears what it heard before.
+    # A client that asks again gets the same response as before.
     stubs = uploaders[0].stubs.gateway
     for upload in [*begun, *later[:3]]:
         upload.uploader.sign_in()
@@ -205,7 +205,7 @@ def test_a_database_that_was_put_back_by_hand_is_told_and_settled(binary, gatewa
     assert "--reconcile first" in refused(binary, "doctor", "--data-dir", gateway.data, "--readopt", "all")
     settled = offline(binary, "doctor", "--data-dir", gateway.data, "--reconcile", code=REFUSED)
     assert settled["settled"] == 1 and settled["same_age"] and len(settled["quarantined"]) == 1
-    # One whose bytes are not those that were stored is not listed as if they were.
+    # A file with other bytes than those stored is not listed.
     (file,) = (gateway.data / "store/quarantine").iterdir()
     file.chmod(0o600)
     file.write_bytes(b"x" * 4321)
@@ -271,7 +271,7 @@ def test_an_encrypted_archive_needs_its_passphrase_and_all_of_its_bytes(binary, 
             file = tmp_path / "changed.backup"
             file.write_bytes(contents)
         said = refused(binary, "restore", "--from", file, "--data-dir", target, *options)
-        # Nothing is left that looks like a gateway.
+        # No files are left that look like a gateway's.
         assert not target.exists() or {path.name for path in target.iterdir()} <= {"lock"}
         return said
 
@@ -374,7 +374,7 @@ def test_restore_repairs_missing_and_damaged_files(binary, gateway, login, opera
     outcome = offline(binary, "restore", "--from", poor, "--data-dir", tmp_path / "poor")
     assert outcome["missing"]["file_ids"] == [ids[1000]] and outcome["damaged"]["file_ids"] == [ids[2000]]
     assert gateway.stop() == 0
-    # The backup from before brings both back; the damaged copy is kept aside.
+    # The earlier backup restores both; the damaged copy is kept separately.
     offline(binary, "restore", "--from", whole, "--data-dir", gateway.data)
     assert paths[1000].read_bytes() == content(1000) and paths[2000].read_bytes() == content(2000)
     assert (gateway.data / "store/quarantine" / ids[2000]).read_bytes() == b"y" * 2000
@@ -387,7 +387,7 @@ def test_only_admins_of_system_and_one_at_a_time(binary, gateway, login, operato
     archive = tmp_path / "gateway.backup"
     assert "role admin" in clerk.refused(REFUSED, "backup", "--to", str(archive))
     assert not list(tmp_path.glob("gateway.backup*"))
-    # One that is begun and not read on holds its place until its call ends.
+    # A backup that is begun and not read keeps its place until its call ends.
     completed(Fleet.create(admin).uploader(), content(30_000_000))
     stub = stubs.gateway.BackupServiceStub(gateway.channel("admin"))
     slow = stub.Backup(stubs.gateway.BackupRequest(), metadata=[("authorization", f"Bearer {admin.token}")], timeout=60)
@@ -428,7 +428,7 @@ def test_killed_backup_leaves_no_archive(binary, gateway, login, operator, tmp_p
         assert not partial.exists()
     copies = gateway.data / "copies"
     eventually(lambda: not copies.exists() or not list(copies.iterdir()))
-    # The next one finds its place free, and what the dead one left in nobody's way.
+    # The next one finds its place free, and is not obstructed by the remains of the failed one.
     done = eventually(lambda: (run := operator.run("backup", "--to", str(archive))).returncode == OK and run)
     assert re.search(r": \d+ objects?, \d+ bytes of data$", done.stdout.strip())
 

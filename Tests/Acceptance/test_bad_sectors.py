@@ -1,4 +1,4 @@
-"""One object that the disk cannot read: it is named, everything else goes on, and a restore over the store repairs it."""
+"""One object that the disk cannot read: it is reported, everything else continues, and a restore over the store repairs it."""
 
 import errno
 import json
@@ -11,7 +11,7 @@ from support.parties import Fleet, unique
 from support.uploads import completed, content
 
 SIZES = (1000, 700_000, 2000)
-#: Behind the first piece that is read at a time.
+#: After the first piece that is read at once.
 BAD_BYTE = 500_000
 ERRORS = [errno.EIO, errno.ENODATA, errno.EILSEQ, errno.EUCLEAN, errno.EBADMSG]
 
@@ -36,7 +36,7 @@ def test_one_bad_sector(binary, gateway_with, login, tmp_path, error):
     assert gateway.stop() == 0
     environment = bad_sector(paths[700_000], BAD_BYTE, error)
 
-    # A backup comes to its end, and says which object is not whole in it.
+    # A backup completes, and reports which object it does not contain.
     gateway.environment = environment
     gateway.start()
     poor = tmp_path / "poor.backup"
@@ -47,20 +47,20 @@ def test_one_bad_sector(binary, gateway_with, login, tmp_path, error):
     assert f"  {ids[700_000]}" in again.stdout.splitlines()
     assert gateway.stop() == 0
 
-    # What reads that archive knows it, too.
+    # A restore of that archive reports it as well.
     outcome = offline(binary, "restore", "--from", poor, "--data-dir", tmp_path / "poor")
     assert outcome["damaged"] == {"count": 1, "file_ids": [ids[700_000]]}
     elsewhere = tmp_path / "poor/store/data"
     for size in (1000, 2000):
         assert (elsewhere / ids[size][:2] / ids[size]).read_bytes() == content(size)
 
-    # The doctor names it, and looks at all the others.
+    # The doctor reports it, and examines all the others.
     paths[2000].chmod(0o600)
     paths[2000].write_bytes(b"y" * 2000)
     report = offline(binary, "doctor", "--data-dir", gateway.data, "--checksums", code=REFUSED, environment=environment)
     assert sorted(report["damaged"]["file_ids"]) == sorted([ids[700_000], ids[2000]])
 
-    # The backup from before brings both back. What was in their place is kept.
+    # The earlier backup restores both. The replaced files are kept.
     outcome = offline(binary, "restore", "--from", whole, "--data-dir", gateway.data, environment=environment)
     assert (outcome["already_there"], outcome["missing"]["count"], outcome["damaged"]["count"]) == (1, 0, 0)
     assert {size: path.read_bytes() == content(size) for size, path in paths.items()} == dict.fromkeys(SIZES, True)
@@ -81,7 +81,7 @@ def test_the_scrubber_marks_it_and_goes_on(binary, gateway_with, login, tmp_path
     ids = {found.size_bytes: found.file_id for found in user.list_all(filter=f"raw_tags.run={run}")}
     paths = {size: gateway.data / "store/data" / ids[size][:2] / ids[size] for size in SIZES}
     assert gateway.stop() == 0
-    # A newer one is damaged, too: it is found behind the one that cannot be read.
+    # A newer one is damaged, too: it is found after the unreadable one.
     paths[2000].chmod(0o600)
     paths[2000].write_bytes(b"y" * 2000)
     paths[2000].chmod(0o400)

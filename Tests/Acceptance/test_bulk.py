@@ -1,4 +1,4 @@
-"""Devices by the table: import, export, and what a device needs to find the gateway."""
+"""Devices in tables: import, export, and the information with which a device finds the gateway."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from support.parties import init_patiently, unique, unique_device_id
 
 @pytest.fixture(scope="module")
 def operator(binary, gateway, new_organization, tmp_path_factory) -> CommandLine:
-    """An operator of an organization of its own, whose devices are those of this module only."""
+    """An operator of a separate organization, whose devices belong to this module only."""
     organization = new_organization().organization
     command_line = CommandLine(binary, gateway, tmp_path_factory.mktemp("operator"))
     command = ["login", "--organization", organization, "--user", "boss", "--password-stdin"]
@@ -48,7 +48,7 @@ def exported(operator) -> dict[str, dict]:
 
 def test_a_fleet_is_registered_once(operator, suites, table, gateway, stubs):
     first, second = unique_device_id(), unique_device_id()
-    # As a spreadsheet writes it: byte order mark, CRLF, quotes.
+    # The format of a spreadsheet: byte order mark, CRLF, quotes.
     path = table(
         "\ufeffdevice_id,suite,display_name,description,tags,tag:line\r\n"
         f'{first},{suites[0]},"Arm, ""left""",,a=1;b=x=y,3\r\n'
@@ -111,13 +111,13 @@ def test_a_file_with_mistakes_changes_nothing_and_names_them_all(operator, suite
     ]
     assert "3 problems" in lines[-1] and "nothing was changed" in lines[-1]
     assert good not in exported(operator)
-    # What only the gateway knows is told when the file itself is right.
+    # Errors that only the gateway can detect are reported once the file itself is valid.
     message = operator.refused(REFUSED, "device", "import", table(f"device_id,suite\n{other},999999\n"))
     assert f"{path}:2: suite: deviceSuites/999999 does not exist" in message
 
 
 def test_refused_lines_are_named_and_the_rest_imported(operator, table, fleet):
-    # A device of another organization is not seen, and its id is taken.
+    # A device of another organization is invisible, but its id is taken.
     taken, free = fleet.register().device_id, unique_device_id()
     message = operator.refused(REFUSED, "device", "import", table(f"device_id\n{taken}\n{free}\n"))
     assert f":2: device_id: device {taken} already exists" in message

@@ -1,4 +1,4 @@
-"""Deletion by filter: counted first, worked off in the background, and gone on with after a kill at any moment."""
+"""Deletion by filter: counted first, executed in the background, and continued after a kill at any moment."""
 
 import random
 import sqlite3
@@ -21,7 +21,7 @@ def status(user: User, operation_id: str):
 
 
 def fill(gateway, count: int) -> None:
-    """Adds objects to a stopped gateway's database, without files: every second one with the tag `kind=test`."""
+    """Adds objects without files to a stopped gateway's database; every second one has the tag `kind=test`."""
     database = sqlite3.connect(gateway.data / "gateway.db")
     (organization,) = database.execute("SELECT id FROM organizations WHERE name = 'system'").fetchone()
     (site,) = database.execute("SELECT id FROM sites LIMIT 1").fetchone()
@@ -38,7 +38,7 @@ def fill(gateway, count: int) -> None:
         ).fetchone()
         if number % 2 == 0:
             database.execute("INSERT INTO object_tags VALUES (?, 'kind', 'test')", (position,))
-    # The search tables are filled at the start.
+    # The search tables are filled at the next start.
     database.execute("INSERT OR REPLACE INTO search_upgrade (id, position) SELECT 1, max(position) + 1 FROM objects")
     database.commit()
     database.close()
@@ -127,7 +127,7 @@ def test_retention_rules_go_by_tag_device_and_site(gateway_with, login):
     device = {"filter": f"device={first.device_id}", "days": 20}
     rules = [{"filter": "kind=keep", "days": 0}, {"filter": "kind=test", "days": 7}, device]
     user.object_management("SetRetention", days=90, rules=rules, replace_rules=True)
-    # A client that does not know rules leaves them alone.
+    # A client that does not know the rules leaves them unchanged.
     assert len(user.object_management("SetRetention", days=30).rules) == 3
     site = [{"filter": f"site={fleet.site_id}", "days": 7}]
     dry = user.object_management("SetRetention", days=30, rules=site, replace_rules=True, dry_run=True)

@@ -1,4 +1,4 @@
-"""A large file over a network that breaks again and again, as the person at the terminal sees it."""
+"""A large file over a network with many interruptions, as displayed in the terminal."""
 
 import filecmp
 import os
@@ -11,17 +11,19 @@ from support.parties import Fleet
 from support.terminal import Terminal
 from support.uploads import content
 
-#: Bytes of the file and of a part, and how often the network is cut.
+#: The sizes of the file and of a part in bytes, and the number of cuts.
 SHORT = (64 * 1024**2, 4 * 1024**2, 3)
 LONG = (5 * 1024**3, 64 * 1024**2, 20)
-#: Of the client that sends 5 GiB.
+#: For the client that sends 5 GiB.
 TIMEOUT = 900
 #: `drive.mcap  [######......]  52%  33.6 MiB/64.0 MiB  41.2 MiB/s  0:01 left`
-BAR = re.compile(r"drive\.mcap  \[#*\.*\] +\d+%  [\d.]+ ([KMG]i)?B/[\d.]+ [MG]iB(  [\d.]+ ([KMG]i)?B/s(  \d+:\d\d left)?)?$")
+BAR = re.compile(
+    r"drive\.mcap  \[#*\.*\] +\d+%  [\d.]+ ([KMG]i)?B/[\d.]+ [MG]iB(  [\d.]+ ([KMG]i)?B/s(  \d+:\d\d left)?)?$"
+)
 
 
 def write(path, size: int) -> None:
-    """A file in which no two parts are the same."""
+    """Writes a file in which all parts differ."""
     block = content(1024**2)
     with open(path, "wb") as file:
         for number in range(size // len(block)):
@@ -47,7 +49,7 @@ def test_a_large_file_over_a_network_that_is_cut(binary, network, login, shape, 
     assert device.init(Fleet.create(user).register().device_id).returncode == OK
     path = tmp_path / "drive.mcap"
     write(path, size)
-    # Once a person presses Ctrl-C; the other cuts are before and after that.
+    # One interruption is Ctrl-C; the other ones come before and after it.
     places = [(number + 1) * size // (cuts + 1) + 12_345 for number in range(cuts)]
     network.store.cut_at(*places)
     half = Stage()
@@ -64,12 +66,12 @@ def test_a_large_file_over_a_network_that_is_cut(binary, network, login, shape, 
     second = run(device, "upload", "--resume")
     assert second.wait() == OK, second.terminal.left
     assert_readable(second.terminal)
-    # It goes on where it was, and says so.
+    # It continues at the same place, and reports that.
     assert re.match(rf"continuing {path}: [\d.]+ [MG]iB of [\d.]+ [MG]iB already stored$", second.terminal.left[0])
     assert second.terminal.percents[0] >= 35
     assert re.match(rf"uploaded {path}: [\d.]+ [MG]iB in [\d:]+, file [0-9a-f]+$", second.terminal.left[-2])
     assert network.store.cuts_to_come == 0
-    # Where a kept connection turns out to be cut, libcurl takes another, and nothing is to be said.
+    # If libcurl replaces a kept connection that turns out to be closed, nothing is reported.
     assert any("trying again" in line for each in (first, second) for line in each.terminal.left)
 
     assert network.store.bodies - size <= (cuts + 1) * part
@@ -82,7 +84,7 @@ def test_a_large_file_over_a_network_that_is_cut(binary, network, login, shape, 
 
 
 class run:
-    """A command of the device's with both of its outputs in a terminal."""
+    """A command of the device with both of its outputs in a terminal."""
 
     def __init__(self, device: Device, *arguments):
         terminal = Terminal()
@@ -96,7 +98,7 @@ class run:
 
 
 def assert_readable(terminal: Terminal) -> None:
-    """Bars, sentences about trouble, and nothing that is both or neither."""
+    """Expects bars and complete sentences about failures, and nothing else."""
     bars = [line for line in terminal.drawn if "[" in line and "%" in line]
     assert bars and all(BAR.search(line) and len(line) <= 79 for line in bars), [b for b in bars if not BAR.search(b)]
     sentences = [line for line in terminal.drawn if line not in bars]

@@ -1,4 +1,4 @@
-"""`data-gateway ls` and `download`: the user's half."""
+"""`data-gateway ls` and `download`: the commands of users."""
 
 import json
 import signal

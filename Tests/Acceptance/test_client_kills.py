@@ -1,4 +1,4 @@
-"""Uploads under `kill -9` of either side at moments drawn by lot: each file arrives, once, and little is sent again."""
+"""Uploads under `kill -9` of either side at random moments: each file arrives once, and little is sent again."""
 
 import random
 import time
@@ -24,10 +24,10 @@ def test_kills_of_either_side(binary, gateway_with, login, is_full, tmp_path):
         sizes.append(chance.randrange(1, 16 * PART))
         path.write_bytes(content(sizes[-1], seed=len(sizes)))
         before, killed = network.store.bodies, 0
-        # Once it has arrived, the same command would upload it another time.
+        # Once it has arrived, the same command would upload it again.
         while killed < 5 and len(user.list_all(page_size=1000)) < len(sizes):
             client = device.start("upload", path, "--resume")
-            # When, is what is tried here.
+            # The moment of the kill is what is tested.
             time.sleep(chance.random() * 0.5)
             killed += 1
             if chance.random() < 0.3:
@@ -37,7 +37,7 @@ def test_kills_of_either_side(binary, gateway_with, login, is_full, tmp_path):
             client.communicate(timeout=TIMEOUT)
         device.done("upload", *([] if len(user.list_all(page_size=1000)) == len(sizes) else [path]), "--resume")
         kills += killed
-        # A whole part where the kill came between its last byte and its acknowledgement.
+        # A whole part if the kill came between its last byte and its acknowledgement.
         assert network.store.bodies - before - sizes[-1] <= killed * PART, f"seed {SEED}, file {len(sizes)}"
         assert device.journals == []
     network.close()
@@ -45,7 +45,7 @@ def test_kills_of_either_side(binary, gateway_with, login, is_full, tmp_path):
 
 
 def restart(network: Network) -> None:
-    """Kills the gateway, and starts it again."""
+    """Kills and restarts the gateway."""
     network.gateway.kill()
     for proxy in network.proxies:
         proxy.cut()

@@ -1,4 +1,4 @@
-"""Uploads through a network that cuts, delays and repeats at moments drawn by lot: each file arrives, whole and once."""
+"""Uploads over a network with random cuts, delays and repetitions: each file arrives completely and once."""
 
 import itertools
 import random
@@ -21,7 +21,7 @@ def test_uploads_arrive_over_an_unreliable_network(binary, gateway_with, login, 
     assert device.init(Fleet.create(user).register().device_id).returncode == OK
     sent, cuts, repeats = {}, 0, 0
     for number in itertools.count():
-        # On a fast machine a few uploads may be through before anything happens to them.
+        # On a fast machine a few uploads may complete before anything happens to them.
         if number >= (FULL_FILES if is_full else FILES) and cuts and repeats:
             break
         assert number < 10 * FULL_FILES, "the network was never cut, or nothing ever came twice"
@@ -33,7 +33,7 @@ def test_uploads_arrive_over_an_unreliable_network(binary, gateway_with, login, 
             events = device.events_of("upload", path, "--parallel", str(chance.choice((1, 1, 3))))
         assert events[-1]["event"] == "completed"
         assert not any(event["event"] == "restarted" for event in events), f"seed {SEED}, file {number}"
-        # A cut costs what was on its way: up to one part for each connection.
+        # A cut costs the bytes in transit: up to one part for each connection.
         assert network.store.bodies - before - size <= 3 * unreliable.cuts * PART, f"seed {SEED}, file {number}"
         sent[size], cuts, repeats = path.read_bytes(), cuts + unreliable.cuts, repeats + unreliable.repeats
         path.unlink()
@@ -42,6 +42,6 @@ def test_uploads_arrive_over_an_unreliable_network(binary, gateway_with, login, 
     for each in found:
         (file,) = network.gateway.data.glob(f"store/data/*/{each.file_id}")
         assert file.read_bytes() == sent[each.size_bytes]
-    # Nothing was begun and left.
+    # Nothing incomplete is left.
     assert len(list(network.gateway.data.glob("store/data/*/*"))) == len(sent)
     network.close()

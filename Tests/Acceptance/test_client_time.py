@@ -1,4 +1,4 @@
-"""The device's half while time passes: tokens, credentials and sessions that end, and a gateway that dies and comes back."""
+"""The device's side over time: expiring tokens, credentials and sessions, and a gateway that dies and returns."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from support.uploads import content
 
 PART = 256 * 1024
 SIZE = 4 * PART + 99
-#: Seconds that tokens and credentials live.
+#: The lifetime of tokens and credentials in seconds.
 LIFETIME = 600
 
 
@@ -23,7 +23,7 @@ def clock(tmp_path) -> Clock:
 
 @pytest.fixture
 def scene(binary, gateway_with, login, tmp_path, clock):
-    """Makes a device of a gateway with a configuration of its own, and somebody who sees what arrived."""
+    """Makes a device of a gateway with its own configuration, and a user who sees the uploaded files."""
     networks = []
 
     def make(config: dict) -> tuple[Device, SignedIn, Fleet]:
@@ -62,7 +62,7 @@ def assert_arrived(user: SignedIn, run: str, path, tmp_path) -> None:
 def test_tokens_and_credentials_that_end_on_the_way_are_replaced(scene, clock, run, path, tmp_path, after):
     config = {"auth": {"access_token_lifetime_seconds": LIFETIME}, "uploads": {"credential_lifetime_seconds": LIFETIME}}
     device, user, _ = scene(config)
-    # What was valid when the request was signed is no more when it arrives.
+    # Credentials that were valid when the request was signed have expired when it arrives.
     for part, ahead in ((2, LIFETIME + 1), (4, 2 * LIFETIME + 2)):
         device.network.store.before(f"partNumber={part}&", partial(clock.set, ahead), after)
     events = device.events_of("upload", path, "--tag", f"run={run}")

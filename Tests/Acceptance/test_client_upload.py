@@ -1,4 +1,4 @@
-"""`data-gateway init` and `upload`: the device's half, against a real gateway behind a network that breaks."""
+"""`data-gateway init` and `upload`: the device's side, against a real gateway with an unreliable network."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from support.parties import Fleet, Uploader, init_device, unique
 from support.uploads import FILE_NAME_TAG, content
 
 PART = 256 * 1024
-#: Three parts and a short one.
+#: Three parts and a shorter one.
 SIZE = 3 * PART + 1234
 
 
@@ -55,7 +55,7 @@ def run() -> str:
 
 
 def arrived(user: SignedIn, run: str, tmp_path, count: int = 1) -> list[bytes]:
-    """The contents of the objects with the run's tag, of which there must be so many."""
+    """Returns the contents of the objects with the run's tag; there must be `count` of them."""
     ids = [found["file_id"] for found in user.objects(f"raw_tags.run={run}")]
     assert len(ids) == count
     user.done("download", *ids, "--by-id", "--to", tmp_path / "arrived")
@@ -85,7 +85,7 @@ def test_init_writes_what_the_sdks_write(initialized, network):
 
 def test_a_device_that_lost_its_key_replaces_it(binary, network, home, tmp_path):
     device_id = home.register().device_id
-    # The answer to the first InitDevice was lost.
+    # The response to the first InitDevice was lost.
     init_device(network.gateway, home.user.stubs, device_id)
     device = Device(binary, network, tmp_path / "device")
     refused = device.init(device_id)
@@ -135,7 +135,7 @@ def test_uploads_files_of_any_size(device, user, run, tmp_path, size):
 def test_several_files_with_tags_in_parallel(device, user, run, tmp_path, home):
     files = [file_with(tmp_path, SIZE + index, f"{index}.mcap", seed=index) for index in range(3)]
     output = device.done("upload", *files, "--tag", f"run={run}", "--tag", "weather=rain", "--parallel", "3")
-    assert len(output.splitlines()) == 3
+    assert len(output.splitlines()) == 4 and output.splitlines()[-1].startswith("3 files uploaded: ")
     assert sorted(arrived(user, run, tmp_path, 3)) == sorted(file.read_bytes() for file in files)
     filters = [f"raw_tags.{FILE_NAME_TAG}=1.mcap", "raw_tags.weather=rain", "raw_tags.model=mk2"]
     assert all(user.objects(f"raw_tags.run={run} {filter}") for filter in filters)
@@ -157,7 +157,9 @@ def test_the_command_line_is_checked(device, tmp_path):
 
 def test_missing_file_is_refused_and_the_others_are_uploaded(device, user, run, tmp_path):
     path = file_with(tmp_path, 10)
-    message = device.refused(REFUSED, "upload", tmp_path / "nothing", tmp_path, path, "--tag", f"run={run}")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    message = device.refused(REFUSED, "upload", tmp_path / "nothing", pipe, path, "--tag", f"run={run}")
     assert "No such file" in message and "is not a regular file" in message
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
     assert device.journals == []
@@ -197,9 +199,10 @@ def test_a_gateway_that_is_not_there_is_exit_code_3(device, tmp_path):
     assert "--resume" in errors
 
 
-# What breaks
+# Interruptions
 
-#: Where the client is killed: the proxy, the request's line, and whether before it passes, within it, or at its answer.
+#: The points at which the client is killed: the proxy, the request's line, and whether before, during, or at its
+#: response.
 STAGES = {
     "create-not-answered": ("rpc", None, None),
     "initiate-not-sent": ("store", r"POST .*\?uploads", 0),
@@ -218,7 +221,7 @@ def stop_at(network, name: str) -> Stage:
     stage = Stage()
     proxy, line, after = STAGES[name]
     if line is None:
-        # The first answer of the gateway listener is CreateLogicalUpload's.
+        # The first response of the gateway listener is CreateLogicalUpload's.
         held = network.rpc.hold("down")
         stage.wait = lambda: eventually(held.is_set)
     elif after is None:
@@ -242,7 +245,7 @@ def test_upload_resumes_after_a_kill_at_every_stage(device, network, user, run, 
 
 @pytest.mark.parametrize("direction", ["up", "down"])
 def test_upload_resumes_after_a_kill_while_completing(device, network, user, run, tmp_path, direction):
-    """CompleteUpload did not arrive, or was answered and the answer did not."""
+    """CompleteUpload did not arrive, or its response was lost."""
     path = file_with(tmp_path, SIZE)
     before = network.store.bodies
     stage = Stage()
@@ -357,7 +360,7 @@ def test_a_person_sees_how_far_it_is(device, network, tmp_path):
     assert output.startswith(f"uploaded {path}: 769 KiB in 0:")
 
 
-# A file that changes
+# A changing file
 
 
 @pytest.mark.parametrize("change", ["grows", "is-rewritten"])

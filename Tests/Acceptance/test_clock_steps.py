@@ -1,5 +1,6 @@
-"""A gateway whose clock is set by more than a year: nothing goes that a right clock would keep, and in the end all goes that
-is old."""
+"""A gateway whose clock is set by more than a year: it deletes nothing that it should keep, and in the end deletes
+all old data.
+"""
 
 import time
 
@@ -19,7 +20,7 @@ OBJECTS = 5
 
 
 class Scene:
-    """A gateway with objects, a retention, and an upload under way that has a part."""
+    """A gateway with objects, a retention, and an upload in progress with one part."""
 
     def __init__(self, binary, directory, stubs, login):
         self.binary, self.directory, self.stubs, self.login = binary, directory, stubs, login
@@ -39,14 +40,14 @@ class Scene:
         completed(self.fleet.uploader(), b"object", {"run": self.run})
 
     def begin(self) -> None:
-        """Begins an upload, and has a part of it acknowledged."""
+        """Begins an upload with one acknowledged part."""
         self.upload = Upload.create(self.fleet.uploader())
         self.multipart = self.upload.store.initiate()
         self.data = content(PART)
         self.upload.send_parts(self.data, self.multipart)
 
     def finish(self) -> None:
-        """Ends the upload with the part that it has, at whatever time it is."""
+        """Completes the upload with its part, whatever the time."""
         upload = self.upload
         upload.uploader.sign_in()
         recovery = upload.recovery()
@@ -56,7 +57,7 @@ class Scene:
         upload.complete({"run": self.run})
 
     def sweep(self) -> None:
-        """Starts the gateway again, which sweeps at once, and waits until it has: empty accounts are swept last."""
+        """Restarts the gateway, which sweeps at once, and waits for the end of the sweep: empty usage rows are swept last."""
         uploader = self.fleet.uploader()
         upload = Upload.create(uploader)
         upload.send_parts(b"1", upload.store.initiate())
@@ -108,13 +109,13 @@ def test_a_step_for_seconds_deletes_nothing(scene, step):
 def test_a_late_clock_catches_up(scene):
     scene.clock.set(STEP)
     eventually(lambda: scene.is_paused)
-    # The boot clock goes on by twelve hours, and the wall clock with it.
+    # The boot clock advances by twelve hours, and the wall clock with it.
     hours = 12 * 3600 + 60
     scene.clock.set(STEP + hours, hours)
     eventually(lambda: not scene.is_paused)
     scene.fleet = Fleet.create(scene.login(scene.gateway))
     scene.sweep()
-    # These were made minutes before the clock stepped: by the boot clock they are half a day old.
+    # These were created minutes before the clock stepped: by the boot clock they are half a day old.
     assert scene.objects() == OBJECTS
     month = hours + (RETENTION_DAYS + 1) * DAY
     scene.clock.set(STEP + month, month)
@@ -124,7 +125,7 @@ def test_a_late_clock_catches_up(scene):
 
 
 def test_an_absence_is_confirmed_by_an_operator(scene):
-    # The machine is off for more than a year: its boot clock begins anew.
+    # The machine is off for more than a year: its boot clock starts again.
     scene.gateway.stop()
     scene.clock.set(STEP, 60 - int(time.clock_gettime(time.CLOCK_BOOTTIME)))
     scene.gateway.start()

@@ -1,4 +1,4 @@
-"""The command line, as an operator and as a script use it."""
+"""The command line, used like by an operator and by a script."""
 
 import json
 import stat
@@ -29,7 +29,7 @@ COMMANDS = [
 
 @pytest.fixture
 def stranger(binary, gateway, tmp_path) -> CommandLine:
-    """Somebody who never signed in."""
+    """A user who has never signed in."""
     return CommandLine(binary, gateway, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""How a gateway is configured: `config check`, `config show`, the environment, and what SIGHUP reads again."""
+"""The configuration of a gateway: `config check`, `config show`, the environment, and reloads by SIGHUP."""
 
 import json
 import signal
@@ -28,7 +28,7 @@ def test_a_secret_that_others_reach_is_warned_about(config, tmp_path, mode, is_w
 
 @pytest.fixture
 def config(binary, tmp_path):
-    """Runs `data-gateway config …` with a configuration file of that text, and some variables."""
+    """Runs `data-gateway config …` with a configuration file of that text, and environment variables."""
 
     def run(*arguments: str, text: str = "{}", **variables: str) -> subprocess.CompletedProcess:
         path = tmp_path / "gateway.json5"
@@ -75,7 +75,7 @@ def test_a_misspelt_variable_is_named(config):
     done = config("check", DATA_GATEWAY_LOG__LEVLE="info")
     assert done.returncode == 1
     assert "DATA_GATEWAY_LOG__LEVLE; did you mean DATA_GATEWAY_LOG__LEVEL?" in done.stderr
-    # Neither of these is a key: the one is read by commands, the other made by Kubernetes.
+    # Neither of these is a key: commands read the first, Kubernetes sets the second.
     assert config("check", DATA_GATEWAY_ADMIN="127.0.0.1:1", DATA_GATEWAY_SERVICE_HOST="10.0.0.1").returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""The Connect and gRPC-Web protocols, by the official Connect client, over HTTP/2 and over HTTP/1.1."""
+"""The Connect and gRPC-Web protocols with the official Connect client, over HTTP/2 and over HTTP/1.1."""
 
 import pytest
 from connectrpc.client import ResponseMetadata
@@ -29,7 +29,7 @@ def codec(request) -> str:
 
 @pytest.fixture
 def client(interop, version, protocol, codec):
-    """A client of the TestService, in each of the ways."""
+    """A client of the TestService, for each combination."""
     address = interop.web if version == "http1" else interop.address
     with connect.client(address, version, protocol, codec, authority=interop.authority) as client:
         yield client
@@ -37,7 +37,7 @@ def client(interop, version, protocol, codec):
 
 @pytest.fixture
 def compressing(interop, version, protocol, codec):
-    """The same with gzip both ways."""
+    """The same with gzip in both directions."""
     address = interop.web if version == "http1" else interop.address
     with connect.client(address, version, protocol, codec, compresses=True, authority=interop.authority) as client:
         yield client
@@ -125,7 +125,7 @@ def test_client_stream_arrives_whole(client, methods, testing):
 
 
 def test_all_at_once_and_back(client, methods, testing):
-    """Half of what bidirectional streaming is: over HTTP/1.1 and in browsers there is no more."""
+    """The half-duplex form of bidirectional streaming: over HTTP/1.1 and in browsers there is no other."""
     requests = [testing.StreamingOutputCallRequest(response_parameters=[{"size": size}]) for size in SIZES]
     responses = client.execute_bidi_stream(request=iter(requests), method=methods["duplex"], timeout_ms=TIMEOUT_MS)
     assert [len(response.payload.body) for response in responses] == list(SIZES)
@@ -150,7 +150,7 @@ def test_compression_both_ways(compressing, methods, testing):
 
 
 def test_safe_method_is_called_by_get(gateway, stubs, version, codec):
-    """Of a method that says that it has no side effects."""
+    """For a method that declares that it has no side effects."""
     address = gateway.listeners["web" if version == "http1" else "auth"]
     takes, gives = stubs.health.HealthCheckRequest, stubs.health.HealthCheckResponse
     with connect.client(address, version, "connect", codec) as client:
@@ -163,7 +163,7 @@ def test_safe_method_is_called_by_get(gateway, stubs, version, codec):
 
 @pytest.fixture
 def caller(gateway, stubs, version, protocol, codec):
-    """Calls a unary method of the auth listener's or, over HTTP/1.1, the web listener's services."""
+    """Calls a unary method on the auth listener or, over HTTP/1.1, on the web listener."""
     address = gateway.listeners["web" if version == "http1" else "auth"]
     with connect.client(address, version, protocol, codec) as client:
 

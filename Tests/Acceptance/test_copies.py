@@ -1,4 +1,4 @@
-"""Copy jobs: into folders, moto's S3 and another gateway, by both dialects; whatever goes wrong on the way."""
+"""Copy jobs into folders, moto's S3 and another gateway, with both dialects; including all kinds of failures."""
 
 import http.server
 import os
@@ -22,7 +22,7 @@ from support.refusal import refused
 from support.uploads import Upload, content
 
 MIB = 1024 * 1024
-#: The smallest that a destination may have.
+#: The smallest part size of a destination.
 PART_SIZE = 5 * MIB
 SECRET = "a secret of the second gateway"
 INVALID = "DATA_GATEWAY_INVALID_ARGUMENT"
@@ -38,7 +38,7 @@ def moto():
 
 @pytest.fixture(scope="module")
 def second(gateway_with, tmp_path_factory) -> Gateway:
-    """Another gateway, which has a static key for writing below `copies/`."""
+    """Another gateway, with a static key that may write below `copies/`."""
     key = {
         "id": "COPIER",
         "secret_file": secret_file(tmp_path_factory.mktemp("secrets"), SECRET),
@@ -50,7 +50,7 @@ def second(gateway_with, tmp_path_factory) -> Gateway:
 
 @pytest.fixture(scope="module")
 def silent():
-    """The endpoint of something that takes connections and never answers."""
+    """The endpoint of a server that accepts connections and never responds."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(64)
@@ -59,7 +59,7 @@ def silent():
 
 @dataclass
 class Place:
-    """The gateway whose objects are copied, and where they may go."""
+    """A gateway with objects, and the destinations of its copy jobs."""
 
     gateway: Gateway
     admin: User
@@ -74,7 +74,7 @@ class Place:
         self.uploader = self.fleet.uploader()
 
     def upload(self, data: bytes, uploader=None, user: User | None = None) -> str:
-        """A new object; its file id."""
+        """Uploads a new object and returns its file id."""
         run = unique("run")
         upload = Upload.create(uploader or self.uploader)
         (upload.multipart if data else upload.put)(data).complete({"run": run})
@@ -85,7 +85,7 @@ class Place:
         return self.endpoints[name] | {"key_template": template}
 
     def found(self, name: str, key: str) -> bytes | None:
-        """What a destination has under a key."""
+        """Returns the content of a destination under a key."""
         if name == "folder":
             path = self.folder / key
             return path.read_bytes() if path.exists() else None
@@ -96,7 +96,7 @@ class Place:
             return None
 
     def _client(self, name: str):
-        """A client of a bucket, and its name."""
+        """Returns a client of a bucket, and its name."""
         if name == "moto":
             return self.moto.client, "copies"
         credentials = Credentials(
@@ -105,7 +105,7 @@ class Place:
         return s3.client(credentials), "data"
 
     def put(self, name: str, key: str, data: bytes) -> None:
-        """Has a destination have bytes that no copy wrote."""
+        """Writes content to a destination that no copy job wrote."""
         if name == "folder":
             (self.folder / key).write_bytes(data)
         else:
@@ -148,7 +148,7 @@ def place(gateway_with, login, moto, second, silent, tmp_path_factory) -> Place:
 
 @pytest.fixture
 def prefix() -> str:
-    """What the test's own keys begin with; the second gateway's key reaches no others."""
+    """The prefix of the test's own keys; the second gateway's static key is limited to it."""
     return f"copies/{unique('test')}"
 
 
@@ -168,7 +168,7 @@ def test_objects_are_copied(place, prefix, name):
     for item, data in zip(items, contents, strict=False):
         assert item.destination_object_key == f"{prefix}/{item.file_id}.mcap"
         assert place.found(name, item.destination_object_key) == data
-    # What is there already is not sent again.
+    # Existing content is not sent again.
     again = place.copies.create(file_ids, place.destination(name, prefix + "/{file_id}.mcap"))
     job = place.copies.finished(again.copy_job_id)
     assert (place.copies.status(again.copy_job_id), job.skipped_items) == ("SUCCEEDED", 3)
@@ -183,7 +183,7 @@ def test_only_what_copies_of_the_organization_wrote_is_written_over(place, prefi
     place.copies.finished(again.copy_job_id)
     assert place.copies.status(again.copy_job_id) == "SUCCEEDED"
     assert place.found(name, prefix + "/own") == content(2000, seed=2)
-    # Somebody else's, though of the same destination.
+    # Another program's content at the same destination.
     place.put(name, prefix + "/theirs", b"somebody else's")
     made = place.copies.create([own], place.destination(name, prefix + "/theirs"))
     place.copies.finished(made.copy_job_id)
@@ -226,7 +226,7 @@ def test_organizations_share_no_destination_without_a_word(gateway_with, login, 
         return item.error_code or copies.status(made.copy_job_id)
 
     create("acme")
-    # Alone, as it always was.
+    # A single organization needs no folder of its own.
     assert copy("acme", shared, "a") == "SUCCEEDED"
     create("other")
     for name in users:
@@ -468,7 +468,7 @@ def test_some_items_fail(place, prefix):
 
 def test_a_source_that_was_deleted(place, prefix):
     file_ids = [place.upload(content(100, seed)) for seed in range(4)]
-    # Three keep the workers, the fourth waits.
+    # Three jobs occupy the workers, the fourth waits.
     blocking = place.copies.create(file_ids[:3], place.destination("silent", prefix + "/{file_id}"))
     eventually(lambda: place.copies.states(blocking.copy_job_id).count("COPYING") == 3)
     made = place.copies.create(file_ids[3:], place.destination("folder", prefix + "/{file_id}"))
@@ -575,7 +575,7 @@ def test_jobs_are_their_organizations(place, prefix, stubs):
     for method in ("GetCopyJob", "ListCopyJobItems", "CancelCopyJob"):
         with refused(stubs, "NOT_FOUND"):
             boss.copies(method, copy_job_id=job.copy_job_id)
-    # The organization system sees all.
+    # The organization system sees all jobs.
     assert place.copies.finished(made.copy_job_id).completed_items == 1
 
 
@@ -629,7 +629,7 @@ def test_copy_command_creates_and_follows_a_job(place, prefix, binary, tmp_path)
 
 
 def counts(gateway: Gateway) -> Counter:
-    """The metrics of copies, by name and label."""
+    """Returns the metrics of copies, by name and label."""
     found = ((name.removeprefix("data_gateway_"), labels, value) for name, labels, value in samples(gateway))
     return Counter({(name, *labels.values()): int(value) for name, labels, value in found if name.startswith("cop")})
 
@@ -639,7 +639,7 @@ def test_metrics_count_copied_and_failed_items(place, prefix):
         return place.copies.create(file_ids, place.destination(destination, prefix + "/{file_id}")).copy_job_id
 
     def counted(before: Counter, **expected: int) -> bool:
-        """Whether the counters went up by this, and every gauge is back."""
+        """Returns whether the counters increased by this, and every gauge is back to its value."""
         after = counts(place.gateway) - before
         after.pop(("copy_retries_total",), None)
         return after == {tuple(name.split("__")): count for name, count in expected.items()}

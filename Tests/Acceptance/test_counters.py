@@ -1,4 +1,4 @@
-"""What the ten calls cost, beside what `counters.txt` records: numbers that do not depend on the machine's load."""
+"""The costs of the ten calls, compared with `counters.txt`: numbers that do not depend on the machine's load."""
 
 import pytest
 from support import counter_table, counters

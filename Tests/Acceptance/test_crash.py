@@ -1,4 +1,4 @@
-"""Acknowledged means durable: `kill -9` at every point of an upload, a restart, and the client goes on."""
+"""Acknowledged means durable: `kill -9` at every point of an upload, a restart, and the client continues."""
 
 import http.client
 import random
@@ -21,7 +21,7 @@ def gateway(gateway_with):
 
 @pytest.fixture
 def crash(gateway):
-    """Kills the gateway and starts it again on the same data directory and the same ports."""
+    """Kills the gateway and restarts it on the same data directory and the same ports."""
 
     def now() -> None:
         gateway.kill()
@@ -40,7 +40,7 @@ def test_an_acknowledged_part_survives(gateway, login, crash):
     crash()
     parts = []
     for number, piece in enumerate(pieces, start=1):
-        # Straight from the acknowledgement to the kill: nothing of the client's or ours comes between.
+        # The kill directly follows the acknowledgement, without anything in between.
         raw = RawStore(upload.credentials)
         answer = raw.request("PUT", [("partNumber", str(number)), ("uploadId", multipart)], piece)
         crash()
@@ -76,7 +76,7 @@ def test_an_object_put_whole_survives(gateway, login, crash):
 def test_acknowledged_calls_survive_a_crash(gateway, login, crash, stubs):
     fleet = Fleet.create(login(gateway))
     crash()
-    # The user's token, the site and the suite are still good: nothing of them was in memory only.
+    # The user's token, the site and the suite are still valid: none of them was in memory only.
     device = fleet.register(tags={"line": "3"})
     crash()
     assert fleet.user.devices("GetDevice", name=device.name) == device
@@ -116,14 +116,14 @@ def test_the_admin_is_made_once(gateway, stubs, crash):
 
 
 def test_ten_kills_at_any_moment_lose_nothing_that_was_acknowledged(gateway, login, crash):
-    """Uploads go on in the background, each as far as it comes; after each kill, all that was acknowledged is there."""
+    """Uploads run in the background; after each kill, everything that was acknowledged exists."""
     fleet = Fleet.create(login(gateway))
     data = content(2 * PART_SIZE + 100)
     pieces = [data[start : start + PART_SIZE] for start in range(0, len(data), PART_SIZE)]
     moments = random.Random(2)
 
     def one(uploader, upload) -> tuple[str, list[str], str | None, bool]:
-        """Goes as far as it comes; returns what was acknowledged: multipart id, part ETags, object ETag, completion."""
+        """Uploads until the kill; returns the acknowledged multipart id, part ETags, object ETag, and completion."""
         multipart, etags, whole, done = "", [], None, False
         try:
             multipart = upload.store.initiate()
@@ -161,6 +161,6 @@ def test_ten_kills_at_any_moment_lose_nothing_that_was_acknowledged(gateway, log
             if done:
                 assert status == upload.uploader.stubs.gateway.LOGICAL_UPLOAD_STATUS_COMPLETED
             elif status != upload.uploader.stubs.gateway.LOGICAL_UPLOAD_STATUS_COMPLETED:
-                # Whatever the state, the client comes to its end.
+                # Whatever its state, the client can finish.
                 upload.multipart(data).complete()
             assert upload.reissued()

@@ -1,4 +1,4 @@
-"""A writer with 32 callers, killed at random: each acknowledged write is there, and nothing is half there."""
+"""A writer with 32 callers, killed at random: each acknowledged write exists, and no write is incomplete."""
 
 import random
 import sqlite3
@@ -16,7 +16,7 @@ from support.uploads import content
 CALLERS = 32
 KILLS, FULL_KILLS = 10, 200
 DATA = content(5000)
-#: Each row of an object with its upload and its line in the audit log, which were written with it.
+#: The rows of an object, its upload and its audit line, which were written in the same transaction.
 HALVES = {
     "uploads without the line of their creation": """
         SELECT 'uploads/' || id FROM uploads
@@ -39,7 +39,7 @@ HALVES = {
 
 
 class Callers:
-    """32 threads that begin uploads, and complete every fourth, as fast as they are answered."""
+    """32 threads that begin uploads, and complete every fourth, as fast as possible."""
 
     def __init__(self, uploader, run: str):
         self.uploader, self.run = uploader, run
@@ -78,7 +78,7 @@ class Callers:
                     )
                     self.completed.add(reply.upload_id)
             except (grpc.RpcError, OSError, ValueError) as error:
-                # The kill came; a channel that the test closed says so by ValueError.
+                # The kill came; a channel that the test closed raises ValueError.
                 if isinstance(error, grpc.RpcError) and error.code() in (
                     grpc.StatusCode.NOT_FOUND,
                     grpc.StatusCode.FAILED_PRECONDITION,
@@ -109,7 +109,7 @@ def test_kills_at_any_moment_lose_nothing_of_32_callers(request, binary, tmp_pat
     completed: set[str] = set()
     for _ in range(FULL_KILLS if is_full else KILLS // 2):
         with Callers(uploader.sign_in(), run) as callers:
-            # Not a wait for anything: the moment of the kill is what is tried.
+            # Not a wait for a condition: the moment of the kill is what is tested.
             threading.Event().wait(moments.uniform(0, 0.5))
             if end == "power":
                 gateway.cut_power(faults)

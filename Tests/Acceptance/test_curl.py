@@ -1,4 +1,4 @@
-"""Calls by curl, over HTTP/1.1 at the web listener and over HTTP/2 at the listeners for gRPC; and what is no call."""
+"""Calls with curl, over HTTP/1.1 to the web listener and over HTTP/2 to the gRPC listeners, and requests that are not calls."""
 
 import base64
 import gzip
@@ -28,7 +28,7 @@ class Answer:
 
 @pytest.fixture(scope="module")
 def open_gateway(gateway_with):
-    """A gateway that lets a page of another origin call."""
+    """A gateway that permits calls from a page of another origin."""
     return gateway_with({"rpc": {"cors_origins": [ORIGIN]}})
 
 
@@ -39,7 +39,7 @@ def version(request) -> str:
 
 @pytest.fixture
 def curl(open_gateway, version):
-    """curl at the listener that has a service, over the version of HTTP: `curl(path, data, *options)`."""
+    """curl to the listener of a service, over the version of HTTP: `curl(path, data, *options)`."""
 
     def run(path: str, data: str | bytes | None = "{}", *options: str, type: str = "application/json") -> Answer:
         listener = "auth" if "Auth" in path else "gateway"
@@ -65,7 +65,7 @@ def authorization(curl) -> tuple[str, str]:
     request = {"organization": "system", "user_name": "admin", "password": ADMIN_PASSWORD}
     answer = curl("archebase.auth.v1.AuthService/Login", json.dumps(request))
     assert answer.status == 200
-    # 64-bit numbers are texts in proto3's JSON, times RFC 3339.
+    # In proto3's JSON, 64-bit numbers are strings, and times are RFC 3339.
     assert int(answer.json["accessTokenExpiresAtUnix"]) > 0
     assert answer.json["user"]["createdAt"].endswith("Z")
     return "-H", f"Authorization: Bearer {answer.json['accessToken']}"
@@ -152,7 +152,7 @@ def test_a_stream_ends_with_its_deadline(curl, version):
     assert answer.body[len(first)] == 2
     end = json.loads(answer.body[len(first) + 5 :])
     if version == "http1":
-        # There a call would hold a thread: the state that is, and the end.
+        # A call that waits would occupy a thread there: it returns the current state, and ends.
         assert end == {}
     else:
         assert end["error"]["code"] == "deadline_exceeded"
@@ -165,7 +165,7 @@ def test_grpc_web_call_is_answered(curl, text):
     answer = curl(CHECK, base64.b64encode(body) if text else body, "-H", "X-Grpc-Web: 1", type=type)
     assert answer.status == 200
     assert answer.fields["content-type"] == type
-    # Each piece has padding of its own.
+    # Each piece has its own padding.
     message, trailers = frame(b"\x08\x01"), frame(b"grpc-status: 0\r\n", 0x80)
     assert answer.body == (base64.b64encode(message) + base64.b64encode(trailers) if text else message + trailers)
 
@@ -187,7 +187,7 @@ def test_grpc_web_call_is_answered(curl, text):
 def test_request_that_is_no_call_is_refused(curl, version, path, options, status):
     answer = curl(path, "{}", *options)
     if status == 431:
-        # The HTTP/1.1 front refuses it before anything else looks at it.
+        # The HTTP/1.1 server refuses it before any other check.
         assert answer.status == (400 if version == "http1" else 431)
         return
     assert answer.status == status

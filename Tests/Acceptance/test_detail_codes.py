@@ -13,7 +13,7 @@ UNKNOWN = "019aa000-0000-7000-8000-000000000000"
 
 
 class Scene:
-    """What a row of the table needs to fail in just its way."""
+    """The prerequisites of the table's rows."""
 
     def __init__(self, fleet: Fleet):
         self.fleet = fleet
@@ -103,14 +103,14 @@ TABLE = [
 def test_every_detail_code(fleet, stubs, code, status, provoke):
     with refused(stubs, status, code) as refusal:
         provoke(Scene(fleet))
-    # What is for people travels twice, and names neither SQL nor a path of ours.
+    # The text for people is sent twice, and contains neither SQL nor file paths.
     assert refusal.message
     for secret in ["SELECT", "sqlite", "/tmp/", "Sources/"]:
         assert secret not in refusal.message + refusal.detail.message
 
 
 def test_walking_through_device_ids_is_rate_limited(gateway_with, stubs):
-    """With UNAVAILABLE, which clients in the field retry, and when to come back; never RESOURCE_EXHAUSTED."""
+    """With UNAVAILABLE and a retry time, which deployed clients retry; never RESOURCE_EXHAUSTED."""
     gateway = gateway_with()
     for number in range(1000):
         refusal = Refusal()

@@ -1,4 +1,4 @@
-"""InitDevice and ReinitDevice: how a device gets its first key, and its next."""
+"""InitDevice and ReinitDevice: a device's first key, and further ones."""
 
 import datetime
 from concurrent.futures import ThreadPoolExecutor
@@ -96,7 +96,7 @@ def test_a_key_that_an_operator_disabled(uploader, admin, gateway, stubs, init):
 @METHODS
 @pytest.mark.parametrize("how", ["disabled", "expired", "deleted"])
 def test_a_key_that_an_operator_took_away(uploader, admin, gateway, stubs, init, how, method):
-    """A device does not come back by itself from what an operator did to its key."""
+    """A device cannot undo an operator's change of its key."""
     (key,) = admin.admin("ListApiKeys", device_id=uploader.device_id).api_keys
     key_id = key.api_key_id
     if how == "disabled":

@@ -1,4 +1,4 @@
-"""The documents: what they link to is there, and what they list is complete."""
+"""The documents: their links are valid, and their lists are complete."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
 def anchors(path: Path) -> set[str]:
-    """What a heading is called in a link, as GitHub makes it."""
+    """Returns the anchors of a document's headings, in GitHub's form."""
     titles = re.findall(r"(?m)^#+ (.*)$", path.read_text())
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -48,6 +48,6 @@ def test_every_detail_code_is_explained():
 
 
 def test_contributing_names_existing_make_targets():
-    """contributing.md names only targets that there are."""
+    """contributing.md only names existing targets."""
     targets = set(re.findall(r"(?m)^([a-z-]+):.*##", (ROOT / "Makefile").read_text()))
     assert set(re.findall(r"`(?:sudo )?make ([a-z-]+)", (ROOT / "docs/contributing.md").read_text())) <= targets

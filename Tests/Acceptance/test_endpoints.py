@@ -1,4 +1,4 @@
-"""How clients find the bucket: in the path or in the host name, as the endpoint that they were given makes them."""
+"""Clients find the bucket: in the path or in the host name, depending on the endpoint that they were given."""
 
 import json
 import socket
@@ -11,18 +11,18 @@ from support.uploads import Upload, content
 ENDPOINTS = {
     # An address: path style, no region.
     "http://127.0.0.1:{port}": "",
-    # A name of OSS's own form: the bucket is in the host name, and the region is in the signature's scope.
+    # A name in OSS's own form: the bucket is in the host name, and the region is in the signature's scope.
     "http://oss-cn-testing.example.test:{port}": "cn-testing",
     # Any other name: the bucket is in the host name; no region.
     "http://store.example.test:{port}": "",
-    # One SDK puts the bucket into the host name here, the other into the path.
+    # One SDK puts the bucket into the host name here, the other one into the path.
     "http://localhost:{port}": "",
 }
 
 
 @pytest.fixture
 def names_lead_here(monkeypatch):
-    """Every name below example.test and localhost is this machine's."""
+    """Every name below example.test and localhost resolves to this machine."""
     resolve = socket.getaddrinfo
 
     def here(host, *arguments, **options):
@@ -35,7 +35,7 @@ def names_lead_here(monkeypatch):
 
 @pytest.fixture(scope="module", params=ENDPOINTS)
 def fleet(request, gateway_with, login) -> tuple[Fleet, str, str]:
-    """Devices of a gateway whose clients are given that endpoint; the endpoint, and its region."""
+    """Devices of a gateway whose clients get that endpoint; the endpoint, and its region."""
     gateway = gateway_with({"uploads": {"part_size_bytes": 65536}})
     gateway.stop()
     endpoint = request.param.format(port=gateway.object_store.rsplit(":", 1)[1])

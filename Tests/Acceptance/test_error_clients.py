@@ -1,4 +1,4 @@
-"""An error of each service, by the libraries that read `google.rpc.Status`: grpcio-status and Connect's client."""
+"""An error of each service, read by libraries for `google.rpc.Status`: grpcio-status and Connect's client."""
 
 import re
 from dataclasses import dataclass, field
@@ -19,13 +19,13 @@ UNKNOWN = "019aa000-0000-7000-8000-000000000000"
 
 @dataclass
 class Row:
-    """A call that fails, and the detail code and status that it fails with."""
+    """A call that fails, with its detail code and status."""
 
     method: str
     status: str
     code: str
     fields: dict = field(default_factory=dict)
-    #: Who calls; without authorization where nobody does.
+    #: The caller; None = without authorization.
     caller: str | None = None
     #: Sent instead of the method's own request with the fields.
     request: object | None = None
@@ -48,7 +48,7 @@ AUTH, DATA = "archebase.auth.v1", "archebase.data_gateway.v1"
 ROWS = [
     Row(f"{AUTH}.AuthService/ExchangeCredential", *CREDENTIAL, {"credential": "nonsense"}),
     Row(f"{AUTH}.SystemAuthService/ExchangeSystemCredential", *CREDENTIAL, {"credential": "nonsense"}),
-    # A string that is no UTF-8 is all that Logout refuses.
+    # Logout only refuses a string that is not UTF-8.
     Row("archebase.session.v1.SessionService/Logout", *INVALID, request=wrappers_pb2.BytesValue(value=b"\xff")),
     Row(f"{DATA}.DataGatewayService/GetUploadRecovery", *NOT_FOUND, {"logical_upload_id": UNKNOWN}, "device"),
     Row(f"{DATA}.DataGatewayObjectService/ListObjects", *INVALID, {"page_size": -1}, "admin"),
@@ -90,7 +90,7 @@ def authorization(admin, fleet):
 
 
 def described(row: Row):
-    """The method, the row's request to it, and the class of its response."""
+    """Returns the method, the row's request, and the class of its response."""
     service, name = row.method.split("/")
     method = descriptor_pool.Default().FindServiceByName(service).FindMethodByName(name)
     takes, gives = (message_factory.GetMessageClass(type) for type in (method.input_type, method.output_type))
@@ -156,7 +156,7 @@ def test_connect_reads_code_message_and_detail(gateway, stubs, authorization, ro
 
 @every_service
 def test_the_bytes_read_as_both_messages(gateway, stubs, authorization, row):
-    """What deployed clients do, and the comparison that grpc-go makes before it shows an error at all."""
+    """The decoding of deployed clients, and the comparison that grpc-go makes before it reports an error."""
     error = by_grpc(gateway, row, authorization(row))
     raw = dict(error.trailing_metadata())[DETAILS]
     assert raw[:2] == bytes([0x08, error.code().value[0]])

@@ -1,4 +1,4 @@
-"""Events under kills of the gateway: what was answered is told, at least once and in order."""
+"""Events under kills of the gateway: every acknowledged one is delivered, at least once and in order."""
 
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +12,7 @@ FULL_KILLS = 40
 
 
 def test_at_least_once_and_in_order(told, stubs, is_full):
-    """The gateway is killed while devices call and events are on their way; whatever was answered is told, in order."""
+    """The gateway is killed while devices call and events are in transit; every acknowledged one is delivered, in order."""
     kills = FULL_KILLS if is_full else KILLS
     gateway, fleet, receiver = told(concurrency=8)
     lots = iter(range(10**9))
@@ -24,7 +24,7 @@ def test_at_least_once_and_in_order(told, stubs, is_full):
         answered[device] += 1
 
     def reinit(device: str):
-        """Thirty times, or until the gateway is gone."""
+        """Calls ReinitDevice thirty times, or until the gateway is killed."""
         try:
             for _ in range(30):
                 init_device(gateway, stubs, device, "ReinitDevice")
@@ -43,7 +43,7 @@ def test_at_least_once_and_in_order(told, stubs, is_full):
     eventually(lambda: metrics(gateway, "pending") == {"all": 0}, seconds=120)
     for device in devices:
         first = list(dict.fromkeys(event["id"] for event in receiver.of(f"devices/{device}")))
-        # A call whose answer the kill took may have been committed: one for each kill at most.
+        # A call whose response was lost may have been committed: at most one for each kill.
         assert answered[device] <= len(first) <= answered[device] + kills
         assert first == sorted(first), "an event was first told before an earlier one"
     assert metrics(gateway, "dead") == {"all": 0}

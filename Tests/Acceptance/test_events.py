@@ -1,4 +1,4 @@
-"""Events as a receiver sees them: signed, tried again, in order, listed and redelivered where they were given up."""
+"""Events from the receiver's view: signed, retried, in order, and listed and redelivered as dead letters."""
 
 import json
 import ssl
@@ -85,7 +85,7 @@ def test_each_event_is_told_signed(told):
         assert not verify(KEY[1:], headers, body)
         assert not verify(KEY, headers, body + b" ")
         assert not verify(KEY, headers | {"webhook-timestamp": str(int(time.time()) - 301)}, body)
-        # Its own library agrees.
+        # The library of the specification agrees.
         assert standardwebhooks.Webhook(SECRET).verify(body, headers) == json.loads(body)
     ids = [event["id"] for event in receiver.events]
     assert len(set(ids)) == len(ids) == 5
@@ -132,7 +132,7 @@ def test_failed_event_is_retried_and_holds_back_its_subject_only(told, stubs):
     taken = receiver.waits_for(subject, 4)
     assert [event["data"]["is_reinit"] for event in taken] == [False, True, True, True]
     assert [event["id"] for event in taken] == sorted(event["id"] for event in taken)
-    # The one that failed was sent four times, the same each time, and none overtook it.
+    # The failed event was sent four times without changes, and no other one overtook it.
     sent = [event for event in receiver.events if event["subject"] == subject]
     assert sent == [taken[0]] * 4 + taken[1:]
     assert metrics(gateway, "failed_attempts_total") == {"all": 3}
@@ -210,7 +210,7 @@ def test_an_orderly_end_waits_for_no_webhook_and_loses_nothing(told, stubs):
 
 
 def test_calls_do_not_wait_for_a_webhook(told):
-    """Not one that is unreachable, nor one that never answers."""
+    """Neither for an unreachable webhook, nor for one that never responds."""
     gateway, fleet, receiver = told(concurrency=1)
     hold = threading.Event()
     receiver.answer = lambda event: hold.wait(60) and 204
@@ -300,7 +300,7 @@ def test_dead_letters_are_their_organizations_admins(told, stubs):
 
 
 def audit(gateway, stubs, user) -> list:
-    """The lines of RedeliverEvent."""
+    """The audit lines of RedeliverEvent."""
     service = stubs.auth.AuditServiceStub(gateway.channel("admin"))
     lines = call(service.ListAuditLines, stubs.auth.ListAuditLinesRequest(page_size=1000), user.token).lines
     return [line for line in lines if line.action == "RedeliverEvent" and line.result == "OK"]

@@ -1,4 +1,4 @@
-"""The verbs of every day: sites, users, keys, organizations, statistics, and the completion in a shell."""
+"""The everyday commands: sites, users, keys, organizations, statistics, and the completion in a shell."""
 
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ def admin(binary, gateway, tmp_path_factory) -> CommandLine:
 
 @pytest.fixture
 def stranger(binary, gateway, tmp_path) -> CommandLine:
-    """Somebody who never signed in."""
+    """A user who has never signed in."""
     return CommandLine(binary, gateway, tmp_path)
 
 
@@ -138,7 +138,7 @@ def test_statistics_have_a_line_for_each_day(admin):
     assert "1 to 400" in admin.refused(USAGE, "statistics", "--days", "401")
 
 
-#: Words before the cursor, what is typed of the next one, and what the shell must offer.
+#: The words before the cursor, the typed part of the next one, and the shell's expected suggestions.
 OFFERS = [
     ([], "dev", ["device"]),
     (["site"], "re", ["rename"]),
@@ -149,7 +149,7 @@ OFFERS = [
 
 
 def offered(shell: str, script: str, words: list[str], typed: str, tmp_path) -> list[str]:
-    """What the shell offers in place of what was typed."""
+    """Returns the shell's suggestions for the typed part."""
     (file := tmp_path / f"completion.{shell}").write_text(script)
     line = " ".join(["data-gateway", *words, typed])
     if shell == "bash":

@@ -1,4 +1,4 @@
-"""The model of a disk in faults/disk.c: what a power cut leaves, by the rules of docs/laboratory.md."""
+"""The model of a disk in faults/disk.c: the state after a power cut, by the rules of docs/laboratory.md."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ import pytest
 from support.faults import KILL, LIST, OPEN, READ, RENAME, STAT, SYNC, UNLINK, WRITE, Faults
 
 PAGE = 4096
-#: What the steps of a test may use.
+#: Definitions for the steps of a test.
 PROLOGUE = """
 import errno, os
 def put(name, data, offset=0, flags=os.O_RDWR | os.O_CREAT):
@@ -55,7 +55,7 @@ class Disk:
         assert done.returncode == code, done.stderr
 
     def cut(self, lots=None) -> dict[str, bytes]:
-        """Cuts the power, and gives the files that are left."""
+        """Cuts the power, and returns the remaining files."""
         self.faults.cut_power(lots)
         return self.files()
 
@@ -142,7 +142,7 @@ def test_bytes_of_a_failed_sync_are_visible_and_never_durable(disk):
     disk.run("os.fsync(put(at('a'), b'1' * 2 * 4096)); sync_folder()")
     disk.faults.arm(SYNC, 1, errno.EIO)
     disk.run("file = put(at('a'), b'2' * 2 * 4096); fails(errno.EIO, os.fdatasync, file); os.fdatasync(file)")
-    # Another process sees what the disk does not have, and syncs it in vain.
+    # Another process sees data that the disk does not have, and its sync has no effect.
     disk.run("file = os.open(at('a'), os.O_RDWR); assert os.read(file, 9) == b'2' * 9; os.fsync(file)")
     assert disk.files() == {"a": b"2" * 2 * PAGE}
     assert disk.cut() == {"a": b"1" * 2 * PAGE}

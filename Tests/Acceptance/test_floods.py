@@ -1,8 +1,8 @@
-"""One address takes all that a gateway gives to strangers, and others are served meanwhile.
+"""One address uses up everything that a gateway offers to unknown callers, and others are served meanwhile.
 
-The attacker is 127.0.0.2. The bystanders at 127.0.0.1, a device that uploads and a user who lists, are signed in before. The
-short form shows that they are served and that the limits hold; the long form (--full) attacks with sizes of the field, and bounds
-what the bystanders' calls take and what memory the gateway takes.
+The attacker is 127.0.0.2. The bystanders at 127.0.0.1, a device that uploads and a user who lists, are signed in
+before. The short form shows that they are served and that the limits hold; the long form (--full) attacks with
+realistic sizes, and limits the duration of the bystanders' calls and the gateway's memory.
 """
 
 import gzip
@@ -30,18 +30,18 @@ from support.refusal import refused
 from support.uploads import Upload, content
 
 ATTACKER, ANOTHER = "127.0.0.2", "127.0.0.3"
-#: The bystanders' 99th percentile in the long form, milliseconds.
+#: The limit of the bystanders' 99th percentile in the long form, in milliseconds.
 LONGEST = 200
-#: What the gateway's resident memory may grow by in the long form, bytes.
+#: The limit of the growth of the gateway's resident memory in the long form, in bytes.
 GROWTH = 256 * 1024 * 1024
-#: How long the long form holds an attack, seconds.
+#: The duration of an attack in the long form, in seconds.
 HELD = 45
 REPORTS = Path(__file__).resolve().parents[2] / ".build" / "lab"
 
 
 @pytest.fixture
 def scene(gateway_with, login):
-    """A gateway with a configuration, and bystanders who know it."""
+    """A gateway with its own configuration, and signed-in bystanders."""
 
     def make(config: dict | None = None) -> Bystanders:
         gateway = gateway_with(config)
@@ -54,7 +54,7 @@ def scene(gateway_with, login):
 
 @contextmanager
 def measured(bystanders: Bystanders, name: str):
-    """Around the long form of an attack: serves the bystanders for a while, and bounds what it cost them."""
+    """Wraps the long form of an attack: serves the bystanders for a while, and limits the effect on them."""
     before = resident(bystanders.gateway)
     bystanders.timings.clear()
     yield
@@ -78,7 +78,7 @@ def resident(gateway) -> int:
 
 
 def cpu_seconds(gateway) -> float:
-    """CPU time that the gateway has taken so far."""
+    """Returns the CPU time of the gateway so far."""
     fields = Path(f"/proc/{gateway.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -88,7 +88,7 @@ def reached(gateway, listener: str, limit: str) -> int:
 
 
 def call(authority: str, path: str, *more: tuple[str, str]) -> bytes:
-    """The header section of a call."""
+    """Returns the header section of a call."""
     return block(
         (":method", "POST"), (":scheme", "http"), (":path", path), (":authority", authority),
         ("content-type", "application/grpc"), ("te", "trailers"), *more,
@@ -102,7 +102,7 @@ REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 
 
 def wait_on(peer: Peer, path: str, streams: int, is_whole: bool) -> list[bytes]:
-    """Opens so many calls, and returns the trailers of those that were refused."""
+    """Opens a number of calls, and returns the trailers of those that were refused."""
     headers = call(peer.authority, path)
     for number in range(streams):
         stream = 2 * number + 1
@@ -110,7 +110,7 @@ def wait_on(peer: Peer, path: str, streams: int, is_whole: bool) -> list[bytes]:
         if is_whole:
             peer.raw(frame(DATA, END_STREAM, stream, bytes(5)))
     refused = []
-    # What came before the answer to a PING came because of these calls.
+    # Frames that came before the answer to a PING came because of these calls.
     peer.send(6, 0, 0, b"all sent")
     while (got := peer.next()) is not None and not (got.kind == 6 and got.payload == b"all sent"):
         if got.kind == HEADERS and got.flags & END_STREAM:
@@ -121,7 +121,7 @@ def wait_on(peer: Peer, path: str, streams: int, is_whole: bool) -> list[bytes]:
 @pytest.mark.parametrize("path, is_whole", [(WATCH, True), (REFLECTION, False)], ids=["watch", "reflection"])
 def test_calls_that_wait_take_no_handlers(scene, is_full, path, is_whole):
     connections, streams = (40, 256) if is_full else (6, 64)
-    # Without a budget of their own, as many as there are handlers would keep everybody out.
+    # Without a limit of their own, as many as there are handlers would exclude everybody else.
     bystanders = scene({} if is_full else {"rpc": {"max_handlers": 200}})
     gateway = bystanders.gateway
     for listener in ("gateway", "auth"):
@@ -132,11 +132,11 @@ def test_calls_that_wait_take_no_handlers(scene, is_full, path, is_whole):
                 refused += len(wait_on(peer, path, streams, is_whole))
             assert metric(gateway, "data_gateway_waiting_calls", listener=listener) == 16
             assert metric(gateway, "data_gateway_handlers", listener=listener) == 0
-            # Each call ended in its place, and did not take the connection's others with it.
+            # Each call ended separately, without the connection's others.
             assert reached(gateway, listener, "waiting_calls_per_connection") == connections * streams - 16 - reached(
                 gateway, listener, "waiting_calls_per_address"
             )
-            # Another address still has its own.
+            # Another address still has its own limit.
             other = open_peers.enter_context(Peer(gateway.listeners[listener], source=ANOTHER))
             assert wait_on(other, path, 1, is_whole) == []
             bystanders.reconnect()
@@ -180,7 +180,7 @@ def open_descriptors(gateway) -> int:
 
 
 def connect(address: str, count: int, stack: ExitStack, source: str = ATTACKER) -> list[socket.socket]:
-    """Opens so many connections, as far as they are taken."""
+    """Opens a number of connections, as far as they are accepted."""
     host, port = address.split(":")
     opened = []
     for _ in range(count):
@@ -203,7 +203,7 @@ def test_connections_leave_descriptors_to_the_rest(binary, login, tmp_path, is_f
         with ExitStack() as stack:
             for listener in (*GRPC, "web"):
                 connect(gateway.listeners[listener], count, stack)
-            # A fresh connection for every call: each listener has some left for another address.
+            # A new connection for every call: each listener has some left for another address.
             for _ in range(3):
                 bystanders.reconnect()
                 bystanders.serve(rounds=1)
@@ -223,11 +223,11 @@ def test_a_gateway_without_descriptors_recovers(scene, is_full):
     gateway = bystanders.gateway
     _, hard = resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE)
     with ExitStack() as stack:
-        # Files could take what was kept for them; here the limit falls to what is open.
+        # Files can use descriptors that are reserved for them; here the limit falls to the number of open ones.
         resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE, (open_descriptors(gateway) + 2, hard))
         for listener in ("auth", "gateway"):
             connect(gateway.listeners[listener], 50, stack)
-        # Whoever is connected is served.
+        # Connected clients are served.
         listed = bystanders.user.objects("ListObjects", page_size=10)
         assert listed.objects
         eventually(lambda: "the process has no free file descriptors" in gateway.stderr)
@@ -252,7 +252,7 @@ def test_a_gateway_without_descriptors_ends_at_sigterm(scene, is_full):
             connect(gateway.listeners[listener], 50, stack)
         eventually(lambda: "the process has no free file descriptors" in gateway.stderr)
         gateway.process.send_signal(signal.SIGTERM)
-        # Where they stay, the gateway waits for them for as long as it waits for calls.
+        # Otherwise the gateway waits for them as long as it waits for calls.
         if not is_full:
             stack.close()
         assert gateway.process.wait(STOP_TIMEOUT) == 0
@@ -262,7 +262,7 @@ def test_a_gateway_without_descriptors_ends_at_sigterm(scene, is_full):
 
 
 def is_open(peer: socket.socket) -> bool:
-    """Whether the other side has the connection open still; it sends nothing before it ends it."""
+    """Returns whether the other side keeps the connection open; it sends nothing before it closes it."""
     peer.setblocking(False)
     try:
         return peer.recv(1) != b""
@@ -283,7 +283,7 @@ def test_slow_header_sections_keep_nobody_out(scene, is_full, listener):
         for peer in peers:
             with suppress(OSError):
                 peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: ")
-        # More than the share are closed at once, and the rest while others are answered.
+        # Connections beyond the share are closed at once, and the rest while others are served.
         eventually(lambda: sum(map(is_open, peers)) <= share)
         path = "/healthz" if listener == "ops" else "/.well-known/jwks.json"
         assert get(gateway.listeners[listener], path) == 200
@@ -298,7 +298,7 @@ def test_slow_header_sections_keep_nobody_out(scene, is_full, listener):
 
 
 def get(address: str, path: str, source: str = ANOTHER) -> int:
-    """The status of a GET on a connection of its own."""
+    """Returns the status of a GET on a new connection."""
     host, port = address.split(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=20, source_address=(source, 0))
     try:
@@ -310,14 +310,14 @@ def get(address: str, path: str, source: str = ANOTHER) -> int:
         connection.close()
 
 
-# MARK: answers that nobody reads
+# MARK: responses that nobody reads
 
 LIST = "/archebase.data_gateway.v1.DataGatewayObjectService/ListObjects"
 INITIAL_WINDOW_SIZE = 4
 
 
 def test_unread_answers_keep_nobody_out(scene, is_full):
-    # In the short form an answer has some 10 KiB, and one address may have 32 of them.
+    # In the short form a response has about 10 KiB, and one address may have 32 of them.
     small = {
         "max_response_bytes": 1280 * 1024,
         "max_response_bytes_per_connection": 64 * 1024,
@@ -341,14 +341,14 @@ def test_unread_answers_keep_nobody_out(scene, is_full):
                 peer.raw(frame(HEADERS, END_HEADERS, stream, headers) + frame(DATA, END_STREAM, stream, message))
 
         def trickle() -> None:
-            # A byte here and there, as a client sends who wants to stay.
+            # A byte now and then, like a client that wants to stay connected.
             for peer in peers:
                 with suppress(OSError):
                     peer.window_update(1, 1)
 
-        # The calls behind it wait: their answers are not made.
+        # The calls after it wait: their responses are not made.
         eventually(lambda: reached(gateway, "gateway", "response_bytes_per_connection") > 0)
-        # An answer more, which found room when it came, and the small ones.
+        # One more response, for which there was room when it was made, and the small ones.
         assert metric(gateway, "data_gateway_response_bytes", listener="gateway") < share + 1024 * 1024
         bystanders.serve(rounds=2)
         if is_full:
@@ -377,7 +377,7 @@ def test_reflection_takes_small_requests_only(scene):
     assert metric(gateway, "grpc_server_handled_total", listener="auth", grpc_code="RESOURCE_EXHAUSTED") == 1
 
 
-# MARK: requests that do not come to their end
+# MARK: incomplete requests
 
 
 def test_half_sent_requests_keep_nobody_out(scene, is_full):
@@ -389,7 +389,7 @@ def test_half_sent_requests_keep_nobody_out(scene, is_full):
     bystanders = scene({} if is_full else {"rpc": small})
     gateway = bystanders.gateway
     connections, streams = (64, 4) if is_full else (4, 4)
-    #: Below the window of a stream, and four of them below that of a connection.
+    #: Below the window of a stream; four of them are below that of a connection.
     piece = bytes(200 * 1024)
     with ExitStack() as stack:
         for _ in range(connections):
@@ -418,7 +418,7 @@ PASSWORD = "a password of some length"
 
 
 def sign_in(gateway, password: str, source: str) -> tuple[int, str]:
-    """Login of the admin of `system` at the web listener from an address: the status, and the message of a refusal."""
+    """Signs in as the admin of `system` at the web listener from an address; returns the status and the error message."""
     host, port = gateway.listeners["web"].split(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=60, source_address=(source, 0))
     try:
@@ -444,11 +444,12 @@ def test_wrong_passwords_of_strangers_keep_no_owner_out(scene, login, is_full, s
     seen: set[tuple[int, str]] = set()
 
     def guess(attacker: str) -> None:
-        # As often as passwords can be hashed; more would slow down the bystanders in this process, not the gateway.
+        # At the rate at which passwords can be hashed; a higher one would slow down the bystanders in this process,
+        # not the gateway.
         while not ends.wait(0.5):
             seen.add(sign_in(gateway, "wrong", attacker))
 
-    # More than there are places in the queue of passwords.
+    # More than the places in the queue of passwords.
     attackers = [f"127.0.1.{number}" for number in range(1, 101 if is_full else 81)]
     with ThreadPoolExecutor(len(attackers)) as pool:
         try:
@@ -456,7 +457,7 @@ def test_wrong_passwords_of_strangers_keep_no_owner_out(scene, login, is_full, s
             eventually(lambda: (503, "too many logins failed: try again later") in seen, seconds=60)
             for _ in range(10):
                 assert sign_in(gateway, ADMIN_PASSWORD, source) == (200, "")
-            # Who never was there is as the attackers are.
+            # An address without an earlier sign-in is treated like the attackers.
             assert sign_in(gateway, ADMIN_PASSWORD, ANOTHER)[0] == 503
             bystanders.serve(rounds=1)
             if is_full:
@@ -470,7 +471,7 @@ def test_wrong_passwords_of_strangers_keep_no_owner_out(scene, login, is_full, s
 
 
 def ask_for_keys(gateway, stubs, device_ids: list[str]) -> None:
-    """InitDevice from the attacker's address, once for each."""
+    """Calls InitDevice from the attacker's address, once for each id."""
     for start in range(0, len(device_ids), 50):
         with Peer(gateway.listeners["device-init"], source=ATTACKER) as peer:
             headers = call(peer.authority, INIT)
@@ -527,13 +528,13 @@ def test_nobody_writes_another_organizations_audit_lines_away(scene, stubs, is_f
             return database.execute(f"SELECT count(*) FROM audit WHERE {where}", [*wanted.values()]).fetchone()[0]
 
     before = actions(organization="system")
-    # Few threads: the bystanders' calls are timed beside them.
+    # Few threads, because the bystanders' calls are timed at the same time.
     with ThreadPoolExecutor(4) as pool, measured(bystanders, "audit log") if is_full else nullcontext():
         ids = [found.file_id]
         calls = [pool.submit(attacker.objects, "RequestDownload", file_ids=ids) for _ in range(2 * lines + 100)]
     for call in calls:
         call.result()
-    # The sweep is made at a start, and once a minute.
+    # The sweep runs at start, and once a minute.
     gateway.stop()
     gateway.start()
     eventually(lambda: metric(gateway, "data_gateway_audit_overfull_organizations") == 1)

@@ -1,4 +1,4 @@
-"""A disk that is full to the last page is emptied through the gateway itself, and is no reason not to start."""
+"""A completely full disk can be emptied through the gateway itself, and does not prevent a start."""
 
 import grpc
 import pytest
@@ -16,7 +16,7 @@ CONFIG = {
     "database": {"reserve_bytes": 4 * MIB},
     "object_store": {"min_free_bytes": 8 * MIB},
 }
-#: Calls that each leave some rows; then one has to find no space.
+#: The number of calls that each leave some rows; one of them has to find no space.
 CALLS = 20_000
 
 
@@ -41,18 +41,18 @@ def gateway(binary, tmp_path, disk):
 
 
 class Filler:
-    """Fills a gateway's disk, and knows what was acknowledged."""
+    """Fills a gateway's disk, and records what was acknowledged."""
 
     def __init__(self, gateway, login):
         self.gateway, self.login = gateway, login
         self.user = login(gateway)
         self.uploader = Fleet.create(self.user).uploader()
-        #: By the value of the tag `run`.
+        #: The objects by the value of the tag `run`.
         self.objects: dict[str, bytes] = {}
         self._number = 0
 
     def upload(self) -> str:
-        """Stores an object, each step in one attempt; raises what the first refusal was."""
+        """Stores an object, each step in one attempt; raises the first error."""
         self._number += 1
         run, data = unique("full"), content(OBJECT, seed=self._number)
         upload = Upload.create(self.uploader)
@@ -67,14 +67,14 @@ class Filler:
     def fill_by_data(self, disk) -> Upload:
         """Uploads until both floors are reached.
 
-        Returns an upload under way.
+        Returns an upload in progress.
         """
         upload = Upload.create(self.uploader)
         multipart_id = upload.store.initiate()
         while disk.free_bytes >= CONFIG["object_store"]["min_free_bytes"]:
             self.upload()
         eventually(self.is_refused)
-        # What is under way goes on, but not to the last byte.
+        # Uploads in progress continue, but not to the last byte.
         for number in range(1, SIZE // MIB):
             answer = RawStore(upload.credentials).request(
                 "PUT", [("partNumber", str(number)), ("uploadId", multipart_id)], content(MIB, seed=number)
@@ -103,7 +103,7 @@ class Filler:
         return fetch_url(location.read.uri).body
 
     def check(self) -> None:
-        """All that was acknowledged is there."""
+        """Checks that everything acknowledged exists."""
         for run, data in self.objects.items():
             assert self.download(run) == data, run
 
@@ -115,11 +115,11 @@ class Filler:
         self.gateway.start()
 
     def empty(self, count: int) -> None:
-        """Deletes objects; their space is there for others at once."""
+        """Deletes objects; their space is available to others at once."""
         for run in list(self.objects)[:count]:
             self.user.delete_permanently(self.file_id(run))
             del self.objects[run]
-        # The files go behind the answer, and their space shows a second later.
+        # Files are removed after the response, and their space shows a second later.
         eventually(self.is_taken)
 
     def is_refused(self) -> bool:
@@ -153,7 +153,7 @@ def test_a_full_disk_is_emptied_through_the_gateway(gateway, disk, login, end):
     for _ in range(3):
         under_way = filler.fill_by_data(disk)
         assert not is_released(gateway)
-        # Another program takes what the floors left.
+        # Another program takes the space that the floors left.
         disk.fill()
         filler.fill_by_calls(under_way)
         assert is_released(gateway)
@@ -182,7 +182,7 @@ def test_a_disk_that_calls_filled_is_emptied_through_the_gateway(gateway, disk, 
     under_way = Upload.create(filler.uploader)
     disk.fill()
     filler.fill_by_calls(under_way)
-    # Neither sign-ins nor starts use the reserve up.
+    # Neither sign-ins nor starts use up the reserve.
     for _ in range(5):
         filler.restart(end)
         for _ in range(20):

@@ -1,8 +1,8 @@
-"""A replay of the calls of a Go uploader that is deployed, as its source makes them.
+"""The calls of a deployed Go uploader, according to its source.
 
-It signs V1 over *every* query parameter, sends even one part as a multipart upload, asks ListParts with max-parts=1
-before HEAD, initiates again at every resume, computes the ETag of the whole itself, and aborts after a Complete whose
-answer it lost.
+It signs V1 over *every* query parameter, sends even one part as a multipart upload, calls ListParts with max-parts=1
+before HEAD, initiates again at every resume, computes the ETag of the whole itself, and aborts after a Complete
+without a response.
 """
 
 import base64
@@ -49,7 +49,7 @@ class GoUploader:
         return self.store.request("POST", [("uploadId", multipart)], body, {"Content-Type": "application/xml"})
 
     def has_parts(self, multipart: str) -> bool:
-        """ListParts with max-parts=1: 404 tells this client to start over."""
+        """Calls ListParts with max-parts=1; after 404 this client starts over."""
         answer = self.store.request("GET", [("max-parts", "1"), ("uploadId", multipart)])
         if answer.status == 404:
             return False
@@ -65,7 +65,7 @@ class GoUploader:
 
 
 def etag_of(pieces: list[bytes]) -> str:
-    """MD5 over the parts' MD5s in upper-case hex, upper-case, and the number of parts: as the client computes it."""
+    """Returns the MD5 over the parts' MD5s in upper-case hex, upper-case, and the number of parts, like the client."""
     digests = "".join(hashlib.md5(piece).hexdigest().upper() for piece in pieces)
     return f"{hashlib.md5(digests.encode()).hexdigest().upper()}-{len(pieces)}"
 
@@ -105,7 +105,7 @@ def test_a_resume_initiates_again(uploader, stubs):
     interrupted = go.initiate()
     go.upload_part(interrupted, 1, pieces[0])
 
-    # Started again: it asks what to do, gets fresh credentials, looks for parts, then for the object.
+    # After a restart it calls GetUploadRecovery, gets new credentials, looks for parts, then for the object.
     assert uploader.recovery(upload.logical_id).next_action == stubs.gateway.UPLOAD_RECOVERY_ACTION_CONTINUE
     upload.credentials = upload.reissued()
     go = GoUploader(upload)
@@ -122,7 +122,7 @@ def test_a_resume_initiates_again(uploader, stubs):
         oss_object_etag=etag_of(pieces),
         part_size_bytes=PART_SIZE,
     )
-    # What the interrupted multipart upload held is dropped with the completion.
+    # The parts of the interrupted multipart upload are dropped with the completion.
     assert not go.has_parts(interrupted)
     assert upload.store.get() == data
 
@@ -154,7 +154,7 @@ def test_a_complete_whose_answer_was_lost(uploader, stubs):
         oss_object_etag=etag_of(pieces),
         part_size_bytes=PART_SIZE,
     )
-    # Also after CompleteUpload: an abort touches nothing, and the parts are still listed.
+    # Also after CompleteUpload: an abort has no effect, and the parts are still listed.
     upload.credentials = upload.reissued()
     go = GoUploader(upload)
     assert go.abort(multipart)[0] in (403, 404)

@@ -1,7 +1,7 @@
-"""HTTP/2 and HPACK, case by case as h2spec has them: its 147, by section and number of h2spec 2.6 (RFC 7540 and 7541).
+"""HTTP/2 and HPACK: the 147 cases of h2spec 2.6, by its sections and numbers (RFC 7540 and 7541).
 
-A test's name begins with its section and its number there, and says what the server must do. Where h2spec also takes a
-connection that just closes for an error, GOAWAY or RST_STREAM with the right code is asked for here.
+A test's name begins with the section and the number there, and says what the server must do. In cases where h2spec
+also accepts a connection that is just closed, these tests require GOAWAY or RST_STREAM with the right code.
 """
 
 import struct
@@ -42,13 +42,13 @@ from support.h2raw import (
     string,
 )
 
-#: The message without fields, with its prefix: an EmptyCall's request, and its response.
+#: The message without fields, with its prefix: the request and the response of an EmptyCall.
 MESSAGE = bytes(5)
 
 
 @pytest.fixture
 def connect(interop):
-    """Opens connections, with SETTINGS of the test's choice; closed with the test."""
+    """Opens connections with SETTINGS of the test's choice, which are closed after the test."""
     opened = []
 
     def make(settings: dict[int, int] | None = None, greet: bool = True) -> Peer:
@@ -67,13 +67,13 @@ def peer(connect) -> Peer:
 
 @pytest.fixture
 def head(interop) -> bytes:
-    """The header section of an EmptyCall. Without its message it is answered, too: with 200 and a gRPC status."""
+    """The header section of an EmptyCall. Even without its message it gets a response, with 200 and a gRPC status."""
     return h2raw.call(interop.address, "EmptyCall")
 
 
 @pytest.fixture
 def half_closed(connect, head) -> Peer:
-    """Stream 1 has a whole request and waits for a window to be answered in: half-closed (remote), and stays so."""
+    """Stream 1 has a complete request, and its response waits for a window: it is and stays half-closed (remote)."""
     peer = connect({INITIAL_WINDOW_SIZE: 0})
     ask(peer, head)
     peer.expect(HEADERS, 1)
@@ -82,20 +82,20 @@ def half_closed(connect, head) -> Peer:
 
 @pytest.fixture
 def closed(peer, head) -> Peer:
-    """Stream 1 has a whole request and a whole answer."""
+    """Stream 1 has a complete request and a complete response."""
     ask(peer, head)
     peer.expect_end(1)
     return peer
 
 
 def ask(peer: Peer, head: bytes, stream: int = 1) -> None:
-    """A whole call, with a message."""
+    """Sends a complete call with a message."""
     peer.send(HEADERS, END_HEADERS, stream, head)
     peer.send(DATA, END_STREAM, stream, MESSAGE)
 
 
 def answers(peer: Peer, stream: int = 1) -> None:
-    """The call gets its header section, its message and its trailers."""
+    """Expects the header section, the message and the trailers of the response."""
     peer.expect(HEADERS, stream)
     assert peer.expect(DATA, stream).payload == MESSAGE
     assert peer.expect(HEADERS, stream).flags & END_STREAM
@@ -316,7 +316,7 @@ def test_http2_3_5__1_the_preface_is_answered_with_settings(connect):
 def test_http2_3_5__2_another_preface_ends_the_connection(connect):
     peer = connect(greet=False)
     peer.raw(b"INVALID CONNECTION PREFACE\r\n\r\n")
-    # That peer may not speak HTTP/2 at all: GOAWAY can be left out (RFC 9113, section 3.4).
+    # That peer may not support HTTP/2 at all: GOAWAY can be omitted (RFC 9113, section 3.4).
     while (frame := peer.next()) is not None:
         assert frame.kind in (SETTINGS, WINDOW_UPDATE) or (frame.kind == GOAWAY and frame.error == PROTOCOL_ERROR)
 
@@ -362,7 +362,7 @@ def test_http2_4_2__3_a_headers_frame_that_is_too_large_is_a_connection_error(pe
 
 
 def test_http2_4_3__1_an_invalid_header_block_is_a_connection_error(peer):
-    # A literal whose value, of 127 and more octets by its prefix, has none.
+    # A literal whose prefix announces a value of 127 or more octets, but has none.
     peer.send(HEADERS, END_HEADERS | END_STREAM, 1, b"\x40\x01\x61\xff\x80\x01")
     peer.expect_connection_error(COMPRESSION_ERROR)
 
@@ -712,7 +712,7 @@ def test_http2_6_9_2__2_a_window_can_become_negative(connect, head):
     peer = connect({INITIAL_WINDOW_SIZE: 3})
     ask(peer, head)
     assert len(peer.expect(DATA, 1).payload) == 3
-    # 3 octets are out: from now on the window is 2 - 3 = -1.
+    # 3 octets were sent: from now on the window is 2 - 3 = -1.
     peer.settings((INITIAL_WINDOW_SIZE, 2))
     peer.expect(SETTINGS, flags=ACK)
     peer.window_update(1, 2)
@@ -773,7 +773,7 @@ def test_http2_6_10__6_after_data_is_a_connection_error(peer, head):
 def test_http2_7__1_goaway_with_an_unknown_code_has_no_consequence(peer):
     peer.send(GOAWAY, 0, 0, struct.pack(">II", 0, 0xFF))
     peer.send(PING, 0, 0, b"h2spec!!")
-    # Nothing is under way: closing is as good an answer as the PING's acknowledgement.
+    # No call is in progress: closing is as valid as the PING's acknowledgement.
     while (frame := peer.next()) is not None and frame.kind != PING:
         assert frame.kind != GOAWAY or frame.error == 0
 
@@ -863,11 +863,11 @@ def test_hpack_6_3__1_a_table_size_above_the_setting_is_a_connection_error(peer,
     peer.expect_connection_error(COMPRESSION_ERROR)
 
 
-# Beyond h2spec: what must not be taken for an error.
+# Beyond h2spec: sequences that are not errors.
 
 
 def test_trailers_that_cross_our_reset_are_no_error(peer, head):
-    """The answer is complete before the request is, and so the server resets the stream (RFC 9113, section 8.1)."""
+    """The response is complete before the request is, so the server resets the stream (RFC 9113, section 8.1)."""
     peer.send(HEADERS, END_HEADERS, 1, h2raw.call(peer.authority, "Nothing"))
     peer.expect(HEADERS, 1, END_STREAM)
     while peer.next().kind != RST_STREAM:
@@ -879,7 +879,7 @@ def test_trailers_that_cross_our_reset_are_no_error(peer, head):
 
 
 def test_streams_that_come_before_our_settings_and_are_too_many_are_refused_alone(connect, head):
-    """A client that has not heard the limit yet may open more streams, and send their DATA before it hears of it."""
+    """A client that has not received the limit yet may open more streams, and send DATA on them."""
     peer = connect(greet=False)
     peer.raw(h2raw.PREFACE + h2raw.frame(SETTINGS, 0, 0, b""))
     opened = b"".join(h2raw.frame(HEADERS, END_HEADERS, 2 * number + 1, head) for number in range(300))

@@ -1,4 +1,4 @@
-"""grpc.health.v1 and the readiness probes of clients in the field."""
+"""grpc.health.v1 and the readiness probes of deployed clients."""
 
 import grpc
 import pytest
@@ -9,7 +9,7 @@ from support.refusal import refused
 
 GRPC_LISTENERS = [name for name in LISTENERS if name not in ("object-store", "web", "ops")]
 
-#: Listener → the services that it serves, as health knows them.
+#: The services of each listener, with their names in health checks.
 SERVICES = {
     "auth": ["archebase.auth.v1.AuthService"],
     "gateway": ["archebase.data_gateway.v1.DataGatewayService", "archebase.data_gateway.v1.DataGatewayObjectService"],
@@ -69,7 +69,7 @@ def test_a_service_answers_at_its_own_listener_only(gateway, stubs):
 
 
 def test_probe_with_a_nonsense_credential(gateway, stubs):
-    """Clients call the gateway ready when this is UNAUTHENTICATED; however often they ask, it is never rate-limited."""
+    """Clients consider the gateway ready if this is UNAUTHENTICATED; it is never rate-limited, however often they call."""
     for _ in range(200):
         with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
             exchange(gateway, stubs, "readiness-probe")

@@ -1,4 +1,4 @@
-"""Destinations of copies that answer with anything but an object store's documents: their jobs fail, and nothing else."""
+"""Copy destinations whose responses are not an object store's documents: their jobs fail, and nothing else happens."""
 
 import base64
 import http.server
@@ -13,7 +13,7 @@ from support.uploads import Upload, content
 MIB = 1024 * 1024
 PART_SIZE = 5 * MIB
 
-#: What each destination answers with; one of them ended the process once, and again after each start.
+#: The responses of the destinations; one of them once ended the process, and again after each start.
 BODIES = [
     b"",
     b"no XML at all \xff\xfe\x00",
@@ -27,7 +27,7 @@ BODIES = [
     b"<Error><Code>" + b"A" * (7 * MIB) + b"</Code></Error>",
     b"<Error><a/>" + b"<a/>" * MIB + b"</Error>",
 ]
-#: When they begin to do so, by the first word of the bucket's name, and what becomes of the items.
+#: The beginning of these responses, by the first word of the bucket's name, and the results of the items.
 STAGES = {
     "every": "DESTINATION_REFUSED",
     "initiate": "DESTINATION_REFUSED",
@@ -37,7 +37,7 @@ STAGES = {
 
 
 class Hostile(http.server.BaseHTTPRequestHandler):
-    """Takes path-style requests for buckets named `STAGE-NUMBER`, of any dialect."""
+    """Handles path-style requests for buckets named `STAGE-NUMBER`, of any dialect."""
 
     protocol_version = "HTTP/1.1"
 
@@ -105,7 +105,7 @@ def test_only_its_own_jobs_fail(gateway_with, login, endpoint, tmp_path, kind):
         bucket: copies.create([found.file_id], {"endpoint": common["endpoint"], "bucket": bucket}).copy_job_id
         for bucket in buckets
     }
-    # A job that is under way goes on after a start, and hears the same again.
+    # A job in progress continues after a restart, and gets the same response again.
     eventually(lambda: any(copies.states(job) == ["FAILED_TERMINAL"] for job in jobs.values()), 60)
     assert gateway.process.poll() is None
     gateway.kill()

@@ -1,4 +1,4 @@
-"""XML that no client of the store sends by itself: each document is refused, and nothing else happens to the gateway."""
+"""XML that no regular client of the store sends: each document is refused, and the gateway is not affected."""
 
 import http.client
 import random
@@ -24,7 +24,7 @@ def completion(inner: bytes) -> bytes:
     return b"<CompleteMultipartUpload>" + inner + b"</CompleteMultipartUpload>"
 
 
-#: A byte that is not UTF-8 in each place where one can stand, processing instructions, document types in several encodings, and
+#: A byte that is not UTF-8 at each possible place, processing instructions, document types in several encodings, and
 #: documents that are costly to read. A general parser trapped at six of them.
 HOSTILE = {
     "element name": completion(b"<a\xff/>"),
@@ -51,7 +51,7 @@ HOSTILE = {
     "a long name": completion(b"<" + b"a" * MIB + b"/>"),
     "a long comment": completion(b"<!--" + b"-a" * MIB),
 }
-#: What is put into documents.
+#: The pieces that are inserted into documents.
 PIECES = [
     b"<", b">", b"/>", b"</", b"<!--", b"-->", b"--", b"<?x?>", b"<?xml version='1.0'?>", b"<![CDATA[", b"]]>", b"&",
     b"&lt;", b"&#0;", b"&#x41;", b"&#xD800;", b"&b;", b";", b"xmlns:a='b'", b"a:", b" a='1'", b"'", b'"', b"=",
@@ -62,7 +62,7 @@ HOSTILE_IDS = [name.replace(" ", "-") for name in HOSTILE]
 
 @dataclass
 class Store:
-    """A gateway with two static keys, one of which only reads."""
+    """A gateway with two static keys, one of which may only read."""
 
     gateway: Gateway
     fleet: Fleet
@@ -71,7 +71,7 @@ class Store:
         return self.fleet.uploader()
 
     def static(self, key: StaticKey, name: str) -> RawStore:
-        """A client that asks for an object by a static key."""
+        """Returns a client for an object with a static key."""
         return RawStore(key.credentials(self.gateway, name))
 
     @property
@@ -113,7 +113,7 @@ def test_credentials_that_only_read_get_no_further_than_the_upload(store, body):
     upload.parts = [upload.store.upload_part(multipart, 1, content(1000))]
     upload.etag = upload.store.complete(multipart, upload.parts)
     upload.complete()
-    # What is completed can be completed again, so that its document counts.
+    # A completed upload can be completed again, so its document is evaluated.
     assert complete(raw, multipart, body).error() == (400, "MalformedXML")
     assert complete(raw, "NOPE", body).error() == (404, "NoSuchUpload")
     assert store.is_alive
@@ -129,7 +129,7 @@ def test_a_static_key_that_only_reads_is_denied(store, body):
 
 
 def test_refusals_do_not_wait_for_the_body(store):
-    """Who asks before sending is not told to go on: neither upload nor rights need a document."""
+    """A client that asks before sending does not get `100 Continue`: the checks of upload and rights need no document."""
     name = "tools/refused"
     multipart = initiated(store.static(WRITER, name))
     for upload, size, expected in (
@@ -141,7 +141,7 @@ def test_refusals_do_not_wait_for_the_body(store):
 
 
 def header_only(raw: RawStore, multipart: str, size: int) -> Answer:
-    """The answer to a Complete whose body is held back until the store asks for it."""
+    """Returns the response to a Complete whose body waits for `100 Continue`."""
     target, headers = raw.head("POST", [("uploadId", multipart)])
     connection = http.client.HTTPConnection(raw.address, timeout=20)
     try:
@@ -156,7 +156,7 @@ def header_only(raw: RawStore, multipart: str, size: int) -> Answer:
 
 
 def test_changed_documents_never_fail_the_server(store, is_full):
-    """No answer is a failure of the server's, and the process lives."""
+    """No response is a server error, and the process lives."""
     device = RawStore(Upload.create(store.uploader()).credentials)
     multipart = initiated(device)
     etag = device.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000)).headers["ETag"].encode()
@@ -196,6 +196,6 @@ def test_changed_documents_never_fail_the_server(store, is_full):
         seen[status] = seen.get(status, 0) + 1
     connection.close()
     assert store.is_alive
-    # All of it was looked at: documents that were taken, and refused, and none of the many was lost.
+    # All documents were evaluated: some were accepted, some refused, and none was lost.
     assert {200, 400, 403, 404, 501} <= seen.keys(), seen
     assert sum(seen.values()) > 0.99 * (FULL_REQUESTS if is_full else REQUESTS), seen

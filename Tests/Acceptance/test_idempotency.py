@@ -1,4 +1,4 @@
-"""CreateLogicalUpload that is sent again with its idempotency key gives the same upload."""
+"""A repeated CreateLogicalUpload with the same idempotency key returns the same upload."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -27,7 +27,7 @@ def test_the_same_upload_survives_a_crash_and_comes_to_its_end(gateway_with, log
     assert (again.upload_id, again.logical_upload_id) == (lost.upload_id, lost.logical_upload_id)
     upload = Upload.of(uploader, again).put(content(1000))
     upload.complete()
-    # Credentials of what is completed only read.
+    # Credentials of a completed upload may only read.
     done = Upload.of(uploader, uploader.create(idempotency_key=key))
     assert done.store.get() == content(1000)
     assert done.recovery().logical_upload_status == stubs.gateway.LOGICAL_UPLOAD_STATUS_COMPLETED

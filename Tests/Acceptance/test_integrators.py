@@ -1,16 +1,17 @@
-"""docs/integrators.md: every line of curl in it works, in the order of the file, and no RPC is missing from it."""
+"""docs/integrators.md: every curl line works, in the order of the file, and every RPC is included."""
 
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from support import rest_lines
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import Fleet, call
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs/integrators.md"
-#: The listeners' usual addresses, which the document has.
+#: The default addresses of the listeners, which the document uses.
 ADDRESSES = {
     "127.0.0.1:50051": "auth",
     "127.0.0.1:50053": "gateway",
@@ -22,7 +23,7 @@ ADDRESSES = {
 
 
 def rpcs() -> set[str]:
-    """Every RPC of protos/, as a path."""
+    """Returns every RPC of protos/ as a path."""
     found = set()
     for path in (ROOT / "protos").rglob("*.proto"):
         text = path.read_text()
@@ -33,7 +34,9 @@ def rpcs() -> set[str]:
 
 
 def script() -> str:
-    """The blocks of curl, each line where the document has it: so bash names the document's line when one fails."""
+    """Returns the curl blocks, with each line at its number in the document, so that bash reports the document's line
+    for a failure.
+    """
     lines, is_shell = [], False
     for line in DOCUMENT.read_text().splitlines():
         if line.startswith("```"):
@@ -46,8 +49,8 @@ def script() -> str:
 
 @pytest.fixture
 def furnished(gateway_with, login, stubs, tmp_path):
-    """A gateway with what the lines presuppose: the internal listener, a folder for copies, and an event that a webhook
-    did not take.
+    """A gateway that fulfills the prerequisites of the lines: the internal listener, a folder for copies, and an
+    event that could not be delivered.
     """
     (tmp_path / "copies").mkdir()
     secret = tmp_path / "secret"
@@ -77,16 +80,24 @@ def test_every_line_of_curl_works(furnished, tmp_path):
     (tmp_path / "data/initial-admin-password").write_text(ADMIN_PASSWORD + "\n")
     (tmp_path / "integrators.sh").write_text(text)
     command = ["bash", "-euE", "-o", "pipefail", "-c"]
-    # A call that fails within $(…) fails the line; `null` is what jq makes of a field that is not there.
+    # A failing call within $(…) fails the line; jq returns `null` for a missing field.
     command += ["trap 'echo \"docs/integrators.md:$LINENO: $BASH_COMMAND\" >&2' ERR; source ./integrators.sh"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    assert done.stdout.endswith("}") and "a rob" in done.stdout
+    assert done.stdout.rstrip().endswith("}") and "a rob" in done.stdout
+
+
+def called() -> set[str]:
+    """The RPCs that the lines call: by REST, but for the streams of clients."""
+    lines = script().splitlines()
+    return {call.rpc for line in lines if (call := rest_lines.parse(line))} | set(
+        re.findall(r"curl [^|]*?/([a-z0-9_.]+\.[A-Za-z]+/[A-Za-z]+)", script())
+    )
 
 
 @pytest.mark.parametrize("path", sorted(rpcs()))
 def test_every_rpc_is_there(path):
-    assert re.search(rf"curl [^|]*/{re.escape(path)}\b", script()), f"{path} has no line of curl in {DOCUMENT.name}"
+    assert path in called(), f"{path} has no line of curl in {DOCUMENT.name}"
 
 
 def test_the_lines_of_grpcurl_make_the_same_calls():

@@ -1,4 +1,4 @@
-"""InternalStorageService: any object, for programs that the operator trusts; its URLs, by common clients."""
+"""InternalStorageService: any object, for programs that the operator trusts; and its URLs, with common clients."""
 
 import subprocess
 import urllib.error
@@ -20,7 +20,7 @@ BUCKET = "data"
 
 @pytest.fixture
 def key() -> str:
-    """A key that no object has, with what must be encoded in it."""
+    """A key without an object, with characters that must be encoded."""
     return f"reports/{unique('a +&?ü')}/summary.json"
 
 
@@ -40,7 +40,7 @@ def by_oss2(operation, data: bytes, tmp_path) -> int:
 
 
 def by_urllib(operation, data: bytes, tmp_path) -> int:
-    """Sends a content type of its own choice: application/x-www-form-urlencoded."""
+    """Sends with urllib, which adds its own content type: application/x-www-form-urlencoded."""
     request = urllib.request.Request(operation.uri, data, dict(operation.headers), method=operation.method)
     with urllib.request.urlopen(request, timeout=20) as reply:
         return reply.status
@@ -64,7 +64,7 @@ def test_object_put_by_a_presigned_url_is_read_by_one(admin, key, tmp_path, put,
     found = admin.internal("ReadObject", BUCKET, key, max_bytes=100_000)
     assert found.content == data and found.etag == bucket.get_object_with_url(again.read.uri).headers["ETag"]
     assert found.content_type in ("application/octet-stream", "application/x-www-form-urlencoded")
-    # A finished object is never written over: not by the same URL, nor is another one issued.
+    # A finished object is never overwritten: neither with the same URL, nor is another one issued.
     answer = fetch_url(presigned.write.uri, method="PUT", body=b"x")
     assert (answer.status, b"<Code>AccessDenied</Code>" in answer.body) == (403, True)
     for mode in (WRITE, READ_WRITE):

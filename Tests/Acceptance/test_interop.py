@@ -1,6 +1,6 @@
-"""gRPC's "Interoperability Test Case Descriptions", by grpcio: each case that a server can meet.
+"""gRPC's "Interoperability Test Case Descriptions" with grpcio: each case that a server can meet.
 
-A case's name is the description's. The sizes are, too.
+The names and the sizes are those of the descriptions.
 """
 
 import os
@@ -10,7 +10,7 @@ import grpc
 import pytest
 from support import h2raw
 
-#: Of the messages in the cases about large ones.
+#: The sizes in the cases with large messages.
 REQUEST, RESPONSE = 271828, 314159
 REQUESTS, RESPONSES = (27182, 8, 1828, 45904), (31415, 9, 2653, 58979)
 TIMEOUT = 60
@@ -29,13 +29,13 @@ def stub(channel, testing):
 
 @pytest.fixture(scope="module")
 def zeros(testing):
-    """A payload of that many bytes."""
+    """Makes a payload of that many bytes."""
     return lambda size: testing.Payload(body=bytes(size))
 
 
 @pytest.fixture(scope="module")
 def noise(testing):
-    """A payload of that many bytes that compression does not shorten: grpcio then sends it as it is."""
+    """Makes an incompressible payload of that many bytes, which grpcio sends uncompressed."""
     return lambda size: testing.Payload(body=os.urandom(size))
 
 
@@ -51,7 +51,7 @@ def refused(call, *arguments, **options) -> grpc.RpcError:
 
 
 def outputs(testing, payloads, **more):
-    """The requests of ping_pong: one for each response, with its payload."""
+    """Makes the requests of ping_pong: one for each response, with its payload."""
     return [
         testing.StreamingOutputCallRequest(response_parameters=[{"size": size}], payload=payload, **more)
         for size, payload in zip(RESPONSES, payloads, strict=False)
@@ -71,7 +71,7 @@ def test_large_unary_call_is_answered(stub, large, zeros):
 
 
 def test_client_compressed_unary(stub, large, zeros):
-    # The probe: a server that cannot tell would let it by.
+    # The probe: a server that cannot detect the difference would accept it.
     probe = large(expect_compressed={"value": True})
     assert refused(stub.UnaryCall, probe).code() is grpc.StatusCode.INVALID_ARGUMENT
     compressed = stub.UnaryCall(probe, timeout=TIMEOUT, compression=grpc.Compression.Gzip)
@@ -124,7 +124,7 @@ def test_server_compressed_streaming(stub, testing, order):
 
 
 def test_compressed_messages_are_flagged_on_the_wire(interop, testing):
-    """grpcio does not tell whether a message came compressed: here its flag is seen."""
+    """grpcio does not expose whether a message was compressed, so this test reads its flag."""
     order = [False, True, False, True]
     parameters = [{"size": 1000, "compressed": {"value": value}} for value in order]
     request = testing.StreamingOutputCallRequest(response_parameters=parameters).SerializeToString()
@@ -251,14 +251,14 @@ def test_timeout_on_sleeping_server(stub, testing, zeros):
 
 
 def test_the_server_itself_ends_a_call_whose_time_is_over(interop, testing):
-    """grpcio's own clock ends the calls above; here nobody else watches it."""
+    """grpcio's own clock ends the calls above; here only the server's clock can end it."""
     request = testing.StreamingOutputCallRequest(response_parameters=[{"size": 1, "interval_us": 1_800_000_000}])
     message = request.SerializeToString()
     with interop.peer() as peer:
         fields = h2raw.call(peer.authority, "StreamingOutputCall", ("grpc-timeout", "50m"))
         peer.send(h2raw.HEADERS, h2raw.END_HEADERS, 1, fields)
         peer.send(h2raw.DATA, h2raw.END_STREAM, 1, b"\0" + len(message).to_bytes(4, "big") + message)
-        # A response that consists of its header section, with the status in it: a string of one character.
+        # A response that consists of its header section, including the status as a string of one character.
         assert b"\x014" in peer.expect(h2raw.HEADERS, 1, h2raw.END_STREAM).payload
 
 
@@ -278,7 +278,7 @@ def test_a_header_section_goes_on_after_another_call_has_ended(interop, testing)
 
 
 def test_1000_parallel_large_unary(interop, testing, large, zeros):
-    """More calls than a connection may have streams, on a few connections: every one is answered in full."""
+    """More calls than a connection may have streams, on a few connections: each one gets a complete response."""
     channels = [interop.channel() for _ in range(4)]
     stubs = [testing.TestServiceStub(channel) for channel in channels]
     request, payload = large(), zeros(RESPONSE)
@@ -292,9 +292,9 @@ def test_a_header_section_of_60_kb_is_refused_and_the_connection_goes_on(interop
     filler = [(f"x-filler-{number}", "a" * 1000) for number in range(60)]
     with interop.peer() as peer:
         fragments = h2raw.call(peer.authority, "EmptyCall", *filler)
-        # In frames of at most 16 KiB, one behind the other.
+        # In frames of at most 16 KiB, one after the other.
         pieces = [fragments[at : at + 16384] for at in range(0, len(fragments), 16384)]
-        # A call before it, which is under way when it comes, and one after it.
+        # One call before it, which is in progress when it arrives, and one after it.
         peer.send(h2raw.HEADERS, h2raw.END_HEADERS, 1, h2raw.call(peer.authority, "EmptyCall"))
         for index, piece in enumerate(pieces):
             last = h2raw.END_HEADERS if index + 1 == len(pieces) else 0

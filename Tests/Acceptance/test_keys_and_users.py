@@ -1,4 +1,4 @@
-"""Keys that are made, changed, rotated and deleted; users; refresh tokens: the rest of what an admin does."""
+"""Keys that are created, changed, rotated and deleted; users; refresh tokens: further tasks of an admin."""
 
 import datetime
 
@@ -77,7 +77,7 @@ def test_a_device_key_is_created_once_and_rotated(admin, fleet, gateway, stubs):
     assert exchange(gateway, stubs, first.credential).access_token
     with refused(stubs, "ALREADY_EXISTS"):
         make(create)
-    # A device with a key made so counts as initialized.
+    # A device with a key from an operator counts as initialized.
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_ALREADY_INITIALIZED"):
         init_device(gateway, stubs, device.device_id)
     second = make(rotate)
@@ -110,7 +110,7 @@ def test_a_user_is_created_changed_and_deleted(admin, gateway, stubs):
         admin.users("CreateUser", user_name=name, password=PASSWORD, role="viewer")
     session = User.login(gateway, stubs, "system", name, PASSWORD)
     assert session.devices("ListDevices") is not None
-    # A changed role or password ends the sessions that were.
+    # A changed role or password ends existing sessions.
     admin.users("UpdateUser", user_name=name, role="viewer")
     with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
         session.devices("ListDevices")

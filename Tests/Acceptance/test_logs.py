@@ -1,4 +1,4 @@
-"""The log: a line for every call and request, whom it names, what it never holds."""
+"""The log: a line for every call and request, the named callers, and the secrets that it never contains."""
 
 import fcntl
 import http.client
@@ -26,7 +26,7 @@ PASSWORD = "a password of some length"
 
 @pytest.fixture(scope="module")
 def chatty(gateway_with):
-    """A gateway that says all it can."""
+    """A gateway that logs as much as possible."""
     return gateway_with({"log": {"level": "debug"}})
 
 
@@ -41,7 +41,7 @@ def device(boss):
 
 
 def list_sites(boss, **metadata: str):
-    """One call, and the header of its answer."""
+    """Makes one call, and returns the header of its response."""
     stub = boss.stubs.auth.AdminAuthServiceStub(boss.gateway.channel("admin"))
     pairs = [("authorization", f"Bearer {boss.token}")] + [(k.replace("_", "-"), v) for k, v in metadata.items()]
     reply, handle = stub.ListSites.with_call(boss.stubs.auth.ListSitesRequest(), metadata=pairs, timeout=20)
@@ -131,7 +131,7 @@ def test_the_object_stores_requests(boss, device, chatty):
 
 
 def test_mistake_of_a_client_is_not_logged_as_an_error(chatty, device):
-    """Whoever is called at each error is not called by strangers."""
+    """Operators who are alerted at errors must not be alerted by unknown callers."""
     headers = [(":method", "POST"), (":scheme", "http"), (":path", "/grpc.health.v1.Health/Check"), (":authority", "a")]
     headers += [("content-type", "application/grpc"), ("x-request-id", "without-te")]
     compressed = [(":path", "/grpc.health.v1.Health/List"), ("te", "trailers"), ("x-request-id", "without-encoding")]
@@ -199,7 +199,7 @@ def test_no_secret_is_in_the_log_of_a_whole_flow(chatty, stubs, login, binary, t
     operator.json("backup", "--to", str(tmp_path / "x.backup"), "--passphrase-file", str(passphrase))
     secrets.append(passphrase.read_text().strip())
 
-    # And what is sent where it does not belong, or is wrong.
+    # Also credentials that are sent in the wrong place, or are invalid.
     for token in (device.token + "x", rotated.credential):
         with pytest.raises(grpc.RpcError):
             call(
@@ -269,7 +269,7 @@ def test_a_reader_that_stops_reading_keeps_nobody(binary, tmp_path):
         os.close(end)
         ops = json.loads(process.stdout.readline())["listeners"]["ops"]
         connection = http.client.HTTPConnection(ops, timeout=20)
-        # More than a pipe takes.
+        # More than a pipe accepts.
         for _ in range(fcntl.fcntl(reader, fcntl.F_GETPIPE_SZ) // 100):
             connection.request("GET", "/healthz")
             assert connection.getresponse().read() == b"ok\n"

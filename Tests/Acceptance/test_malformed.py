@@ -1,4 +1,4 @@
-"""What is no message of ours: refused with a code, and the connection and the server live on."""
+"""Invalid messages: refused with a code, while the connection and the server continue."""
 
 import pytest
 from support.parties import TIMEOUT
@@ -40,7 +40,7 @@ def test_a_malformed_message_to_a_service_that_asks_who_you_are(gateway, uploade
 
 
 def test_unknown_fields_are_no_error(gateway, stubs):
-    """A client newer than the server sends fields that this one does not know."""
+    """A client newer than the server sends fields that the server does not know."""
     request = stubs.gateway.InitDeviceRequest(device_id="nonsense").SerializeToString()
     method = gateway.channel("device-init").unary_unary("/archebase.data_gateway.v1.DeviceInitService/InitDevice")
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_DEVICE_ID_INVALID"):
@@ -48,7 +48,7 @@ def test_unknown_fields_are_no_error(gateway, stubs):
 
 
 def test_a_message_over_the_limit(gateway, stubs):
-    """Refused, by whichever limit is hit first, and the next call is answered."""
+    """Refused by the limit that is reached first, and the next call succeeds."""
     method = gateway.channel("auth").unary_unary("/archebase.auth.v1.AuthService/Login")
     with refused(stubs, "RESOURCE_EXHAUSTED"):
         method(b"\x0a\x80\x80\x80\x20" + b"x" * (64 * 1024 * 1024), timeout=TIMEOUT)

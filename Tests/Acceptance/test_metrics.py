@@ -1,4 +1,4 @@
-"""Metrics, alerts and the dashboard: Prometheus' own tools and a real server are content with them."""
+"""Metrics, alerts and the dashboard, checked by Prometheus' own tools and a real server."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from support.parties import Fleet, call
 from support.uploads import completed
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
-#: What a panel may leave to Grafana.
+#: The variables that Grafana sets in a panel.
 VARIABLES = {"$__rate_interval": "1m", "$instance": ".*"}
 
 
@@ -76,7 +76,7 @@ def test_the_process_and_the_build(gateway):
 
 
 def test_the_process_where_it_sees_no_other(binary, tmp_path):
-    """As its unit shuts it in (ProcSubset=pid)."""
+    """Sandboxed like in its unit (ProcSubset=pid)."""
     if os.geteuid() != 0:
         pytest.skip("only root mounts")
     gateway = Gateway(binary, tmp_path)
@@ -112,7 +112,7 @@ def test_promtool_takes_the_rules_and_each_fires_where_it_should(tmp_path):
     promtool("check", "rules", DEPLOY / "prometheus/alerts.yml")
     promtool("check", "config", DEPLOY / "prometheus/prometheus.yml")
     promtool("test", "rules", DEPLOY / "prometheus/alerts_test.yml")
-    # A rule without a test of its own would pass.
+    # A rule without its own test would pass.
     alerts = re.findall(r"alert: (\w+)", (DEPLOY / "prometheus/alerts.yml").read_text())
     tests = (DEPLOY / "prometheus/alerts_test.yml").read_text()
     assert all(f"{alert} fires" in tests and f"{alert} keeps quiet" in tests for alert in alerts)
@@ -131,7 +131,7 @@ def test_every_alert_is_described():
 
 
 def queries() -> list[str]:
-    """Every expression of the dashboard and, with 0 or 1 for an answer, of the alerts."""
+    """Returns every expression of the dashboard and, returning 0 or 1, of the alerts."""
     dashboard = json.loads((DEPLOY / "grafana/data-gateway.json").read_text())
     panels = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
     for variable, value in VARIABLES.items():
@@ -150,7 +150,7 @@ def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs
     gateway = gateway_with(
         {
             "tls": {"certificate": str(certificate), "key": str(key), "listeners": ["web"]},
-            # Nobody listens there.
+            # Nothing listens there.
             "webhooks": {"shop": {"url": "http://127.0.0.1:1/", "secret_file": str(secret)}},
         }
     )
@@ -159,7 +159,7 @@ def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs
     check = stubs.health.HealthStub(gateway.channel("auth")).Check
 
     def flow() -> None:
-        """A little of everything, also what is refused."""
+        """Makes calls of all kinds, including refused ones."""
         completed(device, b"x" * 1000)
         boss.list_all()
         with pytest.raises(grpc.RpcError):

@@ -1,4 +1,4 @@
-"""A file has a name: in lists, in the links to download it by, in the browser's folder and on the command line."""
+"""The names of files: in lists, in download links, in the browser's folder and on the command line."""
 
 import re
 from urllib.parse import unquote
@@ -37,7 +37,7 @@ def stored(uploader, run: str, data: bytes = b"data", tags: dict | None = None, 
 
 
 def disposition(answer) -> str:
-    """The name that a browser saves an answer under."""
+    """Returns the name under which a browser saves a response."""
     (name,) = re.findall(r"filename\*=UTF-8''(\S+)$", answer.headers["content-disposition"])
     return unquote(name)
 
@@ -205,7 +205,7 @@ def test_download_saves_under_the_name(user, uploader, admin, run, tmp_path):
     upload = stored(uploader, run, b"first", file_name="drive.mcap")
     user.done("download", upload.id, "--to", tmp_path)
     assert (tmp_path / "drive.mcap").read_bytes() == b"first"
-    # The same again is not sent again, another file of the name does not write over the first.
+    # An identical file is not downloaded again, and another file of the same name does not overwrite the first one.
     assert "already downloaded" in user.done("download", upload.id, "--to", tmp_path)
     other = stored(uploader, unique("run"), b"second", file_name="drive.mcap")
     user.done("download", other.id, "--to", tmp_path)

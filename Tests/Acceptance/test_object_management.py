@@ -1,4 +1,4 @@
-"""ObjectManagementService: what an administrator does to stored objects."""
+"""ObjectManagementService: an administrator's operations on stored objects."""
 
 import http.client
 import urllib.parse
@@ -31,7 +31,7 @@ def test_a_deleted_object_is_gone_for_users_and_its_device(uploader, admin, stub
     assert fetch_url(uri).status == 404
     with refused(stubs, "NOT_FOUND"):
         admin.objects("RequestDownload", file_ids=[found.file_id])
-    # The client that lost the answer of CompleteUpload repeats it, and must get the same success.
+    # A client without the response of CompleteUpload repeats it, and must succeed again.
     upload.complete({"run": run})
     assert find(admin, run) == []
     assert upload.recovery().logical_upload_status == stubs.gateway.LOGICAL_UPLOAD_STATUS_COMPLETED

@@ -1,4 +1,4 @@
-"""The object store, as a client of the real OSS would see it: each test runs with every client and signature."""
+"""The object store from the view of OSS clients: each test runs with every client and signature."""
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
@@ -16,12 +16,12 @@ MIB = 1024 * 1024
 
 @pytest.fixture(params=CLIENTS)
 def upload(request, uploader) -> Upload:
-    """A fresh upload, reached by each client in turn."""
+    """A new upload, with each client in turn."""
     return Upload.create(uploader, client=request.param)
 
 
 def refused_with(status: int, code: str, step) -> StoreError:
-    """Expects the store to refuse the step in just these words."""
+    """Expects the store to refuse the step with exactly this error."""
     with pytest.raises(StoreError) as error:
         step()
     assert (error.value.status, error.value.code) == (status, code), str(error.value)
@@ -58,7 +58,7 @@ def test_multipart_of_three_parts(upload):
     data = content(2 * MIB + 12345)
     store = upload.store
     multipart = store.initiate()
-    # In no order: parts come as the client's connections finish.
+    # In any order: parts arrive as the client's connections finish.
     parts = {
         number: store.upload_part(multipart, number, data[(number - 1) * MIB : number * MIB]) for number in (3, 1, 2)
     }
@@ -80,7 +80,7 @@ def test_multipart_of_three_parts(upload):
 def test_parts_are_listed_page_by_page(upload):
     store = upload.store
     multipart = store.initiate()
-    # With a gap, as a client that resumed leaves one.
+    # With a gap, as left by a client that resumed.
     for number in (1, 2, 4, 9, 10):
         store.upload_part(multipart, number, b"x" * 100)
     numbers, marker, pages = [], None, 0
@@ -132,7 +132,7 @@ def test_complete_at_once_from_many_sides(upload):
 
 
 def test_one_part_sent_by_many_connections_is_one_of_them(upload):
-    """As after a reconnect: the latest takes over, and one that was overtaken is told to try again."""
+    """After a reconnect, the latest attempt wins, and an overtaken one is told to retry."""
     store = upload.store
     multipart = store.initiate()
     bodies = [content(MIB // 2 + seed, seed) for seed in range(3)]
@@ -320,7 +320,7 @@ def test_credentials_are_denied_another_bucket(upload):
 
 @pytest.fixture(scope="module")
 def brief_fleet(gateway_with, login) -> Fleet:
-    """Devices of a gateway whose temporary credentials last three seconds."""
+    """Devices of a gateway whose temporary credentials expire after three seconds."""
     return Fleet.create(login(gateway_with({"uploads": {"credential_lifetime_seconds": 3}})))
 
 
@@ -380,7 +380,7 @@ def test_no_upload_begins_on_a_disk_that_is_nearly_full(gateway_with, login, stu
     gateway.start()
     with refused(stubs, "UNAVAILABLE", "DATA_GATEWAY_STS_UNAVAILABLE"):
         uploader.create()
-    # One that was begun before, and stored nothing yet, is refused at the store.
+    # An upload that was begun before, without data so far, is refused at the store.
     raw = RawStore(upload.credentials)
     assert raw.request("POST", [("uploads", "")]).error() == (503, "ServiceUnavailable")
     assert raw.request("PUT", body=content(1000)).error() == (503, "ServiceUnavailable")
@@ -396,7 +396,7 @@ def test_objects_are_the_same_without_direct_writing(gateway_with, login):
 
 
 def test_a_client_whose_clock_is_wrong_uploads(upload):
-    """A robot cannot be told the time at its first part: the date of a request is not policed."""
+    """A device may not know the time at its first part: the date of a request is not checked."""
     raw = RawStore(upload.credentials)
     date = {"Date": "Sat, 01 Jan 2000 00:00:00 GMT"}
     assert raw.request("PUT", body=content(1000), headers=date).status == 200

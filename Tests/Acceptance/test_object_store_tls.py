@@ -1,4 +1,4 @@
-"""TLS at the object store's listener: the SDKs over https, curl, and a certificate that changes under a transfer."""
+"""TLS at the object store's listener: SDKs over https, curl, and a certificate change during a transfer."""
 
 import http.client
 import re
@@ -40,7 +40,7 @@ def secured_fleet(secured, login):
 
 @pytest.fixture
 def trusting(monkeypatch, authority):
-    """The SDKs' setting for authorities of one's own: both are made with `requests`."""
+    """The SDKs' setting for private authorities: both use `requests`."""
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority.path))
 
 
@@ -50,7 +50,7 @@ def connect(gateway, context) -> ssl.SSLSocket:
 
 
 def served(gateway) -> int:
-    """The serial number of the certificate that is shown."""
+    """Returns the serial number of the presented certificate."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with connect(gateway, context) as secure:
@@ -106,7 +106,7 @@ def test_older_versions_are_refused(secured, authority):
     context.set_ciphers("DEFAULT:@SECLEVEL=0")
     context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_2
     connect(secured, context).close()
-    # The client is as willing as before; libmicrohttpd closes without an alert.
+    # The client would accept; libmicrohttpd closes without an alert.
     context.maximum_version = ssl.TLSVersion.TLSv1_1
     with pytest.raises(ssl.SSLError, match="(?i)protocol"):
         connect(secured, context)
@@ -158,7 +158,7 @@ def test_sighup_shows_the_new_certificate_and_drops_no_transfer(gateway_with, tm
     second = authority.issue("server", addresses=("127.0.0.1",))[2]
     gateway.process.send_signal(signal.SIGHUP)
     eventually(lambda: served(gateway) == second)
-    # The transfer from before goes on, and its connection takes another request.
+    # The earlier transfer continues, and its connection accepts another request.
     assert received + reply.read() == data
     connection.request("HEAD", f"{url.path}?{url.query}")
     assert connection.getresponse().status in (200, 403)

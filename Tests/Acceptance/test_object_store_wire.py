@@ -1,4 +1,4 @@
-"""What the object store's answers are made of, byte by byte: what no SDK shows, and some clients insist on."""
+"""The object store's responses byte by byte: details that no SDK exposes, and on which some clients depend."""
 
 import base64
 import hashlib
@@ -18,7 +18,9 @@ def raw(upload) -> RawStore:
 
 
 def assert_flat(document: ElementTree.Element, *nested: str) -> None:
-    """No child holds a child (but those named), and none comes twice: else the Swift SDK drops the whole answer."""
+    """Checks that no child has children (except the named ones), and none is repeated; otherwise the Swift SDK drops
+    the response.
+    """
     for child in document:
         assert child.tag in nested or len(child) == 0, f"{child.tag} is nested"
     tags = [child.tag for child in document if child.tag not in nested]
@@ -283,7 +285,7 @@ def test_a_request_line_that_others_read_differently_is_refused(raw, request_lin
     with socket.create_connection((host, int(port)), timeout=20) as connection:
         connection.sendall(f"{request_line}Host: {raw.address}\r\n\r\n".encode())
         answer = connection.recv(65536)
-    # An answer of the store would say in XML what it misses.
+    # A response of the store would contain an error in XML.
     assert answer[9:12] in (b"400", b"") and b"<Code>" not in answer
 
 
@@ -291,10 +293,10 @@ def test_blanks_around_values_and_queries_are_taken(raw):
     host, port = raw.address.split(":")
     with socket.create_connection((host, int(port)), timeout=20) as connection:
         lines = f"GET /k?a=b&c=%20&d HTTP/1.1\r\nHost:{raw.address}\r\nA:  \t b \r\nB:\r\nCookie: a=b; c=d\r\n\r\n"
-        # However it is cut.
+        # Independent of its division into packets.
         for byte in lines.encode():
             connection.sendall(bytes([byte]))
-        # The store's own refusal.
+        # The store's own error.
         assert b"<Code>" in connection.recv(65536)
 
 
@@ -310,7 +312,7 @@ def test_refusal_comes_before_100_continue(raw, upload):
 
 
 def signed_over_date(credentials, method: str, query: list[tuple[str, str]], body: bytes | None, date: str):
-    """A request as ossutil 1.x sends it with `--sign-version v4`."""
+    """Makes a request like ossutil 1.x with `--sign-version v4`."""
     resource = f"/{credentials.bucket}/{credentials.key}"
     headers = {
         "Date": date,
@@ -330,7 +332,7 @@ def test_version_4_signed_over_the_date_field(raw, upload):
     assert begun.status == 200, begun.body
     part = [("partNumber", "1"), ("uploadId", begun.text("UploadId"))]
     assert signed_over_date(raw.credentials, "PUT", part, content(1000), date).status == 200
-    # The date is signed: another one in the field is another signature.
+    # The date is signed: another date in the field requires another signature.
     headers = {"Date": "Sun, 22 Nov 2026 08:09:10 GMT", "x-oss-security-token": raw.credentials.token}
     resource = f"/{raw.credentials.bucket}/{raw.credentials.key}"
     headers["Authorization"] = authorization_v4_over_date(raw.credentials, "GET", resource, headers, [])

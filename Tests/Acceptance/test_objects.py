@@ -1,4 +1,4 @@
-"""ListObjects and RequestDownload: what a user finds, and gets."""
+"""ListObjects and RequestDownload: the results for users."""
 
 import hashlib
 import os
@@ -21,7 +21,7 @@ def run() -> str:
 
 
 def test_from_the_device_to_the_user(uploader, admin, run, stubs):
-    """The main job: a file in three parts, completed, listed, downloaded, its bytes equal."""
+    """The main purpose: a file in three parts is completed, listed and downloaded with equal bytes."""
     data = content(2 * 1024 * 1024 + 12345)
     upload = Upload.create(uploader).multipart(data)
     before = int(time.time())
@@ -242,7 +242,7 @@ def test_a_page_token_of_another_user(page_token, admin, gateway, run, stubs):
 
 @pytest.fixture
 def file_ids(uploader, admin, run) -> list[str]:
-    """Three file ids; their objects hold one, two and three bytes."""
+    """Three file ids, whose objects have one, two and three bytes."""
     for size in (1, 2, 3):
         completed(uploader, content(size), {"run": run})
     return [found.file_id for found in reversed(admin.list_all(filter=f"raw_tags.run={run}"))]
@@ -279,7 +279,7 @@ def test_a_location_reads_one_object_and_no_more(file_ids, admin, uploader):
 
 
 def test_a_message_for_people_may_hold_any_character(admin, stubs):
-    """It travels percent-encoded, and arrives as it was."""
+    """It is sent percent-encoded, and decoded to the original."""
     with refused(stubs, "NOT_FOUND") as refusal:
         admin.objects("RequestDownload", file_ids=["名前 100%"])
     assert "名前 100%" in refusal.message

@@ -1,4 +1,4 @@
-"""What belongs to one organization is not there for another; admins of `system` may act for any."""
+"""Resources of one organization are invisible to another; admins of `system` may act for any."""
 
 import pytest
 from support.parties import Fleet, User, unique, unique_device_id
@@ -129,7 +129,7 @@ def test_system_acts_for_another_organization(admin, theirs, gateway, stubs):
     assert fleet.site_id in [site.site_id for site in theirs.admin("ListSites").sites]
     device = fleet.register()
     assert theirs.devices("GetDevice", name=device.name).device_id == device.device_id
-    # What was made so stays theirs: without the metadata it belongs to another organization for `system` too.
+    # Resources created this way belong to that organization: without the metadata, `system` does not see them either.
     assert fleet.site_id not in [site.site_id for site in admin.admin("ListSites").sites]
 
 

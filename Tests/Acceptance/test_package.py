@@ -1,7 +1,7 @@
-"""The Debian package: what is in it, and its life on a machine, from the installation to the purge.
+"""The Debian package: its contents, and its life on a machine, from the installation to the purge.
 
-`make test` puts a package of the debug build into a folder by dpkg; `make package-test` puts the release package into a bare
-Debian as well.
+`make test` installs a package of the debug build into a folder with dpkg; `make package-test` also installs the
+release package into a minimal Debian.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ def older(built, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def tree(built, tmp_path_factory) -> Path:
-    """What is in the package; its control files are in DEBIAN."""
+    """The contents of the package; its control files are in DEBIAN."""
     path = tmp_path_factory.mktemp("tree") / "tree"
     package.run("dpkg-deb", "--raw-extract", built, path)
     return path
@@ -75,7 +75,7 @@ def test_the_life_of_an_installation(folder, older, built, tree, tmp_path, stubs
 
         folder.install(built)
         assert folder.version() != "0.0.1-1"
-        # What the administrator changed stays; what it would have been now lies beside it.
+        # The administrator's changes stay; the new version is beside the file.
         assert config.read_text() == edited
         assert config.with_name("config.dpkg-dist").read_text() == (tree / "etc/data-gateway/config").read_text()
         assert not lost.exists()
@@ -112,7 +112,7 @@ def test_an_upgrade_takes_what_an_older_gateway_kept(folder, older, built, tree,
         assert (found.file_id, found.etag, found.size_bytes) == (kept.file_id, kept.etag, len(older_gateway.CONTENT))
         download = admin.objects("RequestDownload", file_ids=[found.file_id]).files[0].read
         assert fetch_url(download.uri, headers=dict(download.headers)).body == older_gateway.CONTENT
-        # What is counted since is counted of what was there, too.
+        # New objects are added to the existing counts.
         statistics = admin.object_management("GetStatistics", days=1)
         assert (statistics.stored_objects, statistics.stored_bytes) == (1, found.size_bytes)
         device = Uploader(gateway, stubs, kept.credential, kept.device_id).sign_in()
@@ -124,7 +124,7 @@ def test_an_upgrade_takes_what_an_older_gateway_kept(folder, older, built, tree,
         upgraded = schema(data)
         assert upgraded != before
 
-        # An administrator may do without the file, and has to say so to the service.
+        # An administrator may remove the file, and has to change the service accordingly.
         config.unlink()
         folder.install(built)
         assert not config.exists()
@@ -140,7 +140,7 @@ def test_an_upgrade_takes_what_an_older_gateway_kept(folder, older, built, tree,
 
 
 def schema(data: Path) -> dict[str, str]:
-    """What the database of a stopped gateway is made of, and which steps made it."""
+    """Returns the schema of a stopped gateway's database, and its migrations."""
     with contextlib.closing(sqlite3.connect(f"file:{data}/gateway.db?mode=ro", uri=True)) as database:
         steps = sorted(name for (name,) in database.execute("SELECT name FROM migrations"))
         return dict(database.execute("SELECT name, sql FROM sqlite_schema")) | {"migrations": " ".join(steps)}
@@ -151,12 +151,12 @@ def test_a_purge_leaves_nothing_where_nothing_was_kept(folder, built):
     folder.install(built)
     folder.dpkg("--purge", "data-gateway")
     left = everything(folder.path) - before
-    # dpkg's own records, and what is left of the list of users before the last one went.
+    # dpkg's own records, and the earlier versions of the lists of users.
     assert {path for path in left if not re.match(r"var/lib/dpkg/|etc/\w+-$", path)} == set()
 
 
 def everything(root: Path) -> set[str]:
-    """Every file and folder that the package could have made."""
+    """Returns every file and folder that the package could have created."""
     ours = (path.relative_to(root) for path in root.rglob("*"))
     others = ("proc", "sys", "dev", "tmp", "run")
     return {str(path) for path in ours if path.parts[0] not in others and "cache" not in path.parts}
@@ -179,7 +179,7 @@ def test_control_files_are_complete(tree, built):
     assert control["Package"] == "data-gateway"
     assert int(control["Installed-Size"]) > 0
     assert not re.search("@[A-Z_]+@", (tree / "DEBIAN/control").read_text())
-    # What the program is linked with, and what the scripts call.
+    # The libraries of the program, and the commands of the scripts.
     assert {"adduser", "libc6", "libnghttp2-14", "libqrencode4", "libssl3", "libsqlite3-0"} <= set(
         package.dependencies(built)
     )
@@ -212,7 +212,7 @@ def test_documents_that_debian_requires_are_there(tree, built):
     assert "## 0.2.0" in gzip.decompress((documents / "changelog.gz").read_bytes()).decode()
     page = gzip.decompress((tree / "usr/share/man/man1/data-gateway.1.gz").read_bytes()).decode()
     assert page.startswith(".TH DATA-GATEWAY 1") and version in page
-    # The links of the README lead somewhere in the package, too.
+    # The links of the README are valid inside the package, too.
     for link in re.findall(r"\]\((docs/[^)#]+)", (documents / "README.md").read_text()):
         assert (documents / link).exists(), link
     links = re.findall(r"\]\((\.\./deploy/[^)]+)", (documents / "docs/operations.md").read_text())
@@ -221,11 +221,11 @@ def test_documents_that_debian_requires_are_there(tree, built):
 
 def test_the_service_is_one_and_is_shut_in(tree, tmp_path):
     unit = tmp_path / "data-gateway.service"
-    # This machine has no such program in its place.
+    # This machine has no such program at that place.
     unit.write_text((tree / UNIT).read_text().replace("/usr/bin/data-gateway", str(tree / "usr/bin/data-gateway")))
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True)
     assert done.returncode == 0 and "data-gateway.service" not in done.stderr, done.stderr
-    # 0 = shut in entirely, 10 = not at all; in tenths.
+    # 0 = fully sandboxed, 10 = not at all; in tenths.
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=15", unit]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

@@ -1,4 +1,4 @@
-"""What an operator sets up before a device can come: sites, suites, devices, keys."""
+"""The operator's preparations for devices: sites, suites, devices, keys."""
 
 import re
 

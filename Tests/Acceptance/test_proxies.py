@@ -1,4 +1,4 @@
-"""Callers behind proxies: told apart by what a trusted proxy says, and by nobody else's word."""
+"""Callers behind proxies: identified by a trusted proxy's header, and by no one else's."""
 
 import pytest
 from support.parties import Fleet, call
@@ -15,7 +15,7 @@ def reinit(gateway, stubs, device_id: str, forwarded_for: str):
 
 @pytest.fixture(scope="module")
 def device_behind(gateway_with, login):
-    """A gateway that lets keys be replaced from one network alone, and a device of its that has a key."""
+    """A gateway that permits replacing keys from one network only, and a device with a key."""
 
     def start(proxies: list[str]):
         gateway = gateway_with(

@@ -1,4 +1,4 @@
-"""Quotas: what one device, or one site, may have."""
+"""Quotas: the limits of one device, or one site."""
 
 import pytest
 from support.parties import Fleet, unique
@@ -32,7 +32,7 @@ def test_parts_that_are_too_much(quota_fleet):
         upload.send_parts(data, multipart)
     assert (error.value.status, error.value.code) == (403, "QuotaExceeded")
     assert [part.number for part in upload.store.list_parts(multipart).parts] == [1, 2, 3]
-    # Giving up makes room for the next.
+    # An abort makes room for the next upload.
     uploader.abort(upload.logical_id)
     completed(uploader, content(100))
 
@@ -45,7 +45,7 @@ def test_room_is_made_by_deletion(quota_fleet, stubs):
     assert "stored bytes" in refusal.message
     (found,) = quota_fleet.user.list_all(filter=f"raw_tags.run={run}")
     quota_fleet.user.object_management("DeleteObject", file_id=found.file_id)
-    # In the trash it still counts.
+    # Objects in the trash still count.
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION"):
         Upload.create(uploader)
     quota_fleet.user.object_management("PurgeObject", file_id=found.file_id)

@@ -1,4 +1,4 @@
-"""A real file system on which a sync fails for a moment: what the model of faults/disk.c stands for."""
+"""A real file system on which a sync fails for a moment, which the model in faults/disk.c represents."""
 
 import grpc
 import pytest
@@ -9,7 +9,7 @@ from support.monitoring import metric
 from support.stories import PART_SIZE, Lab, Refused, Uploads
 from support.uploads import completed, content
 
-#: The log's blocks that have room already take some commits; then one has to fail.
+#: The log's existing blocks have room for some commits; then one has to fail.
 COMMITS = 200
 
 
@@ -32,7 +32,7 @@ def lab(binary, tmp_path, login, disk):
     try:
         yield lab.start()
     finally:
-        # Before the disk's end: nothing is to hold on to it.
+        # Before the disk is removed, no process may use it.
         lab.close()
 
 
@@ -57,7 +57,7 @@ def test_a_disk_that_was_full_for_a_moment_loses_nothing_at_a_power_loss(lab, di
     until_a_commit_fails(lab)
     assert not lab.is_ready()
     disk.free()
-    # As the service manager does it once the watchdog is not told of life any more.
+    # Like the service manager, once the watchdog gets no signs of life.
     lab.restart()
     told += [Uploads(lab).tell() for _ in range(4)]
     lab.gateway.kill()

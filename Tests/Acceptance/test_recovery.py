@@ -1,4 +1,4 @@
-"""GetUploadRecovery, row by row: what a client must do next, and which row wins when two fit."""
+"""GetUploadRecovery, row by row: a client's next step, and the row that takes precedence if two apply."""
 
 import re
 from pathlib import Path
@@ -33,7 +33,7 @@ def hasty_fleet(gateway_with, login, session_seconds) -> Fleet:
 
 
 def where(upload: Upload) -> tuple[str, str]:
-    """The logical status and the next action, by their short names."""
+    """Returns the logical status and the next action, by their short names."""
     stubs, reply = upload.uploader.stubs, upload.recovery()
     assert reply.logical_upload_id == upload.logical_id
     return (
@@ -43,7 +43,7 @@ def where(upload: Upload) -> tuple[str, str]:
 
 
 def session_ended(upload: Upload) -> None:
-    """Waits until the upload's session is past its end, by the server's own clock."""
+    """Waits until the upload's session has ended, by the server's own clock."""
 
     def ended() -> bool:
         reply = upload.recovery()
@@ -197,7 +197,8 @@ def test_past_the_sessions_end(hasty_fleet, stubs):
     whole.multipart(SOME)
     done.multipart(SOME).complete()
     uploader.abort(aborted.logical_id)
-    # One made last ends last; it tells the time, since a whole multipart object says nothing of its session.
+    # An upload created last ends last; it is needed because a whole multipart object does not reveal the state of its
+    # session.
     session_ended(Upload.create(uploader))
 
     for upload in (nothing, put, part):

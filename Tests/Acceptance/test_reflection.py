@@ -1,4 +1,4 @@
-"""grpc.reflection.v1 and v1alpha, asked by grpcio-reflection."""
+"""grpc.reflection.v1 and v1alpha with grpcio-reflection."""
 
 import grpc
 import pytest
@@ -22,7 +22,7 @@ def test_a_listener_lists_what_it_serves(gateway, listener, service):
     services = set(database.get_services())
     assert service in services
     assert {"grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"} <= services
-    # Another listener's services are not told here.
+    # Services of other listeners are not included.
     assert ("archebase.auth.v1.AuthService" in services) == (listener == "auth")
 
 
@@ -35,7 +35,7 @@ def test_a_method_can_be_called_by_its_description_alone(gateway):
         "grpc.health.v1.HealthCheckResponse",
     )
     device = pool.FindMessageTypeByName("archebase.meta.v1.Device")
-    # What it imports came with it.
+    # Its imports are included.
     assert device.fields_by_name["created_at"].message_type.full_name == "google.protobuf.Timestamp"
 
 
@@ -66,5 +66,5 @@ def test_unknown_symbol_is_answered_in_the_stream(gateway, request_, code):
     stub = v1alpha_grpc.ServerReflectionStub(gateway.channel("auth"))
     first, second = stub.ServerReflectionInfo(iter([request_, known]), timeout=20)
     assert first.error_response.error_code == code.value[0]
-    # The stream goes on.
+    # The stream continues.
     assert second.WhichOneof("message_response") == "list_services_response"

@@ -1,4 +1,4 @@
-"""The object store in S3's dialect, by boto3 and awscli with their default checks, in cleartext and over TLS."""
+"""The object store in S3's dialect with boto3 and awscli and their default checks, in cleartext and with TLS."""
 
 import base64
 import hashlib
@@ -17,13 +17,13 @@ from support.raw import fetch_url
 from support.uploads import Upload, content
 
 MIB = 1024 * 1024
-#: S3's smallest: its clients send no smaller parts.
+#: The smallest part size of S3 clients.
 PART_SIZE = 5 * MIB
 
 
 @dataclass
 class Place:
-    """A gateway, and whom its clients trust."""
+    """A gateway, and the authority that its clients trust."""
 
     fleet: Fleet
     authority: Path | None
@@ -53,12 +53,12 @@ class S3Upload:
         self.name = {"Bucket": self.credentials.bucket, "Key": self.credentials.key}
 
     def complete(self, size: int, parts: int):
-        """CompleteUpload with what HEAD says."""
+        """Calls CompleteUpload with the values of HEAD."""
         etag = self.client.head_object(**self.name)["ETag"]
         self.upload.complete({"by": self.upload.id}, file_size=size, completed_part_count=parts, oss_object_etag=etag)
 
     def downloaded(self) -> bytes:
-        """What a user gets who finds the object by its tag."""
+        """Returns the download of a user who finds the object by its tag."""
         user = self.place.fleet.user
         listed = user.objects("ListObjects", filter=f'raw_tags.by="{self.upload.id}"').objects
         file_ids = [found.file_id for found in listed]
@@ -141,7 +141,7 @@ def test_checksums_that_the_client_computes(upload, algorithm):
 
 
 def crc(polynomial: int, width: int):
-    """S3's form of a CRC, by an implementation of somebody else."""
+    """Returns the CRC in S3's form, computed by another implementation."""
     compute = crcmod.mkCrcFun(polynomial, initCrc=0, rev=True, xorOut=(1 << width) - 1)
     return lambda data: base64.b64encode(compute(data).to_bytes(width // 8, "big")).decode()
 
@@ -183,7 +183,7 @@ def test_a_checksum_of_the_whole_is_combined(upload, algorithm):
         **name, MultipartUpload={"Parts": parts}, ChecksumType="FULL_OBJECT", **{field: value}
     )
     assert (done["ETag"], done[field]) == (multipart_etag(data), value)
-    # Downloads are compared with it by the client itself.
+    # The client itself compares downloads with it.
     assert upload.client.get_object(**upload.name)["Body"].read() == data
 
 
@@ -268,7 +268,7 @@ def test_both_dialects_reach_the_same_object(upload, monkeypatch):
     listed = upload.client.list_parts(**name)["Parts"]
     parts = [{"PartNumber": part["PartNumber"], "ETag": part["ETag"]} for part in listed]
     done = upload.client.complete_multipart_upload(**name, MultipartUpload={"Parts": parts})
-    # The tag is of the dialect that completed it, and the same for both.
+    # The ETag has the dialect of the completion, and is the same for both dialects.
     assert done["ETag"] == multipart_etag(data) == by_oss.head().etag
     assert by_oss.get() == data
 

@@ -1,7 +1,7 @@
-"""The filter of ListObjects beside a plain evaluator: random filters over a catalog that grows meanwhile.
+"""The filter of ListObjects compared with a simple evaluator: random filters over a growing catalog.
 
-A filter is made as a tree, and its text from that; which objects match is decided on the tree. So the parser, the search
-tables and the pages have to agree with a few lines of Python that know none of them.
+A filter is generated as a tree with its text, and the tree determines the matching objects. So the parser, the search
+tables and the pages have to agree with a few lines of Python that use none of them.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from support.uploads import completed, content
 
 PASSWORD = "a password of some length"
 HOUR = 3600
-#: Objects and filters, and with --full.
+#: The numbers of objects and filters, and those with --full.
 SHORT, FULL = (600, 300), (5000, 20_000)
 
 DEVICES = [f"2611{day}-00000{number}" for day in ("20", "21") for number in range(1, 6)]
@@ -54,20 +54,20 @@ class Object:
     site: int
     device: str | None
     size: int
-    #: Seconds since 1970.
+    #: In seconds since 1970.
     created: int
     tags: dict[str, str]
     is_trashed: bool
 
     @property
     def name(self) -> str:
-        """What an object is called of which no client told a name."""
+        """The name of an object without a name from its client."""
         time_ = datetime.datetime.fromtimestamp(self.created, datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
         return f"{self.device or f'site-{self.site}'}_{time_}"
 
 
 def catalog(count: int, organizations: list[int], now: int, choose: random.Random) -> list[Object]:
-    """Oldest first, as they are stored; creation follows only roughly."""
+    """Returns objects in the order of storage, oldest first; their creation times follow that order only roughly."""
     return [
         Object(
             id=f"0197{number:08x}-7000-8000-000000000000",
@@ -84,7 +84,7 @@ def catalog(count: int, organizations: list[int], now: int, choose: random.Rando
 
 
 def store(database, objects: list[Object]) -> None:
-    """As a gateway of an earlier version left them: none has rows in the search tables."""
+    """Inserts objects like a gateway of an earlier version: without rows in the search tables."""
     for one in objects:
         time_ = one.created * 1_000_000
         position = database.execute(
@@ -119,7 +119,7 @@ def quoted(text: str) -> str:
 
 
 def written(text: str, choose: random.Random) -> str:
-    """A value or a key, in quotes where it has to be, and sometimes where it has not."""
+    """Returns a value or a key, in quotes if necessary, and sometimes if not."""
     is_plain = text and not set(text) & set(' "()=:<>*') and text not in ("AND", "OR", "NOT")
     return text if is_plain and choose.random() < 0.8 else quoted(text)
 
@@ -139,7 +139,7 @@ COMPARE = {
 
 
 class Term:
-    """A text, and which objects it matches."""
+    """A text, and the objects that it matches."""
 
     def __init__(self, text: str, matches):
         self.text, self.matches = text, matches
@@ -215,7 +215,7 @@ class Term:
 
     @classmethod
     def trash(cls, objects, now, choose):
-        """Whatever else a filter says, `trashed` has it find objects in the trash."""
+        """Whatever else a filter contains, `trashed` makes it find objects in the trash."""
         is_trashed = choose.random() < 0.5
         return cls(f"trashed{choose.choice(':=')}{str(is_trashed).lower()}", lambda one: one.is_trashed == is_trashed)
 
@@ -257,7 +257,7 @@ class Term:
 
     @classmethod
     def age(cls, objects, now, choose):
-        """Objects are some hours and a half old: a test that takes less than half an hour does not change what matches."""
+        """Ages are some hours and a half: a test shorter than half an hour does not change the matches."""
         hours = choose.choice([1, 5, 24, 48, 168])
         operator = choose.choice(["<", "<=", ">", ">="])
         text = f"{hours // 24}d" if hours % 24 == 0 else f"{hours}h"
@@ -270,7 +270,7 @@ class Term:
 
 
 def expression(objects, now, choose: random.Random, depth: int = 0):
-    """A filter's text with the strength of its outermost operator (0 = OR, 1 = AND, 2 = neither), and what it matches."""
+    """Returns a filter's text, the precedence of its outermost operator (0 = OR, 1 = AND, 2 = neither), and its matches."""
     kind = choose.random()
     if depth == 3 or kind < 0.4:
         term = Term.random(objects, now, choose)
@@ -302,7 +302,7 @@ def walk(user: User, filter: str, size: int, limit: int) -> list[str]:
 
 @pytest.fixture
 def growing(gateway_with, stubs, is_full, login):
-    """A gateway with a catalog of two organizations, to which a device keeps adding: its users by organization, and objects."""
+    """A gateway with a catalog of two organizations, to which a device keeps adding; with users by organization, and objects."""
     ours = gateway_with(
         {"scrub": {"bytes_per_second": 0}, "uploads": {"calls_per_minute": 0}, "log": {"level": "info"}}
     )
@@ -362,7 +362,7 @@ def test_random_filters_find_what_a_plain_evaluator_finds(growing, is_full):
 
 
 def test_counts_are_those_of_the_lists(growing):
-    """For filters that the objects that are being added do not match."""
+    """For filters that the newly added objects do not match."""
     users, objects, now = growing
     for organization, user in users.items():
         own = [one for one in objects if organization in (None, one.organization) and not one.is_trashed]

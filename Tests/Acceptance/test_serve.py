@@ -1,4 +1,4 @@
-"""`data-gateway serve`: what it says, what it makes, and how it ends."""
+"""`data-gateway serve`: its output, its files, and its end."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from support.parties import User
 
 @pytest.fixture
 def serve(binary, tmp_path):
-    """Starts `serve` on free ports, in DIRECTORY/data, its standard error in DIRECTORY/stderr; ended with the test."""
+    """Starts `serve` on free ports, in DIRECTORY/data, with standard error in DIRECTORY/stderr; it ends with the test."""
     started: list[subprocess.Popen] = []
 
     def start(directory=tmp_path, password: str | None = ADMIN_PASSWORD, config: str = "{}") -> subprocess.Popen:
@@ -39,7 +39,7 @@ def serve(binary, tmp_path):
 
 
 def ended(process: subprocess.Popen) -> int:
-    """Asks the process to end and returns its exit code."""
+    """Asks the process to end, and returns its exit code."""
     process.send_signal(signal.SIGTERM)
     return process.wait(STOP_TIMEOUT)
 

@@ -1,4 +1,4 @@
-"""Service accounts: programs that act as an admin of SYSTEM, by a system credential in the place of a password."""
+"""Service accounts: programs with the rights of an admin of SYSTEM, with a system credential instead of a password."""
 
 import pytest
 from support.parties import Fleet, User, exchange_system_credential, issue_system_credential, unique

@@ -1,4 +1,4 @@
-"""What a service manager hears of a gateway, by sd_notify's protocol over NOTIFY_SOCKET."""
+"""The messages of a gateway to its service manager, in sd_notify's protocol over NOTIFY_SOCKET."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ TIMEOUT = 30
 
 @pytest.fixture(params=["path", "abstract"])
 def manager(request, tmp_path):
-    """The service manager's end of the socket; `name` is what NOTIFY_SOCKET says."""
+    """The service manager's end of the socket; `name` is the value of NOTIFY_SOCKET."""
     end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     end.settimeout(TIMEOUT)
     name = str(tmp_path / "notify") if request.param == "path" else f"@data-gateway-{os.getpid()}-{os.urandom(4).hex()}"
@@ -75,7 +75,7 @@ def test_no_sign_of_life_once_the_database_takes_no_writes(binary, tmp_path, man
         while "waiting" not in told[-1].get("STATUS", ""):
             told.append(fields(end))
         assert {"WATCHDOG": "1"} in told
-        # The log says why.
+        # The log contains the reason.
         assert eventually(lambda: "the database accepts no more writes" in gateway.stderr)
         gateway.stop()
         assert "STOPPING" in fields(end)

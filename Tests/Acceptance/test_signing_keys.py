@@ -1,4 +1,4 @@
-"""Tokens as others verify them: PyJWT with the keys that the web listener publishes, through a rotation."""
+"""Verification of tokens by others: PyJWT with the published keys of the web listener, during a rotation."""
 
 import urllib.error
 import urllib.request
@@ -13,7 +13,7 @@ AUDIENCES = {"user": "data-gateway/users", "key": "data-gateway/uploads", "syste
 
 
 def published(gateway) -> jwt.PyJWKSet:
-    """What the web listener publishes now."""
+    """Returns the keys that the web listener publishes now."""
     url = f"http://{gateway.listeners['web']}/.well-known/jwks.json"
     with urllib.request.urlopen(url, timeout=10) as response:
         assert response.headers["Content-Type"] == "application/jwk-set+json"
@@ -22,7 +22,7 @@ def published(gateway) -> jwt.PyJWKSet:
 
 
 def verified(token: str, kind: str, keys: jwt.PyJWKSet) -> dict:
-    """The token's claims; raises where no published key signed it."""
+    """Returns the token's claims; raises if no published key signed it."""
     header = jwt.get_unverified_header(token)
     assert header["typ"] == f"{kind}+jwt"
     return jwt.decode(
@@ -36,7 +36,7 @@ def verified(token: str, kind: str, keys: jwt.PyJWKSet) -> dict:
 
 
 def rotate(user: User):
-    """`data-gateway keys rotate`."""
+    """Runs `data-gateway keys rotate`."""
     stubs = user.stubs
     stub = stubs.auth.IdentityManagementServiceStub(user.gateway.channel("admin"))
     return call(stub.RotateSigningKey, stubs.auth.RotateSigningKeyRequest(), user.token)
@@ -74,7 +74,7 @@ def test_tokens_are_verified_before_through_and_after_a_rotation(gateway_with, l
     reply = rotate(before)
     assert reply.older_key_ids == [old.key_id]
 
-    # Through: both keys are published, and what the old one signed opens what it opened.
+    # During the rotation both keys are published, and tokens of the old key are still valid.
     keys = published(gateway)
     assert {key.key_id for key in keys.keys} == {old.key_id, reply.key_id}
     after = login(gateway)
@@ -83,12 +83,12 @@ def test_tokens_are_verified_before_through_and_after_a_rotation(gateway_with, l
         assert verified(user.token, "user", keys)
         assert user.admin("ListSites") is not None
 
-    # A restart changes nothing of it.
+    # A restart changes nothing.
     gateway.stop()
     gateway.start()
     assert {key.key_id for key in published(gateway).keys} == {old.key_id, reply.key_id}
 
-    # After: the old key leaves once no token of its can live.
+    # Afterwards, the old key is removed once all its tokens have expired.
     eventually(lambda: [key.key_id for key in published(gateway).keys] == [reply.key_id], seconds=60, every=0.5)
     assert verified(login(gateway).token, "user", published(gateway))
     with pytest.raises(KeyError):

@@ -1,4 +1,4 @@
-"""Many devices that upload side by side: no call fails, and a gateway that has served for long holds no more than before."""
+"""Many devices upload in parallel: no call fails, and the gateway's resources do not grow over time."""
 
 import json
 import statistics
@@ -12,18 +12,18 @@ from support.process_usage import Watch
 from support.swarm import Outcome, Plan, Swarm
 
 PART, PARTS = 64 * 1024, 4
-#: All devices have one address here; a connection over its limit would be closed.
+#: All devices have the same address here; connections over its limit would be closed.
 CONFIG = {
     "uploads": {"part_size_bytes": PART},
     "object_store": {"max_connections": 512, "max_connections_per_address": 512},
 }
-#: Devices, files of each, seconds between two files of a device, processes that they are divided among.
+#: The number of devices, the files of each, the seconds between two files of a device, and the number of processes.
 SHORT = (10, 8, 0.5, 2)
 #: 600 s: each device begins a file every 8 s.
 LONG = (200, 75, 8.0, 4)
-#: Where the report of a long run goes.
+#: The folder for the report of a long run.
 REPORTS = Path(__file__).resolve().parents[2] / ".build" / "lab"
-#: Memory is flat where the last minute's median is at most this much above that of the second.
+#: Memory is flat if the last minute's median is at most this factor of the second minute's.
 TOLERANCE = 1.10
 
 
@@ -63,7 +63,7 @@ def percentile(values: list[float], share: float) -> float:
 
 
 def report(watch: Watch, outcome: Outcome, devices: int) -> None:
-    """A table, the charts, and every figure behind them."""
+    """Writes a table, the charts, and all figures."""
     folder = REPORTS / time.strftime("soak-%Y%m%d-%H%M%S")
     folder.mkdir(parents=True)
     start = watch.samples[0].at

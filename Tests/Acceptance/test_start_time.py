@@ -1,4 +1,6 @@
-"""A start does not depend on how many files there are: what a clean stop left is not looked at, the rest beside serving."""
+"""The time of a start does not depend on the number of files: after a clean stop they are not compared, and otherwise
+in the background.
+"""
 
 import os
 import shutil
@@ -11,7 +13,7 @@ from support.monitoring import metric
 from support.parties import Fleet
 from support.uploads import Upload, completed, content
 
-#: Objects with files, and rows without; seconds that a start may take (long form).
+#: The numbers of objects with files, and of rows without; the longest start in seconds (long form).
 SHORT, FULL, FULL_ROWS = 2000, 1_000_000, 10_000_000
 CLEAN_SECONDS, KILLED_SECONDS, STOP_SECONDS = 2, 10, 2
 
@@ -26,12 +28,12 @@ def gateway(binary, tmp_path):
 
 
 def multiply(gateway: Gateway, count: int, tables: dict[str, dict[str, str]]) -> None:
-    """Copies the rows of the one object that a stopped gateway has, and its file where `store_objects` is among the tables."""
+    """Copies the rows of a stopped gateway's only object, and its file if `store_objects` is among the tables."""
     database = sqlite3.connect(gateway.data / "gateway.db")
-    # What a power loss would take is made again by the next run.
+    # Data lost in a power cut is created again by the next run.
     for pragma in ("journal_mode = MEMORY", "synchronous = OFF", "cache_size = -1048576", "temp_store = FILE"):
         database.execute(f"PRAGMA {pragma}")
-    # Ids in their order, so that neither an index nor a folder is written all over.
+    # Ids in ascending order, so that indexes and folders are written sequentially.
     database.execute(
         f"""CREATE TEMP TABLE copies AS
             WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count - 1})
@@ -73,7 +75,7 @@ OBJECTS = UPLOADS | {
 
 
 def agree(gateway: Gateway) -> None:
-    """Has a gateway compare all that there is, and stop."""
+    """Makes a gateway compare everything, and stop."""
     gateway.start()
     eventually(lambda: metric(gateway, "data_gateway_store_folders_to_reconcile") == 0, seconds=3600)
     assert gateway.stop() == 0
@@ -86,13 +88,13 @@ def seconds_to_start(gateway: Gateway) -> float:
 
 
 def comparisons(gateway: Gateway) -> int:
-    """How often a start began to compare the store with the database."""
-    return gateway.stderr.count('"why":"the last shutdown was unclean"')
+    """Returns how often a start began to compare the store with the database."""
+    return gateway.stderr.count('the last shutdown was unclean"')
 
 
 @pytest.fixture
 def stopped(gateway, login):
-    """A gateway with one object, that came to its end."""
+    """A stopped gateway with one object."""
     completed(Fleet.create(login(gateway)).uploader(), content(100), {"run": "start"})
     assert gateway.stop() == 0
     return gateway
@@ -101,9 +103,9 @@ def stopped(gateway, login):
 def test_only_a_start_after_no_clean_stop_looks_at_files(stopped):
     gateway = stopped
     multiply(gateway, SHORT, OBJECTS)
-    # The folders are not what the stop left.
+    # The folders have changed since the stop.
     agree(gateway)
-    # The first start ever is the other.
+    # The first start ever is the other one.
     assert comparisons(gateway) == 2
     gateway.start()
     assert metric(gateway, "data_gateway_store_folders_to_reconcile") == 0
@@ -120,7 +122,7 @@ def test_a_killed_gateway_serves_while_it_compares(stopped, login):
     gateway.start()
     gateway.kill()
     gateway.start()
-    # Whatever of it is done by now.
+    # Whatever part of it is done by now.
     uploader = Fleet.create(login(gateway)).uploader()
     uploads = [Upload.create(uploader).put(content(100, seed=seed)) for seed in range(20)]
     eventually(lambda: metric(gateway, "data_gateway_store_folders_to_reconcile") == 0)
@@ -145,7 +147,7 @@ def test_a_start_takes_seconds(stopped, is_full, rows):
     for _ in range(3):
         gateway.kill()
         killed.append(seconds_to_start(gateway))
-        # While it compares.
+        # During the comparison.
         began = time.monotonic()
         assert gateway.stop() == 0
         stops.append(time.monotonic() - began)

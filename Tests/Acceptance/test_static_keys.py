@@ -1,4 +1,4 @@
-"""`object_store.static_keys`: the store as operators' own tools reach it, by boto3, awscli and both OSS SDKs."""
+"""`object_store.static_keys`: the store from the view of operators' own tools, with boto3, awscli and both OSS SDKs."""
 
 import datetime
 import hashlib
@@ -27,7 +27,7 @@ OWNER = StaticKey("OWNER", "a secret of the owner", "write")
 
 @dataclass
 class Store:
-    """A gateway with three static keys: one writes below `tools/`, one reads everything, one does both."""
+    """A gateway with three static keys: one may write below `tools/`, one may read everything, one may do both."""
 
     gateway: Gateway
     admin: User

@@ -1,4 +1,4 @@
-"""The store at a kill and on a full disk: what was acknowledged is there, and nothing else is left behind."""
+"""The store after a kill and on a full disk: acknowledged data exists, and nothing else is left."""
 
 import os
 import random
@@ -16,13 +16,13 @@ from support.uploads import Upload, content
 
 PART_SIZE = 256 * 1024
 PARALLEL = 4
-#: Uploads that are under way at each kill; 200 in the long form.
+#: The number of uploads in progress at each kill; 200 in the long form.
 UPLOADS = 4
 KILLS, FULL_KILLS = 3, 50
 
 
 class Sender:
-    """One multipart upload, its parts sent by four threads, with a note of what was acknowledged."""
+    """One multipart upload whose parts are sent by four threads, with a record of acknowledgements."""
 
     def __init__(self, uploader, seed: int):
         self.upload = Upload.create(uploader)
@@ -33,7 +33,7 @@ class Sender:
         self.whole: str | None = None
 
     def run(self) -> None:
-        """Goes as far as it comes."""
+        """Sends until the kill."""
         try:
             if self.multipart_id is None:
                 self.multipart_id = (
@@ -56,18 +56,18 @@ class Sender:
             self.etags[number] = answer.headers["ETag"]
 
     def check(self) -> None:
-        """All that was acknowledged is there."""
+        """Checks that everything acknowledged exists."""
         if self.whole is not None:
             assert self.upload.store.head().etag == self.whole
             assert self.upload.store.get() == self.data
         elif self.multipart_id:
             listed = {part.number: part.etag for part in self.upload.store.list_parts(self.multipart_id).parts}
             assert {number: listed.get(number) for number in self.etags} == self.etags
-            # What was stored and never answered counts as sent, as it does for the SDKs.
+            # Parts that were stored without a response count as sent, like for the SDKs.
             self.etags = listed
 
     def finish(self) -> None:
-        """Sends what is missing, and completes; every byte is read back, those from before the kill among them."""
+        """Sends the missing parts, and completes; every byte is read back, including those from before the kill."""
         if self.whole is None:
             self.run()
         assert self.whole is not None
@@ -78,7 +78,7 @@ class Sender:
 
 
 def files_and_rows(gateway: Gateway) -> tuple[set[str], set[str]]:
-    """The data files, and those that a row speaks of."""
+    """Returns the data files, and those with a row."""
     database = sqlite3.connect(f"file:{gateway.data / 'gateway.db'}?mode=ro", uri=True)
     try:
         rows = set()
@@ -99,7 +99,7 @@ def test_kills_lose_no_acknowledged_part_and_leave_no_file(gateway_with, login, 
         threads = [threading.Thread(target=sender.run) for sender in senders]
         for thread in threads:
             thread.start()
-        # Not a wait for anything: the moment of the kill is what is tried.
+        # Not a wait for a condition: the moment of the kill is what is tested.
         threading.Event().wait(moments.uniform(0, 1.0))
         gateway.kill()
         for thread in threads:
@@ -108,7 +108,7 @@ def test_kills_lose_no_acknowledged_part_and_leave_no_file(gateway_with, login, 
         for sender in senders:
             acknowledged += len(sender.etags)
             sender.check()
-        # An upload that is given up in the middle leaves nothing either.
+        # An upload that is aborted in the middle leaves nothing either.
         given_up = senders.pop()
         if given_up.whole is None:
             given_up.upload.uploader.abort(given_up.upload.logical_id)

@@ -1,4 +1,4 @@
-"""One device makes as much as it can of what others wait behind; another device and a user go on as if it were not there."""
+"""One device creates as much as it can of shared resources; another device and a user are not affected."""
 
 import http.client
 import sqlite3
@@ -15,20 +15,20 @@ from support.refusal import Refusal, refused
 from support.uploads import Upload, completed, content
 
 PART_SIZE = 65_536
-#: The store keeps so many multipart uploads of an upload open.
+#: The number of multipart uploads of one upload that the store keeps open.
 OPEN = 16
 MULTIPARTS, FULL_MULTIPARTS = 300, 40_000
 RESTARTS, FULL_RESTARTS = 300, 20_000
-#: A minute, of one device, in the short form.
+#: The limit of calls a minute for one device, in the short form.
 CALLS = 200
 KIB = 1024
-#: Of the bystanders' calls, in the full form.
+#: The limit for the bystanders' calls, in the full form.
 SECONDS_OF_99_PERCENT = 0.2
 FULL_MEMORY = 128 * KIB * KIB
 
 
 class Bystanders:
-    """A device that uploads and a user who lists, one after the other, until they are told to stop."""
+    """A device that uploads and a user who lists, one after the other, until they are stopped."""
 
     def __init__(self, fleet: Fleet):
         self.uploader, self.user = fleet.uploader(), fleet.user
@@ -50,7 +50,7 @@ class Bystanders:
                 found = self._timed(lambda: self.user.objects("ListObjects", filter=f"raw_tags.run={self.run}"))
                 assert len(found.objects) == min(self.uploads, 50)
                 self._went.set()
-                # As often as no device is refused for.
+                # At a rate for which no device is refused.
                 self._ends.wait(0.06)
         except BaseException as error:
             self.failure = error
@@ -64,7 +64,7 @@ class Bystanders:
             self.seconds.append(time.monotonic() - start)
 
     def wait(self) -> None:
-        """Returns when they have made another round."""
+        """Waits until they have completed another round."""
         self._went.clear()
         self._went.wait()
 
@@ -79,13 +79,13 @@ class Bystanders:
 
     @property
     def percentile(self) -> float:
-        """The 99th, in seconds."""
+        """Returns the 99th percentile in seconds."""
         return sorted(self.seconds)[len(self.seconds) * 99 // 100]
 
 
 @contextmanager
 def bystanders(fleet: Fleet, gateway, full: bool, what: str):
-    """Runs the body beside a device and a user who must not notice."""
+    """Runs the body while a device and a user work, who must not notice it."""
     those = Bystanders(fleet)
     before = memory(gateway)
     those.start()
@@ -106,7 +106,7 @@ def bystanders(fleet: Fleet, gateway, full: bool, what: str):
 
 
 def memory(gateway) -> int:
-    """Resident bytes."""
+    """Returns the resident memory in bytes."""
     with open(f"/proc/{gateway.process.pid}/statm") as file:
         return int(file.read().split()[1]) * 4096
 
@@ -117,7 +117,7 @@ def rows(gateway, sql: str, *arguments) -> list[tuple]:
 
 
 def initiate_many(upload: Upload, count: int) -> list[str]:
-    """Multipart uploads of one upload, over one connection."""
+    """Begins multipart uploads of one upload, over one connection."""
     store = RawStore(upload.credentials)
     connection = http.client.HTTPConnection(store.address, timeout=120)
     ids = []
@@ -151,19 +151,19 @@ def test_flood_of_multipart_uploads_delays_nobody(flooded, flooded_fleet, is_ful
             ids = [one for some in pool.map(lambda _: initiate_many(upload, count), range(4)) for one in some]
         (row,) = rows(flooded, "SELECT count(*) FROM store_multiparts WHERE upload_id = ?", upload.id)
         assert row[0] == OPEN
-        # Those who still use one that had to go are told to start over.
+        # Clients that still use a removed one are told to start over.
         open_ids = {one for (one,) in rows(flooded, "SELECT id FROM store_multiparts WHERE upload_id = ?", upload.id)}
         gone = next(one for one in ids if one not in open_ids)
         with pytest.raises(Exception) as error:
             upload.store.upload_part(gone, 1, b"1")
         assert (error.value.status, error.value.code) == (404, "NoSuchUpload")
-        # The device itself comes to its end with the one that it began last.
+        # The device itself can finish with the multipart upload that it began last.
         upload.multipart(content(2 * PART_SIZE)).complete()
     assert rows(flooded, "SELECT count(*) FROM store_multiparts WHERE upload_id = ?", upload.id) == [(1,)]
 
 
 def test_ending_thousands_of_multipart_uploads_delays_nobody(flooded, flooded_fleet, is_full):
-    """An upload with thousands of multipart uploads, as versions without a limit left them, is restarted and given up."""
+    """An upload with thousands of multipart uploads, as left by versions without a limit, is restarted and aborted."""
     attacker = flooded_fleet.uploader()
     upload = Upload.create(attacker)
     initiate_many(upload, 1)
@@ -179,7 +179,7 @@ def test_ending_thousands_of_multipart_uploads_delays_nobody(flooded, flooded_fl
             """,
             (count, upload.id),
         )
-    # Their files are not there, which changes nothing of how their rows go.
+    # Their files do not exist, which does not affect the removal of their rows.
     flooded.start()
     with bystanders(flooded_fleet, flooded, is_full, "the end of an upload") as others:
         for _ in range(20):
@@ -192,7 +192,7 @@ def test_ending_thousands_of_multipart_uploads_delays_nobody(flooded, flooded_fl
 
 
 def test_flood_of_restarts_is_limited(gateway_with, login, stubs, is_full):
-    """More restarts than the rate allows: told when to come again, and few rows are left of those that were made."""
+    """Restarts beyond the rate get a retry time, and few rows are left of the accepted ones."""
     config = {"uploads": {"part_size_bytes": PART_SIZE} | ({} if is_full else {"calls_per_minute": CALLS})}
     gateway = gateway_with(config)
     fleet = Fleet.create(login(gateway))
@@ -212,7 +212,7 @@ def test_flood_of_restarts_is_limited(gateway_with, login, stubs, is_full):
 
 
 def test_flood_of_tags_meets_the_quota(gateway_with, login, stubs, is_full):
-    """Objects of one byte with as many tags as there may be: these count toward the quota of bytes."""
+    """Objects of one byte with the maximum of tags: these count toward the quota of bytes."""
     gateway = gateway_with({"uploads": {"part_size_bytes": PART_SIZE}, "quota": {"device_bytes": 4 * KIB * KIB}})
     fleet = Fleet.create(login(gateway))
     attacker = fleet.uploader()

@@ -117,7 +117,7 @@ def test_presigned_urls_carry_metadata_and_overrides(store):
         ({"Tagging": "&".join(f"{number}=x" for number in range(11))}, (400, "BadRequest")),
     ],
 )
-def test_options_that_s3_clients_ask_in_vain_store_nothing(store, options, code):
+def test_refused_s3_requests_store_nothing(store, options, code):
     client, name = store.client(), {"Bucket": "data", "Key": "vain/s3"}
     assert refused(client.put_object, **name, Body=b"x", **options) == code
     assert refused(client.head_object, **name)[0] == 404
@@ -134,7 +134,7 @@ def test_options_that_s3_clients_ask_in_vain_store_nothing(store, options, code)
         ({"If-Match": '"nope"'}, (404, "NoSuchKey")),
     ],
 )
-def test_options_that_oss_clients_ask_in_vain_store_nothing(store, fields, code):
+def test_refused_oss_requests_store_nothing(store, fields, code):
     bucket = store.oss()
     assert oss_refused(bucket.put_object, "vain/oss", b"x", headers=fields) == code
     assert not bucket.object_exists("vain/oss")
@@ -208,7 +208,7 @@ def test_forbid_overwrite_of_oss(store):
     assert bucket.get_object("forbid").read() == b"third"
 
 
-def test_an_object_is_replaced_if_its_etag_matches(store):
+def test_replacing_an_object_depends_on_if_match(store):
     client, name = store.client(), {"Bucket": "data", "Key": "match"}
     first = client.put_object(**name, Body=b"1")["ETag"]
     second = client.put_object(**name, Body=b"2", IfMatch=first)["ETag"]
@@ -354,7 +354,7 @@ def test_attributes_parts_and_metadata_of_objects(store):
     assert bucket.get_object_acl("attributes").acl == "private"
 
 
-def test_tags_are_kept_and_change(store):
+def test_tags_of_an_object_are_set_and_deleted(store):
     client, name = store.client(), {"Bucket": "data", "Key": "tagged"}
     client.put_object(**name, Body=b"x", Tagging="site=North%20plant&kind=map")
     tags = {"site": "North plant", "kind": "map"}
@@ -441,7 +441,7 @@ def test_parts_are_copied(store):
     assert client.get_object(**name)["Body"].read() == data + data[MIB : 2 * MIB]
 
 
-def test_append_adds_to_an_object(store):
+def test_append_adds_to_the_end_of_an_object(store):
     bucket = store.oss()
     position = 0
     for piece in (b"first ", content(2 * MIB), b" last"):

@@ -1,4 +1,4 @@
-"""What the size of an object costs: its bytes, and nothing else. Memory, syncs and the cost of completing do not grow."""
+"""The cost of an object's size: only its bytes. Memory, syncs and the cost of completing do not grow."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,10 +14,10 @@ from support.raw import RawStore
 from support.uploads import Upload, content
 
 MIB = 1 << 20
-#: MiB of the large object.
+#: The size of the large object in MiB.
 SIZE, FULL_SIZE = 320, 5 * 1024
 PART_SIZE = 64 * MIB
-#: Bytes that the gateway may have resident, at its peak.
+#: The limit of the gateway's peak resident memory in bytes.
 MEMORY = 100 * MIB
 
 
@@ -48,7 +48,7 @@ class Large:
             self.parts = list(pool.map(send, range(1, self.count + 1)))
 
     def complete_multipart(self) -> float:
-        """Returns the seconds that it took."""
+        """Completes the multipart upload, and returns the duration in seconds."""
         began = time.monotonic()
         self.etag = self.upload.store.complete(self.multipart_id, self.parts)
         return time.monotonic() - began
@@ -60,7 +60,7 @@ class Large:
 
 
 def peak_memory(gateway: Gateway) -> int:
-    """Bytes that were resident at the most."""
+    """Returns the peak of resident memory in bytes."""
     with open(f"/proc/{gateway.process.pid}/status") as status:
         (line,) = (line for line in status if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024
@@ -98,7 +98,7 @@ def test_memory_and_completion_do_not_grow_with_the_object(gateway_with, login, 
 
 @pytest.fixture
 def counted(binary, tmp_path):
-    """A gateway whose calls to the disk are counted."""
+    """A gateway whose disk calls are counted."""
     gateway = Gateway(binary, tmp_path, {"uploads": {"part_size_bytes": 65536}})
     faults = Faults(tmp_path, gateway.data)
     gateway.environment = faults.environment
@@ -123,10 +123,10 @@ def test_completing_syncs_and_writes_little_whatever_the_size(counted, login):
                 large = Large(uploader, mebibytes, 65536)
                 large.send()
                 tries.append((cost(kind, large.complete_multipart), cost(kind, large.complete)))
-            # The gateway's own work now and then may come in between.
+            # The gateway's own periodic work may come in between.
             costs[kind, mebibytes] = tuple(map(min, zip(*tries, strict=True)))
     assert min(costs[SYNC, 8]) > 0 and max(costs[SYNC, 8]) < 5
     assert costs[SYNC, 8] == costs[SYNC, 1]
-    # Rows have their places in pages: one more or less may be touched.
+    # Rows are stored in pages: one more or less may be touched.
     for small, large in zip(costs[WRITE, 1], costs[WRITE, 8], strict=True):
         assert large <= small + 4, costs

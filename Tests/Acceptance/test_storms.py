@@ -1,4 +1,4 @@
-"""Very many requests that no client sends by itself: the process lives, and no answer blames the gateway."""
+"""Very many requests that no regular client sends: the process lives, and no response is a server error."""
 
 import collections
 import http.client
@@ -26,9 +26,9 @@ WORKERS = 8
 CALLS, FULL_CALLS = 1600, 50_000
 CONNECTIONS, FULL_CONNECTIONS = 480, 10_000
 REQUESTS, FULL_REQUESTS = 2400, 100_000
-#: Statuses of HTTP above 499 that say something of the request, or of the moment, and not of a failure of the gateway's.
+#: HTTP statuses above 499 that concern the request or the current load, and are not failures of the gateway.
 NO_FAILURE = (501, 503, 507)
-#: The codes of gRPC that do blame it.
+#: The gRPC codes for failures of the gateway.
 FAILURES = (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DATA_LOSS)
 WRITER = StaticKey("WRITER", "a secret of the writer", "write")
 READER = StaticKey("READER", "a secret of the reader", "read")
@@ -36,17 +36,17 @@ READER = StaticKey("READER", "a secret of the reader", "read")
 
 @dataclass
 class Target:
-    """A gateway under a storm."""
+    """A gateway under a storm of requests."""
 
     gateway: Gateway
     login: Callable[[Gateway], User]
 
     def fleet(self) -> Fleet:
-        """A new one: a storm of admins may have disabled any other."""
+        """A new one, because a storm with an admin's rights may have disabled any other."""
         return Fleet.create(self.login(self.gateway))
 
     def assert_serves(self) -> None:
-        """It is the same process, and a device's upload goes through."""
+        """Checks that it is the same process, and that a device can upload."""
         assert self.gateway.process.poll() is None
         completed(self.fleet().uploader(), content(1000))
 
@@ -55,7 +55,7 @@ class Target:
 def target(gateway_with, login, tmp_path_factory) -> Target:
     secrets = tmp_path_factory.mktemp("secrets")
     keys = [key.setting(secrets) for key in (WRITER, READER)]
-    # The storm comes from one address, and is to reach what stands behind its limits.
+    # The storm comes from one address, and has to reach the code behind the limits.
     most = 1_000_000
     config = {
         "uploads": {"part_size_bytes": MIB, "calls_per_minute": most},
@@ -66,12 +66,12 @@ def target(gateway_with, login, tmp_path_factory) -> Target:
 
 
 def shares(whole: int) -> list[tuple[int, int]]:
-    """Each worker's number, and how many of `whole` are its own."""
+    """Returns each worker's number, and its share of `whole`."""
     return [(worker, whole // WORKERS) for worker in range(WORKERS)]
 
 
 def stormed(work, whole: int) -> collections.Counter:
-    """Runs `work(worker, count)` on all workers, and adds up what they count."""
+    """Runs `work(worker, count)` on all workers, and adds up their counts."""
     with ThreadPoolExecutor(WORKERS) as pool:
         return sum(pool.map(lambda share: work(*share), shares(whole)), collections.Counter())
 
@@ -80,7 +80,7 @@ def stormed(work, whole: int) -> collections.Counter:
 
 
 def principals(admin: User, uploader: Uploader) -> list[str]:
-    """What `authorization` says, of every kind of caller; "" = nothing."""
+    """Returns the values of `authorization` for every kind of caller; "" = none."""
     gateway, stubs = admin.gateway, admin.stubs
     tokens = [uploader.token, admin.token]
     for role in ("viewer", "operator", "admin"):
@@ -126,7 +126,7 @@ def test_calls_with_extreme_values(target, is_full):
         return seen
 
     seen = stormed(work, FULL_CALLS if is_full else CALLS)
-    # Every layer has answered: who calls, may he, is the message one, are its values, is it there, and yes.
+    # Every layer has responded: authentication, rights, decoding, values, existence, and success.
     expected = ["UNAUTHENTICATED", "PERMISSION_DENIED", "INVALID_ARGUMENT", "NOT_FOUND", "OK"]
     assert set(expected) <= {code.name for code in seen}, seen
     target.assert_serves()
@@ -213,7 +213,7 @@ def test_connections_that_keep_no_rule(target, is_full):
 
 
 def exchanged(address: str, sent: bytes) -> bytes:
-    """All that is answered to these bytes and the end behind them; the other side has to close, too."""
+    """Returns the response to these bytes and the end after them; the other side has to close, too."""
     host, port = address.rsplit(":", 1)
     answer = b""
     with socket.create_connection((host, int(port)), timeout=60) as connection:

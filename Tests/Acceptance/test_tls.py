@@ -1,4 +1,4 @@
-"""TLS at the gRPC listeners: grpcio, Python's ssl module and certificates made here."""
+"""TLS at the gRPC listeners, with grpcio, Python's ssl module and temporary certificates."""
 
 import signal
 import socket
@@ -35,7 +35,7 @@ def check(stubs, over: grpc.Channel) -> int:
 
 
 def handshake(gateway, listener, protocols=("h2",), ciphers=None, **settings):
-    """The served certificate's serial number and what ALPN chose."""
+    """Returns the served certificate's serial number, and the protocol that ALPN selected."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -47,7 +47,7 @@ def handshake(gateway, listener, protocols=("h2",), ciphers=None, **settings):
     host, port = gateway.listeners[listener].rsplit(":", 1)
     with socket.create_connection((host, int(port)), timeout=20) as plain, context.wrap_socket(plain) as secure:
         served = x509.load_der_x509_certificate(secure.getpeercert(binary_form=True))
-        # With TLS 1.3 a refusal arrives with the first read.
+        # With TLS 1.3 a refusal arrives at the first read.
         secure.settimeout(20)
         assert secure.recv(9)[3:4] == b"\x04", "no SETTINGS"
         return served.serial_number, secure.selected_alpn_protocol(), secure.version()
@@ -84,7 +84,7 @@ def test_both_tls_versions_are_served(secured, version):
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1")
 def test_older_versions_are_refused(secured):
-    # The client is willing: it is the server that says no.
+    # The client would accept: the server refuses.
     old = {"minimum_version": ssl.TLSVersion.TLSv1, "maximum_version": ssl.TLSVersion.TLSv1_1}
     with pytest.raises(ssl.SSLError, match="(?i)protocol.version|unsupported.protocol"):
         handshake(secured, "auth", ciphers="DEFAULT:@SECLEVEL=0", **old)
@@ -152,7 +152,7 @@ def test_sighup_shows_the_new_certificate_and_drops_no_call(gateway_with, tmp_pa
         second = authority.issue("server")[2]
         gateway.process.send_signal(signal.SIGHUP)
         eventually(lambda: handshake(gateway, "auth")[0] == second)
-        # The connection from before goes on.
+        # The earlier connection continues.
         assert check(stubs, over) == 1
         watch.cancel()
 
@@ -202,7 +202,7 @@ def test_the_command_line_speaks_tls(secured, authority, binary, tmp_path):
         )
 
     assert login("localhost", str(authority.path)).returncode == 0
-    # Signed by somebody else; for another name.
+    # Signed by another authority; for another name.
     for refused in (login("localhost", str(other.path)), login("127.0.0.1", str(authority.path))):
         assert refused.returncode == 3
         assert "certificate verify failed" in refused.stderr

@@ -1,4 +1,4 @@
-"""The trash: what is deleted can be restored, until it is purged; and nothing is lost or left by a kill at any moment."""
+"""The trash: deleted objects can be restored until they are purged, and a kill at any moment loses nothing."""
 
 import random
 import sqlite3
@@ -16,14 +16,14 @@ from support.refusal import refused
 from support.uploads import completed, content
 
 KILLS, FULL_KILLS = 3, 30
-#: As RequestDownload says: the longest that a presigned URL is good for.
+#: The longest lifetime of a presigned URL (see RequestDownload), in microseconds.
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
 PASSWORD = "long enough"
 
 
 def add(user: User, uploader, size: int = 1000, **tags: str):
-    """A finished object, as ListObjects shows it."""
+    """Uploads an object, and returns its entry in ListObjects."""
     run = unique("run")
     completed(uploader, content(size), {"run": run, **tags})
     (found,) = user.list_all(filter=f"raw_tags.run={run}")
@@ -39,7 +39,7 @@ def location(user: User, file_id: str) -> str:
 
 
 def usage(gateway) -> tuple[dict, dict]:
-    """What quotas count, and the same from the rows themselves; the gateway is stopped."""
+    """Returns the stored usage for quotas, and the same counted from the rows; the gateway is stopped."""
     database = sqlite3.connect(gateway.data / "gateway.db")
     kept = {
         owner: (size, objects)
@@ -81,7 +81,7 @@ def test_restored_object_has_the_same_bytes(uploader, admin, stubs, copy_root):
     assert 0 <= reply.purge_at.ToMicroseconds() - shown.object.trashed_at.ToMicroseconds() - 7 * DAY < 1_000_000
     assert not listed(admin, found.file_id, f"raw_tags.run={found.tags['run']}")
     assert listed(admin, found.file_id, f"trashed=true raw_tags.run={found.tags['run']}")
-    # The URL of before is good until its end; there is no new one.
+    # The earlier URL is valid until it expires; no new one is issued.
     assert fetch_url(uri).body == content(1000)
     with refused(stubs, "NOT_FOUND") as refusal:
         location(admin, found.file_id)
@@ -189,7 +189,7 @@ def test_sweep_purges_after_the_grace(gateway_with, login):
 
 
 def test_kills_at_any_moment_leave_one_state(gateway_with, login, is_full):
-    """Objects are deleted, restored, purged and tagged by many at once, while the gateway is killed."""
+    """Objects are deleted, restored, purged and tagged concurrently, while the gateway is killed."""
     gateway = gateway_with()
     user = login(gateway)
     fleet = Fleet.create(user)
@@ -246,15 +246,15 @@ def test_command_line_restores_and_purges(binary, gateway, tmp_path, uploader, a
     command = CommandLine(binary, gateway, tmp_path).login()
     command.environment["DATA_GATEWAY_GATEWAY"] = gateway.listeners["gateway"]
     run = f"run={found.tags['run']}"
-    command.json("object", "update", found.file_id, "--tag", "color=red")
-    assert command.json("object", "delete", found.file_id, "--reason", "acceptance test")["purge_at"]
+    command.json("object", "tag", found.file_id, "--tag", "color=red")
+    assert command.json("object", "rm", found.file_id, "--reason", "acceptance test")["purge_at"]
     (shown,) = command.json("trash", "list", f"{run} OR size<0")["objects"]
     assert shown["file_id"] == found.file_id and shown["tags"]["color"] == "red" and shown["trashed_at"]
     assert command.json("trash", "show")["days"] == 7
     assert command.json("trash", "set", "3", "--dry-run")["days"] == 3
     (restored,) = command.json("trash", "restore", found.file_id)["objects"]
     assert restored["file_id"] == found.file_id and restored["trashed_at"] is None
-    command.json("object", "delete", found.file_id)
+    command.json("object", "rm", found.file_id)
     assert command.json("trash", "purge", found.file_id)["file_ids"] == [found.file_id]
     assert command.json("trash", "list", run)["objects"] == []
 

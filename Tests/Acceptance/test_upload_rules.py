@@ -1,4 +1,4 @@
-"""CreateLogicalUpload, restart, Reissue, AbortUpload, CompleteUpload: what each promises, and what it refuses."""
+"""CreateLogicalUpload, restart, Reissue, AbortUpload, CompleteUpload: the results and the errors of each."""
 
 import re
 import time
@@ -16,7 +16,7 @@ UNKNOWN = "019aa000-0000-7000-8000-000000000000"
 
 
 def gone(store) -> bool:
-    """Whether the store says that there is nothing to do for these credentials."""
+    """Returns whether the store has nothing for these credentials."""
     try:
         store.head()
     except StoreError as error:
@@ -92,7 +92,7 @@ def test_a_restart_keeps_the_logical_id_and_supersedes_the_attempt(upload, stubs
 
 
 def test_a_superseded_id_is_accepted_again(upload):
-    """A client repeats the restart when its answer was lost."""
+    """A client repeats the restart if its response was lost."""
     first = Upload.create(upload.uploader, restart_from=upload.id)
     second = Upload.create(upload.uploader, restart_from=upload.id)
     assert second.logical_id == upload.logical_id == first.logical_id
@@ -222,7 +222,7 @@ def test_ended_uploads_free_the_disk(gateway_with, login):
     restarted = Upload.create(uploader, restart_from=superseded.id)
     eventually(lambda: files() == 0)
 
-    # Three multipart uploads, as a client that resumed twice leaves them: the two that were not completed go.
+    # Three multipart uploads, as left by a client that resumed twice: the two incomplete ones are removed.
     for _ in range(2):
         restarted.send_parts(content(100_000), restarted.store.initiate())
     restarted.multipart(content(100_000))
@@ -290,7 +290,7 @@ def test_complete_at_once_from_many_sides_is_one_object(upload, admin):
     assert len(admin.list_all(filter=f"raw_tags.run={run}")) == 1
 
 
-#: A few rows, to see the rule through the wire: CompletionTests.swift has the whole table.
+#: A few rows over the network; CompletionTests.swift has the whole table.
 DISAGREEMENTS = [{"file_size": 999}, {"oss_object_etag": '"' + "0" * 32 + '"'}, {"completed_part_count": 2}]
 
 
@@ -339,7 +339,7 @@ def test_complete_of_an_unknown_upload(uploader, stubs):
         uploader.complete(UNKNOWN, file_size=1)
 
 
-#: A few rows, to see the limits through the wire: CompletionTests.swift has the whole table.
+#: A few rows over the network; CompletionTests.swift has the whole table.
 TAGS_AT_THE_LIMIT = [{f"key-{number}": "" for number in range(256)}, {"é" * 32: "é" * 1024}]
 TAGS_OVER_THE_LIMIT = [{f"key-{number}": "" for number in range(257)}, {"key": "é" * 1024 + "v"}, {"key": "v\x00"}]
 

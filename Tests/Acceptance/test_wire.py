@@ -1,6 +1,6 @@
-"""Names, field numbers and codes are what clients in the field were built with: `wire.txt` lists them.
+"""The names, field numbers and codes that deployed clients were built with, listed in `wire.txt`.
 
-A line may be added to `wire.txt`; none may change or go, for a client built years ago must keep working.
+Lines may be added to `wire.txt`, but never changed or removed, since a client built years ago must keep working.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ FIELD = descriptor_pb2.FieldDescriptorProto
 
 
 def lines(files: descriptor_pb2.FileDescriptorSet) -> set[str]:
-    """One line for each field, enum value and method."""
+    """Returns one line for each field, enum value and method."""
     found = set()
     for file in files.file:
         for enum in file.enum_type:

@@ -9,8 +9,8 @@ import Wire
 
 @testable import Accounts
 
-/// Every method of every service, called by every kind of caller. What is expected is written down here once more, in
-/// the contract's words, so that a slip in the table shows.
+/// Calls every method of every service as every kind of caller. The expectations repeat the contract's words instead of using the
+/// table, so that an error in the table is found.
 @Suite(.timeLimited) struct AccessMatrixTests {
     private static let open: Set<String> = [
         "Check", "List", "Watch", "ServerReflectionInfo", "ExchangeCredential", "Login", "RefreshToken",
@@ -98,7 +98,7 @@ import Wire
 }
 
 extension TestAccounts {
-    /// Ends every token that was issued; by the same number below 0 it lets them live again.
+    /// Increases every epoch, which revokes every issued token; a negative step makes the tokens valid again.
     fileprivate func raiseEpochs(by step: Int) async throws {
         try await database.write { connection in
             _ = try connection.execute("UPDATE users SET epoch = epoch + $1", step)

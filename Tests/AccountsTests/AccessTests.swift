@@ -10,7 +10,7 @@ import Wire
 
 @testable import Accounts
 
-/// Which principal is admitted to which method.
+/// The methods that are open to each principal.
 @Suite(.timeLimited) struct AccessTests {
     private static let upload = DataGatewayServiceMethods.createLogicalUpload
     private static let sites = AdminAuthServiceMethods.listSites
@@ -80,7 +80,7 @@ import Wire
         for method in AccessTableTests.services.joined() where method.service != presign.service {
             #expect(await admitted(method, by: trusting, "CN=worker") == nil, "\(method.path)")
         }
-        // A token that is shown beside it has to be right.
+        // A token that is sent in addition has to be valid.
         let context = CallContext(
             method: presign, metadata: Metadata([("authorization", "Bearer x")]), clientCertificate: "CN=worker")
         #expect(await refusal { try trusting.admit(context) }?.detail == .unauthenticated)
@@ -168,7 +168,7 @@ import Wire
         let lines = try world.audit().dropFirst(before)
         #expect(
             lines.sorted() == [
-                // Whoever shows no token is a probe, and not counted.
+                // A caller without a token may be a probe, and is not counted.
                 "nobody  DeleteSite  DATA_GATEWAY_UNAUTHENTICATED 3",
                 "user:system/eve system DeleteSite  PERMISSION_DENIED 3",
                 "user:system/robot system ExchangeSystemCredential users/3 OK 4",

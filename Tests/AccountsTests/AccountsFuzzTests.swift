@@ -6,7 +6,7 @@ import Testing
 
 @testable import Accounts
 
-/// Whatever a stranger sends as a token is refused, never a trap. Seeded, so that a failure comes again.
+/// Arbitrary text in place of a token is refused and never causes a trap. Seeded, so that failures are reproducible.
 @Suite(.timeLimited) struct AccountsFuzzTests {
     private let now = UnixTime(seconds: 1_800_000_000)
 
@@ -54,7 +54,7 @@ import Testing
 }
 
 extension SeededGenerator {
-    /// One to three places replaced, inserted, removed or cut.
+    /// Replaces, inserts, removes or cuts at one to three positions.
     fileprivate mutating func change(_ text: String) -> String {
         var bytes = Array(text.utf8)
         for _ in 0...Int.random(in: 0..<3, using: &self) where !bytes.isEmpty {

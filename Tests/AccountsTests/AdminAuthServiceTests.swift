@@ -311,7 +311,7 @@ import Wire
         for token in [old, new] { _ = try world.call(UserAuthServiceMethods.listUsers, token: token) }
         let through = world.accounts.publicKeys
         #expect(through.contains(reply.olderKeyIDs[0]) && through.contains(reply.keyID))
-        // A restart finds what the rotation left.
+        // A restart finds the keys of the rotation.
         let folder = SigningKeyFolder(path: world.directory + "/keys", lifetime: .seconds(900))
         #expect(try folder.read(world.clockGuard.permit()).older.map(\.id) == reply.olderKeyIDs)
 

@@ -75,12 +75,12 @@ import Wire
         try await write(5, world)
         let first = try await page(world, token: admin, size: 4, newestFirst: true)
         #expect(first.lines.map(\.lineID) == [6, 5, 4, 3])
-        // What comes meanwhile moves nothing.
+        // Lines that are added meanwhile do not shift the pages.
         try await write(1, world)
         let second = try await page(world, token: admin, size: 4, page: first.nextPageToken, newestFirst: true)
         #expect(second.lines.map(\.lineID) == [2, 1])
         #expect(second.nextPageToken.isEmpty)
-        // A token is of one direction.
+        // A token is only valid for one direction.
         let error = await refusal { _ = try await page(world, token: admin, size: 4, page: first.nextPageToken) }
         #expect(error?.detail == .invalidArgument)
 
@@ -228,7 +228,7 @@ import Wire
         for _ in 0..<3 { #expect(call(AdminAuthServiceMethods.createSite, eve.accessToken) == nil) }
         #expect(call(AdminAuthServiceMethods.createSite, eve.accessToken)?.detail == .rateLimited)
         #expect(await refusal { _ = try await world.refresh(eve.refreshToken) }?.status == .unavailable)
-        // Who looks is not, nor who has not made many.
+        // Neither calls that only read are limited, nor callers who have not made many.
         #expect(call(AdminAuthServiceMethods.listSites, eve.accessToken) == nil)
         #expect(call(AdminAuthServiceMethods.createSite, boss) == nil)
         #expect(call(AdminAuthServiceMethods.createSite, system) == nil)
@@ -249,7 +249,7 @@ import Wire
         #expect(lines.map(\.target) == ["files", "files/file-7"])
         #expect(lines.map(\.ids) == [ids, []])
         #expect(lines.map(\.count) == [1000, 1])
-        // As many lines as its bytes are worth.
+        // The entry counts as the number of lines that its bytes correspond to.
         let counted = try world.database.readBlocking { try AuditUsageRecords($0).lines(of: 1) }
         #expect(counted == Int64(3 + ids.joined(separator: " ").utf8.count / 200))
     }

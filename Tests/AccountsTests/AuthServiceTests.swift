@@ -234,7 +234,7 @@ import Wire
 
     @Test func anOutdatedHashIsReplacedAtLogin() async throws {
         let world = try await TestAccounts()
-        // argon2id of the password with 8 KiB and one pass, made by the reference command.
+        // The argon2id hash of the password with 8 KiB and one pass, made by the reference command.
         let weak = "$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHRzb21lc2FsdA$fGboIvzlkt1eU7JnWpaFoCiFdQqj41xKJW/x6HC4Hu4"
         try await world.database.write { _ = try $0.execute("UPDATE users SET password_hash = $1", weak) }
         _ = try await world.login()

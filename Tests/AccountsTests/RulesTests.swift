@@ -107,7 +107,7 @@ import Testing
         let token = tokens.seal("after:7", scope: "devices|1|")
         #expect(tokens.open(token, scope: "devices|1|") == "after:7")
         #expect(tokens.open(token, scope: "devices|2|") == nil)
-        // What it says is nobody's to read.
+        // The contents are encrypted.
         let bytes = Base64.decodeURL(token) ?? []
         #expect(!String(decoding: bytes, as: UTF8.self).contains("after"))
         #expect(tokens.seal("after:8", scope: "devices|1|") != token)

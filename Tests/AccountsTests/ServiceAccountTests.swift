@@ -62,7 +62,7 @@ import Testing
         #expect(await refusal { _ = try await world.issueCredential(to: "none", token: admin) }?.status == .notFound)
     }
 
-    /// Otherwise a service account would let the last person be removed.
+    /// If it counted, the last person could be removed.
     @Test func itDoesNotCountAsTheLastAdmin() async throws {
         let world = try await TestAccounts()
         let admin = try await world.login().accessToken

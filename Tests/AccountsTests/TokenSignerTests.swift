@@ -5,7 +5,7 @@ import Testing
 
 @testable import Accounts
 
-/// The cases of RFC 8725.
+/// The attacks in RFC 8725.
 @Suite(.timeLimited) struct TokenSignerTests {
     let key = SigningKey(ES256Key())
     let now = UnixTime(seconds: 1_800_000_000)
@@ -17,7 +17,7 @@ import Testing
         token = AccessToken(kind: .user, subject: "7", epoch: 3, expiresAt: UnixTime(seconds: 1_800_000_900))
     }
 
-    /// Any header and claims, signed with the signer's own key.
+    /// Signs any header and claims with the signer's own key.
     private func forge(header: String? = nil, claims: String? = nil) -> String {
         let header = header ?? #"{"alg":"ES256","typ":"user+jwt","kid":"\#(key.id)"}"#
         let claims =

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Backup
 
-/// Bytes at hand.
+/// An archive's bytes in memory.
 final class MemorySource: ArchiveSource {
     private var rest: ArraySlice<UInt8>
 
@@ -26,7 +26,7 @@ final class MemorySink: ArchiveSink {
     }
 }
 
-/// The format of archives: what was written comes back, and nothing else does.
+/// The format of archives: written contents are read back, and altered archives are refused.
 @Suite(.timeLimited) struct ArchiveTests {
     private struct Read: Equatable {
         let record: ArchiveRecord
@@ -89,7 +89,7 @@ final class MemorySink: ArchiveSink {
         }
     }
 
-    /// From a fixed seed: whatever comes out, nothing traps, and nothing but the archive itself is taken for one.
+    /// From a fixed seed: nothing traps, and only the unaltered archive is accepted.
     @Test(arguments: 1...20)
     func randomlyChangedArchiveIsRefused(seed: UInt64) throws {
         let archive = try Self.archive()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Backup
 
-/// Which folders are taken, and what is left in those that are not.
+/// The folders that are accepted as data directories, and the unchanged contents of those that are refused.
 @Suite(.timeLimited) struct DataDirectoryTests {
     let scratch = Scratch()
 

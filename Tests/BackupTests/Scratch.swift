@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes with its test.
+/// A folder that is removed after its test.
 final class Scratch: Sendable {
     let path = NSTemporaryDirectory() + "backup-\(UUID().uuidString)"
 
@@ -12,7 +12,7 @@ final class Scratch: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// A folder with empty files in it.
+    /// Makes a folder with empty files.
     func folder(_ name: String, files: [String]) throws -> String {
         let folder = "\(path)/\(name)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Backup
 
-/// Archives under a passphrase: chunks are authenticated in their places, and the last is known to be it.
+/// Encrypted archives: each chunk is authenticated at its position, and the last one as such.
 @Suite(.timeLimited) struct SealedTests {
     private static let chunk = SealedFormat.chunkCount
     private static let sealedChunk = chunk + AES256GCM.tagCount
-    /// scrypt takes its time: one key for all.
+    /// Shared by all tests, because scrypt is slow.
     private static let format = Result {
         try SealedFormat(Secret("correct horse"), salt: Array(repeating: 5, count: 16))
     }
@@ -17,7 +17,7 @@ import Testing
     private func seal(_ bytes: [UInt8]) throws -> [UInt8] {
         let sink = MemorySink()
         let sealed = try SealedSink(sink, try Self.format.get())
-        // In pieces that fit no chunk.
+        // In pieces that differ from the size of chunks.
         for start in stride(from: 0, to: bytes.count, by: 50_000) {
             try sealed.write(Array(bytes[start..<min(start + 50_000, bytes.count)]))
         }

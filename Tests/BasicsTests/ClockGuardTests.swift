@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-/// When a clock is believed by what deletes, and how times are judged that were taken from a wrong one.
+/// The confirmation of clocks for deletions, and the correction of times from a wrong clock.
 @Suite(.timeLimited) struct ClockGuardTests {
     private static let day: Int64 = 86_400
     private static let step: Int64 = 400 * day
@@ -12,7 +12,7 @@ import Testing
         ClockGuard(record: try former?.record(), clock: clock)
     }
 
-    /// Passes time as a gateway sees it, which looks once a minute.
+    /// Advances the time like a gateway, which reads the clock once a minute.
     private func pass(hours: Int64, _ clockGuard: ClockGuard) {
         for _ in 0..<(hours * 60) {
             clock.advance(seconds: 60)
@@ -122,7 +122,7 @@ import Testing
         #expect(second.permit() == nil)
         pass(hours: 12, second)
         let permit = try #require(second.permit())
-        // It was old before: the absence was no error of the clock.
+        // The object was old before; the absence was not an error of the clock.
         #expect(permit.corrected(old) == old)
     }
 
@@ -180,14 +180,14 @@ import Testing
         pass(hours: 13, second)
         #expect(second.steady.now() == start.adding(seconds: 100 + 13 * 3600))
         #expect(second.steady.wallTime(of: second.steady.now()) == clock.now())
-        // An absence does not count.
+        // Time in which the machine is off does not count.
         clock.advance(seconds: 40 * Self.day)
         clock.reboot()
         #expect(try makeGuard(second).steady.now() == start.adding(seconds: 100 + 13 * 3600))
     }
 
     @Test func timesOfASlowClockAreCorrected() throws {
-        // The machine starts with its clock behind, is restarted once more, and then hears the time.
+        // The machine starts with a slow clock, restarts once more, and then gets the right time.
         let first = try makeGuard()
         let before = clock.now()
         clock.advance(seconds: 600)

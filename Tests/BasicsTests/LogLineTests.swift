@@ -42,8 +42,8 @@ import Testing
                 """)
     }
 
-    /// Line breaks, a terminal's escape sequences, C1 controls, what turns the direction of text, quotation marks; at each
-    /// place of the eight bytes that are looked at together.
+    /// Line breaks, escape sequences of terminals, C1 controls, characters that change the direction of text, and quotation marks,
+    /// at each of the eight positions that are compared together.
     @Test(
         arguments: [
             "a\nb", "\u{1B}[2J", "\u{9B}2J", "\u{202E}x", "\u{2028}", "\u{0}", "\u{7F}", "a\"b", "a\\b", "a=b", "", "é",

@@ -22,7 +22,7 @@ import Testing
                     return signal.count
                 }
             }
-            // By now each of them waits.
+            // Each of them is waiting by now.
             group.addTask(executorPreference: executor) { [signal] in
                 signal.notify()
                 return signal.count
@@ -37,7 +37,7 @@ import Testing
             await signal.wait(after: 0)
             return Task.isCancelled
         }
-        // By now it waits.
+        // It is waiting by now.
         await Task(executorPreference: executor) { task.cancel() }.value
         #expect(await task.value)
         #expect(signal.count == 0)
@@ -49,7 +49,7 @@ import Testing
         #expect(signal.count == notified)
     }
 
-    /// One whose notification came first, too: what would end it later has to end with it.
+    /// Also a wait whose notification came first: its time limit has to end with it.
     @Test func notificationEndsOneWaitAndNoLaterOne() async {
         for _ in 1...100 {
             let notified = signal.count

@@ -37,7 +37,7 @@ import Testing
         return try #require(reply.operation)
     }
 
-    /// Objects 1 to `count`, every third of them tagged `kind=test`.
+    /// Adds objects 1 to `count`, every third of them with the tag `kind=test`.
     private func fill(_ count: Int64) throws {
         for size in 1...count {
             try scene.add(size: size, tags: size % 3 == 0 ? ["kind": "test"] : [:])
@@ -59,13 +59,13 @@ import Testing
         let reply = try await delete("kind=test OR size>690")
         let operation = try #require(reply.operation)
         #expect(reply.matchingObjects == 240 && operation.status == .running && operation.progressPercent == 0)
-        // What comes later stays.
+        // Newer objects stay.
         try scene.add(size: 9999, tags: ["kind": "test"])
         let runner = scene.bulkDeletion.runner
         try await runner.step(operation.operationID)
         let after = try await shown(operation.operationID)
         #expect(after.deletedObjects == 100 && after.status == .running && (1...99).contains(after.progressPercent))
-        // Another runner, as after a kill, goes on where the last commit was.
+        // Another runner, as after a kill, continues after the last commit.
         let second = OperationRunner(
             database: scene.database, removal: scene.removal, clock: scene.clock, log: .discarding)
         for _ in 0..<4 { try await second.step(operation.operationID) }

@@ -13,7 +13,7 @@ import Wire
 @testable import Catalog
 @testable import ObjectStore
 
-/// A catalog over a real database, in a folder of its own that goes with it; the clock is the test's.
+/// A catalog over a real database, in a temporary folder; the test controls the clock.
 final class CatalogScene: Sendable {
     private let base: TestDatabase
     let store: ObjectStore
@@ -25,7 +25,7 @@ final class CatalogScene: Sendable {
     let bulkDeletion: BulkDeletion
     let identifiers: Identifiers
 
-    /// - Parameter calls: how the store reads and writes.
+    /// - Parameter calls: the file operations of the store.
     init(visits: Int = 2000, calls: FileCalls = FileCalls()) throws {
         base = try TestDatabase(Accounts.migrations + ObjectStore.migrations + Catalog.migrations)
         let database = base.database
@@ -63,12 +63,12 @@ final class CatalogScene: Sendable {
 
     var database: Database { base.database }
 
-    /// To sweep with. The test's clock must be a confirmed one.
+    /// A permit for sweeps. The test's clock must be confirmed.
     var permit: DeletionPermit {
         get throws { try #require(clockGuard.permit()) }
     }
 
-    /// Adds a verified object; its size is what tests tell it by.
+    /// Adds a verified object, which tests identify by its size.
     @discardableResult
     func add(
         size: Int64, organization: Int64 = 1, site: Int64 = 1, device: String? = nil, tags: [String: String] = [:]
@@ -78,7 +78,7 @@ final class CatalogScene: Sendable {
         return object
     }
 
-    /// What ``add(size:organization:site:device:tags:)`` adds.
+    /// Returns the object that ``add(size:organization:site:device:tags:)`` adds.
     func newObject(
         size: Int64, organization: Int64 = 1, site: Int64 = 1, device: String? = nil
     ) -> CatalogObject {
@@ -124,7 +124,7 @@ final class CatalogScene: Sendable {
         base.folder.path + "/store/data/\(fileID.prefix(2))/\(fileID)"
     }
 
-    /// The audit log, a line each: actor, organization, action, target, count.
+    /// Returns the audit log with a text for each line: actor, organization, action, target, count.
     func audit() throws -> [String] {
         try AccountRows(database).audit().map { line in
             "\(line.actor) \(line.organization?.name ?? "") \(line.action) \(line.target) \(line.count)"
@@ -141,7 +141,7 @@ final class CatalogScene: Sendable {
         CallContext(method: method, identity: Principal.user(user ?? self.user()))
     }
 
-    /// The boss of organization 1, at a call of DeleteObject.
+    /// Returns the user `boss` of organization 1, as the caller of DeleteObject.
     func caller() throws -> Caller { try Caller(context(ObjectManagementServiceMethods.deleteObject)) }
 
     func setTrash(days: Int32, organization: Int64 = 1) throws {
@@ -170,7 +170,7 @@ final class CatalogScene: Sendable {
         try await list(filter, size: size, as: user).objects.map(\.sizeBytes)
     }
 
-    /// Every page, one after another.
+    /// Returns the sizes on all pages, in order.
     func walk(_ filter: String, size: Int32, between: () throws -> Void = {}) async throws -> [Int64] {
         var sizes: [Int64] = []
         var token = ""

@@ -101,7 +101,7 @@ import Testing
         #expect(try await scene.sizes("object_id=\(last.id) size<5") == [])
     }
 
-    /// Whatever is added during a walk, what was there at its start comes once, in order.
+    /// Whatever is added during a walk, the objects that existed at its start appear once, in order.
     @Test(arguments: 1...12) func walksWhileObjectsAreAdded(_ seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let scene = try CatalogScene(visits: Int.random(in: 1...8, using: &generator))
@@ -127,7 +127,7 @@ import Testing
         #expect(seen.filter { $0 < 1000 } == expected, "\(filter), pages of \(pageSize)")
     }
 
-    /// The same with eight writers at once, each in transactions of its own.
+    /// The same with eight concurrent writers, each in transactions of its own.
     @Test(arguments: [("", Int32(7)), ("raw_tags.k=v", 3), ("size<1000", 5)])
     func walksWhileEightWritersInsert(_ filter: String, _ pageSize: Int32) async throws {
         let scene = try CatalogScene(visits: 50)
@@ -207,8 +207,8 @@ import Testing
         #expect(error?.message == "filter: byte 24: expected a size such as 1048576 or 1MiB, found \"x\"")
     }
 
-    /// Every row of a page comes from an index in the order of the list: nothing is sorted, nothing scanned that a
-    /// condition could find.
+    /// Every row of a page comes from an index in the order of the list: nothing is sorted, and nothing is scanned that an index
+    /// could find.
     @Test(arguments: [
         ("", ["objects_by_organization"]), ("raw_tags.k=v", ["object_tags_by_value", "objects_by_organization"]),
         ("k=v l=w device=d", ["object_tags_by_value", "object_tags_by_value", "objects_by_device"]),
@@ -219,7 +219,7 @@ import Testing
     ])
     func indexesOfAPage(_ filter: String, _ indexes: [String]) throws {
         let scene = try CatalogScene()
-        // Most objects are another organization's.
+        // Most objects belong to another organization.
         try scene.add(size: 1, organization: 2)
         try scene.database.readBlocking { connection in
             let stream = try SearchPlan.stream(
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    /// A page reads its rows by their positions.
+    /// The rows of a page are read by position.
     @Test func rowsAreFoundByPosition() async throws {
         let scene = try CatalogScene()
         for size: Int64 in 1...300 { try scene.add(size: size, tags: size % 2 == 0 ? ["k": "v"] : [:]) }

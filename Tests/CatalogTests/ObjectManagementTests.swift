@@ -15,7 +15,7 @@ import Wire
 
     init() throws {
         scene = try CatalogScene()
-        // Objects are deleted at once.
+        // Without a trash, so that objects are deleted at once.
         for organization: Int64 in 1...2 { try scene.setTrash(days: 0, organization: organization) }
     }
 
@@ -78,7 +78,7 @@ import Wire
         acting.organization = OrganizationReference(id: 2, name: "organization-2")
         try await delete(object.fileID, as: acting)
         #expect(try await scene.sizes(as: scene.user(2)).isEmpty)
-        // What is left of it is not told to others either.
+        // Records of deleted objects are also hidden from other organizations.
         await #expect(throws: RPCError.self) { try await delete(object.fileID) }
     }
 
@@ -109,9 +109,9 @@ import Wire
 
     @Test func fileLeftByACrashIsSwept() async throws {
         let object = try scene.add(bytes: [1])
-        // What the start goes on with is behind it.
+        // Work that the start queued is done.
         scene.store.removals.drain()
-        // As if the process had ended between the commit and the file.
+        // As if the process had ended between the commit and the removal of the file.
         try await scene.database.write { try OfflineStore.discard(uploadID: object.uploadID, in: $0) }
         #expect(FileManager.default.fileExists(atPath: scene.path(object.fileID)))
         #expect(try await scene.store.sweepRemovals() == 1)

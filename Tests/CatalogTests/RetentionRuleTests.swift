@@ -26,7 +26,7 @@ import Testing
 
     private func sweep() async throws -> Int { try await scene.removal.applyRetention(scene.permit) }
 
-    /// Sizes 1 to 60, one each minute: by two devices and two sites, some tagged.
+    /// Adds objects of sizes 1 to 60, one each minute, by two devices and two sites, some with tags.
     private func fill() throws {
         for size: Int64 in 1...60 {
             let tags = size % 5 == 0 ? ["kind": "test"] : size % 7 == 0 ? ["keep": "yes"] : [:]

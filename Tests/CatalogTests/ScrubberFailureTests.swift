@@ -8,9 +8,9 @@ import Testing
 @testable import Catalog
 @testable import ObjectStore
 
-/// How the scrubber goes on where an object cannot be read.
+/// The behavior of the scrubber if an object cannot be read.
 @Suite(.timeLimited) struct ScrubberFailureTests {
-    /// Fails the reads of a file of so many bytes, which is what tests tell files by.
+    /// Fails reads of files of given sizes, by which tests identify files.
     private final class Disk: Sendable {
         let errors = Mutex<[Int64: Int32]>([:])
 

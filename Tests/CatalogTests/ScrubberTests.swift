@@ -16,14 +16,14 @@ import Testing
         scene = try CatalogScene()
     }
 
-    /// What was said of objects, in their order.
+    /// The reports about objects, in order.
     private final class Reports: Sendable {
         let lines = Lock<[String]>([])
     }
 
     private let reports = Reports()
 
-    /// - Parameter sleep: before each piece; nil = does not wait.
+    /// - Parameter sleep: called before each piece; `nil` = no waiting.
     private func scrubber(_ sleep: (@Sendable (Duration) async throws -> Void)? = nil) -> Scrubber {
         let log = Logger { [reports] line in reports.lines.withLock { $0.append(line) } }
         return Scrubber(
@@ -31,7 +31,7 @@ import Testing
             log: log, sleep: sleep ?? { _ in })
     }
 
-    /// Writes over a file's bytes as a disk that lies would: its length stays.
+    /// Replaces a file's bytes but not its length, as a faulty disk would.
     private func spoil(_ object: CatalogObject, with bytes: [UInt8]) throws {
         let path = scene.path(object.fileID)
         try FileManager.default.removeItem(atPath: path)
@@ -93,7 +93,7 @@ import Testing
                 "error   object is corrupted file_id=\(gone.fileID) why=\"its file is missing\"",
                 "error   object is corrupted file_id=\(short.fileID) why=\"its file has a different size\"",
             ])
-        // What is bad can be deleted.
+        // Corrupted objects can be deleted.
         _ = try await scene.management.deleteObject(
             DeleteObjectRequest(fileID: gone.fileID),
             context: CallContext(
@@ -116,7 +116,7 @@ import Testing
         let second = scrubber()
         try await second.pass()
         #expect(second.metrics.snapshot.objects == 2)
-        // The next one is not due yet.
+        // The next pass is not due yet.
         try await second.pass()
         #expect(second.metrics.snapshot.passes == 1)
         scene.clock.advance(seconds: 86_400)

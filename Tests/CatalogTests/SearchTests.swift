@@ -10,7 +10,7 @@ import Testing
 @testable import Catalog
 
 @Suite(.timeLimited) struct SearchTests {
-    /// Objects 1 to 60: by ten devices, an hour apart, in two organizations.
+    /// Makes objects 1 to 60, an hour apart, by ten devices in two organizations.
     private static func scene(visits: Int = 2000) throws -> CatalogScene {
         let scene = try CatalogScene(visits: visits)
         for size: Int64 in 1...60 {
@@ -66,7 +66,7 @@ import Testing
         #expect(try await scene.sizes("weather=Rain", as: scene.user(2)) == [42, 21])
     }
 
-    /// The order's keys, without objects that the filter leaves out.
+    /// The keys of the order, without objects that the filter excludes.
     @Test(
         arguments: ["", "rain", "size>30 OR NOT rain", "site=1"], ["created", "size desc", "name", "name desc", "size"])
     func sortedPagesNeitherRepeatNorSkip(_ filter: String, _ order: String) async throws {
@@ -82,7 +82,7 @@ import Testing
         }
         let all = try await scene.sorted(filter, "", size: 1000)
         let isDescending = order.hasSuffix("desc")
-        // Positions ascend in the reverse of the list.
+        // Positions ascend in the opposite order of the list.
         let expected = all.reversed().enumerated().sorted { left, right in
             let (one, other) = (Self.key(left.element, order), Self.key(right.element, order))
             if one != other { return one.lexicographicallyPrecedes(other) != isDescending }
@@ -209,7 +209,7 @@ import Testing
         await #expect(throws: RPCError.self) { try await scene.facets("size>x") }
     }
 
-    /// Each beginning that is asked for has a stored one.
+    /// Each prefix that a search may ask for is stored.
     @Test(arguments: ["a", "ab", "run07_camera_front.mcap", String(repeating: "x", count: 70), "名前のファイル", ""])
     func everyBeginningIsStored(_ word: String) {
         let stored = Set(SearchPrefix.stored(of: word))
@@ -237,7 +237,7 @@ extension CatalogScene {
         }
     }
 
-    /// All rows of the search tables.
+    /// Returns all rows of the search tables.
     fileprivate func dump() throws -> [String] {
         try database.readBlocking { connection in
             try connection.query(

@@ -9,12 +9,12 @@ import Testing
 @testable import Catalog
 
 @Suite(.timeLimited) struct StatisticsTests {
-    /// Midnight of 2026-01-01, UTC, as the scene's clock begins.
+    /// The scene, whose clock begins at midnight of 2026-01-01, UTC.
     let scene: CatalogScene
 
     init() throws {
         scene = try CatalogScene()
-        // Objects are deleted at once.
+        // Without a trash, so that objects are deleted at once.
         for organization: Int64 in 1...2 { try scene.setTrash(days: 0, organization: organization) }
     }
 
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// The migration counts what was there before it.
+    /// The migration counts existing objects.
     @Test func keptCountsEqualTheMigrationsCounts() async throws {
         let first = try scene.add(size: 100)
         scene.clock.advance(seconds: 86_400)

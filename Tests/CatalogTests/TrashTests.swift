@@ -66,7 +66,7 @@ import Wire
         #expect(try await scene.sizes("trashed=true").isEmpty)
         #expect(try await scene.download([object.fileID]).files.count == 1)
         #expect(holdsFile(object))
-        // The deletion, the restoration and the download: what changes nothing has no line.
+        // The deletion, the restoration and the download: calls without an effect leave no line.
         #expect(try scene.audit().count == 3)
     }
 
@@ -101,7 +101,7 @@ import Wire
         #expect(try scene.audit().filter { $0.contains("SweepTrash") }.count == 2)
     }
 
-    /// A clock that was set is not confirmed, and so gives no permit; a permit of before does not hold.
+    /// A clock that was set is not confirmed, and gives no permit; an earlier permit becomes invalid.
     @Test func steppedClockPurgesNothing() async throws {
         let object = try scene.add(bytes: [1])
         _ = try await delete(object)
@@ -114,7 +114,7 @@ import Wire
         #expect(try await scene.removal.sweepTrash(scene.permit) == 0)
     }
 
-    /// The object was trashed while the clock was slow: its time counts from when that really was.
+    /// The object was trashed while the clock was slow: its time in the trash counts from the corrected time.
     @Test func slowClockDoesNotShortenTheGrace() async throws {
         let object = try scene.add(bytes: [1])
         _ = scene.clockGuard.permit()
@@ -156,7 +156,7 @@ import Wire
         }
     }
 
-    /// Presigned URLs of what was trashed a moment ago are still in use.
+    /// Presigned URLs of objects trashed a moment ago are still in use.
     @Test func sweepWaitsForPresignedDownloads() async throws {
         let object = try scene.add(bytes: [1])
         _ = try await delete(object)
@@ -177,7 +177,7 @@ import Wire
         let found = try await scene.list("trashed=true size=2").objects
         let fileID = try #require(found.first?.fileID)
         _ = try await scene.removal.restore(fileID, by: scene.caller())
-        // Its age counts from now on: else the next sweep would trash it again.
+        // Its age counts from its restoration; otherwise the next sweep would trash it again.
         #expect(try await scene.removal.applyRetention(scene.permit) == 0)
         scene.clock.advance(seconds: 8 * Self.day)
         #expect(try await scene.removal.sweepTrash(scene.permit) == 3)
@@ -185,7 +185,7 @@ import Wire
         #expect(try await scene.removal.applyRetention(scene.permit) == 1)
     }
 
-    /// However much of the newest is in the trash, a page has what is behind it.
+    /// However many of the newest objects are in the trash, a page contains the objects after them.
     @Test func trashMakesNoPageShort() async throws {
         let scene = try CatalogScene(visits: 60)
         for size: Int64 in 1...200 {
@@ -212,7 +212,7 @@ import Wire
         #expect(try await scene.sizes().isEmpty)
     }
 
-    /// Whatever comes at once: each object is either listed, in the trash, or deleted, and the counts agree.
+    /// Whatever calls are made at once, each object is either listed, in the trash, or deleted, and the counts agree.
     @Test func concurrentCallsLeaveOneState() async throws {
         let objects = try (1...6).map { try scene.add(bytes: Array(repeating: 0, count: $0)) }
         await withTaskGroup(of: Void.self) { group in

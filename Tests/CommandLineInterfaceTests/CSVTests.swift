@@ -42,7 +42,7 @@ import Testing
         #expect(throws: CSVError(line: 2, message: "is not valid UTF-8")) {
             try Self.records(Array("a\n".utf8) + [0x62, 0xE4])
         }
-        // As a spreadsheet's "Unicode text" begins.
+        // The beginning of a spreadsheet's "Unicode text".
         #expect(throws: CSVError(line: 1, message: "is not valid UTF-8")) { try Self.records([0xFF, 0xFE, 0x61, 0]) }
     }
 
@@ -60,7 +60,7 @@ import Testing
         #expect(SpreadsheetCell.text(of: cell) == text)
     }
 
-    /// Any bytes are either records or an error: every pair of the bytes that mean something, at every place.
+    /// Any bytes are either records or an error: tests every sequence of the significant bytes up to length 4.
     @Test func acceptedBytesAreWrittenAndReadBack() {
         let special: [UInt8] = Array("\",\r\na".utf8) + [0xEF, 0xBB, 0xBF, 0xFF]
         for length in 0...4 {
@@ -69,7 +69,8 @@ import Testing
                 let bytes = indices.map { special[$0] }
                 if let records = try? Self.records(bytes) {
                     let rows = records.map(\.fields)
-                    // A cell in front of them, since a byte order mark at the beginning is the file's and not the cell's.
+                    // A cell is written before them, because a byte order mark at the beginning belongs to the file and not to the
+                    // cell.
                     let again = try? Self.records(Array(("x\n" + CSVWriter.text(rows)).utf8)).dropFirst().map(\.fields)
                     #expect(again == rows, "\(bytes)")
                 }

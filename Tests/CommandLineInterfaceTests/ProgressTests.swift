@@ -21,7 +21,7 @@ import Testing
         for second in 21...40 as ClosedRange<Int64> { meter.set(2000 + 200 * (second - 20), at: .seconds(second)) }
         #expect(try #require(meter.rate(at: .seconds(40))) == 200)
         #expect(meter.secondsLeft(at: .seconds(40)) == 20)
-        // Nothing moves: the rate falls, and the time left grows.
+        // Without progress, the rate falls and the remaining time grows.
         #expect(try #require(meter.rate(at: .seconds(70))) < 60)
     }
 
@@ -32,7 +32,7 @@ import Testing
         meter.add(50, at: .seconds(1))
         #expect(meter.rate(at: .seconds(1)) == 50)
         #expect(meter.secondsLeft(at: .seconds(1)) == 1)
-        // A part that broke off.
+        // A part was aborted.
         meter.add(-100, at: .seconds(2))
         #expect(meter.rate(at: .seconds(2)) == 0)
     }

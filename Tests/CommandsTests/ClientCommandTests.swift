@@ -12,7 +12,7 @@ import Wire
     private let calls = Calls()
     private let recorder = Recorder()
 
-    /// Lists one site to whoever has one of the tokens.
+    /// Serves a list of one site to callers with one of the tokens.
     private func serveSites(_ router: inout Router, to tokens: Set<String>) {
         router.add(AdminAuthServiceMethods.listSites) { [calls] (_: ListSitesRequest, context) in
             let token = context.metadata["authorization"] ?? "nobody"
@@ -144,7 +144,7 @@ import Wire
     @Test func logoutNeedsNoGateway() async throws {
         try await TestGateway.serving({ _ in }) { gateway in
             try gateway.signIn()
-            // A gateway without SessionService is one that was told all it can be told.
+            // A gateway without SessionService cannot end the session, so there is nothing more to do.
             #expect(await gateway.run("logout", recorder) == .success)
             #expect(recorder.errors.isEmpty)
             #expect(try gateway.file.read() == nil)

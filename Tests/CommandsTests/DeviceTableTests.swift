@@ -47,13 +47,13 @@ import Testing
                 "f:2: tags: must be KEY=VALUE;KEY=VALUE, not 'a'",
             ]
         ),
-        ("device_id,suite\n\(id),x\n", ["f:2: suite: suite must be deviceSuites/NUMBER"]),
+        ("device_id,suite\n\(id),x\n", ["f:2: suite: must be deviceSuites/NUMBER"]),
         (
             "device_id\n\(id)\n\n\(id)\n", ["f:4: device_id: \(id) is already in line 2"]
         ),
         (
             "device_id,display_name\n\(id),\(String(repeating: "x", count: 129))\n",
-            ["f:2: display_name: display_name must be at most 128 bytes"]
+            ["f:2: display_name: must be at most 128 bytes"]
         ),
     ])
     func problemsNameTheirLineAndColumn(text: String, problems: [String]) {

@@ -7,7 +7,7 @@ import Testing
 @testable import CommandLineInterface
 @testable import Commands
 
-/// Where a test's commands run: without variables, and with their output kept.
+/// The environment of a test's commands: without variables, and with recorded output.
 final class Recorder: Sendable {
     private let lines = Lock((output: [String](), errors: [String]()))
 
@@ -63,6 +63,22 @@ final class Recorder: Sendable {
     private func page<C: Command>(_ command: C.Type, _ path: [String]) -> String { HelpText.of(command, path: path) }
 
     private func labels<C: Command>(_ command: C.Type) -> [ParameterLabel] { command.parameters.map(\.label) }
+
+    @Test func everyCommandHasExamplesThatAreValid() throws {
+        for (path, command) in Program.commands.leaves {
+            let examples = examples(command)
+            #expect(!examples.isEmpty, "\(path) has no example")
+            for example in examples {
+                guard case .perform(let found) = try Program.request(ShellWords.split(example)) else {
+                    Issue.record("\(example) is no command line")
+                    continue
+                }
+                #expect(type(of: found) == command, "\(example)")
+            }
+        }
+    }
+
+    private func examples<C: Command>(_ command: C.Type) -> [String] { command.examples }
 
     @Test func everyClientCommandTakesTheCommonOptions() {
         for (path, command) in Program.commands.leaves where command is any ClientCommand.Type {
@@ -128,8 +144,8 @@ final class Recorder: Sendable {
     @Test(arguments: [
         (
             "",
-            "a command is required: serve, login, logout, whoami, init, upload, ls, download, rm, site, device, user, key, "
-                + "org, object, trash, copy, config, clock, keys, events, audit, statistics, backup, restore, doctor, "
+            "a command is required: serve, login, logout, whoami, context, init, upload, agent, ls, download, rm, site, device, "
+                + "user, key, org, object, uploads, trash, copy, config, clock, keys, events, status, audit, statistics, backup, restore, doctor, "
                 + "completion, version",
             "data-gateway --help"
         ),
@@ -164,5 +180,14 @@ final class Recorder: Sendable {
         #expect(serve.options.configurationPath == "c")
         #expect(serve.options.listen.count == ListenerName.allCases.count)
         #expect(serve.options.listen.values.allSatisfy { $0 == "[::1]:7" })
+    }
+}
+
+/// The words of a command line as a shell splits it, with single quotation marks.
+private enum ShellWords {
+    static func split(_ line: String) -> [String] {
+        line.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap { index, piece in
+            index % 2 == 1 ? [String(piece)] : piece.split(separator: " ").map(String.init)
+        }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Commands
 
-/// A folder that is gone when the test is over.
+/// A folder that is removed after the test.
 private final class Folder {
     let path = NSTemporaryDirectory() + "data-gateway-\(UUID().uuidString)"
 

@@ -9,14 +9,14 @@ import Wire
 
 @testable import Commands
 
-/// A gateway of which a test says what each method does, and somebody who is signed in there.
+/// A gateway whose methods are defined by the test, with a signed-in user.
 final class TestGateway: Sendable {
     let file: SessionFile
     private let folder = NSTemporaryDirectory() + "data-gateway-\(UUID().uuidString)"
     private let listener: RPCListener
     private let loop = EventLoop(name: "gateway")
 
-    /// - Parameter methods: how the methods that the test calls are served.
+    /// - Parameter methods: registers the methods that the test calls.
     private init(_ methods: (inout Router) -> Void) throws {
         var router = Router()
         methods(&router)
@@ -43,7 +43,7 @@ final class TestGateway: Sendable {
 
     /// Signs ada in with the tokens `access-1` and `refresh-1`.
     ///
-    /// - Parameter expiry: when the access token ends; the recorder's clock stands at 1,767,225,600.
+    /// - Parameter expiry: the expiry of the access token; the recorder's clock shows 1,767,225,600.
     func signIn(expiry: Int64 = 1_900_000_000, refreshToken: String = "refresh-1") throws {
         try file.write(
             SignedInSession(
@@ -57,7 +57,7 @@ final class TestGateway: Sendable {
     }
 }
 
-/// What calls brought, in their order.
+/// The recorded calls, in order.
 final class Calls: Sendable {
     private let seen = Lock<[String]>([])
 

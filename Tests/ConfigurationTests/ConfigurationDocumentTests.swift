@@ -4,7 +4,7 @@ import Testing
 
 @testable import Configuration
 
-/// docs/configuration.md holds what the reader asks for: no key more or less, and each with its unit, default and bounds.
+/// docs/configuration.md contains exactly the keys of the reader, each with its unit, default and bounds.
 @Suite(.timeLimited) struct ConfigurationDocumentTests {
     private struct Entry: Hashable, CustomStringConvertible {
         let key: String
@@ -18,7 +18,7 @@ import Testing
     private static let document = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/configuration.md")
 
-    /// The rows of tables whose first cell is a key, in their order; code marks are left out.
+    /// Returns the rows of tables whose first cell is a key, in order, without code marks.
     private static func documented() throws -> [Entry] {
         try String(contentsOf: document, encoding: .utf8).split(separator: "\n").compactMap { line in
             let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {

@@ -54,7 +54,7 @@ import Testing
         #expect(try read("{listeners: {web: \"\(host):1\"}}").console != nil)
     }
 
-    /// A name may lead anywhere, whatever it begins with.
+    /// A name may resolve to any address, whatever it begins with.
     @Test(arguments: ["127.example.com", "127.0.0.1.example.com", "192.0.2.1", "0.0.0.0", "[::]", "localhost.example"])
     func exposedWebListenerHasAConsoleOnlyOnRequest(host: String) throws {
         let listener = "listeners: {web: \"\(host):1\""
@@ -113,7 +113,7 @@ import Testing
         #expect(refusal("{webhooks: {\(many)}}").contains("at most 16"))
     }
 
-    /// In a process of its own, since the environment is shared by the tests that run at the same time.
+    /// Runs in a process of its own, because simultaneous tests share the environment.
     @Test func webhookSecretIsReadFromTheEnvironment() async {
         await #expect(processExitsWith: .success) {
             setenv("WEBHOOK_TEST_SECRET", "0123456789abcdef", 1)

@@ -1,75 +1,45 @@
 import HTTPTypes
-import Proto
-import RPC
 import TestSupport
 import Testing
-import ThreadCalls
 
 @testable import Console
 
 @Suite(.timeLimited) struct BackupDownloadTests {
-    /// What a Backup call is answered with.
-    private final class Messages: LocalMessages {
-        private var messages: [[UInt8]]
-        private let failure: RPCError?
+    /// A body that comes in pieces.
+    private final class Pieces: HTTPBodySource, @unchecked Sendable {  // used by one test
+        private(set) var isClosed = false
 
-        init(_ messages: [[UInt8]], failure: RPCError? = nil) {
-            self.messages = messages
-            self.failure = failure
-        }
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? { 0 }
 
-        func next() throws(RPCError) -> [UInt8]? {
-            if !messages.isEmpty { return messages.removeFirst() }
-            if let failure { throw failure }
-            return nil
-        }
-
-        func close() {}
+        func close() { isClosed = true }
     }
 
-    private func chunk(_ bytes: [UInt8]) -> [UInt8] { BackupChunk(data: bytes).encoded() }
-
-    private let summary = BackupChunk(summary: BackupSummary(objects: 1)).encoded()
-
-    private func response(_ messages: [UInt8]..., failure: RPCError? = nil) -> HTTPResponse {
-        BackupDownload.response(to: Messages(messages, failure: failure), named: "one.backup")
+    private func text(_ response: HTTPResponse) -> String? {
+        guard case .bytes(let bytes) = response.body else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What a browser gets; `nil` where it sees the download break off.
-    private func downloaded(_ response: HTTPResponse) -> [UInt8]? {
-        guard case .stream(let stream) = response.body else { return nil }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1000)
-        while let count = piece.withUnsafeMutableBytes({ stream.read(into: $0) }) {
-            if count == 0 { return bytes }
-            bytes += piece[..<count]
-        }
-        return nil
-    }
-
-    @Test func theArchiveIsWhatTheMessagesHold() {
-        let large = [UInt8](repeating: 7, count: 200_000)
-        let response = response(chunk([1, 2, 3]), chunk(large), summary)
+    @Test func archiveOfTheGatewayIsPassedOnUnderItsName() throws {
+        let pieces = Pieces()
+        let answer = HTTPResponse(
+            status: 200, fields: ["content-type": "application/octet-stream"], body: .stream(pieces))
+        let response = BackupDownload.response(answer, named: "one.backup")
         #expect(response.status == 200)
         #expect(response.fields["content-disposition"] == #"attachment; filename="one.backup""#)
-        #expect(downloaded(response) == [1, 2, 3] + large)
+        #expect(response.fields["cache-control"] == "no-store")
+        guard case .stream(let stream) = response.body else { throw CancellationError() }
+        #expect(stream as? Pieces === pieces && !pieces.isClosed)
     }
 
-    @Test func oneThatIsNotWholeBreaksOff() {
-        let failure = RPCError(bare: .internalError, "a disk")
-        #expect(downloaded(response(chunk([1]), failure: failure)) == nil)
-        #expect(downloaded(response(chunk([1]))) == nil)
-        #expect(downloaded(response(chunk([1]), [0xFF])) == nil)
-        #expect(downloaded(response(chunk([1]), summary, failure: failure)) == nil)
-    }
-
-    @Test func oneThatIsRefusedSaysWhy() {
-        let refused = response(failure: RPCError(bare: .failedPrecondition, "another backup is running"))
-        #expect(refused.status == 409)
-        guard case .bytes(let text) = refused.body else {
-            Issue.record("not a text")
-            return
-        }
-        #expect(text == Array("another backup is running\n".utf8))
+    @Test func refusalOfTheGatewayIsToldInItsWords() {
+        let json = #"{"error":{"code":400,"message":"another backup is running","status":"FAILED_PRECONDITION"}}"#
+        let response = BackupDownload.response(
+            HTTPResponse(status: 400, body: .bytes(Array(json.utf8))), named: "one.backup")
+        #expect(response.status == 409 && text(response) == "another backup is running\n")
+        let broken = BackupDownload.response(HTTPResponse(status: 400), named: "one.backup")
+        #expect(broken.status == 409 && text(broken) == "the gateway sent no backup\n")
+        let pieces = Pieces()
+        _ = BackupDownload.response(HTTPResponse(status: 503, body: .stream(pieces)), named: "one.backup")
+        #expect(pieces.isClosed)
     }
 }

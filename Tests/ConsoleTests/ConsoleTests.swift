@@ -11,8 +11,8 @@ import Wire
 
 @testable import Console
 
-/// Stands for the gateway: takes a browser's calls as the web listener does and the console's own as its methods do, and
-/// remembers them.
+/// A substitute for the gateway: serves a browser's calls like the web listener, and the console's own calls like its methods, and
+/// records them.
 private final class FakeGateway: HTTPRequestHandler {
     struct Seen {
         let target: String
@@ -31,7 +31,7 @@ private final class FakeGateway: HTTPRequestHandler {
         func abandon() {}
     }
 
-    /// What the methods share with the test.
+    /// The state that the methods share with the test.
     private final class State: Sendable {
         let calls = Lock<[Seen]>([])
         let refusal = Lock<RPCError?>(nil)
@@ -41,8 +41,9 @@ private final class FakeGateway: HTTPRequestHandler {
     private let loop = EventLoop(name: "loop")
     private let state: State
     private let status = Lock(200)
+    private let body = Lock("{}")
 
-    /// - Parameter login: what the right password is answered with.
+    /// - Parameter login: the response to the right password.
     init(_ login: LoginResponse) {
         let state = State()
         let note = { @Sendable (context: CallContext, request: any Message) in
@@ -61,10 +62,6 @@ private final class FakeGateway: HTTPRequestHandler {
             note(context, request)
             return LogoutResponse()
         }
-        router.add(BackupServiceMethods.backup) { (request: BackupRequest, _: ResponseWriter<BackupChunk>, context) in
-            note(context, request)
-            throw RPCError(bare: .failedPrecondition, "another backup is running")
-        }
         local = LocalCalls(server: RPCServer(router: router), loops: [loop])
         self.state = state
     }
@@ -75,8 +72,11 @@ private final class FakeGateway: HTTPRequestHandler {
 
     var seen: [Seen] { state.calls.withLock { $0 } }
 
-    /// What a browser's calls are answered with.
-    func answer(status: Int) { self.status.withLock { $0 = status } }
+    /// Sets the response to a browser's calls.
+    func answer(status: Int, _ body: String = "{}") {
+        self.status.withLock { $0 = status }
+        self.body.withLock { $0 = body }
+    }
 
     func refuseSignIn(with error: RPCError) { state.refusal.withLock { $0 = error } }
 
@@ -84,7 +84,7 @@ private final class FakeGateway: HTTPRequestHandler {
         .receive(
             Sink { [self] body in
                 state.calls.withLock { $0.append(Seen(target: head.target, fields: head.fields, body: body)) }
-                return HTTPResponse(status: status.withLock { $0 }, body: .bytes(Array("{}".utf8)))
+                return HTTPResponse(status: status.withLock { $0 }, body: .bytes(Array(self.body.withLock { $0 }.utf8)))
             })
     }
 }
@@ -123,7 +123,7 @@ private final class FakeGateway: HTTPRequestHandler {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The fields with which a page of a new session calls.
+    /// Returns the header fields for calls from a page of a new session.
     private func signIn() throws -> HTTPFields {
         let response = ask(
             "POST", "/console/session", body: #"{"organization":"acme","userName":"vera","password":"a secret"}"#)
@@ -210,11 +210,14 @@ private final class FakeGateway: HTTPRequestHandler {
         #expect(ask("GET", "/console/backups?ticket=guessed", navigation).status == 404)
         #expect(ask("GET", "/console/backups", navigation).status == 404)
         let before = calls.seen.count
+        calls.answer(status: 400, #"{"error":{"message":"another backup is running"}}"#)
         let refused = ask("GET", target, navigation)
         #expect(refused.status == 409)
         #expect(text(refused) == "another backup is running\n")
         #expect(calls.seen.last?.fields["authorization"] == "Bearer the access token")
-        #expect(calls.seen.dropFirst(before).map(\.target) == [BackupServiceMethods.backup.path])
+        #expect(calls.seen.dropFirst(before).map(\.target) == ["/v1/backup"])
+        #expect(calls.seen.last.map { String(decoding: $0.body, as: UTF8.self) } == #"{"withoutObjects":true}"#)
+        #expect(calls.seen.last?.fields["content-type"] == "application/json")
         #expect(ask("GET", target, navigation).status == 404)
         #expect(calls.seen.count == before + 1)
     }

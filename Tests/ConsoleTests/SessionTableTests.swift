@@ -39,7 +39,7 @@ import Testing
         let table = SessionTable(configuration)
         let cookie = try #require(open(table, at: start)).cookie
         #expect(table.session(cookie: cookie, at: start.adding(seconds: 90), isActivity: true) != nil)
-        // A page that looks for news by itself does not count.
+        // Automatic refreshes of a page do not count as activity.
         #expect(table.session(cookie: cookie, at: start.adding(seconds: 180), isActivity: false) != nil)
         #expect(table.session(cookie: cookie, at: start.adding(seconds: 190), isActivity: true) == nil)
         #expect(table.session(cookie: cookie, at: start, isActivity: true) == nil)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CopyJobs
 
-/// The queue that jobs' items are, over a real database.
+/// The queue of items, over a real database.
 @Suite(.timeLimited) struct CopyRecordsTests {
     private let scene: Scene
     private let database: Database
@@ -17,7 +17,7 @@ import Testing
 
     private func at(_ seconds: Int64) -> UnixTime { UnixTime(seconds: seconds) }
 
-    /// Takes the next item, as a worker does.
+    /// Takes the next item, like a worker.
     private func claim(_ now: Int64) throws -> String? {
         try database.writeBlocking { connection in
             let (records, now) = (CopyRecords(connection), UnixTime(seconds: now))
@@ -127,7 +127,7 @@ import Testing
         try scene.add("a", items: 1)
         #expect(try claim(1) == CopyRecords.Claim(organizationID: 1, isWritten: false))
         #expect(try claim(2) == CopyRecords.Claim(organizationID: 1, isWritten: false))
-        // Nobody is at it any more.
+        // The organization has no job in progress any more.
         _ = try scene.database.writeBlocking { try $0.execute("UPDATE copy_jobs SET finished_at = 1") }
         #expect(try claim(2) == CopyRecords.Claim(organizationID: 2, isWritten: false))
         try scene.database.writeBlocking { connection in

@@ -27,7 +27,7 @@ import Testing
         // The cancellation came after the last item.
         ([.succeeded: 3], .canceling, .succeeded),
         ([.failed: 3], .canceling, .failed),
-        // What has finished stays so.
+        // Finished jobs stay unchanged.
         ([.succeeded: 3], .canceled, .canceled),
         ([.failed: 3], .succeeded, .succeeded),
     ])

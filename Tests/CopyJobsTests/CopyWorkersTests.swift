@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimited) struct CopyWorkersTests {
     private let scene: Scene
-    /// The workers' looks at the clock: one at each turn.
+    /// An element for each time that the workers read the clock, once in each turn.
     private let looks = AsyncStream<Void>.makeStream()
 
     init() throws {
@@ -28,7 +28,7 @@ import Testing
             configuration: configuration, log: log)
     }
 
-    /// Has the workers at work until `isDone`, which is asked at each of their turns.
+    /// Runs the workers until `isDone` returns true, which is called in each of their turns.
     private func run(_ workers: CopyWorkers, until isDone: () throws -> Bool) async throws {
         let task = Task { await workers.run() }
         defer { task.cancel() }
@@ -41,7 +41,7 @@ import Testing
         get throws { try scene.database.readBlocking { try CopyRecords($0).job("a", scope: nil)?.state } }
     }
 
-    /// A disk that was full for a while must not hold a job for ever.
+    /// A disk that was full for a while must not block a job forever.
     @Test func itemWhoseEndCannotBeWrittenIsRetried() async throws {
         try scene.add("a", items: 1)
         _ = try scene.database.writeBlocking { connection in
@@ -64,7 +64,7 @@ import Testing
         #expect(lines.allSatisfy { $0.hasPrefix("error   a copy failed error=") && $0.contains("full") })
     }
 
-    /// Another millisecond each time that somebody looks.
+    /// A clock that advances by a millisecond each time it is read.
     private final class SteppingClock: WallClock {
         private let time = Lock(UnixTime(seconds: 1_800_000_000))
 
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// It comes due between any two looks at the clock, and nobody rings.
+    /// It becomes due between two readings of the clock, without a notification.
     @Test(arguments: 0..<8) func itemDueBetweenTwoLooksIsCopied(step: Int64) async throws {
         try scene.add("a", items: 1)
         let clock = SteppingClock()
@@ -90,7 +90,7 @@ import Testing
         #expect(item?.attempts == 1)
     }
 
-    /// What is there at the second attempt was copied by the first; at the first it was there before.
+    /// Content found at the second attempt was copied by the first; at the first attempt it existed before.
     @Test(arguments: [(0, CopyItemState.skipped, 0), (1, .succeeded, 3)])
     func fileFoundAtTheDestinationIsSkippedOrCounted(attempts: Int, end: CopyItemState, bytes: Int64) async throws {
         try scene.store([1, 2, 3], uploadID: "u0")
@@ -106,7 +106,7 @@ import Testing
         #expect(item?.state == end && item?.copiedBytes == bytes)
     }
 
-    /// Job `a` of the organization 1 and job `b` of another copy different bytes to the same key `k0`.
+    /// Adds job `a` of organization 1 and job `b` of another one, which copy different bytes to the same key `k0`.
     private func addRivals() throws {
         try AccountRows(scene.database).addOrganization("p")
         try scene.add("a", items: 1)

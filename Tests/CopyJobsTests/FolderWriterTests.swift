@@ -28,7 +28,7 @@ import Testing
         CopyItem(jobID: "a", number: 0, fileID: "f", uploadID: "u", key: "k", size: source.size)
     }
 
-    /// A folder has a size, too: what cannot be read there is no trouble of the source's, which would end the item.
+    /// A folder has a size, too. That it cannot be read as a file is not a failure of the source, which would end the item.
     @Test func aFolderInTheWayIsTheDestinationsTrouble() async throws {
         let name = "\(scene.root)/k"
         try FileManager.default.createDirectory(atPath: name, withIntermediateDirectories: false)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// The descriptors that were synced, as the paths they stand for.
+    /// Records synced descriptors by their paths.
     private final class Synced: Sendable {
         let paths = Mutex<[String]>([])
         let error = Mutex<Int32?>(nil)
@@ -90,7 +90,7 @@ import Testing
         CopyItem(jobID: "a", number: 0, fileID: "f", uploadID: "u", key: "x/y/k", size: source.size)
     }
 
-    /// It may be there because its name came through a crash in the page cache only.
+    /// After a crash the file may exist in the page cache only.
     @Test func foundFileIsSyncedBeforeItCounts() async throws {
         let synced = Synced()
         var writer = FolderWriter(root: scene.root, folders: [])

@@ -10,7 +10,7 @@ import StoreClient
 @testable import CopyJobs
 @testable import ObjectStore
 
-/// Jobs in a real database, in memory where there is room; of the objects that they name none is there.
+/// Jobs in a real database, in memory if possible; the objects that they name do not exist.
 final class Scene: Sendable {
     private let base: TestDatabase
     let store: ObjectStore
@@ -44,7 +44,7 @@ final class Scene: Sendable {
         }
     }
 
-    /// Has the bytes be those of the items that name the upload.
+    /// Stores the bytes of the items that name the upload.
     func store(_ bytes: [UInt8], uploadID: String) throws {
         var digest = ContentDigest()
         bytes.withUnsafeBytes { digest.update($0) }

@@ -1,5 +1,4 @@
-// Preloaded into a program (LD_PRELOAD), stands in front of glibc's allocator and counts what is asked of it, on all
-// threads.
+// Preloaded into a program (LD_PRELOAD), intercepts glibc's allocator and counts the requests of all threads.
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// Until the file is there: the loader allocates before any constructor runs.
+/// Used until the file exists: the loader allocates before any constructor runs.
 static struct counters unshared;
 
 struct counters *counters = &unshared;

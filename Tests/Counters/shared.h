@@ -1,4 +1,4 @@
-// What the counters share with the process that measures: the file that COUNTERS_FILE names, as long as it was made.
+// The memory that the counters share with the measuring process: the file in COUNTERS_FILE, at its existing length.
 
 #pragma once
 
@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 struct counters {
-    /// Calls of malloc, calloc, realloc, aligned_alloc and posix_memalign.
+    /// The number of calls of malloc, calloc, realloc, aligned_alloc and posix_memalign.
     atomic_ulong allocations;
-    /// Bytes that `texts` needs; a text that did not fit was left out.
+    /// The bytes that `texts` needs; texts that did not fit are missing.
     atomic_ulong texts_length;
-    /// The SQL of each run of a prepared statement, ended by NUL.
+    /// The SQL of each execution of a prepared statement, terminated by NUL.
     char texts[];
 };
 

@@ -1,5 +1,5 @@
-// Preloaded into a program that uses SQLite as a shared library, notes the SQL of each run of a prepared statement. In a
-// program without SQLite nothing of this runs.
+// Preloaded into a program that uses SQLite as a shared library, records the SQL of each execution of a prepared statement. In a
+// program without SQLite it does nothing.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ __attribute__((constructor)) static void find(void) {
 }
 
 static void note(const char *text) {
-    // What SQLite runs for itself has no text, and is part of the statement that made it necessary.
+    // SQLite's internal statements have no text, and belong to the statement that caused them.
     if (!text) return;
     size_t length = strlen(text) + 1;
     unsigned long start = atomic_fetch_add(&counters->texts_length, length);
@@ -28,7 +28,7 @@ static void note(const char *text) {
 }
 
 int sqlite3_step(struct sqlite3_stmt *statement) {
-    // The first step of a run; the others go on to its next row.
+    // The first step of an execution; further steps return its next rows.
     if (!is_busy(statement)) note(sql(statement));
     return step(statement);
 }

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func theSameScryptAsBefore() throws {
-        // Of hashlib.scrypt(b"passphrase", salt=b"0123456789abcdef", n=2**17, r=8, p=1, maxmem=2**28, dklen=32).
+        // The result of hashlib.scrypt(b"passphrase", salt=b"0123456789abcdef", n=2**17, r=8, p=1, maxmem=2**28, dklen=32).
         let key = try #require(Scrypt.derive(Secret("passphrase"), salt: Array("0123456789abcdef".utf8), count: 32))
         #expect(Hex.lower(key) == "32e747b9a4265294ef228be5d10b4458cc51172711fc2a7b6941d83e89415299")
     }

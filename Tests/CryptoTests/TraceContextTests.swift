@@ -4,7 +4,7 @@ import Testing
 @testable import Basics
 @testable import Crypto
 
-/// W3C Trace Context, sections 2.2.2 (what it looks like) and 4.3 (what becomes of it).
+/// W3C Trace Context, sections 2.2.2 (format) and 4.3 (propagation).
 @Suite(.timeLimited) struct TraceContextTests {
     private static let trace = "0af7651916cd43dd8448eb211c80319c"
     private static let parent = "b7ad6b7169203331"
@@ -20,7 +20,7 @@ import Testing
 
     @Test(arguments: [
         ("00-\(trace)-\(parent)-00", false), ("00-\(trace)-\(parent)-03", true), ("00-\(trace)-\(parent)-fe", false),
-        // Of a version to come, more may follow.
+        // In a later version, more fields may follow.
         ("01-\(trace)-\(parent)-01", true), ("cc-\(trace)-\(parent)-01-what-the-future-will-be-like", true),
     ])
     func validTraceparentIsAccepted(field: String, isSampled: Bool) throws {

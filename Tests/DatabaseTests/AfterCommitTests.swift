@@ -6,7 +6,7 @@ import Testing
 
 @testable import Database
 
-/// Effects of a commit, and closures that ask their own database again.
+/// Effects after a commit, and closures that query their own database.
 @Suite(.timeLimited) struct AfterCommitTests {
     let database: Database
     private let scratch: Scratch
@@ -26,7 +26,7 @@ import Testing
         let (lines, database) = (Lines(), database)
         try database.writeBlocking { connection in
             try connection.execute("INSERT INTO notes (body) VALUES ('a')")
-            // Another connection sees what was committed.
+            // Another connection sees the committed state.
             connection.afterCommit { lines.add("\((try? database.notes()) ?? [])") }
             connection.afterCommit { lines.add("second") }
             lines.add("body")
@@ -57,7 +57,7 @@ import Testing
                 connection.afterCommit { lines.add("effect") }
                 return 0
             }, reply: replies.record("first"))
-        // A deferred constraint fails the COMMIT of both, and each runs once more.
+        // A deferred constraint makes the COMMIT of both fail, and each runs once more.
         database.submit(
             { try $0.execute("INSERT INTO notes (body, parent) VALUES ('x', 99)") }, reply: replies.record("second"))
         release()

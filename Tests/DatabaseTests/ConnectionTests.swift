@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// The same name at another place of the source is another literal.
+    /// The same name elsewhere in the source is another literal.
     @Test func aNameMayBeReadInSeveralPlaces() throws {
         try connection.execute("INSERT INTO t (a, d) VALUES (1, 60000000)")
         let read: [(Row) -> Int64] = [

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Database
 
-/// What writers and the test tell each other.
+/// The shared state of the writers and the test.
 private final class Progress: Sendable {
     let isOver = Lock(false)
     let written = Lock(0)
@@ -31,7 +31,7 @@ private final class Progress: Sendable {
 
     @Test func aCopyUnderLoadFinishesAndHoldsAllThatWasAnsweredBefore() async throws {
         let database = try scratch.database()
-        // Several thousand pages, so that the copy takes many steps.
+        // Several thousand pages, so that the copy needs many steps.
         let padding = String(repeating: "x", count: 3000)
         try await database.write { connection in
             for index in 0..<4000 {
@@ -53,9 +53,9 @@ private final class Progress: Sendable {
                     }
                 }
             }
-            // The writers are at work.
+            // The writers have begun.
             for await _ in writes.prefix(50) {}
-            // On a machine that is busy with other things the writers may get no turn during a copy: then another is taken.
+            // On a busy machine the writers may get no turn during a copy; then another copy is made.
             var writtenMeanwhile = 0
             for attempt in 0..<20 where writtenMeanwhile == 0 {
                 let path = "\(target)-\(attempt)"
@@ -83,7 +83,7 @@ private final class Progress: Sendable {
         try await copy
         let copied = try bodies(at: target)
         #expect(copied.count >= 100)
-        // No later write without all that came before it.
+        // No later write is copied without all earlier ones.
         #expect(copied == Set((0..<copied.count).map { "note \($0)" }))
     }
 

@@ -58,7 +58,7 @@ import Testing
         #expect(try database.notes() == ["meanwhile"])
     }
 
-    /// Threads that read one snapshot after the other until they are stopped.
+    /// Threads that read one snapshot after another until they are stopped.
     private final class Readers: Sendable {
         private let isStopped = Lock(false)
         private let ended = DispatchSemaphore(value: 0)
@@ -91,8 +91,8 @@ import Testing
         defer { readers.stop(3) }
         let body = String(repeating: "x", count: 4000)
         var salts: Set<[UInt8]> = []
-        // A write is two pages or more, and every fourth checkpoint waits for the readers: two salts within 1000 writes
-        // are far less than happens, however slowly the readers' threads run.
+        // A write is two pages or more, and every fourth checkpoint waits for the readers: two salts within 1000 writes are far
+        // fewer than expected, however slowly the readers' threads run.
         for number in 0..<1000 where salts.count < 2 {
             try database.writeBlocking {
                 _ = try $0.execute("INSERT INTO notes (body) VALUES ($1)", "\(number) \(body)")
@@ -102,8 +102,7 @@ import Testing
         #expect(salts.count == 2, "the log did not begin anew")
     }
 
-    /// The salt of the log's header, which is another one each time that the log begins anew (SQLite's file format,
-    /// section 4.1).
+    /// Returns the salt in the header of the log, which changes each time the log starts over (SQLite's file format, section 4.1).
     private func logSalt() throws -> [UInt8] {
         let log = try FileHandle(forReadingFrom: URL(fileURLWithPath: scratch.path + "/test.db-wal"))
         defer { try? log.close() }
@@ -178,7 +177,7 @@ import Testing
             try database.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ($1)", body) }
         }
         let log = try FileManager.default.attributesOfItem(atPath: scratch.path + "/test.db-wal")[.size] as? Int
-        // Without checkpoints: 50 commits of at least 3 pages each.
+        // Without checkpoints there would be 50 commits of at least 3 pages each.
         #expect(try #require(log) < 50 * 3 * 4096)
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Database
 
-/// What happens when the disk fails under the write-ahead log: its descriptors are replaced by ones that fail.
+/// The behavior when the disk of the write-ahead log fails: its descriptors are replaced by failing ones.
 @Suite(.timeLimited) struct DiskFaultTests {
     let scratch: Scratch
     let database: Database
@@ -26,7 +26,7 @@ import Testing
         try database.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ($1)", body) }
     }
 
-    /// Runs `body` while whatever goes to the file at `path` goes to `substitute`.
+    /// Runs `body` while descriptors of the file at `path` are replaced by `substitute`.
     static func replacing(_ path: String, with substitute: Int32, _ body: () -> Void) throws {
         var originals: [(descriptor: Int32, copy: Int32)] = []
         for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init) {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func aCommitThatFailsByTheDiskEndsTheWriter() throws {
-        // Reads what is there, and fails each write with EBADF.
+        // Can be read, and fails each write with EBADF.
         let readOnly = open(scratch.path + "/test.db-wal", O_RDONLY | O_CLOEXEC)
         defer { close(readOnly) }
         try Self.replacing(scratch.path + "/test.db-wal", with: readOnly) {
@@ -57,7 +57,7 @@ import Testing
         #expect(throws: DatabaseError.writerEnded) { try insert("refused") }
         #expect(try database.notes() == ["before"])
         database.close()
-        // Nobody knows what of the log the disk holds, so it is for the next start to say, and no checkpoint was made.
+        // It is unknown how much of the log is on the disk, so the next start decides, and there was no checkpoint.
         let log = try FileManager.default.attributesOfItem(atPath: scratch.path + "/test.db-wal")
         #expect(log[.size] as? UInt64 != 0)
         #expect(try scratch.database().notes() == ["before"])

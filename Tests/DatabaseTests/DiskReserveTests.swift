@@ -5,7 +5,7 @@ import Testing
 
 @testable import Database
 
-/// Whether the reserve was set aside, at each change.
+/// Records whether the reserve is set aside, at each change.
 final class Changes: Sendable {
     private let values = Lock<[Bool]>([])
 
@@ -14,7 +14,7 @@ final class Changes: Sendable {
     func note(_ isHeld: Bool) { values.withLock { $0.append(isHeld) } }
 }
 
-/// The reserve as a file, and what the writer takes while it is released. Real full disks are the acceptance tests'.
+/// The reserve file, and the writes that are accepted while it is released. Acceptance tests cover real full disks.
 @Suite(.timeLimited) struct DiskReserveTests {
     let scratch: Scratch
     let changes = Changes()
@@ -47,7 +47,7 @@ final class Changes: Sendable {
         #expect(reserve.release())
         #expect(try status().allocated == 0)
         #expect(!reserve.release())
-        // The disk of a test has the space.
+        // The disk of the test has free space.
         #expect(reserve.admitsOrdinaryWrites())
         #expect(try status().allocated >= 1 << 20)
         #expect(changes.all == [false, true])
@@ -105,7 +105,7 @@ final class Changes: Sendable {
         options.reserveBytes = 1 << 20
         options.onReserveChange = { [changes] in changes.note($0) }
         let database = try scratch.database(options: options)
-        // SQLite says SQLITE_FULL of its own limit as it does of the disk's.
+        // SQLite reports SQLITE_FULL for its own limit as well as for the disk's.
         try database.writeBlocking { _ = try $0.first("PRAGMA max_page_count = 1", row: { $0.int64(0) }) }
         let filling = String(repeating: "x", count: 900)
         #expect(throws: DatabaseError.full) {
@@ -116,7 +116,7 @@ final class Changes: Sendable {
                 }
             }
         }
-        // Released for the second attempt, and set aside again since the disk itself has the space.
+        // Released for the second attempt, and set aside again because the disk itself has free space.
         #expect(changes.all.first == false)
         #expect(!database.isReserveReleased)
     }

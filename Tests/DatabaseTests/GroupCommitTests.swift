@@ -18,7 +18,7 @@ import Testing
         { try $0.execute("INSERT INTO notes (body) VALUES ($1)", body) }
     }
 
-    /// Leaves room for a few pages more than there are now.
+    /// Limits the database to a few pages more than it has.
     private func limitPages() throws {
         try database.writeBlocking { connection in
             let pages = try connection.first("PRAGMA page_count") { $0.int(0) } ?? 0
@@ -66,7 +66,7 @@ import Testing
         #expect(try database.notes() == ["a", "b"])
     }
 
-    /// What the engine undoes as a whole is done again one by one, and only who really does not fit fails.
+    /// When the engine rolls the whole batch back, its writes are repeated one by one, and only the one that does not fit fails.
     @Test func aFullDatabaseFailsOnlyTheWriteThatIsTooLarge() throws {
         try limitPages()
         let release = database.holdWriter()
@@ -105,7 +105,7 @@ import Testing
     }
 }
 
-/// What another connection sees at one moment.
+/// The state that another connection sees at one moment.
 private final class VisibleNotes: Sendable {
     private let database: Database
     private let notes = Lock<[String]?>(nil)

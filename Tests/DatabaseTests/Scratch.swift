@@ -38,7 +38,7 @@ extension Database {
     }
 }
 
-/// Runs `body` on another thread, and returns when it has.
+/// Runs `body` on another thread and waits for it.
 func elsewhere(_ body: @escaping @Sendable () -> Void) {
     let done = DispatchSemaphore(value: 0)
     Thread {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Database
 
-/// What the database promises so that another engine can stand in the place of SQLite.
+/// The properties of the database that another engine in place of SQLite would have to provide.
 @Suite(.timeLimited) struct SeamTests {
     let scratch: Scratch
     let database: Database
@@ -14,7 +14,7 @@ import Testing
         database = try scratch.database()
     }
 
-    /// One thread at a time, as an event loop's.
+    /// Runs one thread at a time, like an event loop.
     private final class Loop: TaskExecutor {
         private static let key = DispatchSpecificKey<Bool>()
         private let queue = DispatchQueue(label: "loop")

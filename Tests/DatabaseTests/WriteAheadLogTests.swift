@@ -5,7 +5,7 @@ import Testing
 
 @testable import Database
 
-/// Recovery of the log that an unclean end leaves.
+/// Recovery of the log after an unclean shutdown.
 @Suite(.timeLimited) struct WriteAheadLogTests {
     let scratch: Scratch
 
@@ -15,7 +15,7 @@ import Testing
 
     private var log: String { scratch.path + "/test.db-wal" }
 
-    /// Leaves the files as a process does that is killed after a commit.
+    /// Leaves the files of a process that was killed after a commit.
     private func endUncleanly() throws {
         let killed = try Scratch()
         let database = try killed.database()
@@ -36,7 +36,7 @@ import Testing
         let database = try scratch.database()
         #expect(try length(log) == 0)
         #expect(try database.notes() == ["kept"])
-        // The file alone holds it.
+        // The file alone contains it.
         let moved = try Scratch()
         try FileManager.default.copyItem(atPath: scratch.path + "/test.db", toPath: moved.path + "/test.db")
         #expect(try moved.database().notes() == ["kept"])

@@ -10,7 +10,7 @@ import Testing
     private let flood = WorkOwner.apiKey("flood")
     private let other = WorkOwner.apiKey("other")
 
-    /// A write that says its name.
+    /// A write with a name.
     private struct Named: PendingWrite {
         let name: String
         let mayUseReserve = false
@@ -36,7 +36,7 @@ import Testing
         let next = take(queue)
         #expect(next.count == 256)
         #expect(next.filter { !$0.hasPrefix("flood") }.count == 20)
-        // Each owner's own writes keep their order.
+        // The writes of each owner stay in order.
         #expect(next.filter { $0.hasPrefix("other") } == (0..<10).map { "other\($0)" })
         #expect(next.filter { $0.hasPrefix("flood") } == (256..<492).map { "flood\($0)" })
         var rest = 0
@@ -61,7 +61,7 @@ import Testing
             for owner in 0..<25 { try queue.add(Named(name: "\(owner).\(round)"), for: .apiKey("\(owner)")) }
         }
         #expect(take(queue) == (0..<10).map { "\($0).0" })
-        // Who had a turn and comes again stands behind who waits longer.
+        // An owner who has had a turn comes after those who have waited longer.
         #expect(take(queue) == (10..<20).map { "\($0).0" })
         #expect(take(queue) == (20..<25).map { "\($0).0" } + (0..<5).map { "\($0).1" })
     }
@@ -88,7 +88,7 @@ import Testing
             for index in 0..<3 { database.submit({ _ in index }, reply: replies.record("\(index)")) }
         }
         database.submit({ _ in 3 }, reply: replies.record("3"))
-        // Of eight places one owner has two.
+        // Of eight places, one owner gets two.
         release()
         let answers = replies.wait(for: 4)
         #expect(answers.filter { $0.hasSuffix("ok") }.count == 3)

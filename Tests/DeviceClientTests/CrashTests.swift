@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeviceClient
 
-/// A gateway and its store, as far as one upload sees them: contract's table, without network or time.
+/// A gateway and its store from the view of one upload, by the contract's table, without network and time.
 private struct FakeGateway {
     struct Multipart {
         var parts: [Int: StorePart] = [:]
@@ -69,13 +69,13 @@ private struct FakeGateway {
     }
 }
 
-/// A device that runs the plan against the fake, and may be cut off at any event: after the gateway did something, and
-/// before the journal has it.
+/// A device that runs the plan against the fake. It may crash at any event: after the gateway has processed it, and before it is in
+/// the journal.
 private struct FakeDevice {
     struct Crash: Error {}
 
     var journal: [UploadEvent]
-    /// Events that are still journaled before the crash; `nil` = none comes.
+    /// The number of events that are still journaled before the crash; `nil` = no crash.
     var crashAfter: Int?
 
     private func replayed() throws -> UploadState {
@@ -84,7 +84,7 @@ private struct FakeDevice {
         return state
     }
 
-    /// A place where the device may be cut off.
+    /// Crashes if the time has come.
     private mutating func survive() throws {
         guard let left = crashAfter else { return }
         guard left > 0 else { throw Crash() }
@@ -108,7 +108,7 @@ private struct FakeDevice {
             case .send(_, let multipart, let missing): try record(gateway.put(missing[0], multipart))
             case .join(_, _, let parts): try record(gateway.store(etag: "\"E-\(parts.count)\"", parts: parts.count))
             case .complete(let attempt, let etag, let parts):
-                // What CompleteUpload compares.
+                // The comparisons of CompleteUpload.
                 guard attempt.upload == gateway.attempt.upload, let object = gateway.object, object == (etag, parts)
                 else {
                     throw UploadState.Misplaced()
@@ -145,7 +145,7 @@ private struct FakeDevice {
         return FakeDevice(journal: [.begun(source: source, tags: [:], key: "i")])
     }
 
-    /// Twice, so that what a recovery does can be cut off too.
+    /// Twice, so that recoveries are interrupted as well.
     @Test(arguments: [0, 100, 250, 300] as [Int64])
     func anyTwoCrashesAreRecoveredFrom(size: Int64) throws {
         for first in 0..<8 {
@@ -159,7 +159,7 @@ private struct FakeDevice {
                         try device.run(&gateway, resumed: kills > 0)
                     } catch is FakeDevice.Crash {
                         kills += 1
-                        // An answer to the first CreateLogicalUpload that was lost leaves an orphan, which is swept.
+                        // If the response to the first CreateLogicalUpload was lost, its upload is orphaned, and swept later.
                         if device.journal.count == 1 { gateway = FakeGateway() }
                         continue
                     }

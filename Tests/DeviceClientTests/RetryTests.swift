@@ -105,7 +105,7 @@ import Wire
 @Suite(.timeLimited) struct RenewableTests {
     private let clock = ManualClock(UnixTime(seconds: 1000))
 
-    /// Values 1, 2, … that live so many seconds.
+    /// Values 1, 2, … with a lifetime of that many seconds.
     private func renewable(_ lifetime: Int64, lead: Duration = .seconds(60)) -> Renewable<Int> {
         let fetched = Counter()
         return Renewable(lead: lead, clock: clock) { [clock] in

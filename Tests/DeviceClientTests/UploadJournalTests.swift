@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// A crash may leave any beginning of what was written.
+    /// A crash may leave any prefix of the written bytes.
     @Test func aLineThatWasCutOffIsForgotten() throws {
         try withFolder { folder in
             let path = folder + "/j.jsonl"

@@ -142,7 +142,7 @@ import Testing
         #expect(state.recovery(Self.answer(.abort, reason: "full")) == .end(reason: "full"))
         // UPLOAD_NOT_FOUND.
         #expect(state.recovery(nil) == .beginAnew)
-        // A restart whose answer was lost, and which something touched.
+        // A restart whose response was lost, and that was used by a data-plane request.
         #expect(state.recovery(Self.answer(.continue, current: "u2")) == .restart(from: "u2"))
     }
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import DeviceInit
 
-/// What decides about a key may change between the read that admits a device and the write that gives the key.
+/// Changes of the state that decides about a key, between the read that admits a device and the write that issues the key.
 @Suite(.timeLimited) struct ChangeMeanwhileTests {
     private let id = "260427-000001"
 
@@ -18,7 +18,7 @@ import Testing
         case ofAccounts(AccountChange)
     }
 
-    /// Makes a call whose write comes right after `change`, and whose read came before it.
+    /// Makes a call whose read precedes `change`, and whose write follows directly after it.
     private func call<T: Sendable>(
         in world: World, after change: Change, _ body: @escaping @Sendable () async throws -> T
     ) async throws -> Result<T, any Error> {

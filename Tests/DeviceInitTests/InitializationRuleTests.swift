@@ -9,7 +9,7 @@ import Testing
 @testable import DeviceInit
 
 @Suite(.timeLimited) struct InitializationRuleTests {
-    /// Every state a device can be in, against the contract's precedence.
+    /// Compares every state of a device with the contract's precedence.
     @Test func tableDecidesEveryCase() {
         let keys: [KeyUsability?] = [nil, .usable, .disabled, .expired, .siteDisabled]
         let now = UnixTime(seconds: 2)

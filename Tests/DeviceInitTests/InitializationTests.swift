@@ -110,7 +110,7 @@ import Testing
         #expect(device.lastSeenAt == Timestamp(world.clock.now()))
     }
 
-    /// The path of a device whose init reply was lost.
+    /// The steps of a device that did not receive the response with its key.
     @Test func anInitWhoseReplyWasLostIsMendedByAReinit() async throws {
         let world = try await World()
         try await world.register(id)
@@ -200,7 +200,7 @@ import Testing
         for index in 0..<49 { _ = await refusal { _ = try await world.initialize("260427-\(200_000 + index)") } }
         let key = try await world.initialize(id).apiKey
         _ = try await world.exchange(key)
-        // Who has no right to a key learns nothing: not even that there is such a device.
+        // A caller without a right to a key learns nothing, not even whether the device exists.
         let known = await refusal { _ = try await world.initialize(id) }
         let unknown = await refusal { _ = try await world.initialize("260427-300000") }
         #expect(known == unknown)

@@ -51,12 +51,12 @@ final class World: Sendable {
         try await Self.createPlace(name, base, devices, token: token)
     }
 
-    /// A call of an operator as it reaches a handler.
+    /// Returns an operator's call in the form that handlers receive.
     func call(_ method: MethodDescriptor, token: String? = nil) throws -> CallContext {
         try base.call(method, token: token ?? admin)
     }
 
-    /// Makes an organization and logs its admin in.
+    /// Creates an organization and logs its admin in.
     func createOrganization(_ name: String) async throws -> String {
         try await base.createOrganization(name, token: admin)
     }
@@ -89,7 +89,7 @@ final class World: Sendable {
                 method: AuthServiceMethods.exchangeCredential, peer: PeerAddress(host: host, port: 40_000)))
     }
 
-    /// What a device's token opens.
+    /// Returns the principal of a device's token.
     func upload(_ token: String) throws -> DevicePrincipal? {
         let context = try call(DataGatewayServiceMethods.createLogicalUpload, token: token)
         guard case .device(let device) = try context.keyOwner else { return nil }
@@ -138,7 +138,7 @@ final class World: Sendable {
         }
     }
 
-    /// The audit log, a line each: actor, action, target, peer, result, count.
+    /// Returns the audit log with a text for each line: actor, action, target, peer, result, count.
     func audit() throws -> [String] {
         try rows.audit().map { "\($0.actor) \($0.action) \($0.target) \($0.peer) \($0.result) \($0.count)" }
     }

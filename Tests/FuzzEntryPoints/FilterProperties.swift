@@ -16,8 +16,8 @@ enum FilterProperties {
             "size>99999999999999999999PiB",
         ].map { Array($0.utf8) }
 
-    /// An error lies in the text and says what it found. A filter keeps the limits, and an object matches either it or its
-    /// opposite.
+    /// Checks that an error has a position in the text and names the text there, that a filter is within the limits, and that an
+    /// object matches either the filter or its negation.
     static func check(_ input: [UInt8]) {
         let text = String(decoding: input, as: UTF8.self)
         let filter: ObjectFilter
@@ -35,7 +35,7 @@ enum FilterProperties {
             return false
         }
         precondition(terms <= FilterParser.maximumTerms, "a filter has too many terms")
-        // Evaluation has no limits of its own: what was parsed can be evaluated.
+        // Evaluation has no limits of its own: every parsed filter can be evaluated.
         let matches = filter.resolved(at: 1_800_000_000).matches(object, tags: ["weather": "rain", "k": "f(1)"])
         precondition(matches != nil, "with all tags known a filter either matches or does not")
         let negated = filter.resolved(at: 1_800_000_000).negated.matches(
@@ -43,9 +43,13 @@ enum FilterProperties {
         precondition(matches != negated, "a filter and its opposite agree")
     }
 
-    private static let object = FilterSubject(
-        id: "x", deviceID: "261121-000001", siteID: 1, size: 1 << 20, createdAt: 1_795_305_600_000_000,
-        name: "run07.mcap", contentType: "video/mp4", isTrashed: false)
+    private static let object = {
+        var object = FilterSubject(
+            id: "x", deviceID: "261121-000001", siteID: 1, size: 1 << 20, createdAt: 1_795_305_600_000_000,
+            name: "run07.mcap")
+        object.contentType = "video/mp4"
+        return object
+    }()
 }
 
 extension ObjectFilter {

@@ -1,8 +1,8 @@
 import WireTesting
 
-/// The parsers' properties, one function a fuzz target. Each holds for any bytes at all; one that does not hold traps.
+/// The properties of the parsers, with one function for each fuzz target. Each property holds for any bytes; a violation traps.
 ///
-/// A package of its own cannot reach what has `package` access: the fuzzers' package sees the parsers through this product.
+/// The fuzzers' package cannot use declarations with `package` access, so it reaches the parsers through this product.
 public enum FuzzEntryPoints {
     public static func protobuf(_ input: [UInt8]) { CodecProperties.checkProtobuf(input) }
 
@@ -12,14 +12,20 @@ public enum FuzzEntryPoints {
 
     public static func xml(_ input: [UInt8]) { XMLProperties.check(input) }
 
+    public static func rest(_ input: [UInt8]) { RESTProperties.check(input) }
+
     public static func filter(_ input: [UInt8]) { FilterProperties.check(input) }
 
-    /// The inputs that the fuzzers begin with.
+    public static func zip(_ input: [UInt8]) { ZipProperties.check(input) }
+
+    /// The seed inputs of the fuzzers.
     public enum Seeds {
         public static var protobuf: [[UInt8]] { CodecProperties.seeds().protobuf }
         public static var json: [[UInt8]] { CodecProperties.seeds().json }
         public static var web: [[UInt8]] { WebProperties.seeds }
         public static var xml: [[UInt8]] { XMLProperties.seeds }
+        public static var rest: [[UInt8]] { RESTProperties.seeds }
         public static var filter: [[UInt8]] { FilterProperties.seeds }
+        public static var zip: [[UInt8]] { ZipProperties.seeds }
     }
 }

@@ -2,7 +2,7 @@ import XML
 
 /// Properties of the XML parser and writer.
 enum XMLProperties {
-    /// A completion list, answers of OSS, S3 and MinIO, and one document for each rule that refuses one.
+    /// A completion list, responses of OSS, S3 and MinIO, and one document for each rule that rejects documents.
     static let seeds: [[UInt8]] =
         [
             """
@@ -22,11 +22,11 @@ enum XMLProperties {
             "<a b='1' b='2'/>", "<a:b/>", "<a>", "<a></b>", "<a/><b/>", "<!-- a -- b --><a/>", "<a>&#0;&#xFFFE;</a>",
         ].map { Array($0.utf8) } + [Array("<Error><a".utf8) + [0xFF] + Array("/></Error>".utf8)]
 
-    /// Bytes are refused, at a place within them, or each element that they have is read as it was once it is written.
+    /// Checks that bytes are rejected with a position inside them, or that each element is unchanged after writing and reading it.
     static func check(_ input: [UInt8]) {
         do throws(XMLError) {
             let root = try XMLElement(parsing: input, maximumBytes: input.count)
-            // An answer's root has no text of its own: this one is written as a child.
+            // A response's root has no text of its own, so the root is written as a child.
             checkWritten(XMLElement(name: "Document", children: [root]))
         } catch {
             precondition((0...input.count).contains(error.offset), "an error is \(error.offset) bytes behind the start")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GatewayErrors
 
-/// Which status each detail code travels with.
+/// The status code of each detail code.
 @Suite(.timeLimited) struct DetailCodeTests {
     @Test func everyCodeHasItsStatus() {
         #expect(DetailCode.all.filter { $0.status == .unauthenticated }.count == 5)

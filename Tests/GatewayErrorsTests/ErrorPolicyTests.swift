@@ -5,7 +5,7 @@ import Wire
 
 @testable import GatewayErrors
 
-/// The detail codes of the errors that the server makes by itself.
+/// The detail codes of errors that the server itself generates.
 @Suite(.timeLimited) struct ErrorPolicyTests {
     private func details(_ service: String) -> [DetailCode?] {
         let method = MethodDescriptor(service: service, name: "Call", kind: .unary)

@@ -2,7 +2,7 @@ import Accounts
 import Basics
 import Database
 
-/// A change of what decides about a device's key, as an operator or another call makes it.
+/// A change of a device's key or site, by an operator or another call.
 package enum AccountChange: Sendable {
     case siteDisabled
     case keyDisabled
@@ -14,7 +14,7 @@ package enum AccountChange: Sendable {
 
     private static let start = UnixTime(microseconds: 1)
 
-    /// Makes the change to the key of a device, which it must have, or to the organization's sites.
+    /// Applies the change to the key of a device, which has to exist, or to the organization's sites.
     package func apply(device id: String, organization: Int64, in connection: Connection) throws {
         if self == .siteDisabled {
             for site in try SiteRecords(connection).all(organizationID: organization) {

@@ -2,9 +2,9 @@ import Accounts
 import Basics
 import Database
 
-/// The rows of Accounts that the tests of other modules need, made and read by the records of Accounts.
+/// Access to the rows of Accounts for tests of other modules, through the records of Accounts.
 package struct AccountRows: Sendable {
-    /// A row that a test asked for is refused, or is not there.
+    /// A row could not be inserted, or does not exist.
     package struct Missing: Error {
         let name: String
     }
@@ -16,7 +16,7 @@ package struct AccountRows: Sendable {
         self.database = database
     }
 
-    /// - Returns: the id: 1 for a database's first organization, and one more for each that follows.
+    /// - Returns: the id: 1 for a database's first organization, increasing by one.
     @discardableResult
     package func addOrganization(_ name: String) throws -> Int64 {
         let record = try database.writeBlocking { connection in
@@ -27,7 +27,7 @@ package struct AccountRows: Sendable {
         return record.id
     }
 
-    /// - Returns: the id: 1 for a database's first site, and one more for each that follows.
+    /// - Returns: the id: 1 for a database's first site, increasing by one.
     @discardableResult
     package func addSite(_ name: String, organization: Int64) throws -> Int64 {
         let record = try database.writeBlocking { connection in
@@ -38,9 +38,9 @@ package struct AccountRows: Sendable {
         return record.id
     }
 
-    /// Adds a user whose password nobody can know.
+    /// Adds a user with an unknown password.
     ///
-    /// - Returns: the id: 1 for a database's first user, and one more for each that follows.
+    /// - Returns: the id: 1 for a database's first user, increasing by one.
     @discardableResult
     package func addUser(_ name: String, role: Role, organization: Int64) throws -> Int64 {
         let record = try database.writeBlocking { connection in
@@ -61,7 +61,7 @@ package struct AccountRows: Sendable {
         }
     }
 
-    /// Gives a device a key in the place of the one that it may have.
+    /// Gives a device a key, and replaces an existing one.
     package func setKey(_ id: String, of place: DeviceKeys.Place) throws -> APIKeyReference {
         let key = try database.writeBlocking { connection in
             let owner = APIKeyOwner.device(id: place.deviceID, suiteID: place.suiteID)
@@ -79,7 +79,7 @@ package struct AccountRows: Sendable {
         return APIKeyReference(id: key.id, epoch: key.epoch)
     }
 
-    /// How many keys an organization has.
+    /// Returns the number of an organization's keys.
     package func keyCount(organization: Int64) throws -> Int {
         try database.readBlocking { connection in
             try APIKeyRecords(connection).all(
@@ -88,17 +88,17 @@ package struct AccountRows: Sendable {
         }
     }
 
-    /// The id of the audit log's last line; 0 where there is none.
+    /// Returns the id of the last audit line; 0 if there is none.
     package func lastAuditID() throws -> Int64 {
         try database.readBlocking { try AuditRecords($0).lastID() }
     }
 
-    /// The audit log's lines behind the one of that id.
+    /// Returns the audit lines after the given id.
     package func audit(after id: Int64 = 0) throws -> [AuditEntry] {
         try database.readBlocking { try Self.audit(after: id, in: $0) }
     }
 
-    /// The audit log's lines behind the one of that id, as a read under way sees them.
+    /// Returns the audit lines after the given id, as seen by the connection's current read.
     package static func audit(after id: Int64, in connection: Connection) throws -> [AuditEntry] {
         let lines = try AuditRecords(connection).page(
             id + 1..<Int64.max, organization: nil, since: start, limit: .max)

@@ -2,7 +2,7 @@ import Accounts
 import Basics
 import Database
 
-/// A directory whose one device, in the organization 1, is bound to the site 1.
+/// A directory with one device, which is bound to site 1 of organization 1.
 package struct OneDevice: DeviceDirectory {
     package static let id = "260427-000001"
 

@@ -1,6 +1,6 @@
 import RPC
 
-/// The refusal that `body` ends with; `nil` when it does not.
+/// Returns the error that `body` throws; `nil` if it succeeds.
 package func refusal(_ body: () async throws -> Void) async -> RPCError? {
     do {
         try await body()

@@ -9,16 +9,16 @@ import Proto
 import RPC
 import Wire
 
-/// A gateway's accounts on a database of their own, with `system`/`admin` there and a clock that stands still.
+/// A gateway's accounts on a database of their own, with the user `admin` of `system` and a clock that stands still.
 ///
-/// Everything is made by the calls that operators make. Tests of modules above Accounts add their migrations.
+/// Everything is created through the calls of operators. Tests of modules above Accounts add their migrations.
 package final class TestAccounts: Sendable {
     package static let adminPassword = "correct horse"
 
     private let base: TestDatabase
     package let clock = ManualClock()
     package let clockGuard: ClockGuard
-    /// What other modules are made of.
+    /// The environment for other modules.
     package let environment: ModuleEnvironment
     package let accounts: Accounts
 
@@ -47,7 +47,7 @@ package final class TestAccounts: Sendable {
 
     package var adminService: AdminAuthService { accounts.adminAuthService(devices: OneDevice()) }
 
-    /// A call as it reaches a handler.
+    /// Returns a call in the form that handlers receive.
     package func call(
         _ method: MethodDescriptor, token: String? = nil, organization: String? = nil, host: String = "192.0.2.7"
     ) throws -> CallContext {
@@ -101,7 +101,7 @@ package final class TestAccounts: Sendable {
         return reply.user ?? User()
     }
 
-    /// Makes a service account.
+    /// Creates a service account.
     package func service(
         _ name: String = "robot", token: String
     ) async throws -> (token: String, credential: String) {
@@ -123,7 +123,7 @@ package final class TestAccounts: Sendable {
             context: try call(SystemAuthServiceMethods.exchangeSystemCredential))
     }
 
-    /// Makes an organization with the admin `boss`, and logs them in.
+    /// Creates an organization with the admin `boss`, and logs them in.
     package func createOrganization(_ name: String, token: String) async throws -> String {
         _ = try await adminService.createOrganization(
             CreateOrganizationRequest(
@@ -132,7 +132,7 @@ package final class TestAccounts: Sendable {
         return try await login("boss", organization: name, password: "long enough").accessToken
     }
 
-    /// The audit log, a line each: actor, organization, action, target, result, count.
+    /// Returns the audit log with a text for each line: actor, organization, action, target, result, count.
     package func audit() throws -> [String] {
         try rows.audit().map { line in
             "\(line.actor) \(line.organization?.name ?? "") \(line.action) \(line.target) \(line.result) \(line.count)"

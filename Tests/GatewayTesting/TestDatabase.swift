@@ -2,13 +2,12 @@ import Database
 import Dispatch
 import TestSupport
 
-/// A database in a folder of its own; both go with the last reference to it.
+/// A database in a folder of its own; both are removed with the last reference.
 package final class TestDatabase: Sendable {
     package let folder: TestFolder
     package let database: Database
 
-    /// - Parameter inMemory: whether the folder may be in memory: what survives a crash is for the tests of Database and
-    ///   ObjectStore to ask.
+    /// - Parameter inMemory: whether the folder may be in memory. Only the tests of Database and ObjectStore test durability.
     package init(_ migrations: [Migration], inMemory: Bool = true) throws {
         folder = try TestFolder(inMemory: inMemory)
         database = try Database(path: folder.path + "/gateway.db", migrations: migrations)
@@ -20,8 +19,8 @@ package final class TestDatabase: Sendable {
 }
 
 extension Database {
-    /// Holds the writer inside a write until the returned closure is called, so that what is submitted meanwhile
-    /// becomes one batch.
+    /// Blocks the writer inside a write until the returned closure is called, so that writes that are submitted meanwhile become
+    /// one batch.
     package func holdWriter() -> () -> Void {
         let entered = DispatchSemaphore(value: 0)
         let release = DispatchSemaphore(value: 0)

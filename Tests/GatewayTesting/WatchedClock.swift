@@ -1,6 +1,6 @@
 import Basics
 
-/// A clock that tells of each look at it, so that a test waits for the next turn of work that asks for the time.
+/// A clock that reports each reading, so that a test can wait for the next turn of work that reads the time.
 package struct WatchedClock: WallClock {
     private let clock: any WallClock
     private let looks: AsyncStream<Void>.Continuation

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A TCP connection that sends exactly what a test says and parses HTTP/1.1 answers: a client of the strict kind.
+/// A TCP connection that sends exactly the bytes of a test, and parses HTTP/1.1 responses strictly.
 public final class RawConnection {
     public struct Answer: Sendable {
         public let status: Int
-        /// By lower-case name.
+        /// The fields by lower-case name.
         public let fields: [String: String]
         public let body: [UInt8]
 
@@ -14,7 +14,7 @@ public final class RawConnection {
     public enum Failure: Error {
         case connect(errno: Int32)
         case send(errno: Int32)
-        /// The peer closed, or was silent for ten seconds.
+        /// The peer closed the connection, or sent nothing for ten seconds.
         case ended
         case malformed(String)
     }
@@ -56,7 +56,7 @@ public final class RawConnection {
         }
     }
 
-    /// The next answer; to a HEAD request, `toHead` says that no body follows.
+    /// Reads the next response; `toHead` means that no body follows, because the request was HEAD.
     public func answer(toHead: Bool = false) throws -> Answer {
         let head = try line(until: "\r\n\r\n")
         let lines = head.split(separator: "\r\n").map(String.init)
@@ -77,7 +77,7 @@ public final class RawConnection {
         return Answer(status: status, fields: fields, body: body)
     }
 
-    /// The body of an answer that came in chunks, after its head.
+    /// Reads the body of a chunked response, after its header.
     public func chunkedBody() throws -> [UInt8] {
         var body: [UInt8] = []
         while true {
@@ -90,7 +90,7 @@ public final class RawConnection {
         }
     }
 
-    /// Whether the peer has closed, now or within ten seconds, with nothing left to read.
+    /// Whether the peer has closed the connection, or does so within ten seconds, and nothing is left to read.
     public func isClosed() -> Bool {
         do {
             guard held.isEmpty else { return false }

@@ -1,7 +1,7 @@
 import RPC
 import Wire
 
-/// The server of gRPC's interop description, "Interoperability Test Case Descriptions", section "Server".
+/// The server of gRPC's "Interoperability Test Case Descriptions", section "Server".
 struct TestService: TestServiceHandler {
     private static let echoedInitially = "x-grpc-test-echo-initial"
     private static let echoedTrailing = "x-grpc-test-echo-trailing-bin"
@@ -77,7 +77,7 @@ struct TestService: TestServiceHandler {
         }
     }
 
-    /// "Echo Metadata" of the description.
+    /// Section "Echo Metadata" of the description.
     private func echoMetadata(_ context: CallContext) {
         for value in context.metadata.values(Self.echoedInitially) {
             context.responseMetadata.append(name: Self.echoedInitially, value: value)
@@ -87,13 +87,13 @@ struct TestService: TestServiceHandler {
         }
     }
 
-    /// "Echo Status" of the description.
+    /// Section "Echo Status" of the description.
     private func echo(_ status: EchoStatus?) throws {
         guard let status, status.code != 0 else { return }
         throw RPCError(bare: StatusCode(rawValue: Int(status.code)) ?? .unknown, status.message)
     }
 
-    /// "Observe ResponseParameters", of the request's own compression.
+    /// Section "Observe ResponseParameters", for the request's own compression.
     private func check(_ expected: BoolValue?, _ context: CallContext) throws {
         guard let expected, expected.value != context.requestWasCompressed else { return }
         throw RPCError(

@@ -7,9 +7,8 @@ import Sockets
 import ThreadCalls
 import Wire
 
-// Serves `grpc.testing.TestService` on two free ports of the loopback, over HTTP/2 and over HTTP/1.1, says so in the way
-// of the gateway's ready line, and goes on until a signal ends it. Over TLS where two arguments name the certificate's and
-// the key's file.
+// Serves `grpc.testing.TestService` on two free loopback ports, over HTTP/2 and over HTTP/1.1, and reports them in the form of the
+// gateway's ready line until a signal ends it. Uses TLS if two arguments name the certificate file and the key file.
 signal(SIGPIPE, SIG_IGN)
 var router = Router()
 TestService().register(in: &router)
@@ -21,7 +20,7 @@ let certificates =
         TLSCertificates.Files(certificate: files[1], key: files[2]), companion: TLSIdentity.companion) : nil
 let schema = try Schema([.grpcTestingEmptyProto, .grpcTestingMessagesProto])
 var limits = RPCLimits()
-// All clients have one address here.
+// All clients have the same address here.
 limits.maxRequestBytesPerAddress = limits.maxRequestBytes
 limits.maxResponseBytesPerAddress = limits.maxResponseBytes
 let server = RPCServer(router: router, limits: limits, json: JSONMapping(schema: schema))

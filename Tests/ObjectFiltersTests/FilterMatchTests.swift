@@ -4,9 +4,13 @@ import Testing
 @testable import ObjectFilters
 
 @Suite(.timeLimited) struct FilterMatchTests {
-    private static let object = FilterSubject(
-        id: "id", deviceID: "261121-00000A", siteID: 2, size: 1 << 20, createdAt: 1_000_000_000_000, name: "run07.mcap",
-        contentType: "video/mp4", isTrashed: false)
+    private static let object = {
+        var object = FilterSubject(
+            id: "id", deviceID: "261121-00000A", siteID: 2, size: 1 << 20, createdAt: 1_000_000_000_000,
+            name: "run07.mcap")
+        object.contentType = "video/mp4"
+        return object
+    }()
     private static let tags = ["weather": "Heavy rain", "empty": ""]
 
     private static func matches(_ text: String, tags: [String: String]? = tags) throws -> Bool? {

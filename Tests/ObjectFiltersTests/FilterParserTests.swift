@@ -11,7 +11,7 @@ import Testing
                 lower: lower.map { $0 * 1_000_000 }, upper: upper.map { $0 * 1_000_000 }))
     }
 
-    /// Filters of terms that are combined with AND, as version 0.1 had them.
+    /// Filters whose terms are combined with AND, as in version 0.1.
     static let good: [(String, [ObjectFilter.Term])] = [
         ("", []),
         ("status:verified", [.isVerified]),

@@ -9,7 +9,7 @@ import Wire
 
 @testable import Observability
 
-/// What the line of a call says.
+/// The contents of a call's log line.
 @Suite(.timeLimited) struct AccessLogTests {
     private struct Caller: CallerIdentity {
         func describe(in line: inout LogLine) { line.add("principal", "user:acme/\u{1B}[2J") }
@@ -24,7 +24,7 @@ import Wire
             identity: Caller())
     }
 
-    /// The lines that `body` has an access log write.
+    /// Returns the lines that `body` writes through an access log.
     private func lines(
         _ settings: LogConfiguration = LogConfiguration(format: .json), _ body: (AccessLog) -> Void
     ) throws -> [[String: Any]] {

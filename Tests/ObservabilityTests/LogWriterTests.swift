@@ -6,7 +6,7 @@ import Testing
 @testable import Observability
 
 @Suite(.timeLimited) struct LogWriterTests {
-    /// A pipe's ends.
+    /// Returns the ends of a new pipe.
     private static func pipe() throws -> (reader: FileHandle, writer: FileHandle) {
         let pipe = Pipe()
         return (pipe.fileHandleForReading, pipe.fileHandleForWriting)
@@ -40,7 +40,7 @@ import Testing
     @Test func stalledReaderDelaysNoWriter() throws {
         let (reader, end) = try Self.pipe()
         let writer = LogWriter(descriptor: end.fileDescriptor, lost: Self.lost)
-        // More than the pipe takes.
+        // More than the pipe accepts.
         writer.append(String(repeating: "a", count: 1 << 18))
         writer.flush(limit: .milliseconds(1))
         var received = 0
@@ -54,7 +54,7 @@ import Testing
         writer.start()
         for number in 0..<3 {
             writer.append("line \(number)\n")
-            // Waits until it is there.
+            // Waits for the line.
             #expect(reader.availableData == Data("line \(number)\n".utf8))
         }
         withExtendedLifetime(end) {}

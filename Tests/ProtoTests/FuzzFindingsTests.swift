@@ -3,12 +3,12 @@ import FuzzEntryPoints
 import TestSupport
 import Testing
 
-/// What the fuzzers begin with, and what they once found, breaks nothing any more. (A broken property traps.)
+/// The seeds and the earlier findings of the fuzzers satisfy all properties. (A violation traps.)
 @Suite(.timeLimited) struct FuzzFindingsTests {
     private static func findings(_ target: String) throws -> [[UInt8]] {
         let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Fuzz/findings/\(target)")
-        // A target that never failed has no folder.
+        // A target without findings has no folder.
         guard FileManager.default.fileExists(atPath: directory.path) else { return [] }
         return try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
             .map { [UInt8](try Data(contentsOf: $0)) }
@@ -32,6 +32,12 @@ import Testing
         Self.change(inputs, [0, 0x25, 0x3D, 0x3B, 0xFF], FuzzEntryPoints.web)
     }
 
+    @Test func restInputsKeepThePropertiesOfPathsAndForms() throws {
+        let inputs = try Self.findings("rest") + FuzzEntryPoints.Seeds.rest
+        #expect(inputs.count > 10)
+        Self.change(inputs, [0, 0x0D, 0x25, 0x26, 0x2A, 0x2F, 0x3A, 0x3D, 0x7B, 0xFF], FuzzEntryPoints.rest)
+    }
+
     @Test func xmlInputsKeepTheReadersProperties() throws {
         let inputs = try Self.findings("xml") + FuzzEntryPoints.Seeds.xml
         #expect(inputs.count > 10)
@@ -43,7 +49,12 @@ import Testing
         Self.change(inputs, [0x20, 0x22, 0x28, 0x29, 0x2A, 0x3A, 0x3C, 0x3D, 0x5C, 0xFF], FuzzEntryPoints.filter)
     }
 
-    /// Checks each input with every byte changed in turn: a small form of what the fuzzer does.
+    @Test func zipInputsKeepTheReadersProperties() throws {
+        let inputs = try Self.findings("zip") + FuzzEntryPoints.Seeds.zip
+        Self.change(inputs, [0, 1, 0x2F, 0x7F, 0x80, 0xFF], FuzzEntryPoints.zip)
+    }
+
+    /// Checks each input, and then each input with every byte changed in turn, like a small fuzzer.
     private static func change(_ inputs: [[UInt8]], _ bytes: [UInt8], _ check: ([UInt8]) -> Void) {
         for input in inputs {
             check(input)

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The committed output of the plugin is what the plugin makes of the committed `.proto` files.
+/// The committed output of the plugin equals its output for the committed `.proto` files.
 @Suite(.timeLimited) struct GeneratedSourcesTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The plugin lies beside the test bundle, which is the executable that runs (or that it was given to run).
-    private static func plugin() throws -> URL {
+    /// Returns the plugin, which is beside the test bundle: the running executable, or the bundle in its arguments.
+    static func plugin() throws -> URL {
         let bundles = CommandLine.arguments.filter { $0.hasSuffix(".xctest") } + [CommandLine.arguments[0]]
         let candidates = bundles.map {
             URL(filePath: $0).deletingLastPathComponent().appending(path: "protoc-gen-gateway")
@@ -16,9 +16,9 @@ import Testing
         return try #require(candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) })
     }
 
-    /// Runs a command and waits until it succeeded. Not by Foundation's Process, which reads beyond its memory when it looks
-    /// for open descriptors: AddressSanitizer ends the tests there.
-    private static func run(_ command: [String]) throws {
+    /// Runs a command and waits until it has succeeded. Does not use Foundation's Process, which reads out of bounds while it looks
+    /// for open descriptors, so that AddressSanitizer would end the tests.
+    static func run(_ command: [String]) throws {
         var arguments = command.map { strdup($0) } + [nil]
         defer { arguments.forEach { free($0) } }
         var process = pid_t()

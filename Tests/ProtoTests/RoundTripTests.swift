@@ -4,7 +4,7 @@ import Testing
 import Wire
 import WireTesting
 
-/// Every message of the contract survives being encoded and decoded, in protobuf and in JSON.
+/// Every message of the contract is unchanged after encoding and decoding, in protobuf and in JSON.
 @Suite(.timeLimited) struct RoundTripTests {
     private static let seeds: Range<UInt64> = 0..<20
     private static let schema = Result { try Schema(ProtoFiles.all) }
@@ -24,11 +24,11 @@ import WireTesting
         }
     }
 
-    /// JSON drops unknown fields, so what went through it once is what a second time must give again.
+    /// JSON drops unknown fields, so the result of the first conversion is compared with that of a second one.
     @Test(arguments: ProtoFiles.messages.indices)
     func everyMessageThroughJSON(_ index: Int) throws {
         let type = ProtoFiles.messages[index]
-        // Their random values are mostly beyond what JSON can say; they have tests of their own.
+        // Their random values mostly exceed what JSON can express; they have tests of their own.
         if type.fullName.hasPrefix("google.protobuf.") { return }
         let schema = try Self.schema.get()
         let mapping = JSONMapping(schema: schema)

@@ -10,7 +10,7 @@ import Wire
     /// An empty message.
     private let message = [UInt8](repeating: 0, count: 5)
 
-    /// A server whose one method answers nothing until its call is broken off.
+    /// Makes a server whose one method does not respond until its call is aborted.
     private func server(_ rules: MethodRules, _ limits: RPCLimits) -> RPCServer {
         var router = Router()
         router.add(Self.method) {
@@ -73,7 +73,7 @@ import Wire
         #expect(!take(shares.share(of: "192.0.2.1")))
         withExtendedLifetime(share) {}
         #expect(take(shares.share(of: "192.0.2.2")))
-        // Nobody keeps this one beyond the line.
+        // No caller keeps this one beyond the line.
         #expect(take(shares.share(of: "192.0.2.2")))
     }
 }

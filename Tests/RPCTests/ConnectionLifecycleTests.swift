@@ -21,7 +21,7 @@ import Testing
 
     private func at(_ seconds: UInt64) -> UInt64 { start + seconds * Self.second }
 
-    /// A connection that has shaken hands.
+    /// Makes a connection with a completed handshake.
     private func opened(jitter: Double = 0.5) -> ConnectionLifecycle {
         var lifecycle = ConnectionLifecycle(limits(), jitter: jitter, now: start)
         lifecycle.handshakeCompleted()
@@ -87,7 +87,7 @@ import Testing
         #expect(lifecycle.tick(at: at(800)) == .abort("shutdown_timeout"))
     }
 
-    /// gRFC A9: a tenth more or less.
+    /// gRFC A9: plus or minus ten percent.
     @Test(arguments: [(0.0, 900), (0.5, 1000), (1.0, 1100)] as [(Double, UInt64)])
     func ageHasJitter(jitter: Double, end: UInt64) {
         var lifecycle = opened(jitter: jitter)

@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 import Wire
 
-/// Calls share tasks, and must not see of each other in them.
+/// Calls share tasks, and must not see each other's state in them.
 @Suite(.timeLimited) struct HandlerTasksTests {
     private static let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .unary)
 
-    /// Handlers that wait until they are let go, by the name in their request. Confined to the test.
+    /// Handlers that wait until they are released, by the name in their request. Used by the test's thread only.
     private final class Gate: @unchecked Sendable {
         private var waiting: [String: UnsafeContinuation<Void, Never>] = [:]
 
@@ -19,7 +19,7 @@ import Wire
         func open(_ name: String) { waiting.removeValue(forKey: name)?.resume() }
     }
 
-    /// Answers whether its task is cancelled.
+    /// Responds whether its task is cancelled.
     private func router(_ gate: Gate) -> Router {
         var router = Router()
         router.add(Self.method) { (request: HealthCheckRequest, _) in
@@ -70,7 +70,7 @@ import Wire
         }
     }
 
-    /// Calls that wait, more at once than tasks are kept.
+    /// The number of simultaneous waiting calls exceeds the number of tasks that are kept.
     @Test func asManyTasksAsHandlersThatWait() throws {
         let gate = Gate()
         let client = RawClient(router(gate))

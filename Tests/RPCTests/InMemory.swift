@@ -15,7 +15,7 @@ final class StillLoop: CallLoop {
         handlerTasks = HandlerTasks(executor: jobs)
     }
 
-    /// Runs the tasks that `action` starts after it, as a loop does that reads many calls in one piece.
+    /// Runs the tasks that `action` starts after it, like a loop that reads many calls at once.
     func holdingTasks(_ action: () throws -> Void) rethrows {
         jobs.hold()
         defer { jobs.runHeld() }
@@ -31,7 +31,7 @@ final class StillLoop: CallLoop {
     }
 }
 
-/// Runs each job at once, on the thread that enqueues it, or when it holds no longer.
+/// Runs each job at once on the enqueuing thread, or when the hold ends.
 private final class InlineExecutor: TaskExecutor {
     private let held = Mutex<[UnownedJob]?>(nil)
 
@@ -53,7 +53,7 @@ private final class InlineExecutor: TaskExecutor {
 }
 
 extension RPCLimits {
-    /// Messages of at most 1000 bytes.
+    /// Limits with messages of at most 1000 bytes.
     static var small: RPCLimits {
         var limits = RPCLimits()
         limits.maxMessageSize = 1000
@@ -61,13 +61,13 @@ extension RPCLimits {
     }
 }
 
-/// A client that says exactly what a test tells it, byte for byte, to a server connection without a socket.
+/// A client that sends exactly the bytes of a test to a server connection without a socket.
 final class RawClient: HTTP2SessionHost {
     final class Stream: HTTP2Stream {
         private(set) var fields: [(name: String, value: String)] = []
         private(set) var body: [UInt8] = []
         private(set) var closeCode: UInt32?
-        /// Header and trailer sections.
+        /// The number of header and trailer sections.
         private(set) var headerSections = 0
 
         override func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
@@ -109,7 +109,7 @@ final class RawClient: HTTP2SessionHost {
         ("content-type", "application/grpc"), ("te", "trailers"),
     ]
 
-    /// One request, ended where it `isWhole`, and all that the server answers to it.
+    /// Makes one request, which is complete if `isWhole` is true, and returns the server's response.
     func call(
         changing changes: [String: String?] = [:], adding more: [(String, String)] = [], body: [UInt8],
         isWhole: Bool = true
@@ -127,7 +127,7 @@ final class RawClient: HTTP2SessionHost {
         return stream
     }
 
-    /// Carries bytes both ways until neither side has any.
+    /// Exchanges bytes in both directions until neither side has any.
     func exchange() throws {
         var moved = true
         while moved {

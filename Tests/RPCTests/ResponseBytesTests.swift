@@ -11,7 +11,7 @@ import Wire
     /// An empty message.
     private let message = [UInt8](repeating: 0, count: 5)
 
-    /// A server whose one method answers with 10,000 bytes.
+    /// Makes a server whose one method responds with 10,000 bytes.
     private func server(_ limits: RPCLimits, _ rules: MethodRules = MethodRules()) -> RPCServer {
         var router = Router()
         router.add(Self.method) { (_: HealthCheckRequest, _) -> HealthCheckRequest in
@@ -21,7 +21,7 @@ import Wire
         return RPCServer(router: router, limits: limits)
     }
 
-    /// Without flow control's help: the client takes no byte of a body.
+    /// Makes a client that accepts no byte of a body.
     private func unreading(_ server: RPCServer, from host: String = "192.0.2.1") -> RawClient {
         var settings = HTTP2Settings()
         settings.streamWindow = 0
@@ -83,7 +83,7 @@ import Wire
         var limits = RPCLimits.small
         (limits.maxMessageSize, limits.maxRequestBytesPerAddress) = (20_000, 12_000)
         let server = server(limits)
-        // A message that has not come to its end.
+        // A message that has not ended.
         let half: [UInt8] = [0, 0, 0, 0x4E, 0x20] + [UInt8](repeating: 0, count: 8000)
         let clients = [RawClient(server), RawClient(server), RawClient(server, from: "192.0.2.2")]
         let replies = try clients.map { try $0.call(body: half, isWhole: false)["grpc-status"] }

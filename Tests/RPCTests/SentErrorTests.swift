@@ -7,9 +7,9 @@ import Wire
 
 @testable import RPC
 
-/// The bytes of `grpc-status-details-bin`, read by each kind of client.
+/// The bytes of `grpc-status-details-bin`, read like by each kind of client.
 @Suite(.timeLimited) struct SentErrorTests {
-    /// `google.rpc.Status`, read the way generated code reads it: a field of another wire type is skipped.
+    /// `google.rpc.Status`, read like by generated code: a field with another wire type is skipped.
     private struct Status: Message {
         static var fullName: String { "google.rpc.Status" }
         var code: Int32 = 0
@@ -71,7 +71,7 @@ import Wire
         let decoded = try #require(Base64.decode(String(decoding: details, as: UTF8.self)))
         #expect(try PercentEncoding.decode(message) == ErrorDetail(decoding: decoded).message)
         #expect(!details.contains(UInt8(ascii: "=")))
-        // Peers take 8 KiB of header fields, each with 32 bytes beside its own.
+        // Peers accept 8 KiB of header fields, counting 32 bytes for each in addition to its own.
         #expect(fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 32 } < 8000)
     }
 

@@ -42,7 +42,7 @@ import Wire
         #expect(try RawClient(echo()).call(changing: ["content-type": value], body: message)["grpc-status"] == "0")
     }
 
-    /// A few compressed bytes stand for many: calls that are begun and not ended must not hold all of them.
+    /// A few compressed bytes may expand to many: incomplete calls must not hold all of them.
     @Test(arguments: MessageEncoding.allCases)
     func bytesHeldByCallsAreBounded(encoding: MessageEncoding) throws {
         var limits = RPCLimits()
@@ -54,13 +54,13 @@ import Wire
         let names = [("grpc-encoding", encoding.rawValue)]
         let replies = try (0..<3).map { _ in try client.call(adding: names, body: frame, isWhole: false) }
         #expect(replies.map { $0["grpc-status"] } == [nil, nil, "14"])
-        // What was refused is not held any more.
+        // The bytes of a refused call are not held any more.
         #expect(try client.call(body: message)["grpc-status"] == "0")
         let unfinished = [0, 0, 1, 0x86, 0xA0] + [UInt8](repeating: 0, count: 60_000)
         #expect(try client.call(body: unfinished, isWhole: false)["grpc-status"] == "14")
     }
 
-    /// nghttp2 would not send such a header section, and the client would wait for ever.
+    /// nghttp2 would not send such a header section, and the client would wait forever.
     @Test func aRefusalMayRepeatALongText() throws {
         var router = Router()
         router.add(Self.method) { (_: HealthCheckRequest, _) -> HealthCheckRequest in
@@ -112,7 +112,7 @@ import Wire
         #expect(message == plain)
     }
 
-    /// A response that begins uncompressed and goes on compressed, to a request that does the same.
+    /// A response that begins uncompressed and continues compressed, to a request that does the same.
     @Test func compressionChangesFromMessageToMessage() throws {
         var router = Router()
         let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .bidirectionalStreaming)
@@ -144,7 +144,7 @@ import Wire
             }
             return request
         }
-        // The second value is two that were joined.
+        // The second value consists of two that were joined.
         let more = [("x-text", "some text"), ("x-bytes-bin", "AQI="), ("x-bytes-bin", "Aw, BA==")]
         let reply = try RawClient(router).call(adding: more, body: message)
         let fields = reply.fields.map { "\($0.name): \($0.value)" }
@@ -286,7 +286,7 @@ import Wire
         #expect(ids(refused) == ["yours"] && refused["grpc-status"] == "3")
     }
 
-    /// What is ours goes by the service's code; too many calls say so, AuthService without a detail.
+    /// Internal errors have the code of the service; too many calls are reported, by AuthService without a detail.
     @Test(
         arguments: [
             ("archebase.auth.v1.AuthService", 10_000, "13", "AUTH_INTERNAL_ERROR"),

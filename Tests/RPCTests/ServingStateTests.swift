@@ -21,7 +21,7 @@ import Testing
         #expect(await watch.next() == nil)
     }
 
-    /// The database takes no more writes, say: the process lives on.
+    /// For example, the database accepts no writes any more, but the process is alive.
     @Test func watchGoesOnAfterServingStops() async {
         let state = ServingState()
         state.stopServing()

@@ -78,7 +78,7 @@ import Wire
         let reply = try call("Echo", "application/proto", hi)
         #expect(reply["content-type"] == "application/proto")
         #expect(reply.body == hi)
-        // A message without fields is no byte.
+        // A message without fields has no bytes.
         #expect(try call("Echo", "application/proto", [])[":status"] == "200")
     }
 

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A port of 127.0.0.1 that is held as long as this object lives, by a socket that others cannot share.
+/// A port of 127.0.0.1 that is reserved as long as this object exists, by a socket that cannot be shared.
 final class FreePort {
     struct Taken: Error {}
 
     let port: UInt16
     private let descriptor: Int32
 
-    /// - Parameter port: 0 = one that is free.
+    /// - Parameter port: 0 = any free port.
     init(_ port: UInt16 = 0) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = Self.address(port)
@@ -27,7 +27,7 @@ final class FreePort {
 
     deinit { close(descriptor) }
 
-    /// Whether somebody accepts connections there.
+    /// Whether a process accepts connections on the port.
     static func isTaken(_ port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }

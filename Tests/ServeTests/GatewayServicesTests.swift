@@ -8,9 +8,9 @@ import Testing
 
 @testable import Serve
 
-/// The services of a real gateway, each of which fails once to start.
+/// The services of a real gateway, each of which fails to start once.
 @Suite(.serialized, .timeLimited) struct GatewayServicesTests {
-    /// Does not start.
+    /// A service that does not start.
     private struct Failing: Service {
         let name: String
 
@@ -41,9 +41,9 @@ import Testing
                 certificates: try GatewayCertificates(configuration), log: ProcessLog())
         }
 
-        /// Checks that nothing listens, and that the data directory is free.
+        /// Checks that no port is in use, and that the data directory is unlocked.
         ///
-        /// - Parameter failed: what did not start.
+        /// - Parameter failed: the service that did not start.
         func expectNothingLeft(_ failed: String = "") {
             for (name, port) in ports { #expect(!FreePort.isTaken(port), "\(name) after \(failed)") }
             #expect(throws: Never.self, "\(failed)") { try DataDirectory.forServing(directory) }
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// The same list, with a service in the place of one that does not start.
+    /// Returns the same list, with a failing service in place of the named one.
     private static func failing(_ name: String, in services: [any Service]) -> [any Service] {
         services.map { service in
             if let group = service as? ServiceGroup {
@@ -89,7 +89,7 @@ import Testing
         place.expectNothingLeft()
     }
 
-    /// In one data directory: what a start left behind would be in the way of the next.
+    /// Uses one data directory, so that remains of a start would obstruct the next.
     @Test func failingStartLeavesNothingBehind() async throws {
         let place = try Place()
         for name in Self.names {
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// The modules listen for the store's clients before the first administrator's password cannot be written.
+    /// The modules listen for the store's clients before writing the first administrator's password fails.
     @Test func modulesThatFailLateLeaveNothingBehind() async throws {
         let place = try Place()
         try FileManager.default.createDirectory(

@@ -2,7 +2,7 @@ import Basics
 
 @testable import Serve
 
-/// What happened to services, in order.
+/// The events of services, in order.
 final class ServiceRecord: Sendable {
     private let lines = Lock<[String]>([])
 
@@ -11,10 +11,10 @@ final class ServiceRecord: Sendable {
     func add(_ line: String) { lines.withLock { $0.append(line) } }
 }
 
-/// Why a service of a test does not start, or ends.
+/// The error with which a test's service does not start, or ends.
 struct TestFailure: Error, Equatable {}
 
-/// Writes down its start and its stop, and can be told to end by itself.
+/// Records its start and its stop, and can be made to end by itself.
 final class RecordedService: Service {
     let name: String
     private let record: ServiceRecord
@@ -35,6 +35,6 @@ final class RecordedService: Service {
 
     func stop() { record.add("stop \(name)") }
 
-    /// Ends it with an error.
+    /// Ends the service with an error.
     func end() { ended.withLock { $0 }?(TestFailure()) }
 }

@@ -47,13 +47,13 @@ import Testing
         }
         answer.yield(true)
         #expect(socket.receive() == "WATCHDOG=1")
-        // It asks again, and is not answered.
+        // It asks again and gets no response.
         var asked = questions.makeAsyncIterator()
         for _ in 0..<2 { await asked.next() }
         #expect(socket.isEmpty)
         answer.yield(true)
         #expect(socket.receive() == "WATCHDOG=1")
-        // What cannot go on gives no more signs, without being told to end.
+        // A gateway that cannot continue sends no more signs of life, without being told to end.
         answer.yield(false)
         await watch.value
         #expect(socket.receive() == "STATUS=waiting for a restart")
@@ -61,7 +61,7 @@ import Testing
     }
 }
 
-/// A service manager's end, under an abstract name.
+/// The service manager's end of the socket, with an abstract name.
 private final class NotifySocket: Sendable {
     let name = "@data-gateway-test-\(UUID().uuidString)"
     private let descriptor: Int32

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimited) struct PartialFileTests {
     private let path = FileManager.default.temporaryDirectory.appending(path: "partial-\(UUID().uuidString)").path
 
-    /// The disk, as fsync(2) shows it.
+    /// A disk, represented by fsync(2).
     private final class Disk: Sendable {
         let isBroken = Lock(false)
 

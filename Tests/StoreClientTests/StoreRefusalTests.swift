@@ -6,7 +6,7 @@ import Testing
 @testable import StoreClient
 
 @Suite(.timeLimited) struct StoreRefusalTests {
-    /// It comes to stand in a database, a page of items and a log.
+    /// The text is stored in a database, and shown in a page of items and a log.
     @Test func littleIsKeptOfWhatAStoreSaysAtLength() {
         let long = String(repeating: "a\u{301}", count: 5000)
         let body = "<Error><Code>\(long)</Code><Message>\(long)</Message></Error>"
@@ -21,7 +21,7 @@ import Testing
         #expect(refusal.description == "No. (AccessDenied)")
     }
 
-    /// Answers of a destination that is no object store, or an enemy of one.
+    /// Responses of destinations that are no object stores, or hostile ones.
     @Test(arguments: [
         "<Error><a\u{0}/></Error>", "<Error><?x?></Error>", "<?x?><Error/>", "<!DOCTYPE html><html></html>", "garbage",
         "<Error>", String(repeating: "<a>", count: 20_000),

@@ -1,4 +1,4 @@
-/// A generator that yields the same numbers for the same seed: SplitMix64.
+/// A generator with the same numbers for the same seed: SplitMix64.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

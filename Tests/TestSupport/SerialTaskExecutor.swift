@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Runs its tasks one at a time, in the order in which they became ready: what was started before has run up to its first
-/// wait when the next begins.
+/// Runs its tasks one at a time, in the order in which they became ready: a task begins after earlier ones have reached their first
+/// wait.
 package final class SerialTaskExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "serial task executor")
 

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A folder of a test's own, which is removed with the last reference to it.
+/// A test's temporary folder, which is removed with the last reference to it.
 package final class TestFolder: Sendable {
     package let path: String
 
     package var url: URL { URL(filePath: path) }
 
-    /// - Parameter inMemory: whether the folder may be in memory, where the machine has such a file system: faster, and
-    ///   right for tests that do not ask what survives a crash.
+    /// - Parameter inMemory: whether the folder may be on a file system in memory, if the machine has one: faster, for tests that
+    ///   do not test durability.
     package init(inMemory: Bool = false) throws {
         let memory = "/dev/shm"
         let parent = inMemory && FileManager.default.fileExists(atPath: memory) ? memory : NSTemporaryDirectory()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Uploads
 
-/// How often a device may call, and what is left of attempts that were superseded.
+/// The rate limit of a device's calls, and the remains of superseded attempts.
 @Suite(.timeLimited) struct CallRateTests {
     @Test func oneTooManyIsToldWhenToComeAgain() async throws {
         let scene = try Scene()
@@ -21,7 +21,7 @@ import Testing
         await expectRefusal(.rateLimited) { try await device.reissue(restarted.uploadID) }
         let error = await #expect(throws: RPCError.self) { try await device.abort(created.logicalUploadID) }
         #expect(error?.detail == .rateLimited && error?.retryAfterMilliseconds == 10_000)
-        // What clients ask to find their way on is not limited, and others are not in it.
+        // Calls that clients need for recovery are not limited, and other devices have limits of their own.
         _ = try await device.recovery(created.logicalUploadID)
         _ = try await scene.device(2).at(service).create()
         scene.clock.advance(seconds: 10)
@@ -59,7 +59,7 @@ import Testing
                 try await device.complete(.init(uploadID: id))
             }
         }
-        // A client that lost every answer still names the first.
+        // A client that lost every response still uses the first id.
         let last = try await device.create(restartFrom: first.uploadID)
         #expect(last.logicalUploadID == first.logicalUploadID)
         #expect(try scene.record(ids[20]).state == .superseded && scene.record(last.uploadID).state == .current)
@@ -67,7 +67,7 @@ import Testing
         await expectRefusal(.uploadNotFound) { try await device.create(restartFrom: "nobody's") }
     }
 
-    /// A key is good for a day, whatever became of its attempt.
+    /// A key is valid for a day, whatever the state of its attempt.
     @Test func anAttemptWithAnIdempotencyKeyKeepsItsRow() async throws {
         let scene = try Scene()
         let device = try scene.device()

@@ -19,10 +19,10 @@ struct Caller: Sendable {
         self.service = try service ?? scene.service()
     }
 
-    /// Empty for a site.
+    /// The device's id; empty for a site.
     var deviceID: String { if case .device(let device) = principal { device.deviceID } else { "" } }
 
-    /// The same caller at a gateway that was started again.
+    /// Returns the same caller at a restarted gateway.
     func at(_ service: UploadService) throws -> Caller {
         try Caller(scene: scene, principal: principal, service: service)
     }

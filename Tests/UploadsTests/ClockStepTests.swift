@@ -7,7 +7,7 @@ import Testing
 @testable import ObjectStore
 @testable import Uploads
 
-/// What becomes of uploads and objects when the clock is set by more than a year while they are there.
+/// The effects on uploads and objects when the clock is set by more than a year.
 @Suite(.timeLimited) struct ClockStepTests {
     private static let day: Int64 = 86_400
     private static let step: Int64 = 400 * day

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Uploads
 
-/// The whole table of what CompleteUpload compares and refuses. Tests/Acceptance/test_upload_rules.py sends a few of its rows
-/// through the wire.
+/// The complete table of CompleteUpload's comparisons and errors. Tests/Acceptance/test_upload_rules.py sends some of its rows over
+/// the network.
 @Suite(.timeLimited) struct CompletionTests {
     let scene: Scene
     let device: Caller
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Expects a completed upload to have the one object that is listed last, with the ETag that the store knows.
+    /// Expects the upload to have completed with the object that is listed last, with the ETag in the store.
     private func expectCompleted(
         _ uploadID: String, etag: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

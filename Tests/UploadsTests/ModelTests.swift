@@ -6,15 +6,15 @@ import Testing
 
 @testable import Uploads
 
-/// Seeds drive uploads through whatever may happen to them, in any order; what the calls say must fit together throughout.
+/// Random sequences of events on uploads, from seeds; the results of all calls must be consistent.
 @Suite(.timeLimited) struct ModelTests {
-    /// A client that lost its memory and does what it is told.
+    /// A client without a memory, which does what it is told.
     struct Client {
         let scene: Scene
         let device: Caller
         let logicalID: String
 
-        /// - Returns: whether there is nothing more to do.
+        /// - Returns: whether nothing is left to do.
         func step() async throws -> Bool {
             let reply = try await device.recovery(logicalID)
             switch reply.nextAction {
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// What recovery says and what the other calls then do.
+    /// Compares the result of recovery with the effects of the other calls.
     private func check(_ client: Client) async throws {
         let (scene, device) = (client.scene, client.device)
         let reply = try await device.recovery(client.logicalID)
@@ -106,7 +106,7 @@ import Testing
             steps += 1
             try #require(steps < 4, "the client goes round in circles")
         }
-        // The answer was lost: the same once more.
+        // The response was lost, and the call is repeated.
         #expect(try await client.step())
 
         let status = try await device.recovery(client.logicalID).logicalUploadStatus

@@ -22,7 +22,7 @@ import Testing
         } ?? Usage()
     }
 
-    /// The same, from the rows themselves.
+    /// Returns the same usage, counted from the rows themselves.
     private func counted(_ scene: Scene, _ column: String, _ owner: any Bindable) throws -> Usage {
         try scene.database.readBlocking { connection in
             func sum(_ sql: String) throws -> Int64 {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// Whatever happens, in any order, what is kept is what would be counted, and never below 0.
+    /// Whatever happens, in any order, the stored usage equals the counted one and is never below 0.
     @Test(arguments: 0..<20) func keptUsageEqualsTheCountedUsage(seed: UInt64) async throws {
         let scene = try Scene()
         let callers = [try scene.device(1), try scene.device(2), try scene.site(1), try scene.site(2)]
@@ -145,7 +145,7 @@ import Testing
         try await device.complete(request)
         #expect(try usage(scene, "device/260101-000001").bytes == 1 + 3 + 1000 + 2 + 1)
         #expect(try usage(scene, "site/1").bytes == 1007)
-        // What is uploaded is completed, whatever its tags come to; the next is one too many.
+        // An upload is completed whatever the size of its tags; the next one exceeds the quota.
         let second = try await device.create()
         var another = try scene.store(second.uploadID, size: 1)
         another.rawTags = request.rawTags
@@ -170,7 +170,7 @@ import Testing
         let second = try await device.create()
         await expectRefusal(.failedPrecondition) { try await device.create() }
         _ = try await other.create()
-        // A restart is no upload more, and neither is one that was given up or completed.
+        // A restart does not count as another upload, nor do aborted and completed ones.
         _ = try await device.create(restartFrom: first.uploadID)
         await expectRefusal(.failedPrecondition) { try await device.create() }
         try await device.abort(second.logicalUploadID)

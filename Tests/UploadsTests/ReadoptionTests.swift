@@ -18,7 +18,7 @@ import Testing
 
     /// Completes an upload at the newer gateway.
     ///
-    /// - Returns: what stands beside its file.
+    /// - Returns: the request, and the facts beside the file.
     private func completed(parts: Int = 2, by caller: Caller) async throws -> (CompleteUploadRequest, ObjectFacts) {
         let created = try await caller.create()
         var request = try newer.store(created.uploadID, parts: parts)
@@ -32,7 +32,7 @@ import Testing
         try older.database.writeBlocking { try Readoption(facts).perform(in: $0) }
     }
 
-    /// The upload as the older database has it: begun.
+    /// Inserts the upload into the older database, in the state in which it began.
     private func begin(_ request: CompleteUploadRequest) throws -> UploadRecord {
         var upload = try newer.record(request.uploadID)
         upload.state = .current
@@ -73,7 +73,7 @@ import Testing
         #expect(try listed(older) == listed(newer))
         #expect(try older.snapshot(request.uploadID) == newer.snapshot(request.uploadID))
         #expect(try usage(older) == usage(newer))
-        // Its client, if it asks again, hears the same.
+        // If its client asks again, it gets the same responses.
         let device = try older.device()
         let recovery = try await device.recovery(try newer.record(request.uploadID).logicalID)
         #expect(recovery.logicalUploadStatus == .completed && recovery.ossObjectEtag == request.ossObjectEtag)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func factsAreReadInTheirFormatOnDisk() throws {
-        // Written by an earlier version: it must be read for as long as its file is there.
+        // Written by an earlier version: it has to be readable as long as its file exists.
         let text = """
             {"backend":"oss","bucket":"b","content_type":null,"crc64":18446744073709551615,"created_at":1,\
             "device_id":"260101-000001","endpoint":"http://127.0.0.1:50080","etag":"\\"AB-2\\"",\

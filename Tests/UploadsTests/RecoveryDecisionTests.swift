@@ -5,7 +5,7 @@ import Testing
 @testable import Uploads
 
 @Suite(.timeLimited) struct RecoveryDecisionTests {
-    /// A row of the table: when it holds, and what it answers.
+    /// A row of the table: its condition and its result.
     struct Row: Sendable {
         let name: String
         let holds: @Sendable (UploadFacts) -> Bool
@@ -15,7 +15,7 @@ import Testing
         let isRestartAllowed: Bool
     }
 
-    /// In the order of their precedence.
+    /// The rows in the order of precedence.
     static let table = [
         Row(
             name: "completed", holds: \.isCompleted, status: .completed, action: .completeOnly,

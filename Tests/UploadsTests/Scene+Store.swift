@@ -6,7 +6,7 @@ import StoreProtocol
 @testable import ObjectStore
 @testable import Uploads
 
-/// Rows such as the store writes them; the bytes are left out.
+/// Inserts rows like the store's, without the bytes.
 extension Scene {
     @discardableResult
     func initiate(_ uploadID: String, parts: Int = 0, isLost: Bool = false) throws -> String {
@@ -31,7 +31,7 @@ extension Scene {
         return id
     }
 
-    /// The object put whole (`parts` 0) or completed from parts.
+    /// Inserts an object from a single PUT (`parts` 0) or completed from parts.
     @discardableResult
     func store(_ uploadID: String, size: Int64 = 1000, parts: Int = 0) throws -> CompleteUploadRequest {
         let location = try record(uploadID).location
@@ -50,10 +50,10 @@ extension Scene {
             partSizeBytes: location.partSize)
     }
 
-    /// 32 hex digits, as the store's are.
+    /// Returns 32 hexadecimal digits, like the store's ids.
     static func fileID(_ uuid: String) -> String { uuid.replacing("-", with: "") }
 
-    /// A data-plane request, as the store passes one on.
+    /// Makes a data-plane request, as the store reports it.
     @discardableResult
     func touch(_ uploadID: String, by caller: Caller) throws -> AccessDecision {
         let decision = try decide(uploadID, by: caller)

@@ -12,7 +12,7 @@ import Testing
 @testable import ObjectStore
 @testable import Uploads
 
-/// Uploads over a real database and store, in a folder of its own that goes with it; the clock is the test's.
+/// Uploads over a real database and store, in a temporary folder; the test controls the clock.
 final class Scene: Sendable {
     static let endpoint = "http://127.0.0.1:50080"
     static let partSize: Int64 = 65_536
@@ -36,7 +36,7 @@ final class Scene: Sendable {
         store = try ObjectStore(
             directory: base.folder.path + "/store", database: database, keyring: Self.keyring, clock: clock,
             configuration: storeConfiguration)
-        // The rows that tests make speak of no files: a reconciliation that went on beside them would call these lost.
+        // The tests' rows have no files: a reconciliation in parallel would mark them as lost.
         store.reconciler.drain()
         identifiers = Identifiers(clock: clock)
         clockGuard = ClockGuard(clock: clock)
@@ -65,12 +65,12 @@ final class Scene: Sendable {
         store.removals.drain()
     }
 
-    /// To sweep with. The test's clock must be a confirmed one.
+    /// A permit for sweeps. The test's clock must be confirmed.
     var permit: DeletionPermit {
         get throws { try #require(clockGuard.permit()) }
     }
 
-    /// A gateway that was started again, with what its configuration became.
+    /// Makes the service of a restarted gateway, with a changed configuration.
     func service(
         endpoint: String = Scene.endpoint, callsPerMinute: Int = 0,
         _ configure: (inout UploadsConfiguration) -> Void = { _ in }
@@ -88,7 +88,7 @@ final class Scene: Sendable {
         StoreAccessPolicy(store: store, clock: clock, steady: clockGuard.steady, configuration: configuration)
     }
 
-    /// A device of site 1 with a live key, unless said otherwise.
+    /// Adds a device with a valid key; by default at site 1.
     func device(
         _ number: Int = 1, site: Int64 = 1, organization: Int64 = 1, key: String? = nil
     ) throws -> Caller {

@@ -7,7 +7,7 @@ import Testing
 @testable import ObjectStore
 @testable import Uploads
 
-/// Sessions end, slide and are swept.
+/// The end, the prolongation and the sweep of sessions.
 @Suite(.timeLimited) struct SessionTests {
     let scene: Scene
     let device: Caller

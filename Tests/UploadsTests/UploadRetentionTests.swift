@@ -7,7 +7,7 @@ import Testing
 @testable import ObjectStore
 @testable import Uploads
 
-/// How long the records of uploads stay that have ended.
+/// The retention of records of ended uploads.
 @Suite(.timeLimited) struct UploadRetentionTests {
     private static let day: Int64 = 86_400
     private let scene: Scene
@@ -26,7 +26,7 @@ import Testing
         try scene.database.readBlocking { try $0.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0 }
     }
 
-    /// Deletes the upload as the services do; the key's own life does not matter here.
+    /// Deletes the upload's object like the services do; the state of the key does not matter here.
     private func delete(_ uploadID: String) throws {
         let now = scene.clock.now()
         try scene.database.writeBlocking { [store = scene.store] connection in
@@ -51,7 +51,7 @@ import Testing
         #expect(try await retention().run(scene.permit) == 0)
         #expect(try await device.recovery(swept.logicalUploadID).nextAction == .restart)
         #expect(try await device.recovery(aborted.logicalUploadID).nextAction == .abort)
-        // The latest session can end is a week after it began.
+        // A session ends a week after its beginning at the latest.
         scene.clock.advance(seconds: 8 * Self.day)
         let kept = try await device.create()
         #expect(try await retention().run(scene.permit) == 3)
@@ -83,7 +83,7 @@ import Testing
         #expect(try count("store_usage") == 0 && count("upload_usage") == 0)
     }
 
-    /// What is still open, waits for its sweep, or has rows in the store stays, however old.
+    /// Uploads that are open, wait for their sweep, or have rows in the store stay, however old.
     @Test func unfinishedUploadsStayHoweverOld() async throws {
         let open = try await device.create()
         let lingering = try await device.create()
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// Versions before this one left any number of superseded attempts.
+    /// Earlier versions left any number of superseded attempts.
     @Test func noTransactionDeletesManyRows() async throws {
         let created = try await device.create()
         try scene.database.writeBlocking { connection in

@@ -8,7 +8,7 @@ import Testing
 @testable import ObjectStore
 @testable import Uploads
 
-/// What each call promises and refuses, CompleteUpload aside.
+/// The results and errors of each call except CompleteUpload.
 @Suite(.timeLimited) struct UploadRulesTests {
     let scene: Scene
     let device: Caller
@@ -218,7 +218,7 @@ import Testing
         #expect(try await device.recovery(created.logicalUploadID).terminalReason == kept)
     }
 
-    /// Below the floor of free disk nothing new begins, and what is under way goes on.
+    /// Below the limit of free disk space no upload can begin, and uploads in progress continue.
     @Test func withoutRoomNoUploadBegins() async throws {
         let free = Lock<Int64>(1000)
         var configuration = ObjectStoreConfiguration()

@@ -31,7 +31,7 @@ import Testing
         #expect(try await pages([], limit: 1) == [0])
     }
 
-    /// A client's messages have a bound, 4 MiB mostly: a page that is longer would never be read.
+    /// Clients limit messages, mostly to 4 MiB: a longer page could never be read.
     @Test func aPageHasNoMoreBytesThanAMessageHolds() async throws {
         #expect(try await pages(Array(repeating: 500_000, count: 5), limit: 1000) == [2, 2, 1])
         #expect(try await pages([2_000_000, 2, 2], limit: 1000) == [1, 2])

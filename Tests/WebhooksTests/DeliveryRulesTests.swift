@@ -63,7 +63,7 @@ import Testing
         #expect(
             outcome(500, attempts: 20, failingSeconds: 541)
                 == .dead(reason: "the webhook answered with HTTP status 500"))
-        // However long it was under way, the first failure is followed by another attempt.
+        // However long it took, the first failure is followed by another attempt.
         #expect(delay(outcome(500, attempts: 0, failingSeconds: nil)) == 1)
     }
 

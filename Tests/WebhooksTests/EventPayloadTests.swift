@@ -14,7 +14,7 @@ import Testing
         let rawTags: [String: String]
     }
 
-    /// Receivers were built with these names.
+    /// Receivers depend on these names.
     @Test func membersAreInSnakeCaseAndTagsAsTheyAre() throws {
         let event = Event(
             .objectVerified, subject: "objects/1", organizationID: 1,

@@ -58,7 +58,7 @@ import Testing
         let under = try scene.due()
         let now = scene.clock.now()
         try scene.database.writeBlocking { try EventRecords($0).revive(letter, at: now) }
-        // The second is under way: nothing of its subject overtakes it, and then the first goes before the third.
+        // The second one is in progress: no event of its subject overtakes it, and then the first goes before the third.
         #expect(try scene.due() == under)
         try scene.settle(under[0], .delivered)
         #expect(try scene.due().map(\.eventID) == [ids[0]])
@@ -152,7 +152,7 @@ import Testing
         #expect(
             try scene.letters().map(\.lastError) == ["too many events were waiting", "too many events were waiting"])
         #expect(try scene.due().map(\.eventID) == [ids[2], ids[3]])
-        // Dead letters too are the youngest.
+        // The most recent dead letters are kept, too.
         #expect(try await tidy(scene) { $0.maximumDeadLetters = 1 } == 1)
         #expect(try scene.letters().map(\.eventID) == [ids[1]])
         #expect(try scene.count("events") == 4)

@@ -6,7 +6,7 @@ import GatewayTesting
 
 @testable import Webhooks
 
-/// An outbox over a real database, in memory where there is room, with two webhooks.
+/// An outbox over a real database, in memory if possible, with two webhooks.
 final class Scene: Sendable {
     let clock = ManualClock()
     private let base: TestDatabase

@@ -7,7 +7,7 @@ import Testing
 @testable import Webhooks
 
 @Suite(.timeLimited) struct WebhookSenderTests {
-    /// While something waits for its time, a notification is one look at the outbox, and costs nothing after it.
+    /// While an event waits for its time, a notification causes one query of the outbox and no further ones.
     @Test func senderLooksOnceForEachNotification() async throws {
         let scene = try Scene()
         try scene.happens(to: "x")
@@ -24,7 +24,7 @@ import Testing
         for _ in 0..<10 {
             sender.signal.notify()
             await seen.next()
-            // A look asks the same writer: one that came after another without a notification would get its turn.
+            // Queries use the same writer: a further query without a notification would get its turn.
             for _ in 0..<30 { try await scene.database.write { _ in } }
         }
         task.cancel()

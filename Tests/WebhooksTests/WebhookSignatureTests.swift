@@ -5,7 +5,7 @@ import Testing
 @testable import Webhooks
 
 @Suite(.timeLimited) struct WebhookSignatureTests {
-    /// The example of the Standard Webhooks specification, whose libraries have it among their tests.
+    /// The example of the Standard Webhooks specification, which its libraries test as well.
     @Test func isThatOfTheSpecification() throws {
         let keys = try #require(Webhook.keys("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n"))
         let fields = WebhookSignature.fields(

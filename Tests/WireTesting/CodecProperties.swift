@@ -1,8 +1,8 @@
 import Proto
 import Wire
 
-/// What holds for any bytes at all. The fuzzers look for bytes where it does not, and trap; the unit tests run them again
-/// on what the fuzzers found.
+/// The properties of the codecs for any bytes. The fuzzers search for violations, which trap; the unit tests check the fuzzers'
+/// findings again.
 public enum CodecProperties {
     private static let messages = TestFiles.messages + ProtoFiles.messages
 
@@ -14,13 +14,13 @@ public enum CodecProperties {
         }
     }()
 
-    /// The first byte chooses the message, the rest is its encoding or its JSON.
+    /// Splits an input: the first byte selects the message, the rest is its encoding or its JSON.
     private static func split(_ input: [UInt8]) -> (type: any Message.Type, body: [UInt8])? {
         guard let first = input.first else { return nil }
         return (messages[Int(first) % messages.count], [UInt8](input.dropFirst()))
     }
 
-    /// The inputs that the fuzzers begin with: for every message one with random fields.
+    /// Returns the seed inputs of the fuzzers: for every message one with random fields.
     public static func seeds() -> (protobuf: [[UInt8]], json: [[UInt8]]) {
         var protobuf: [[UInt8]] = []
         var json: [[UInt8]] = []
@@ -36,7 +36,7 @@ public enum CodecProperties {
 
     // MARK: Protobuf
 
-    /// Bytes are refused, or what they decode to encodes to bytes that decode to the same.
+    /// Checks that bytes are refused, or that the decoded message is unchanged after encoding and decoding.
     public static func checkProtobuf(_ input: [UInt8]) {
         guard let (type, body) = split(input) else { return }
         checkProtobuf(type, body)
@@ -54,7 +54,7 @@ public enum CodecProperties {
 
     // MARK: JSON
 
-    /// JSON is refused, or the message that it stands for has a JSON form that stands for the same.
+    /// Checks that JSON is refused, or that the message's own JSON form denotes the same message.
     public static func checkJSON(_ input: [UInt8]) {
         guard let (type, body) = split(input) else { return }
         checkJSON(type, body)
@@ -67,7 +67,7 @@ public enum CodecProperties {
         checkText(type, text)
     }
 
-    /// The one thing that may keep our own text from being read: lists and maps count as levels of JSON too.
+    /// Reading the text of a message may only fail because lists and maps count as levels of JSON, too.
     private static func checkText<M: Message>(_ type: M.Type, _ text: [UInt8]) {
         do throws(JSONError) {
             let again = try mapping.text(try mapping.message(type, from: text))

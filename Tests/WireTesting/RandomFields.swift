@@ -29,7 +29,7 @@ public struct RandomFields {
         for field in message.fields {
             for _ in 0..<below(field.isRepeated ? 4 : 2) { output += value(of: field, depth: depth) }
         }
-        // A field that no message of ours has.
+        // A field that no message has.
         if below(4) == 0 { output += varint(1_000_000 << 3) + varint(next()) }
         return output
     }

@@ -1,8 +1,8 @@
 import Wire
 
-/// What holds for any bytes at all in the header fields and bodies of Connect and gRPC-Web.
+/// The properties of header fields and bodies of Connect and gRPC-Web for any bytes.
 public enum WebProperties {
-    /// The inputs that the fuzzer begins with.
+    /// The seed inputs of the fuzzer.
     public static let seeds: [[UInt8]] = [
         "application/json; charset=utf-8", "application/connect+proto", "application/grpc-web-text+proto;x=y",
         "encoding=json&message=%7B%22service%22%3A%22hi%22%7D", "connect=v1&base64=1&message=AP-_&encoding=proto",
@@ -25,7 +25,7 @@ public enum WebProperties {
         checkBase64(input)
     }
 
-    /// However a body is cut, the same comes out; and what is written is read again.
+    /// Checks that the decoded bytes do not depend on the pieces of a body, and that encoded bytes can be decoded.
     private static func checkBase64(_ input: [UInt8]) {
         let whole = decoded([input])
         let middle = input.count / 2

@@ -4,7 +4,7 @@ import Testing
 @testable import XML
 
 @Suite(.timeLimited) struct XMLReaderTests {
-    /// Events of a document, as it would be written without whitespace, attributes and prefixes.
+    /// Returns the events of a document in the form of XML without whitespace, attributes and prefixes.
     private func read(_ document: some Sequence<UInt8>) throws(XMLError) -> String {
         var reader = try XMLReader(Array(document), maximumBytes: 8 << 20)
         var text = ""
@@ -57,7 +57,7 @@ import Testing
         ("", 0), (" ", 1), ("a", 0), ("<", 1), ("<a", 2), ("<a>", 3), ("<a>b", 4), ("<a/", 3), ("<a/ >", 3),
         ("< a/>", 1), ("<a></b>", 4), ("<a></a", 6), ("<a><b></a></b>", 7), ("</a>", 1), ("<a/><b/>", 4),
         ("<a/>b", 4), ("<a/></a>", 5), ("<1/>", 1), ("<-/>", 1), ("<:a/>", 1), ("<a:/>", 3), ("<a:b:c/>", 4),
-        // The declaration anywhere else, or not well-formed.
+        // The declaration at another place, or malformed.
         ("<?xml encoding='UTF-8'?><a/>", 6), ("<?xml version='1.0'", 19), ("<?xml version='1.0'><a/>", 19),
         ("<?xml version='1.0'encoding='UTF-8'?><a/>", 19),
         ("<?xml version='1.0' standalone='no' encoding='UTF-8'?>", 36),
@@ -97,7 +97,7 @@ import Testing
         #expect(failure(document.utf8) == XMLError(.invalidText, at: offset))
     }
 
-    /// A byte that is not UTF-8 in each place where one can stand; another parser trapped at some of them.
+    /// A byte that is not UTF-8 at each possible place; another parser trapped at some of them.
     @Test(arguments: [
         "<a|/>", "<|/>", "<|:a/>", "<a |='1'/>", "<a b='|'/>", "<a xmlns:|='1'/>", "<a>|</a>", "<a><!-- | --></a>",
         "<a><![CDATA[|]]></a>", "<a><?| ?></a>", "<a></|>", "|<a/>", "<a/>|", "<!DOCTYPE |>", "<a>&|;</a>", "|",
@@ -114,7 +114,7 @@ import Testing
         let document = "<a/>"
         #expect(failure(document.utf16.flatMap { [UInt8($0), 0] })?.reason == .invalidText)
         #expect(failure([0xFE, 0xFF] + document.utf16.flatMap { [0, UInt8($0)] })?.reason == .invalidText)
-        // IBM037.
+        // The encoding IBM037.
         #expect(failure([0x4C, 0x81, 0x61, 0x6E])?.reason != nil)
         #expect(failure("+ADw-a/>".utf8)?.reason == .syntax)
     }
@@ -145,7 +145,7 @@ import Testing
         #expect(failure("<b c='\(value)v'/>".utf8) == XMLError(.limitExceeded, at: 6))
     }
 
-    /// Comparing each attribute with each other took 11 seconds where their number had no limit.
+    /// Comparing each attribute with each other took 11 seconds without a limit of their number.
     @Test func limitsTheNumberOfAttributes() {
         func element(_ count: Int) -> String { "<a" + (0..<count).map { " b\($0)=''" }.joined() + "/>" }
         #expect(failure(element(16).utf8) == nil)

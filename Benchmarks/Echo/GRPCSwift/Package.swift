@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The peer: `benchmark.Echo` on grpc-swift-2. A package of its own, so that the gateway depends on no package.
+// The peer: `benchmark.Echo` on grpc-swift-2. It is a package of its own, so that the gateway depends on no package.
 let package = Package(
     name: "EchoServerGRPCSwift",
     platforms: [.macOS(.v15)],

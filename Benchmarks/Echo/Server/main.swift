@@ -4,9 +4,8 @@ import HTTPTypes
 import RPC
 import Sockets
 
-// `benchmark.Echo` through the whole stack on one event loop, on a free port of the loopback; says where in the way of the
-// gateway's ready line, and goes on until a signal ends it. Over TLS where two arguments name the certificate's and the
-// key's file.
+// Serves `benchmark.Echo` through the whole stack on one event loop, on a free loopback port, and reports it in the form of the
+// gateway's ready line until a signal ends it. Uses TLS if two arguments name the certificate file and the key file.
 struct EchoService: EchoHandler {
     func say(_ request: EchoMessage, context: CallContext) async throws -> EchoMessage { request }
 }

@@ -2,8 +2,8 @@ import Foundation
 import Proto
 import Wire
 
-/// The program under test: length-prefixed ConformanceRequest messages come on standard input, one ConformanceResponse
-/// goes to standard output for each.
+/// The program under test: reads length-prefixed ConformanceRequest messages from standard input, and writes one
+/// ConformanceResponse for each to standard output.
 @main
 enum Testee {
     static func main() throws {
@@ -15,7 +15,7 @@ enum Testee {
         }
     }
 
-    /// `nil` at the end of the input, which is how the runner says goodbye.
+    /// Returns `nil` at the end of the input, with which the runner ends the test.
     private static func readMessage() throws -> [UInt8]? {
         guard let prefix = try FileHandle.standardInput.read(upToCount: 4), prefix.count == 4 else { return nil }
         let length = prefix.reversed().reduce(0) { $0 << 8 | Int($1) }

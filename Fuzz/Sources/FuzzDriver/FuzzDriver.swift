@@ -1,7 +1,7 @@
 import CLibFuzzer
 import Foundation
 
-/// Runs libFuzzer with the program's arguments, or writes the inputs to begin with: `--seeds DIRECTORY`.
+/// Runs libFuzzer with the program's arguments, or writes the seed inputs: `--seeds DIRECTORY`.
 @MainActor
 public func fuzz(
     _ property: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32, seeds: @autoclosure () -> [[UInt8]]
@@ -18,7 +18,7 @@ public func fuzz(
     exit(LLVMFuzzerRunDriver(&count, &values, property))
 }
 
-/// The input of one run. The bytes are copied: what reads past their end is then caught by the address sanitizer.
+/// The input of one run. The bytes are copied, so that the address sanitizer detects reads beyond their end.
 public func input(_ data: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
     [UInt8](UnsafeBufferPointer(start: data, count: count))
 }

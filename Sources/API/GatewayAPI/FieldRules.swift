@@ -1,9 +1,9 @@
 import Basics
 import RPC
 
-/// What the fields of requests must look like. Each message names the field and the rule.
+/// The rules for fields of requests. Each message names the field and the rule.
 package enum FieldRules {
-    /// The name of an organization or a user: 1 to 64 of `a-z A-Z 0-9 . _ @ + -`, beginning with a letter or digit.
+    /// Checks the name of an organization or a user: 1 to 64 of `a-z A-Z 0-9 . _ @ + -`, beginning with a letter or digit.
     package static func accountName(_ text: String, field: String) throws(RPCError) {
         guard isAccountName(text) else {
             throw .invalidArgument(
@@ -17,15 +17,15 @@ package enum FieldRules {
             && text.utf8.first?.isASCIIAlphanumeric == true
     }
 
-    /// A name for people: 1 to 128 bytes of UTF-8 without control characters.
+    /// Checks a name for people: 1 to 128 bytes of UTF-8 without control characters.
     package static func title(_ text: String, field: String) throws(RPCError) {
         guard !text.isEmpty else { throw .invalidArgument("\(field) must not be empty") }
         try note(text, field: field, limit: 128)
     }
 
-    /// A text for people, which may be empty.
+    /// Checks a text for people, which may be empty.
     ///
-    /// - Parameter limit: in bytes of UTF-8.
+    /// - Parameter limit: the largest length in bytes of UTF-8.
     package static func note(_ text: String, field: String, limit: Int) throws(RPCError) {
         guard text.utf8.count <= limit else { throw .invalidArgument("\(field) must be at most \(limit) bytes") }
         guard !hasControlCharacter(text) else {

@@ -1,2 +1,2 @@
-/// What the capabilities share: errors and their codes, the rules of fields, tags and pages, and limits by key.
+/// The shared interface of the capabilities: errors and their codes, rules for fields, tags and pages, and limits by key.
 @_exported import GatewayErrors

@@ -2,15 +2,15 @@ import Basics
 import Crypto
 import Database
 
-/// What every capability works with.
+/// The services that every capability uses.
 package struct ModuleEnvironment: Sendable {
     package let database: Database
     package let keyring: Keyring
     package let clock: any WallClock
-    /// Tells when the clock stepped, and has the steady clock, which did not.
+    /// Detects steps of the clock, and provides the steady clock, which ignores them.
     package let clockGuard: ClockGuard
     package let identifiers: Identifiers
-    /// What operators are told.
+    /// The log for operators.
     package let log: Logger
 
     package init(

@@ -1,15 +1,15 @@
 import RPC
 
-/// One page of a list that is asked for with `page_size` and `page_token`.
+/// One page of a list, requested with `page_size` and `page_token`.
 package struct Page {
-    /// How many entries at most, 1 to 1000.
+    /// The largest number of entries, 1 to 1000.
     package let size: Int
-    /// Where it begins: after this entry; empty for the first page.
+    /// The entry after which the page begins; empty for the first page.
     package let cursor: String
     private let tokens: PageTokens
     private let scope: String
 
-    /// - Parameter size: 0 means 50, above 1000 means 1000.
+    /// - Parameter size: 0 means 50; values above 1000 mean 1000.
     /// - Throws: INVALID_ARGUMENT for a size below 0, and for a token that was not issued for `scope`.
     package init(size: Int32, token: String, tokens: PageTokens, scope: String) throws(RPCError) {
         guard size >= 0 else { throw .invalidArgument("page_size must be at least 0") }
@@ -26,14 +26,14 @@ package struct Page {
         }
     }
 
-    /// The token of the next page; empty when this is the last one.
+    /// Returns the token of the next page; empty if this is the last one.
     ///
-    /// - Parameter entries: one more than the page holds, where there is one.
+    /// - Parameter entries: one more than the page holds, if there are more.
     package func next<Entry>(after entries: [Entry], cursor: (Entry) -> String) -> String {
         entries.count > size ? token(after: cursor(entries[size - 1])) : ""
     }
 
-    /// The token of the page that begins after the entry, whether there is one or not.
+    /// Returns the token of the page that begins after the entry, whether or not there are further entries.
     package func token(after cursor: String) -> String {
         tokens.seal(cursor, scope: scope)
     }

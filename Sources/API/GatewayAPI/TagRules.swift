@@ -1,14 +1,14 @@
 import RPC
 
-/// The limits of tags, wherever they come from: clients refuse a reply that breaks them.
+/// The limits of tags from all sources: clients refuse a response that exceeds them.
 package enum TagRules {
-    /// All tags of an object together: the device's, the user's and the file name's.
+    /// The number of all tags of an object together: the device's, the user's and the file name's.
     package static let maximumOfObject = 256
-    /// Leaves room for a user's beside them.
+    /// The number of a device's tags, which leaves room for a user's tags.
     package static let maximumOfDevice = 192
-    /// In bytes of UTF-8.
+    /// The length of a key in bytes of UTF-8.
     package static let keyLength = 1...64
-    /// In bytes of UTF-8.
+    /// The length of a value in bytes of UTF-8.
     package static let valueLength = 0...2048
 
     /// - Throws: INVALID_ARGUMENT that names the field and the rule.

@@ -1,26 +1,26 @@
 import Basics
 
-/// Limits how often something may happen for each of many keys: a token bucket a key, bounded in number.
+/// A rate limit for each of many keys: one token bucket for each key, and a limited number of buckets.
 package final class Throttle: Sendable {
     private let perMinute: Int
     private let capacity: Int
     private let buckets = Lock<[String: TokenBucket]>([:])
 
     /// - Parameters:
-    ///   - perMinute: how many may come in the long run, and at once after a quiet minute; above 0.
-    ///   - capacity: keys remembered at a time. Over it the full buckets are forgotten, which changes nothing, and else those
-    ///     with the fewest counts: who walks through keys cannot have the counts of a key in use forgotten.
+    ///   - perMinute: the limit in the long run, and the burst after a quiet minute; above 0.
+    ///   - capacity: the number of stored keys. Beyond it, full buckets are dropped, which changes nothing, and then those with the
+    ///     fewest counts, so that a caller who tries many keys cannot reset the counts of a key in use.
     package init(perMinute: Int, capacity: Int = 10_000) {
         self.perMinute = perMinute
         self.capacity = capacity
     }
 
-    /// Keys remembered now.
+    /// The number of stored keys.
     package var keyCount: Int { buckets.withLock { $0.count } }
 
-    /// Counts one for `key`.
+    /// Counts an event for `key`.
     ///
-    /// - Returns: `nil` when it may happen; else the milliseconds until the next one may, and nothing is counted.
+    /// - Returns: `nil` if it is permitted; else the milliseconds until the next one is, and nothing is counted.
     package func take(_ key: String, at now: UnixTime) -> Int? {
         let now = now.ticks
         return buckets.withLock { buckets in
@@ -32,14 +32,14 @@ package final class Throttle: Sendable {
         }
     }
 
-    /// The milliseconds until the next one may happen; `nil` when it may now. Nothing is counted.
+    /// Returns the milliseconds until the next event is permitted; `nil` if it is now. Counts nothing.
     package func wait(for key: String, at now: UnixTime) -> Int? {
         let now = now.ticks
         let bucket = buckets.withLock { $0[key] } ?? full
         return bucket.tokens(at: now) >= 1 ? nil : wait(bucket, now)
     }
 
-    /// Takes back one that ``take(_:at:)`` counted: it was not of the kind that is limited.
+    /// Uncounts an event of ``take(_:at:)`` that turned out not to be limited.
     package func giveBack(_ key: String) {
         buckets.withLock { $0[key]?.giveBack() }
     }
@@ -51,13 +51,13 @@ package final class Throttle: Sendable {
     private func evict(from buckets: inout [String: TokenBucket], _ now: UInt64) {
         buckets = buckets.filter { !$0.value.isFull(at: now) }
         guard buckets.count >= capacity else { return }
-        // Several at once, so that new keys do not cost a sort each.
+        // Several at once, so that not every new key costs a sort.
         let fullestFirst = buckets.sorted { $0.value.tokens(at: now) > $1.value.tokens(at: now) }
         for (key, _) in fullestFirst.prefix(max(1, capacity / 8)) { buckets[key] = nil }
     }
 }
 
 extension UnixTime {
-    /// Microseconds, as a bucket counts them.
+    /// The time in the buckets' unit, microseconds.
     fileprivate var ticks: UInt64 { UInt64(clamping: microseconds) }
 }

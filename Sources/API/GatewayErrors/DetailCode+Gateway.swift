@@ -1,6 +1,6 @@
 import RPC
 
-/// The codes of the gateway's errors, each with the status that it always travels with.
+/// The detail codes of the gateway's errors, each with its fixed status code.
 extension DetailCode {
     package static let authInvalidCredential = DetailCode("AUTH_INVALID_CREDENTIAL", .unauthenticated)
     package static let authKeyDisabled = DetailCode("AUTH_KEY_DISABLED", .unauthenticated)
@@ -24,7 +24,7 @@ extension DetailCode {
     package static let rateLimited = DetailCode("DATA_GATEWAY_RATE_LIMITED", .unavailable)
     package static let overloaded = DetailCode("DATA_GATEWAY_OVERLOADED", .unavailable)
 
-    /// Every code of the gateway.
+    /// All detail codes of the gateway.
     package static let all: [DetailCode] = [
         .authInvalidCredential, .authKeyDisabled, .authKeyExpired, .authSiteDisabled, .authInternalError,
         .unauthenticated, .uploadNotFound, .uploadNotOwned, .uploadNotRefreshable, .invalidArgument,
@@ -32,7 +32,7 @@ extension DetailCode {
         .deviceAlreadyInitialized, .deviceNotInitialized, .rateLimited, .overloaded,
     ]
 
-    /// The code that a reply named; `nil` for one that the gateway does not have.
+    /// Returns the code with that text; `nil` if the gateway has no such code.
     package init?(rawValue: String) {
         guard let code = Self.all.first(where: { $0.rawValue == rawValue }) else { return nil }
         self = code

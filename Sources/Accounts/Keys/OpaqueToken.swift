@@ -1,13 +1,13 @@
 import Basics
 import Crypto
 
-/// A secret that we hand out and know again by its digest: an API key's credential, a refresh token, a
-/// service account's system credential.
+/// A secret that clients receive and that is recognized by its digest: an API key's credential, a refresh token, or a service
+/// account's system credential.
 ///
-/// Base64 of 3 bytes that make it recognizable, the 36 characters of its id, and 30 random bytes: 92 characters, without
-/// padding. Only the id and a keyed digest are stored, so a stolen database opens nothing.
+/// The text is the Base64 of 3 bytes that identify the kind, the 36 characters of the id, and 30 random bytes: 92 characters,
+/// without padding. Only the id and a keyed digest are stored, so a stolen database contains no usable credentials.
 struct OpaqueToken: Sendable {
-    /// What the text of each kind begins with, so that people and secret scanners see what they have found.
+    /// The prefix of each kind of token, which people and secret scanners can recognize.
     enum Kind: String, Sendable {
         case apiKey = "dgwk"
         case refresh = "dgwr"
@@ -21,7 +21,7 @@ struct OpaqueToken: Sendable {
     let id: String
     let secret: Secret
 
-    /// A new one.
+    /// Makes a new token.
     init(_ kind: Kind, id: String) {
         self.init(kind, id: id, secret: Secret(Random.bytes(Self.secretLength)))
     }
@@ -32,7 +32,7 @@ struct OpaqueToken: Sendable {
         self.secret = secret
     }
 
-    /// `nil` for anything that was not issued as this kind.
+    /// Parses a token; `nil` for any text that is not a token of this kind.
     init?(_ kind: Kind, text: String) {
         guard text.utf8.count == 92, text.hasPrefix(kind.rawValue), let bytes = Base64.decode(text) else { return nil }
         let id = bytes[3..<3 + Self.idLength]
@@ -41,13 +41,13 @@ struct OpaqueToken: Sendable {
             kind, id: String(decoding: id, as: UTF8.self), secret: Secret(Array(bytes[(3 + Self.idLength)...])))
     }
 
-    /// What is handed out, once.
+    /// The text for the client, which is shown only once.
     var text: String {
         Base64.encode((Base64.decode(kind.rawValue) ?? []) + Array(id.utf8) + secret.exposed)
     }
 
-    /// The one that follows in a rotation: the same each time it is asked for, so that a client whose answer was lost
-    /// can be given it again although only digests are stored. Nobody computes it without the pepper.
+    /// Returns the token that follows in a rotation. It is the same at each call, so that a client whose response was lost can get
+    /// it again although only digests are stored. It cannot be computed without the pepper.
     func successor(pepper: [UInt8]) -> OpaqueToken {
         func derive(_ part: String) -> [UInt8] {
             HMAC.sha256(key: pepper, Array("successor \(part) \(id) ".utf8) + secret.exposed)
@@ -57,7 +57,7 @@ struct OpaqueToken: Sendable {
             secret: Secret(Array(derive("secret")[..<Self.secretLength])))
     }
 
-    /// What is stored.
+    /// Returns the digest that is stored.
     func digest(pepper: [UInt8]) -> [UInt8] {
         HMAC.sha256(key: pepper, Array("\(kind.rawValue) \(id) ".utf8) + secret.exposed)
     }

@@ -1,16 +1,16 @@
 import Basics
 import Database
 
-/// Whether a key may be used, and if not, the first reason why.
+/// Whether a key may be used, and if not, the first reason.
 package enum KeyUsability: Sendable, Hashable {
     case usable
-    /// By an operator, or held because its device is disabled or unbound.
+    /// Disabled by an operator, or held because its device is disabled or unbound.
     case disabled
     case expired
     case siteDisabled
 }
 
-/// Whom a key belongs to.
+/// The kind of owner of a key.
 package enum APIKeyOwner: Sendable, Hashable {
     case site
     case device(id: String, suiteID: Int64)
@@ -49,7 +49,7 @@ package struct APIKeyRecord: Sendable {
     }
 }
 
-/// Whose key it is, and where that one belongs.
+/// The owner of a key, with its organization and site.
 package struct APIKeyHolder: Sendable {
     package let organizationID: Int64
     package let siteID: Int64
@@ -62,14 +62,14 @@ package struct APIKeyHolder: Sendable {
     }
 }
 
-/// A key that is about to be stored.
+/// A key to be stored.
 package struct NewAPIKey: Sendable {
     package let id: String
     package let digest: [UInt8]
     package let holder: APIKeyHolder
     package let name: String
     package let status: Availability
-    /// Because its device is disabled.
+    /// Whether the key is held because its device is disabled.
     package var isHeld = false
     package let expiresAt: UnixTime?
 
@@ -87,15 +87,15 @@ package struct NewAPIKey: Sendable {
 }
 
 package struct APIKeyRecords {
-    /// The epoch is the key's and its site's in one number, which either raises. A key that moves to another site was
-    /// held before, and so has a higher one of its own.
+    /// The epoch combines those of the key and its site in one number, which either increases. A key that moves to another site was
+    /// held before, so its own epoch is higher by then.
     private static let select = """
         SELECT k.id, k.organization_id, k.site_id, k.owner_kind, k.device_id, k.suite_id, k.name, k.digest, k.status,
             k.is_held, (k.epoch << 32) + s.epoch AS epoch, k.expires_at, k.last_used_at, s.status AS site_status
         FROM api_keys k JOIN sites s ON s.id = k.site_id
         """
 
-    /// Asked at each call, so made once.
+    /// Built once, because it is used at each call.
     private static let byID = "\(select) WHERE k.id = $1"
 
     let connection: Connection
@@ -131,7 +131,7 @@ package struct APIKeyRecords {
             key.digest, key.status.rawValue, key.isHeld, key.expiresAt?.microseconds, now.microseconds)
     }
 
-    /// Inserts a device's key, where its site is enabled and it has no other key.
+    /// Inserts a device's key if its site is enabled and the device has no other key.
     ///
     /// - Returns: whether it was inserted.
     package func insert(
@@ -149,7 +149,7 @@ package struct APIKeyRecords {
         return inserted == 1
     }
 
-    /// Deletes a key, where what decides about it is still as it was read.
+    /// Deletes a key if the columns that the decision depends on are unchanged since they were read.
     ///
     /// - Returns: whether it was deleted.
     package func delete(_ key: APIKeyRecord) throws -> Bool {
@@ -162,7 +162,7 @@ package struct APIKeyRecords {
         return deleted == 1
     }
 
-    /// Disabling raises the epoch, so that what was issued for the key stays dead when it is enabled again.
+    /// Updates a key. Disabling increases the epoch, so that everything issued before stays invalid after the key is enabled again.
     package func update(
         id: String, name: String, status: Availability, expiresAt: UnixTime?, at now: UnixTime
     ) throws {
@@ -174,7 +174,7 @@ package struct APIKeyRecords {
             """, id, name, status.rawValue, expiresAt?.microseconds, now.microseconds)
     }
 
-    /// A new secret; the epoch is raised, and the key counts as never used.
+    /// Replaces the secret; the epoch increases, and the key counts as never used.
     package func rotate(id: String, digest: [UInt8], at now: UnixTime) throws {
         try connection.execute(
             """
@@ -186,7 +186,7 @@ package struct APIKeyRecords {
         try connection.execute("DELETE FROM api_keys WHERE id = $1", id)
     }
 
-    /// The organization's keys that pass every part of the filter which is not `nil`.
+    /// Returns the organization's keys that match all parts of the filter that are not `nil`.
     package func all(
         organizationID: Int64, siteID: Int64?, isDevices: Bool?, deviceID: String?
     ) throws -> [APIKeyRecord] {
@@ -199,12 +199,12 @@ package struct APIKeyRecords {
             """, organizationID, siteID, isDevices.map { $0 ? 2 : 1 }, deviceID, row: Self.record)
     }
 
-    /// The id of some key of the site.
+    /// Returns the id of any key of the site.
     package func someKey(ofSite siteID: Int64) throws -> String? {
         try connection.first("SELECT id FROM api_keys WHERE site_id = $1 LIMIT 1", siteID) { $0.text("id") }
     }
 
-    /// Holds the device's key, where it has one, or lets it go. Holding raises the epoch.
+    /// Holds or releases the device's key, if it has one. Holding increases the epoch.
     package func setHeld(deviceID: String, _ isHeld: Bool, at now: UnixTime) throws {
         try connection.execute(
             """

@@ -1,7 +1,7 @@
 import Basics
 import Database
 
-/// The tables of this module. Times are microseconds since 1970; `status` is 1 enabled, 2 disabled, as on the wire.
+/// The tables of this module. Times are microseconds since 1970; `status` is 1 (enabled) or 2 (disabled), as in the API.
 enum AccountRecords {
     static let migrations = [
         Migration(
@@ -168,7 +168,7 @@ enum AccountRecords {
     ]
 }
 
-/// Whether an operator lets something be used; the number is both stored and sent.
+/// Whether an operator has enabled something; the raw value is used in the database and in the API.
 package enum Availability: Int64, Sendable, Hashable {
     case enabled = 1
     case disabled = 2

@@ -1,16 +1,16 @@
 import Basics
 import Database
 
-/// A line of the audit log, as it is kept.
+/// A stored line of the audit log.
 package struct AuditRecord: Sendable {
-    /// Rises in the order of the commits.
+    /// Increases in the order of commits.
     package let id: Int64
     package let at: UnixTime
     package let entry: AuditEntry
 }
 
 package struct AuditRecords {
-    /// Times are taken before the lines wait for their commit: a line may be that much older than the one before it.
+    /// Times are taken before lines wait for their commit, so a line may be older than the one before it by this much.
     private static let slack = Duration.seconds(60)
 
     let connection: Connection
@@ -34,7 +34,7 @@ package struct AuditRecords {
             """, entry.organization?.id ?? 0, ids.utf8.count)
     }
 
-    /// The id before which no line is as young as `since`.
+    /// Returns an id below which all lines are older than `since`.
     package func start(since: UnixTime) throws -> Int64 {
         let first = try connection.first(
             "SELECT id FROM audit WHERE at >= $1 ORDER BY at, id LIMIT 1",
@@ -43,10 +43,10 @@ package struct AuditRecords {
         return try first ?? lastID() + 1
     }
 
-    /// The id before which every line is older than `age`.
+    /// Returns the id below which every line is older than `age`.
     package func start(keeping age: Duration, _ permit: DeletionPermit) throws -> Int64 {
         let oldest = try permit.now().subtracting(age)
-        // Lines that look older than they are come after some that do not.
+        // Lines whose recorded time is too early may come after lines that are younger.
         let young = try connection.first(
             "SELECT min(id) AS young FROM audit WHERE at < $1 AND NOT \(permit.isBefore("at", "$1"))",
             oldest.microseconds
@@ -55,17 +55,17 @@ package struct AuditRecords {
         return min(start, young.flatMap { $0 } ?? start)
     }
 
-    /// The time of the newest line; `nil` where there is none.
+    /// Returns the time of the newest line; `nil` if there is none.
     package func newestTime() throws -> UnixTime? {
         try connection.first("SELECT at FROM audit ORDER BY id DESC LIMIT 1") { $0.time("at") }
     }
 
-    /// Lines in the order of their ids, or from the last of them back.
+    /// Returns lines by ascending or descending id.
     ///
     /// - Parameters:
-    ///   - ids: which may be among them.
-    ///   - organization: the id; `nil` = every one's.
-    ///   - since: what is older is left out. Asked of each row, and not of the index by time, whose order is another.
+    ///   - ids: the range of ids to read.
+    ///   - organization: the organization's id; `nil` = all.
+    ///   - since: older lines are omitted. Compared row by row, because the index by time has another order.
     package func page(
         _ ids: Range<Int64>, newestFirst: Bool = false, organization: Int64?, since: UnixTime, limit: Int
     ) throws -> [AuditRecord] {
@@ -81,12 +81,12 @@ package struct AuditRecords {
             "SELECT \(columns) FROM audit WHERE \(rest)", first, end, since.microseconds, limit, row: Self.record)
     }
 
-    /// 0 where there is no line.
+    /// Returns the id of the newest line; 0 if there is none.
     package func lastID() throws -> Int64 {
         try connection.first("SELECT id FROM audit ORDER BY id DESC LIMIT 1") { $0.int64("id") } ?? 0
     }
 
-    /// The ids of an organization's oldest lines, ascending.
+    /// Returns the ids of an organization's oldest lines, ascending.
     package func oldest(
         _ count: Int64, of organizationID: Int64, below id: Int64
     ) throws -> [Int64] {
@@ -96,7 +96,7 @@ package struct AuditRecords {
         ) { $0.int64("id") }
     }
 
-    /// Deletes every line of an organization with a lower id: the only deletion that the schema lets through.
+    /// Deletes all lines of an organization with a lower id, which is the only deletion that the schema permits.
     package func purge(below id: Int64, of organizationID: Int64) throws {
         try connection.execute(
             """

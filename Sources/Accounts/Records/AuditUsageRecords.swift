@@ -1,10 +1,10 @@
 import Database
 
-/// How many lines the audit log has of each organization. The organization 0 stands for none.
+/// The number of audit lines of each organization. The organization 0 stands for lines without one.
 struct AuditUsageRecords {
     struct Usage: Sendable {
         let organizationID: Int64
-        /// A line with ids counts as several: one for every 200 bytes of them.
+        /// The number of lines. A line with ids counts as several: one more for every 200 bytes of ids.
         let lines: Int64
     }
 

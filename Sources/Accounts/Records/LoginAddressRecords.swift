@@ -2,7 +2,7 @@ import Basics
 import Database
 import HTTPTypes
 
-/// The addresses that a user signed in from, the latest few: what strangers do to an account does not hold these up.
+/// The latest addresses from which each user signed in; attacks on an account do not affect logins from them.
 struct LoginAddressRecords {
     static let maximumOfUser = 16
 
@@ -12,7 +12,7 @@ struct LoginAddressRecords {
         self.connection = connection
     }
 
-    /// - Parameter address: as it is counted; see `AddressRange.countedAsOne`.
+    /// - Parameter address: normalized by `AddressRange.countedAsOne`.
     func contain(_ address: String, userID: Int64) throws -> Bool {
         try connection.first(
             "SELECT 1 FROM login_addresses WHERE user_id = $1 AND address = $2", userID, address

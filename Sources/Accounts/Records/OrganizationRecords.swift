@@ -49,7 +49,7 @@ package struct OrganizationRecords {
             displayName, now.microseconds, row: Self.record)
     }
 
-    /// - Throws: a constraint's error where anything but its users refers to it.
+    /// - Throws: a constraint error if anything except its users refers to the organization.
     package func delete(id: Int64) throws {
         try connection.execute("DELETE FROM users WHERE organization_id = $1", id)
         try connection.execute("DELETE FROM organizations WHERE id = $1", id)

@@ -7,7 +7,7 @@ struct RefreshTokenRecord: Sendable {
     let userID: Int64
     let digest: [UInt8]
     let expiresAt: UnixTime
-    /// When it was exchanged for its successor; `nil` while it is the live one of its family.
+    /// The time at which it was exchanged for its successor; `nil` while it is the current token of its family.
     var rotatedAt: UnixTime?
 }
 

@@ -19,7 +19,7 @@ package struct SiteRecords {
         self.connection = connection
     }
 
-    /// - Returns: `nil` when the organization has a site of that name.
+    /// - Returns: `nil` if the organization already has a site of that name.
     package func insert(
         organizationID: Int64, name: String, status: Availability, at now: UnixTime
     ) throws -> SiteRecord? {
@@ -30,7 +30,7 @@ package struct SiteRecords {
             """, organizationID, name, status.rawValue, now.microseconds, row: Self.record)
     }
 
-    /// A site of that organization; another's is not found.
+    /// Returns a site of that organization; does not find sites of other organizations.
     package func find(id: Int64, organizationID: Int64) throws -> SiteRecord? {
         try connection.first(
             "SELECT \(Self.columns) FROM sites WHERE id = $1 AND organization_id = $2", id, organizationID,
@@ -43,9 +43,10 @@ package struct SiteRecords {
         )
     }
 
-    /// Disabling raises the epoch, so that what was issued for the site's keys stays dead when it is enabled again.
+    /// Updates a site. Disabling increases the epoch, so that everything issued for the site's keys stays invalid after the site is
+    /// enabled again.
     ///
-    /// - Throws: a unique constraint's error when the organization has another site of that name.
+    /// - Throws: a unique-constraint error if the organization has another site of that name.
     package func update(
         id: Int64, name: String, status: Availability, at now: UnixTime
     ) throws -> SiteRecord? {
@@ -57,7 +58,7 @@ package struct SiteRecords {
             """, id, name, status.rawValue, now.microseconds, row: Self.record)
     }
 
-    /// - Throws: a foreign key's error when anything refers to it.
+    /// - Throws: a foreign-key error if anything refers to the site.
     package func delete(id: Int64) throws {
         try connection.execute("DELETE FROM sites WHERE id = $1", id)
     }

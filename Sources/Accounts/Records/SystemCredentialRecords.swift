@@ -19,7 +19,7 @@ struct SystemCredentialRecords {
             """, userID, id, digest, now.microseconds)
     }
 
-    /// The credential's digest, and whose it is.
+    /// Returns the credential's digest and its owner.
     func find(id: String) throws -> (digest: [UInt8], user: UserRecord)? {
         let found = try connection.first("SELECT digest, user_id FROM system_credentials WHERE id = $1", id) { row in
             (digest: row.blob("digest"), userID: row.int64("user_id"))

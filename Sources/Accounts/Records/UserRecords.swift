@@ -27,7 +27,7 @@ package struct UserRecords {
         self.connection = connection
     }
 
-    /// - Returns: `nil` when the organization has a user of that name.
+    /// - Returns: `nil` if the organization already has a user of that name.
     package func insert(
         organizationID: Int64, name: String, role: Role, passwordHash: String, at now: UnixTime
     ) throws -> UserRecord? {
@@ -64,9 +64,9 @@ package struct UserRecords {
         ) { $0.int("admins") } ?? 0
     }
 
-    /// Raises the epoch, so that every token issued before stops.
+    /// Updates a user and increases the epoch, which revokes every token issued before.
     ///
-    /// - Parameter passwordHash: `nil` = as it was.
+    /// - Parameter passwordHash: `nil` = unchanged.
     package func update(
         id: Int64, role: Role, passwordHash: String?, at now: UnixTime
     ) throws {
@@ -85,7 +85,7 @@ package struct UserRecords {
         try connection.execute("UPDATE users SET last_login_at = $2 WHERE id = $1", id, now.microseconds)
     }
 
-    /// For a hash of today's strength in the place of an older one; nothing is revoked.
+    /// Replaces a weaker hash of the same password; nothing is revoked.
     package func replaceHash(id: Int64, old: String, new: String) throws {
         try connection.execute(
             "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2", id, old, new)

@@ -4,14 +4,14 @@ import Database
 import GatewayAPI
 import RPC
 
-/// The API keys of an organization, as its operators see them.
+/// The management of an organization's API keys, for operators.
 struct APIKeyRegistry: Sendable {
     let database: Database
     let clock: any WallClock
     let identifiers: Identifiers
     let pepper: [UInt8]
 
-    /// - Returns: the key, and its credential, which is shown this once.
+    /// - Returns: the key, and its credential, which is shown only once.
     func createSiteKey(
         site siteID: Int64, name: String, status: Availability, expiresAt: UnixTime?, by caller: Caller
     ) async throws -> (key: APIKeyRecord, credential: Secret) {
@@ -39,7 +39,7 @@ struct APIKeyRegistry: Sendable {
         }.orNotFound("key \(id)")
     }
 
-    /// - Parameters: what is `nil` passes every key.
+    /// - Parameters: a filter that is `nil` matches every key.
     func list(siteID: Int64?, isDevices: Bool?, deviceID: String?, for caller: Caller) async throws -> [APIKeyRecord] {
         try await database.readInBackground { connection in
             try APIKeyRecords(connection).all(
@@ -47,7 +47,7 @@ struct APIKeyRegistry: Sendable {
         }
     }
 
-    /// When a key ends from now on.
+    /// A change of a key's expiry.
     enum Expiry: Sendable {
         case asItWas
         case never
@@ -62,7 +62,7 @@ struct APIKeyRegistry: Sendable {
         }
     }
 
-    /// - Parameters: what is `nil` stays as it was.
+    /// - Parameters: a value that is `nil` stays unchanged.
     func update(
         _ id: String, name: String? = nil, status: Availability? = nil, expiry: Expiry = .asItWas, by caller: Caller
     ) async throws -> APIKeyRecord {
@@ -75,7 +75,7 @@ struct APIKeyRegistry: Sendable {
         }
     }
 
-    /// A new secret for the same key; what the old one opened closes with the next call.
+    /// Replaces the key's secret; everything issued with the old one is invalid from the next call on.
     func rotate(_ id: String, by caller: Caller) async throws -> (key: APIKeyRecord, credential: Secret) {
         let token = OpaqueToken(.apiKey, id: id)
         let digest = token.digest(pepper: pepper)
@@ -95,7 +95,7 @@ struct APIKeyRegistry: Sendable {
         }
     }
 
-    /// Gives a device a key, in the place of the one it may have.
+    /// Gives a device a key, and replaces an existing one.
     func createOrRotate(
         _ order: DeviceKeyOrder, devices: any DeviceDirectory, by caller: Caller
     ) async throws -> (key: APIKeyRecord, credential: Secret) {
@@ -149,7 +149,7 @@ struct APIKeyRegistry: Sendable {
     }
 }
 
-/// A key that a device is to have.
+/// The values for a new device key.
 struct DeviceKeyOrder: Sendable {
     let deviceID: String
     let name: String
@@ -158,7 +158,7 @@ struct DeviceKeyOrder: Sendable {
     let mode: DeviceKeyMode
 }
 
-/// What CreateOrRotateDeviceApiKey may find.
+/// The modes of CreateOrRotateDeviceApiKey.
 enum DeviceKeyMode: Sendable {
     case createOrRotate
     case createOnly

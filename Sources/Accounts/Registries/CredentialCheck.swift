@@ -3,10 +3,10 @@ import Crypto
 import GatewayAPI
 import RPC
 
-/// Whether a credential is the one that was issued: the same for devices', sites' and service accounts'.
+/// Checks whether a credential is the one that was issued, for devices, sites and service accounts.
 ///
-/// Constant work for what is unknown; wrong secrets of a credential that exists are limited by its id, so that nobody
-/// can lock another out. The right secret is never refused for them.
+/// An unknown credential costs the same work as a known one. Wrong secrets for an existing credential are limited by its id; the
+/// right secret is never refused because of them, so that nobody can lock another caller out.
 struct CredentialCheck: Sendable {
     /// The method's name, for the audit log.
     let action: String
@@ -14,14 +14,14 @@ struct CredentialCheck: Sendable {
     let wrongSecrets: Throttle
     let deferred: DeferredRecords
 
-    /// One answer for malformed, unknown and wrong, so that it does not tell which keys exist.
+    /// The same error for malformed, unknown and wrong credentials, so that it does not reveal which keys exist.
     static let invalid = RPCError(.authInvalidCredential, "the credential is not valid")
 
     /// - Parameters:
-    ///   - known: what is recorded under the credential's id.
-    ///   - recorded: its digest.
+    ///   - known: the record with the credential's id, if there is one.
+    ///   - recorded: returns the record's digest.
     /// - Returns: `known`.
-    /// - Throws: AUTH_INVALID_CREDENTIAL; UNAVAILABLE without detail where too many were wrong.
+    /// - Throws: AUTH_INVALID_CREDENTIAL; UNAVAILABLE without detail after too many wrong secrets.
     func require<Known>(
         _ credential: OpaqueToken, of known: Known?, digest recorded: (Known) -> [UInt8], peer: String, at now: UnixTime
     ) throws(RPCError) -> Known {

@@ -2,12 +2,12 @@ import Basics
 import Crypto
 import Database
 
-/// What the device registry asks and tells of keys and sites, inside its own transactions.
+/// The device registry's interface to keys and sites, for use in its own transactions.
 ///
-/// A device has at most one key. Whether the key may be used is written in this module's tables alone, so a call
-/// is let in or refused without a look at the device.
+/// A device has at most one key. The key's usability is stored in this module's tables only, so that authentication does not have
+/// to read the device.
 package struct DeviceKeys: Sendable {
-    /// Where a device stands: what its key says in every token's principal.
+    /// A device's suite, site and organization, which are part of the principal of its key.
     package struct Place: Sendable, Hashable {
         package let deviceID: String
         package let suiteID: Int64
@@ -24,7 +24,7 @@ package struct DeviceKeys: Sendable {
 
     package struct State: Sendable, Hashable {
         package let usability: KeyUsability
-        /// When a call was last made with the key, to the minute; `nil` = never.
+        /// The last use of the key, to the minute; `nil` = never.
         package let lastUsedAt: UnixTime?
 
         package init(usability: KeyUsability, lastUsedAt: UnixTime?) {
@@ -33,17 +33,17 @@ package struct DeviceKeys: Sendable {
         }
     }
 
-    /// How a device's site and key stand, as one transaction found them.
+    /// The states of a device's site and key, read in one transaction.
     package struct Standing: Sendable {
-        /// `nil` when the organization has no site of that id.
+        /// `nil` if the organization has no such site.
         package let siteStatus: Availability?
-        /// `nil` when the device has no key.
+        /// `nil` if the device has no key.
         package let key: State?
         /// The row of ``key``.
         fileprivate let record: APIKeyRecord?
     }
 
-    /// Something that a write depends on has changed since it was read.
+    /// A row that a write depends on has changed since it was read.
     package struct ChangedSinceRead: Error {
         package init() {}
     }
@@ -51,14 +51,14 @@ package struct DeviceKeys: Sendable {
     let identifiers: Identifiers
     let pepper: [UInt8]
 
-    /// Whether the site may be used; `nil` when the organization has none of that id.
+    /// Returns the status of the site; `nil` if the organization has no such site.
     package func siteStatus(
         _ siteID: Int64, organizationID: Int64, in connection: Connection
     ) throws -> Availability? {
         try SiteRecords(connection).find(id: siteID, organizationID: organizationID)?.status
     }
 
-    /// `nil` when the device has no key.
+    /// Returns `nil` if the device has no key.
     package func state(of deviceID: String, at now: UnixTime, in connection: Connection) throws -> State? {
         try APIKeyRecords(connection).find(deviceID: deviceID).map { Self.state($0, at: now) }
     }
@@ -67,7 +67,7 @@ package struct DeviceKeys: Sendable {
         State(usability: key.usability(at: now), lastUsedAt: key.lastUsedAt)
     }
 
-    /// Makes the same statements for a site or a device that does not exist, so that it takes as long.
+    /// Reads the states. Executes the same statements for a site or device that does not exist, so that it takes as long.
     package func standing(
         of deviceID: String, atSite siteID: Int64, organizationID: Int64, at now: UnixTime, in connection: Connection
     ) throws -> Standing {
@@ -76,11 +76,11 @@ package struct DeviceKeys: Sendable {
         return Standing(siteStatus: siteStatus, key: key.map { Self.state($0, at: now) }, record: key)
     }
 
-    /// Gives the device a new key, and ends the one it had with everything that was issued for it.
+    /// Gives the device a new key, and revokes its old one with everything issued for it.
     ///
-    /// - Parameter standing: what was decided by; its site is enabled.
-    /// - Returns: the new credential, which is shown this once.
-    /// - Throws: ``ChangedSinceRead`` where the site or the key stands otherwise by now; the write must fail then.
+    /// - Parameter standing: the states on which the decision was based; the site is enabled.
+    /// - Returns: the new credential, which is shown only once.
+    /// - Throws: ``ChangedSinceRead`` if the site or the key has changed since; the transaction must then be rolled back.
     package func issue(
         to place: Place, by standing: Standing, at now: UnixTime, in connection: Connection
     ) throws -> Secret {
@@ -92,7 +92,7 @@ package struct DeviceKeys: Sendable {
         return Secret(token.text)
     }
 
-    /// Stops the device's key with the next call, until ``release(_:at:in:)``.
+    /// Holds the device's key from the next call on, until ``release(_:at:in:)``.
     package func hold(_ deviceID: String, at now: UnixTime, in connection: Connection) throws {
         try APIKeyRecords(connection).setHeld(deviceID: deviceID, true, at: now)
     }
@@ -101,7 +101,7 @@ package struct DeviceKeys: Sendable {
         try APIKeyRecords(connection).setHeld(deviceID: deviceID, false, at: now)
     }
 
-    /// Lets the key speak from the device's new place.
+    /// Moves the key to the device's new suite and site.
     package func move(to place: Place, at now: UnixTime, in connection: Connection) throws {
         try APIKeyRecords(connection).move(
             deviceID: place.deviceID, suiteID: place.suiteID, siteID: place.siteID, at: now)

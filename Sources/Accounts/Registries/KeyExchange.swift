@@ -3,7 +3,7 @@ import Database
 import GatewayAPI
 import RPC
 
-/// An API key's credential for an access token. Makes no commit: the robots of a whole site come back at once.
+/// Exchanges an API key's credential for an access token, without a commit, since all devices of a site may come back at once.
 struct KeyExchange: Sendable {
     let database: Database
     let tokens: AccessTokens
@@ -30,6 +30,6 @@ struct KeyExchange: Sendable {
 }
 
 extension RPCError {
-    /// What the audit log calls it.
+    /// The error's code in the audit log.
     package var code: String { detail?.rawValue ?? status.name }
 }

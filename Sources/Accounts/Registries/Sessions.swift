@@ -5,10 +5,10 @@ import GatewayAPI
 import HTTPTypes
 import RPC
 
-/// A user's session: tokens that a password opened, kept open by refresh tokens (RFC 9700, section 4.14).
+/// Users' sessions, which a password opens and refresh tokens prolong (RFC 9700, section 4.14).
 ///
-/// A refresh token is good for one rotation. Whoever shows one a second time either lost the answer, and within
-/// the grace is given the same successor again, or is not the only one who has it, and then the whole family ends.
+/// A refresh token is valid for one rotation. If it is used again, either its response was lost, and within the grace period the
+/// same successor is returned; or somebody else has the token as well, and the whole family is revoked.
 struct Sessions: Sendable {
     struct Opened: Sendable {
         let user: UserRecord
@@ -23,31 +23,31 @@ struct Sessions: Sendable {
     let pepper: [UInt8]
     let configuration: AccountsConfiguration
     let clockGuard: ClockGuard
-    /// Attempts that failed.
+    /// The limits of failed attempts.
     let failures: LoginFailures
     let auditPressure: AuditPressure
 
     func login(
         organization: String, userName: String, password: Secret, peer: String, at now: UnixTime
     ) async throws -> Opened {
-        // No account has such a name, and what is sent as one can be long.
+        // No account has such a name, and the text may be long.
         guard FieldRules.isAccountName(organization), FieldRules.isAccountName(userName) else {
             throw Self.wrongPassword
         }
         let address = AddressRange.countedAsOne(peer)
         let (found, isKnown) = try await database.read { connection in
             let user = try UserRecords(connection).find(organization: organization, name: userName)
-            // Asked for also where there is no such account.
+            // Queried even if there is no such account, so that it takes as long.
             let isKnown = try LoginAddressRecords(connection).contain(address, userID: user?.id ?? 0)
             return (user, isKnown)
         }
         let attempt = LoginFailures.Attempt(account: "\(organization)/\(userName)", address: address, isKnown: isKnown)
-        // Counted before the password is looked at and given back when it was right: otherwise many attempts at once
-        // would all find the count low.
+        // Counted before the password is checked and given back if it was right: otherwise many simultaneous attempts would all
+        // pass the limit.
         if let wait = failures.count(attempt, at: now) {
             throw RPCError(bare: .unavailable, "too many logins failed: try again later", retryAfterMilliseconds: wait)
         }
-        // A service account has no password, and looks from here as if it did not exist.
+        // A service account has no password, and is treated like a missing account.
         let user = found?.role == .service ? nil : found
         let owner = isKnown ? Passwords.Owner.known(address: address) : .stranger(address: address)
         let isRight: Bool
@@ -72,7 +72,7 @@ struct Sessions: Sendable {
         let token = OpaqueToken(.refresh, id: identifiers.uuid())
         let record = self.record(token, family: token.id, userID: user.id, at: now)
         let current = try await database.write(mayUseReserve: true) { connection in
-            // The password was read outside of this transaction: it may have been changed since.
+            // The password was checked outside this transaction and may have been changed since.
             guard let current = try UserRecords(connection).find(id: user.id), current.epoch == user.epoch else {
                 throw Self.wrongPassword
             }
@@ -94,7 +94,7 @@ struct Sessions: Sendable {
 
     func refresh(_ text: String, peer: String, at now: UnixTime) async throws -> Opened {
         guard let token = OpaqueToken(.refresh, text: text) else { throw Self.wrongRefreshToken }
-        // A stranger's guess costs a read, not a commit.
+        // A guess costs a read and no commit.
         let user = try await database.read { connection in
             try known(token, at: now, in: connection).flatMap { try UserRecords(connection).find(id: $0.userID) }
         }
@@ -108,7 +108,7 @@ struct Sessions: Sendable {
         return opened
     }
 
-    /// Ends the session that the token belongs to; a token that is not known any more has none.
+    /// Ends the session of the token; does nothing for an unknown token.
     func logout(_ text: String, peer: String, at now: UnixTime) async throws {
         guard let token = OpaqueToken(.refresh, text: text),
             let record = try await database.read({ try RefreshTokenRecords($0).find(id: token.id) }),
@@ -130,7 +130,7 @@ struct Sessions: Sendable {
         return record
     }
 
-    /// - Returns: `nil` when the token is refused; what that revoked is committed all the same.
+    /// - Returns: `nil` if the token is refused; a revocation is committed nevertheless.
     private func rotate(
         _ token: OpaqueToken, peer: String, at now: UnixTime, in connection: Connection
     ) throws -> Opened? {
@@ -172,7 +172,7 @@ struct Sessions: Sendable {
 }
 
 extension UserRecord {
-    /// The audit line of something that the user did about their own sessions.
+    /// Returns the audit line for a user's action on their own sessions.
     func did(_ action: String, peer: String) -> AuditEntry {
         AuditEntry(
             actor: "user:\(organization.name)/\(name)", organization: organization, action: action,

@@ -28,7 +28,7 @@ struct SiteRegistry: Sendable {
         try await database.readInBackground { try SiteRecords($0).all(organizationID: caller.organization.id) }
     }
 
-    /// - Parameters: what is `nil` stays as it was.
+    /// - Parameters: a value that is `nil` stays unchanged.
     func update(
         _ id: Int64, name: String? = nil, status: Availability? = nil, by caller: Caller
     ) async throws -> SiteRecord {
@@ -68,7 +68,7 @@ struct SiteRegistry: Sendable {
 }
 
 extension Optional {
-    /// - Parameter what: e.g. `site 3`.
+    /// - Parameter what: the name of the missing thing, e.g. `site 3`.
     func orNotFound(_ what: String) throws(RPCError) -> Wrapped {
         guard let self else { throw .notFound("\(what) does not exist") }
         return self

@@ -3,7 +3,7 @@ import Crypto
 import Database
 import RPC
 
-/// Service accounts' system credentials: issued by an admin of SYSTEM, exchanged for access tokens without a commit.
+/// The system credentials of service accounts, issued by admins of SYSTEM and exchanged for access tokens without a commit.
 struct SystemCredentials: Sendable {
     let database: Database
     let tokens: AccessTokens
@@ -12,7 +12,7 @@ struct SystemCredentials: Sendable {
     let check: CredentialCheck
     let deferred: DeferredRecords
 
-    /// A new credential in the place of the one that the account may have; that one's tokens end with the next call.
+    /// Issues a new credential and replaces the account's old one, whose tokens are invalid from the next call on.
     func issue(to userName: String, by caller: Caller) async throws -> Secret {
         let token = OpaqueToken(.system, id: identifiers.uuid())
         let digest = token.digest(pepper: check.pepper)
@@ -31,7 +31,7 @@ struct SystemCredentials: Sendable {
         return Secret(token.text)
     }
 
-    /// - Throws: AUTH_INVALID_CREDENTIAL, one for malformed, unknown and wrong.
+    /// - Throws: AUTH_INVALID_CREDENTIAL for a malformed, unknown or wrong credential.
     func exchange(
         _ text: String, peer: String, at now: UnixTime
     ) async throws -> (token: String, expiresAt: UnixTime, user: UserRecord) {

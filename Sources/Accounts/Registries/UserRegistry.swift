@@ -3,7 +3,7 @@ import Crypto
 import Database
 import RPC
 
-/// The organizations, and the users of each.
+/// The organizations and their users.
 struct UserRegistry: Sendable {
     let database: Database
     let clock: any WallClock
@@ -36,7 +36,7 @@ struct UserRegistry: Sendable {
         try await database.readInBackground { try UserRecords($0).all(organizationID: caller.organization.id) }
     }
 
-    /// - Parameters: what is `nil` stays as it was. Either change ends the user's sessions and tokens.
+    /// - Parameters: a value that is `nil` stays unchanged. Any change ends the user's sessions and tokens.
     func updateUser(_ name: String, password: Secret?, role: Role?, by caller: Caller) async throws -> UserRecord {
         var hash: String?
         if let password { hash = try await passwords.hash(password, for: .organization(caller.organization.id)) }
@@ -75,7 +75,7 @@ struct UserRegistry: Sendable {
             .orNotFound("user \(name)")
     }
 
-    /// An organization without an admin could never be helped from inside.
+    /// - Throws: FAILED_PRECONDITION for the last admin, without whom nobody inside the organization could repair it.
     private func checkAnotherAdmin(than user: UserRecord, in connection: Connection) throws {
         guard user.role == .admin else { return }
         guard try UserRecords(connection).adminCount(organizationID: user.organization.id) > 1 else {
@@ -83,7 +83,7 @@ struct UserRegistry: Sendable {
         }
     }
 
-    /// Makes an organization and its first admin.
+    /// Creates an organization and its first admin.
     func createOrganization(
         name: String, displayName: String, adminName: String, password: Secret, by caller: Caller
     ) async throws -> (OrganizationRecord, admin: UserRecord) {
@@ -115,7 +115,7 @@ struct UserRegistry: Sendable {
         }
     }
 
-    /// Its last user goes with it: the last admin cannot be deleted before.
+    /// Deletes an organization with its last user, since the last admin cannot be deleted before.
     func deleteOrganization(_ name: String, by caller: Caller) async throws {
         let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in

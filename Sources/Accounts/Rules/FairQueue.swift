@@ -1,25 +1,25 @@
-/// A bounded queue in which owners take turns; where it is full, the owner with the most waiting elements loses one.
+/// A bounded queue in which owners take turns. If it is full, the owner with the most waiting elements loses one.
 ///
-/// Keeping another owner out takes as many owners as there are places.
+/// To keep another owner out, an attacker needs as many owners as the queue has places.
 struct FairQueue<Element> {
-    /// How many may wait; above 0.
+    /// The largest number of waiting elements; above 0.
     let capacity: Int
     private(set) var count = 0
     private var waiting: [String: [Element]] = [:]
-    /// The owners that have something waiting, the next one first.
+    /// The owners with waiting elements, the next one first.
     private var turns: [String] = []
 
     init(capacity: Int) {
         self.capacity = capacity
     }
 
-    /// - Returns: what has no place: the last one of the owner with the most, or `element` itself; `nil` where there was one
-    ///   free.
+    /// - Returns: the element without a place: the last one of the owner with the most, or `element` itself; `nil` if there was a
+    ///   free place.
     mutating func append(_ element: Element, of owner: String) -> Element? {
         var displaced: Element?
         if count >= capacity {
             let most = waiting.max { $0.value.count < $1.value.count }
-            // Owners with equal numbers do not displace each other.
+            // Owners with equal numbers do not displace each other's elements.
             guard let most, most.value.count > (waiting[owner]?.count ?? 0) + 1 else { return element }
             displaced = waiting[most.key]?.popLast()
             count -= 1

@@ -9,7 +9,7 @@ extension FieldRules {
         return role
     }
 
-    /// 1 enabled, 2 disabled, 0 what a creation means by leaving it out: enabled.
+    /// Returns the status for 1 (enabled), 2 (disabled), or 0, which a creation without a status sends: enabled.
     static func status(_ number: Int32) throws(RPCError) -> Availability {
         guard let status = Availability(rawValue: number == 0 ? 1 : Int64(number)) else {
             throw .invalidArgument("status must be 1 (enabled) or 2 (disabled)")
@@ -17,7 +17,7 @@ extension FieldRules {
         return status
     }
 
-    /// 1 enabled, 2 disabled: what a change names it must mean.
+    /// Returns the status for 1 (enabled) or 2 (disabled); an update has to give it explicitly.
     static func newStatus(_ number: Int32) throws(RPCError) -> Availability {
         guard number != 0 else { throw .invalidArgument("status must be 1 (enabled) or 2 (disabled)") }
         return try status(number)

@@ -2,14 +2,14 @@ import Basics
 import GatewayAPI
 import HTTPTypes
 
-/// How many logins may fail: for an account from one address, for an account from anywhere, and from one address.
+/// The limits of failed logins: for an account from one address, for an account from anywhere, and from one address.
 ///
-/// The first is the narrowest, and an address that has signed in to the account is not held up by the second: strangers' guesses
+/// The first is the lowest. An address that has signed in to the account is exempt from the second, so that guesses from elsewhere
 /// do not lock the owner out.
 final class LoginFailures: Sendable {
     struct Attempt: Sendable {
         let account: String
-        /// The range of addresses that counts as one; see `AddressRange.countedAsOne`.
+        /// The address range that counts as one address; see `AddressRange.countedAsOne`.
         let address: String
         /// Whether the address has signed in to the account.
         let isKnown: Bool
@@ -27,9 +27,9 @@ final class LoginFailures: Sendable {
         ofAddress = Throttle(perMinute: configuration.failedLoginsOfAddress)
     }
 
-    /// Counts an attempt as if it had failed.
+    /// Counts an attempt as failed in advance.
     ///
-    /// - Returns: `nil` when it may be made; else the milliseconds to wait, and nothing is counted.
+    /// - Returns: `nil` if it may be made; else the milliseconds to wait, and nothing is counted.
     func count(_ attempt: Attempt, at now: UnixTime) -> Int? {
         if let wait = ofAccountFromAddress.take(attempt.accountFromAddress, at: now) { return wait }
         if let wait = ofAddress.take(attempt.address, at: now) {
@@ -44,7 +44,7 @@ final class LoginFailures: Sendable {
         return nil
     }
 
-    /// Takes an attempt back that did not fail, or that the gateway had no time for.
+    /// Uncounts an attempt that did not fail, or that the gateway could not process.
     func giveBack(_ attempt: Attempt) {
         ofAccountFromAddress.giveBack(attempt.accountFromAddress)
         if !attempt.isKnown { ofAccount.giveBack(attempt.account) }

@@ -3,7 +3,7 @@ import GatewayAPI
 import Proto
 import RPC
 
-/// Sites, API keys and organizations, for operators.
+/// The gRPC service for sites, API keys and organizations, for operators.
 package struct AdminAuthService: AdminAuthServiceHandler {
     let accounts: Accounts
     let devices: any DeviceDirectory

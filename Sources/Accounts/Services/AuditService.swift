@@ -3,7 +3,7 @@ import GatewayAPI
 import Proto
 import RPC
 
-/// The audit log, for admins.
+/// The gRPC service for the audit log, for admins.
 package struct AuditService: AuditServiceHandler {
     let accounts: Accounts
     let pageTokens: PageTokens

@@ -2,9 +2,9 @@ import Crypto
 import Proto
 import RPC
 
-/// How devices, sites and people get access tokens.
+/// The gRPC service through which devices, sites and people get access tokens.
 ///
-/// Deployed clients give up at any detail code here but AUTH_INTERNAL_ERROR, so passing trouble leaves without one.
+/// Deployed clients give up after any detail code except AUTH_INTERNAL_ERROR, so transient errors have no detail code.
 package struct AuthService: AuthServiceHandler {
     let accounts: Accounts
 
@@ -14,8 +14,8 @@ package struct AuthService: AuthServiceHandler {
         try await withBareUnavailability {
             let (token, expiresAt) = try await accounts.keyExchange.exchange(
                 request.credential, peer: context.peer.host, at: accounts.clock.now())
-            // `principal` stays unset: a deployed Go client has a string there, and fails where the bytes are no UTF-8,
-            // which those of a site's id above 127 are not.
+            // `principal` stays unset: a deployed Go client declares it as a string, and fails if its bytes are not UTF-8, which
+            // the ids of sites above 127 are not.
             return ExchangeCredentialResponse(
                 accessToken: token, expiresAtUnix: expiresAt.seconds, tokenType: "Bearer")
         }
@@ -51,7 +51,7 @@ package struct AuthService: AuthServiceHandler {
     }
 }
 
-/// How a service account gets access tokens.
+/// The gRPC service through which service accounts get access tokens.
 package struct SystemAuthService: SystemAuthServiceHandler {
     let accounts: Accounts
 
@@ -68,7 +68,7 @@ package struct SystemAuthService: SystemAuthServiceHandler {
     }
 }
 
-/// How a session ends before its time.
+/// The gRPC service that ends sessions.
 package struct SessionService: SessionServiceHandler {
     let accounts: Accounts
 
@@ -79,7 +79,7 @@ package struct SessionService: SessionServiceHandler {
     }
 }
 
-/// Takes the detail code from an UNAVAILABLE.
+/// Removes the detail code from an UNAVAILABLE error.
 private func withBareUnavailability<T>(_ body: () async throws -> T) async throws -> T {
     do {
         return try await body()

@@ -1,7 +1,7 @@
 import Proto
 import RPC
 
-/// Service accounts' credentials and the keys that sign tokens, for admins of SYSTEM.
+/// The gRPC service for credentials of service accounts and for token-signing keys, for admins of SYSTEM.
 package struct IdentityManagementService: IdentityManagementServiceHandler {
     let accounts: Accounts
 

@@ -7,7 +7,7 @@ extension Timestamp {
         self.init(seconds: seconds, nanos: Int32(time.microseconds - seconds * 1_000_000) * 1000)
     }
 
-    /// `nil` for what is no point in time between the years 1 and 9999, as the type's own definition bounds it.
+    /// The time; `nil` if it is not between the years 1 and 9999, the limits of the type's definition.
     package var time: UnixTime? {
         guard (-62_135_596_800...253_402_300_799).contains(seconds), (0...999_999_999).contains(nanos) else {
             return nil

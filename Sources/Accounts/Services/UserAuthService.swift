@@ -3,7 +3,7 @@ import GatewayAPI
 import Proto
 import RPC
 
-/// The users of an organization, for its admins.
+/// The gRPC service for the users of an organization, for its admins.
 package struct UserAuthService: UserAuthServiceHandler {
     let accounts: Accounts
 

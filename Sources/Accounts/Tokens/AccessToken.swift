@@ -1,6 +1,6 @@
 import Basics
 
-/// Which door a token opens. Each kind has its own `typ` and `aud`, so none passes for another (RFC 8725, section 3.11).
+/// The kind of an access token. Each kind has its own `typ` and `aud`, so none passes for another (RFC 8725, section 3.11).
 enum TokenKind: String, Sendable, CaseIterable {
     /// Issued for a device's or a site's API key.
     case apiKey
@@ -9,7 +9,7 @@ enum TokenKind: String, Sendable, CaseIterable {
     /// Issued for a service account's system credential.
     case system
 
-    /// The header's `typ`.
+    /// The value of `typ` in the header.
     var type: String {
         switch self {
         case .apiKey: "key+jwt"
@@ -27,12 +27,12 @@ enum TokenKind: String, Sendable, CaseIterable {
     }
 }
 
-/// What a verified token says.
+/// The claims of a verified token.
 struct AccessToken: Sendable, Equatable {
     let kind: TokenKind
-    /// An API key's id, or a user's.
+    /// The id of an API key or a user.
     let subject: String
-    /// The subject's epoch when the token was issued; another one means revoked.
+    /// The subject's epoch when the token was issued; a token with another epoch is revoked.
     let epoch: Int64
     let expiresAt: UnixTime
 }

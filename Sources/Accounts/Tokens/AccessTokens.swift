@@ -1,14 +1,13 @@
 import Basics
 import Crypto
 
-/// Issues access tokens, and remembers those whose signature was found right: an ES256 verification costs 80 µs, a look
-/// here one.
+/// Issues access tokens, and caches those with a verified signature: verifying ES256 takes 80 µs, a lookup 1 µs.
 ///
-/// Whether a token was revoked is asked of the database at every call, never of this cache.
+/// Revocation is not cached but read from the database at every call.
 final class AccessTokens: Sendable {
     private let signer: Lock<TokenSigner>
     private let lifetime: Duration
-    /// By digest, so that what lies here cannot be sent to anybody.
+    /// Cached by their digest, so that the cache contains no usable tokens.
     private let known: Lock<GenerationCache<[UInt8], AccessToken>>
 
     init(signer: TokenSigner, lifetime: Duration, capacity: Int) {
@@ -17,7 +16,7 @@ final class AccessTokens: Sendable {
         known = Lock(GenerationCache(capacity: capacity))
     }
 
-    /// A token that begins now.
+    /// Issues a token that is valid from now on.
     func issue(
         _ kind: TokenKind, subject: String, epoch: Int64, at now: UnixTime
     ) -> (text: String, expiresAt: UnixTime) {
@@ -26,7 +25,7 @@ final class AccessTokens: Sendable {
         return (currentSigner.issue(token, at: now), expiresAt)
     }
 
-    /// What `text` says, if one of our keys signed it and it holds at `now`.
+    /// Returns the claims of a token that one of the gateway's keys signed and that is valid at `now`.
     func verify(_ text: String, at now: UnixTime) -> AccessToken? {
         guard text.utf8.count <= TokenSigner.maximumLength else { return nil }
         let digest = Digest.sha256(Array(text.utf8))
@@ -36,20 +35,20 @@ final class AccessTokens: Sendable {
         return token
     }
 
-    /// Has other keys sign and verify from now on.
+    /// Replaces the keys for signing and verifying.
     func use(_ keys: SigningKeys) {
         signer.withLock { $0 = TokenSigner(keys: keys) }
     }
 
-    /// See ``TokenSigner/publicKeys(at:)``.
+    /// Returns the public keys; see ``TokenSigner/publicKeys(at:)``.
     func publicKeys(at now: UnixTime) -> String {
         currentSigner.publicKeys(at: now)
     }
 
-    /// Taken out of its lock, so that signatures are made and verified beside each other.
+    /// A copy of the signer, so that signatures are made and verified in parallel, outside the lock.
     private var currentSigner: TokenSigner { signer.withLock { $0 } }
 
-    /// How many are remembered now.
+    /// The number of cached tokens.
     var count: Int {
         known.withLock { $0.count }
     }

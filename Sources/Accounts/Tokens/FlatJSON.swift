@@ -1,16 +1,17 @@
 import Basics
 
-/// The JSON of our own tokens: one object whose values are strings without escapes or whole numbers from 0 up.
+/// The JSON of the gateway's own tokens: one object whose values are strings without escapes, or whole numbers that are not
+/// negative.
 ///
-/// Foundation's decoder takes a member twice and keeps one, which is how a token comes to mean two things (RFC 8725,
-/// section 2.7); this one refuses whatever the writer beside it would not have written.
+/// Foundation's decoder accepts a repeated member and keeps one of its values, which makes tokens ambiguous (RFC 8725, section
+/// 2.7). This decoder refuses everything that the encoder beside it does not write.
 enum FlatJSON {
     enum Value: Equatable {
         case text(String)
         case number(Int64)
     }
 
-    /// - Parameter members: names and texts of plain ASCII without `"` and `\`; numbers from 0 up.
+    /// - Parameter members: names and texts of plain ASCII without `"` and `\`; numbers that are not negative.
     static func encode(_ members: [(name: String, value: Value)]) -> String {
         let parts = members.map { name, value in
             switch value {
@@ -21,7 +22,7 @@ enum FlatJSON {
         return "{\(parts.joined(separator: ","))}"
     }
 
-    /// `nil` for anything else than ``encode(_:)`` writes, and for a member that comes twice.
+    /// Returns `nil` for anything that ``encode(_:)`` does not write, and for a repeated member.
     static func decode(_ bytes: [UInt8]) -> [String: Value]? {
         var reader = Reader(rest: bytes[...])
         var members: [String: Value] = [:]

@@ -6,7 +6,7 @@ struct SigningKey: Sendable {
     /// The `kid`: the key's JWK thumbprint (RFC 7638), base64url.
     let id: String
     let key: ES256Key
-    /// When every token that it signed has ended; `nil` while it signs.
+    /// The time at which the last token that it signed expires; `nil` for the current signing key.
     let endsAt: UnixTime?
     private let x: String
     private let y: String
@@ -15,19 +15,19 @@ struct SigningKey: Sendable {
         let point = key.publicCoordinates
         x = Base64.encodeURL(point.x)
         y = Base64.encodeURL(point.y)
-        // Section 3.2: the required members in lexicographic order, without whitespace.
+        // RFC 7638, section 3.2: the required members in lexicographic order, without whitespace.
         let members = #"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#
         id = Base64.encodeURL(Digest.sha256(Array(members.utf8)))
         self.key = key
         self.endsAt = endsAt
     }
 
-    /// Whether tokens are verified with it, and so whether it is published.
+    /// Whether the key verifies tokens, and is therefore published.
     func verifies(at now: UnixTime) -> Bool {
         endsAt.map { now < $0 } ?? true
     }
 
-    /// The public half as a JWK (RFC 7517, section 4; RFC 7518, section 6.2.1).
+    /// The public key as a JWK (RFC 7517, section 4; RFC 7518, section 6.2.1).
     var publicKey: String {
         FlatJSON.encode([
             ("kty", .text("EC")), ("crv", .text("P-256")), ("x", .text(x)), ("y", .text(y)), ("kid", .text(id)),
@@ -36,10 +36,10 @@ struct SigningKey: Sendable {
     }
 }
 
-/// The keys that tokens are verified with, one of which signs.
+/// The keys that verify tokens, one of which signs.
 struct SigningKeys: Sendable {
     let current: SigningKey
-    /// They signed before, and go on verifying until they end.
+    /// The former signing keys, which verify until they expire.
     let older: [SigningKey]
 
     init(current: SigningKey, older: [SigningKey] = []) {

@@ -2,32 +2,32 @@ import Basics
 import Crypto
 import Foundation
 
-/// The signing keys as files: `es256-1`, and `es256-NUMBER-SECONDS` for one that has signed since that time (seconds
-/// from 1970) in the place of the one before it.
+/// The signing keys as files: `es256-1` for the first, and `es256-NUMBER-SECONDS` for a key that replaced the one before it at that
+/// time (seconds since 1970).
 ///
-/// The name alone says when the key before ends, so a rotation is one rename: after a crash it was made, or was not. Until
-/// then the key is a file `next-DIGITS`, which signs nothing; one that a crash left is removed at the next start.
+/// The name alone determines when the previous key expires, so a rotation is one rename, which a crash cannot leave half done.
+/// Until then the key is a file `next-DIGITS` that signs nothing; if a crash leaves one, the next start removes it.
 struct SigningKeyFolder: Sendable {
-    /// For tokens that were being signed while the key was changed.
+    /// A tolerance for tokens that are signed during a rotation.
     static let leeway = Duration.seconds(5)
 
     private static let prefix = "es256"
     private static let pendingPrefix = "next-"
 
-    /// A key that is durable and signs nothing yet.
+    /// A durable key that does not sign yet.
     struct Pending: Sendable {
         let key: SigningKey
         fileprivate let file: String
     }
 
     let path: String
-    /// How long a token lives.
+    /// The lifetime of a token.
     let lifetime: Duration
 
     private struct File {
         let name: String
         let number: Int
-        /// Since when it signs; `nil` = from the beginning.
+        /// The time since which it signs; `nil` = from the beginning.
         let since: UnixTime?
 
         init?(name: String) {
@@ -44,8 +44,8 @@ struct SigningKeyFolder: Sendable {
         }
     }
 
-    /// The keys, the highest number signing; where there is none, a new one. Files of keys that ended are removed, and those
-    /// that never came to sign. To be called at a start.
+    /// Returns the keys, of which the one with the highest number signs; creates the first key if there is none. Removes the files
+    /// of expired keys and of keys that never signed. Called at start.
     ///
     /// - Throws: ``SigningKeyError``.
     func open(_ permit: DeletionPermit?) throws -> SigningKeys {
@@ -55,9 +55,9 @@ struct SigningKeyFolder: Sendable {
         return try read(permit)
     }
 
-    /// The keys as their files are now; otherwise as ``open(_:)``.
+    /// Returns the keys as their files are now; otherwise like ``open(_:)``.
     ///
-    /// - Parameter permit: `nil` = no key is removed because it has ended. It verifies nothing all the same.
+    /// - Parameter permit: `nil` = no expired key is removed, although it verifies nothing any more.
     /// - Throws: ``SigningKeyError``.
     func read(_ permit: DeletionPermit?) throws -> SigningKeys {
         let files = try self.files()
@@ -79,7 +79,7 @@ struct SigningKeyFolder: Sendable {
         return SigningKeys(current: SigningKey(try read(newest)), older: older)
     }
 
-    /// Makes a key; ``activate(_:at:_:)`` has it sign, ``discard(_:)`` removes it.
+    /// Creates a key; ``activate(_:at:_:)`` makes it the signing key, ``discard(_:)`` removes it.
     func makePending() throws -> Pending {
         let key = ES256Key()
         let file = "\(path)/\(Self.pendingPrefix)\(Hex.lower(Random.bytes(8)))"
@@ -87,9 +87,9 @@ struct SigningKeyFolder: Sendable {
         return Pending(key: SigningKey(key), file: file)
     }
 
-    /// Has a key sign from `now` on. One call at a time.
+    /// Makes a key the signing key from `now` on. One call at a time.
     ///
-    /// - Returns: all the keys, as ``read(_:)``.
+    /// - Returns: all keys, like ``read(_:)``.
     func activate(_ pending: Pending, at now: UnixTime, _ permit: DeletionPermit?) throws -> SigningKeys {
         let number = (try files().last?.number ?? 0) + 1
         try FileManager.default.moveItem(
@@ -99,7 +99,7 @@ struct SigningKeyFolder: Sendable {
     }
 
     func discard(_ pending: Pending) {
-        // Where this fails, the next start does it.
+        // If this fails, the next start removes it.
         try? FileManager.default.removeItem(atPath: pending.file)
     }
 
@@ -117,7 +117,7 @@ struct SigningKeyFolder: Sendable {
     }
 }
 
-/// A signing key that is there but cannot be read.
+/// An existing signing key that cannot be read.
 struct SigningKeyError: Error, CustomStringConvertible {
     let path: String
 

@@ -1,14 +1,13 @@
 import Basics
 
-/// Access tokens as signed JWTs (RFC 7515, RFC 7519) with ES256, verified by the rules of RFC 8725.
+/// Access tokens as JWTs (RFC 7515, RFC 7519) signed with ES256 and verified by the rules of RFC 8725.
 ///
-/// Only this server writes tokens for itself, so a header is not interpreted: it is compared, as text, with the headers
-/// that a known key writes. `none`, another algorithm, an unknown `kid`, `jku`, `crit` or a member that comes twice
-/// are therefore all simply not a known header.
+/// The server only accepts its own tokens, so it does not interpret a header but compares its text with the headers that its keys
+/// write. `none`, another algorithm, an unknown `kid`, `jku`, `crit` or a repeated member are therefore simply unknown headers.
 struct TokenSigner: Sendable {
-    /// A longer token is refused unread.
+    /// The length in characters above which a token is refused unread.
     static let maximumLength = 8192
-    /// How far this machine's clock may have been set back since a token was issued.
+    /// The number of seconds by which this machine's clock may have been set back since a token was issued.
     static let leewaySeconds: Int64 = 30
 
     private static let issuer = "data-gateway"
@@ -35,7 +34,8 @@ struct TokenSigner: Sendable {
         return signed + "." + Base64.encodeURL(keys.current.key.sign(Array(signed.utf8)))
     }
 
-    /// What `text` says, if one of our keys signed it and it holds at `now`. Whether it was revoked is not known here.
+    /// Returns the claims of a token that one of the gateway's keys signed and that is valid at `now`. Does not check for
+    /// revocation.
     func verify(_ text: String, at now: UnixTime) -> AccessToken? {
         guard text.utf8.count <= Self.maximumLength else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -54,7 +54,7 @@ struct TokenSigner: Sendable {
         return token
     }
 
-    /// The public keys as a JWK Set (RFC 7517, section 5): those that a token is verified with at `now`.
+    /// Returns the public keys that verify tokens at `now`, as a JWK Set (RFC 7517, section 5).
     func publicKeys(at now: UnixTime) -> String {
         let published = ([keys.current] + keys.older).filter { $0.verifies(at: now) }
         return "{\"keys\":[\(published.map(\.publicKey).joined(separator: ","))]}"

@@ -4,9 +4,9 @@ import Foundation
 import Proto
 import Synchronization
 
-/// The file that a backup is written to: `FILE.partial`, until all of it is on the disk.
+/// The file that a backup is written to: `FILE.partial`, until it is completely on the disk.
 ///
-/// Sendable although it has state: one call uses it, message after message.
+/// Sendable although it is mutable: one call uses it, message after message.
 package final class ArchiveDestination: @unchecked Sendable {  // used by one task at a time
     private let path: String
     private let partial: String
@@ -15,8 +15,8 @@ package final class ArchiveDestination: @unchecked Sendable {  // used by one ta
     private let sealed: SealedSink?
     private var summary: BackupSummary?
 
-    /// - Parameter passphrase: nil to leave it unencrypted.
-    /// - Throws: `DataDirectory.Problem` where the file is there already, or another backup writes it.
+    /// - Parameter passphrase: `nil` for an unencrypted archive.
+    /// - Throws: `DataDirectory.Problem` if the file exists, or another backup is writing it.
     package init(_ path: String, passphrase: Secret?) throws {
         guard !DataDirectory.exists(path) else {
             throw DataDirectory.Problem(description: "\(path) already exists: name another file")
@@ -27,7 +27,7 @@ package final class ArchiveDestination: @unchecked Sendable {  // used by one ta
         guard descriptor >= 0 else {
             throw DataDirectory.Problem(description: "cannot write \(partial): \(String(cString: strerror(errno)))")
         }
-        // What a backup that was killed left is written anew.
+        // The rest of a backup that was killed is overwritten.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fchmod(descriptor, 0o600) == 0, ftruncate(descriptor, 0) == 0
         else {
             close(descriptor)
@@ -53,7 +53,7 @@ package final class ArchiveDestination: @unchecked Sendable {  // used by one ta
         if let summary = chunk.summary { self.summary = summary }
     }
 
-    /// Makes it durable, and then visible under its name.
+    /// Syncs the file, and then renames it to its final name.
     package func finish() throws -> BackupSummary {
         guard let summary else { throw ArchiveError.truncated }
         try sealed?.finish()

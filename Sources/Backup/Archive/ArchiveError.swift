@@ -1,15 +1,15 @@
-/// The reason why an archive cannot be restored. Nothing of it was put in place.
+/// The reason why an archive cannot be restored. Nothing was put in place.
 package enum ArchiveError: Error, Sendable, Equatable, CustomStringConvertible {
     case unreadable(String)
     case notAnArchive
     /// The archive has a later version of the format.
     case newer
     case truncated
-    /// Some bytes are not those that were written.
+    /// Some bytes differ from those that were written.
     case altered(String)
     case passphraseMissing
     case passphraseUnexpected
-    /// Or the first bytes of the file were altered: the two look the same.
+    /// The passphrase is wrong, or the first bytes of the file were altered, which cannot be distinguished.
     case wrongPassphrase
 
     package var description: String {

@@ -2,7 +2,7 @@ import Crypto
 
 /// An archive on disk, encrypted or not.
 enum ArchiveFile {
-    /// What is in it.
+    /// Opens the archive for reading.
     ///
     /// - Throws: ``ArchiveError`` `passphraseMissing`, `passphraseUnexpected`, `wrongPassphrase` and others.
     static func open(_ path: String, passphrase: Secret?) throws -> any ArchiveSource {

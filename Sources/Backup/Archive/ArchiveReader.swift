@@ -1,14 +1,14 @@
 import Crypto
 
-/// Reads an archive, record after record; holds none. What it gives may still turn out to be altered: only when
-/// ``next()`` has returned nil it is what was written.
+/// Reads an archive record by record without keeping records in memory. The contents are only verified once ``next()`` has returned
+/// `nil`; until then they may still turn out to be altered.
 final class ArchiveReader {
-    /// How many of a record's bytes are read at a time.
+    /// The number of bytes of a record that are read at once.
     private static let piece = 1 << 18
 
     private let source: any ArchiveSource
     private let digest = IncrementalDigest(.sha256)
-    /// Bytes of the current record that were not read.
+    /// The number of unread bytes of the current record.
     private var unread: Int64 = 0
 
     /// - Throws: ``ArchiveError``.
@@ -21,9 +21,9 @@ final class ArchiveReader {
         update(magic)
     }
 
-    /// Passes over what was not read of the record before.
+    /// Reads the header of the next record, and skips unread bytes of the one before.
     ///
-    /// - Returns: nil at the end, where all was as it was written.
+    /// - Returns: `nil` at the end, if the whole archive is unaltered.
     func next() throws -> ArchiveRecord? {
         try forEachPiece { _ in }
         let head = try source.readExactly(ArchiveRecord.headCount)
@@ -47,7 +47,7 @@ final class ArchiveReader {
         return ArchiveRecord(kind: kind, name: String(decoding: name, as: UTF8.self), length: length)
     }
 
-    /// The rest of the current record, a piece at a time.
+    /// Reads the rest of the current record piece by piece.
     func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         while unread > 0 {
             let bytes = try source.readExactly(Int(min(unread, Int64(Self.piece))))
@@ -57,9 +57,9 @@ final class ArchiveReader {
         }
     }
 
-    /// The current record as a whole.
+    /// Reads the current record as a whole.
     ///
-    /// - Parameter limit: a longer one is refused before it is read.
+    /// - Parameter limit: the largest accepted length; checked before reading.
     func bytes(limit: Int) throws -> [UInt8] {
         guard unread <= limit else { throw ArchiveError.altered("a record exceeds its maximum length") }
         var all: [UInt8] = []

@@ -1,33 +1,33 @@
-/// The head of one record of an archive: what it is, its name, and how many bytes follow.
+/// The header of a record in an archive: its kind, its name, and the number of bytes that follow.
 ///
-/// An archive is ``magic`` and records: one manifest, one database, the keys, one list of objects; then for each object
-/// of the list, in its order, what stands beside it (facts, where there are some) and its data; and the end, whose 32
-/// bytes are the SHA-256 of all before it. Numbers are big-endian.
+/// An archive is ``magic`` and records: one manifest, one database, the keys, one list of objects; then for each object of the
+/// list, in its order, its facts, if there are any, and its data; and the end, whose 32 bytes are the SHA-256 of everything before
+/// it. Numbers are big-endian.
 struct ArchiveRecord: Equatable {
     enum Kind: UInt8 {
         /// JSON, see ``Manifest``.
         case manifest = 0x4D
         case database = 0x44
-        /// A file of `keys/`, by its name.
+        /// A file of `keys/`, with its name.
         case key = 0x4B
-        /// An entry of ``ListedObject`` for each object.
+        /// The list of objects, with a ``ListedObject`` entry for each.
         case list = 0x4C
-        /// The facts of the object whose file id is the name; JSON.
+        /// The facts of an object as JSON; the name is the file id.
         case facts = 0x46
-        /// By the name of its file.
+        /// The data of an object; the name is the file id.
         case object = 0x4F
         case end = 0x45
     }
 
     static let magic = Array("data-gateway backup 1\n".utf8)
-    /// What every version begins with.
+    /// The first bytes of every version.
     static let family = Array("data-gateway backup ".utf8)
     static let headCount = 10
 
     let kind: Kind
-    /// At most 255 bytes.
+    /// The name; at most 255 bytes.
     let name: String
-    /// Bytes.
+    /// The number of bytes that follow.
     let length: Int64
 
     var encoded: [UInt8] {
@@ -36,7 +36,7 @@ struct ArchiveRecord: Equatable {
     }
 }
 
-/// 8 bytes.
+/// Returns the 8 bytes of a number in big-endian order.
 func bigEndian(_ value: UInt64) -> [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * (7 - $0))) }
 }

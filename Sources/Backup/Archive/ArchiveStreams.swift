@@ -1,13 +1,13 @@
-/// Takes bytes in order; blocks until it has.
+/// A sequential output; writing blocks until the bytes are accepted.
 protocol ArchiveSink: AnyObject {
     func write(_ bytes: UnsafeRawBufferPointer) throws
 }
 
-/// Gives bytes in order.
+/// A sequential input.
 protocol ArchiveSource: AnyObject {
-    /// Fills the buffer as far as there are bytes.
+    /// Reads up to `count` bytes.
     ///
-    /// - Returns: how many there are; fewer than asked for at the end only.
+    /// - Returns: the bytes; fewer than `count` only at the end.
     func read(_ count: Int) throws -> [UInt8]
 }
 
@@ -18,7 +18,7 @@ extension ArchiveSink {
 }
 
 extension ArchiveSource {
-    /// - Throws: `truncated` where there are fewer.
+    /// - Throws: `truncated` if there are fewer bytes.
     func readExactly(_ count: Int) throws -> [UInt8] {
         let bytes = try read(count)
         guard bytes.count == count else { throw ArchiveError.truncated }

@@ -1,6 +1,6 @@
 import Crypto
 
-/// Writes an archive, record after record; holds none.
+/// Writes an archive record by record without keeping records in memory.
 final class ArchiveWriter {
     private let sink: any ArchiveSink
     private let digest = IncrementalDigest(.sha256)
@@ -10,13 +10,13 @@ final class ArchiveWriter {
         try append(ArchiveRecord.magic)
     }
 
-    /// A record that is at hand.
+    /// Writes a record that is completely in memory.
     func write(_ kind: ArchiveRecord.Kind, name: String = "", _ bytes: [UInt8]) throws {
         try begin(kind, name: name, length: Int64(bytes.count))
         try append(bytes)
     }
 
-    /// The head of a record whose bytes are appended after it, exactly as many.
+    /// Writes the header of a record; exactly `length` bytes have to be appended after it.
     func begin(_ kind: ArchiveRecord.Kind, name: String = "", length: Int64) throws {
         try append(ArchiveRecord(kind: kind, name: name, length: length).encoded)
     }

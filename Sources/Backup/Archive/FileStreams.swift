@@ -1,10 +1,10 @@
 import Foundation
 
-/// A file that is being written.
+/// A file as output.
 final class FileSink: ArchiveSink {
     private let descriptor: Int32
 
-    /// - Parameter descriptor: stays the caller's.
+    /// - Parameter descriptor: remains owned by the caller.
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
     }
@@ -22,7 +22,7 @@ final class FileSink: ArchiveSink {
     }
 }
 
-/// A file that is read to its end.
+/// A file as input.
 final class FileSource: ArchiveSource {
     private let descriptor: Int32
 

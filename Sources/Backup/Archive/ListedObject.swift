@@ -1,11 +1,11 @@
 import Basics
 import ObjectStore
 
-/// An entry of an archive's list of objects: file id, size and CRC-64, 32 bytes.
+/// An entry in an archive's list of objects: file id, size and CRC-64 in 32 bytes.
 extension StoredFile {
     static let entryCount = 32
 
-    /// Nil for an id that is not 32 hex digits, or a size below 0.
+    /// The entry; `nil` for an id that is not 32 hexadecimal digits, or a negative size.
     var listEntry: [UInt8]? {
         guard size >= 0, let id = Hex.decode(fileID), id.count == 16 else { return nil }
         return id + bigEndian(UInt64(size)) + bigEndian(crc64)

@@ -1,20 +1,20 @@
 import Foundation
 
-/// What an archive says of itself.
+/// The description of an archive, which is its first record.
 struct Manifest: Codable, Equatable {
-    /// The data directory's.
+    /// The format of the data directory.
     let format: String
     /// The id of the store and its database; see `StoreIdentity`.
     let storeID: String
     let generation: Int64
-    /// RFC 3339.
+    /// The time of the backup in RFC 3339.
     let createdAt: String
-    /// Listed.
+    /// The number of objects in the list.
     let objects: Int
     /// Whether the objects' data is in the archive.
     let hasObjects: Bool
 
-    /// Bytes.
+    /// The largest accepted size in bytes.
     static let limit = 4096
 
     enum CodingKeys: String, CodingKey {

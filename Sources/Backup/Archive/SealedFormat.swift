@@ -1,11 +1,11 @@
 import Crypto
 
-/// An archive under a passphrase: ``magic``, 16 bytes of salt, 32 bytes that show whether the passphrase is right, and the
-/// archive in chunks of 64 KiB, each sealed with AES-256-GCM; the last may be shorter.
+/// The format of encrypted archives: ``magic``, 16 bytes of salt, 32 bytes that prove the passphrase, and the archive in chunks of
+/// 64 KiB, each sealed with AES-256-GCM; the last one may be shorter.
 ///
-/// A chunk's nonce is its number and whether it is the last (the STREAM construction of Hoang, Reyhanitabar, Rogaway and
-/// Vizár, 2015): none can be left out, doubled, moved, or cut off unseen. Keys are scrypt's of passphrase and salt, so no
-/// two archives share one.
+/// A chunk's nonce contains its number and whether it is the last (the STREAM construction of Hoang, Reyhanitabar, Rogaway and
+/// Vizár, 2015): removing, repeating, moving and cutting off chunks is detected. Keys are derived with scrypt from passphrase and
+/// salt, so no two archives have the same key.
 struct SealedFormat {
     static let magic = Array("data-gateway sealed 1\n".utf8)
     static let family = Array("data-gateway sealed ".utf8)
@@ -15,7 +15,7 @@ struct SealedFormat {
 
     let salt: [UInt8]
     private let key: [UInt8]
-    /// Shows that the passphrase is right; of the part of scrypt's output that seals nothing.
+    /// Proves that the passphrase is right; a part of scrypt's output that is not used as a key.
     let proof: [UInt8]
 
     init(_ passphrase: Secret, salt: [UInt8]) throws {

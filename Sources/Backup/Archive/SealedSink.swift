@@ -1,6 +1,6 @@
 import Crypto
 
-/// Seals what is written; see ``SealedFormat``.
+/// Encrypts its input; see ``SealedFormat``.
 final class SealedSink: ArchiveSink {
     private let sink: any ArchiveSink
     private let format: SealedFormat
@@ -21,7 +21,7 @@ final class SealedSink: ArchiveSink {
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            // A full chunk waits until something comes behind it: it may be the last.
+            // A full chunk waits for further input, because it may be the last one.
             if chunk.count == SealedFormat.chunkCount { try send(isLast: false) }
             let piece = rest.prefix(SealedFormat.chunkCount - chunk.count)
             chunk += piece

@@ -1,6 +1,6 @@
 import Crypto
 
-/// Gives what was sealed; see ``SealedFormat``. A chunk is given when it was authenticated, in its place.
+/// Decrypts an archive; see ``SealedFormat``. Returns only chunks that were authenticated at their position.
 final class SealedSource: ArchiveSource {
     private static let sealedCount = SealedFormat.chunkCount + AES256GCM.tagCount
 
@@ -11,7 +11,7 @@ final class SealedSource: ArchiveSource {
     private var number: UInt64 = 0
     private var isAtEnd = false
 
-    /// - Parameter source: behind the magic.
+    /// - Parameter source: positioned after the magic.
     convenience init(_ source: any ArchiveSource, passphrase: Secret) throws {
         let format = try SealedFormat(passphrase, salt: try source.readExactly(SealedFormat.saltCount))
         guard constantTimeEqual(try source.readExactly(SealedFormat.proofCount), format.proof) else {
@@ -20,7 +20,7 @@ final class SealedSource: ArchiveSource {
         try self.init(source, format)
     }
 
-    /// - Parameter source: behind what shows that the passphrase is right.
+    /// - Parameter source: positioned after the proof of the passphrase.
     init(_ source: any ArchiveSource, _ format: SealedFormat) throws {
         self.source = source
         self.format = format
@@ -47,8 +47,8 @@ final class SealedSource: ArchiveSource {
         ahead = sealed.count == Self.sealedCount ? try source.read(Self.sealedCount) : []
         isAtEnd = ahead.isEmpty
         guard let plain = format.open(sealed, number: number, isLast: isAtEnd) else {
-            // Whole chunks are missing where the one in the last place is in order but not the last; where it is a
-            // stump, the two cannot be told apart.
+            // If the chunk at the end is valid but not the last, whole chunks are missing. If it is incomplete, truncation and
+            // alteration cannot be distinguished.
             let isCutOff = isAtEnd && format.open(sealed, number: number, isLast: false) != nil
             throw isCutOff ? ArchiveError.truncated : ArchiveError.altered("chunk \(number) is altered or cut off")
         }

@@ -4,19 +4,18 @@ import Database
 import ObjectStore
 import Uploads
 
-/// What the doctor does when it is told to.
+/// The repairs that the doctor performs on request.
 extension Doctor {
-    /// What came of one file.
+    /// The result for one file.
     package struct RepairResult: Sendable {
         package let fileID: String
-        /// Nil where it was done.
+        /// The reason of a failure; `nil` if it succeeded.
         package let problem: String?
     }
 
-    /// Has the store and a database that is older than it go together again: what the database does not know goes into
-    /// quarantine, nothing is removed.
+    /// Reconciles the store with an older database: files that the database does not know go to quarantine, nothing is removed.
     ///
-    /// - Returns: how many files went there.
+    /// - Returns: the number of files put into quarantine.
     package func reconcile() throws -> Int {
         try writing { database in
             let store = OfflineStore(directory: directory.store)
@@ -31,9 +30,9 @@ extension Doctor {
         }
     }
 
-    /// Lists completed uploads again, in the order in which they were completed.
+    /// Lists completed uploads again, in the order of their completion.
     ///
-    /// - Parameter fileIDs: nil for all of which enough is known.
+    /// - Parameter fileIDs: `nil` for all whose facts are known.
     package func readopt(_ fileIDs: Set<String>?, at now: UnixTime) throws -> [RepairResult] {
         try writing { database in
             guard try matchesStoreGeneration(database) else {
@@ -78,7 +77,7 @@ extension Doctor {
         }
     }
 
-    /// Removes files from quarantine for good.
+    /// Permanently removes files from quarantine.
     package func delete(_ fileIDs: Set<String>) throws -> [RepairResult] {
         let store = OfflineStore(directory: directory.store)
         return try fileIDs.sorted().map {

@@ -5,41 +5,41 @@ import Foundation
 import ObjectStore
 import Uploads
 
-/// Looks at a gateway that does not run: is the database whole, does the store hold what it speaks of, is there anything
-/// that it does not speak of. Changes nothing unless it is told to.
+/// Examines a stopped gateway: whether the database is undamaged, whether the store has every file in the database, and whether it
+/// has files that are not in the database. Changes nothing unless told to.
 package struct Doctor: Sendable {
-    /// A completed upload that can be listed again, or a file of which nothing is known.
+    /// A completed upload that can be listed again, or a file about which nothing is known.
     package struct Unlisted: Sendable {
         package let fileID: String
-        /// Bytes.
+        /// The size in bytes.
         package let size: Int64
-        /// When CompleteUpload was answered or, where nothing is known, when the file was last written.
+        /// The time of CompleteUpload; for an unknown file, the time of the last write to it.
         package let at: UnixTime
-        /// Nil where CompleteUpload was never answered: it can only be deleted.
+        /// The facts; `nil` if CompleteUpload never succeeded, so that the file can only be deleted.
         package let facts: ObjectFacts?
     }
 
     package struct Report: Sendable {
-        /// Damage of the database file; empty where there is none.
+        /// Damage of the database file; empty if there is none.
         package var damages: [String] = []
-        /// Whether database and store are of the same age.
+        /// Whether database and store belong to the same generation.
         package var belongTogether = true
-        /// Objects whose file is gone or has another size, by file id.
+        /// The file ids of objects whose file is missing or has another size.
         package var missing = Tally()
-        /// Objects whose bytes are not those that were stored; looked at with `checksums` only.
+        /// The file ids of objects with wrong bytes; examined with `checksums` only.
         package var damaged = Tally()
-        /// Uploads under way whose file is gone: their clients are told to restart.
+        /// Uploads in progress whose file is missing: their clients will be told to restart.
         package var interrupted = Tally()
-        /// Finished files in their place that the database does not know as such.
+        /// Finished files that the database does not know as such.
         package var unknown = Tally()
-        /// Files of uploads under way that no row speaks of; the gateway removes them once they are 30 days old.
+        /// Files of uploads in progress without a row; the gateway removes them once they are 30 days old.
         package var stray = Tally()
-        /// In quarantine.
+        /// The files in quarantine.
         package var quarantined: [Unlisted] = []
-        /// Completed uploads, whose file is in its place, that are in no list.
+        /// Completed uploads with a file that are missing from the list of objects.
         package var unlisted: [Unlisted] = []
 
-        /// Whether there is nothing to do.
+        /// Whether nothing needs to be repaired.
         package var isInOrder: Bool {
             damages.isEmpty && belongTogether && missing.count == 0 && damaged.count == 0 && unknown.count == 0
                 && quarantined.isEmpty && unlisted.isEmpty
@@ -51,15 +51,15 @@ package struct Doctor: Sendable {
     private let store: OfflineStore
 
     /// - Parameters:
-    ///   - directory: locked for as long as the doctor lives.
-    ///   - migrations: of this program.
+    ///   - directory: stays locked as long as the doctor exists.
+    ///   - migrations: those of this program.
     package init(_ directory: DataDirectory, migrations: [Migration]) {
         self.directory = directory
         self.migrations = migrations
         store = OfflineStore(directory: directory.store)
     }
 
-    /// - Parameter checksums: whether every object's data is read.
+    /// - Parameter checksums: whether the data of every object is read and verified.
     /// - Throws: `DataDirectory.Problem`, `DatabaseError`.
     package func examine(checksums: Bool) throws -> Report {
         try Database.inspect(path: directory.database) { connection in
@@ -90,7 +90,7 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// The oldest first.
+    /// Returns the files in quarantine, oldest first.
     func quarantined() throws -> [Unlisted] {
         try store.quarantined().map { file in
             let facts = facts(of: file.fileID).flatMap { $0.isOf(fileID: file.fileID, size: file.size) ? $0 : nil }
@@ -99,7 +99,7 @@ package struct Doctor: Sendable {
         }.sorted { ($0.at, $0.fileID) < ($1.at, $1.fileID) }
     }
 
-    /// The oldest first.
+    /// Returns completed uploads that are missing from the list, oldest first.
     func unlisted(_ records: DoctorRecords) throws -> [Unlisted] {
         var found: [Unlisted] = []
         var last = ""
@@ -107,7 +107,7 @@ package struct Doctor: Sendable {
             let page = try records.unlisted(after: last, limit: 1000)
             guard let end = page.last else { break }
             last = end
-            // Without facts it was never completed, and its device goes on with it.
+            // An upload without facts was never completed, and its device will continue it.
             for facts in page.compactMap({ facts(of: $0) }) where try store.holdsFile(facts.fileID) {
                 found.append(
                     Unlisted(fileID: facts.fileID, size: facts.size, at: facts.completedAt, facts: facts))

@@ -1,10 +1,10 @@
 import Database
 
-/// All the SQL of the doctor.
+/// All SQL of the doctor.
 struct DoctorRecords {
     let connection: Connection
 
-    /// What is wrong with the file itself; at most 100 lines.
+    /// Returns damage of the database file; at most 100 lines.
     func damages() throws -> [String] {
         let damages = try connection.query("PRAGMA integrity_check(100)") { $0.text("integrity_check") }.filter {
             $0 != "ok"
@@ -15,7 +15,7 @@ struct DoctorRecords {
         return damages + dangling.prefix(100)
     }
 
-    /// Files of finished objects that are in the store's rows and in no list.
+    /// Returns files of finished objects that are in the store's tables but not in the list of objects.
     func unlisted(after fileID: String, limit: Int) throws -> [String] {
         try connection.query(
             """
@@ -29,7 +29,7 @@ struct DoctorRecords {
         try connection.first("SELECT 1 FROM objects WHERE file_id = $1", fileID) { _ in true } ?? false
     }
 
-    /// Objects that are listed and that the store's rows do not have.
+    /// Returns listed objects that are missing from the store's tables.
     func withoutStoredObject() throws -> [String] {
         try connection.query(
             """

@@ -1,6 +1,6 @@
 import ObjectStore
 
-/// An archive's list of objects, read from the disk beside the objects' data.
+/// An archive's list of objects, read from a file while the objects' data is read.
 final class ArchivedObjects {
     private let source: FileSource
 
@@ -15,9 +15,9 @@ final class ArchivedObjects {
         return file
     }
 
-    /// The entry that an object's data belongs to.
+    /// Advances to the entry of an object's data.
     ///
-    /// - Parameter passOver: called for each entry before it that the archive has no data of.
+    /// - Parameter passOver: called for each entry before it, whose data is not in the archive.
     func advance(to record: ArchiveRecord, passOver: (StoredFile) throws -> Void) throws -> StoredFile {
         while let file = try next() {
             if file.fileID == record.name {

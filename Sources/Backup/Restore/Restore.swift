@@ -4,27 +4,27 @@ import Database
 import Foundation
 import ObjectStore
 
-/// Puts an archive into a data directory: a new one, or the one whose store the archive's database goes with.
+/// Restores an archive into a data directory: a new one, or one whose store belongs to the archive's database.
 ///
-/// Everything is gathered in `DIR/restoring` and checked there; what is in place before stays as it is until all of the
-/// archive was found in order. While that folder is there no gateway serves, so that a crash at any moment leaves nothing
-/// that looks whole; running the restore again begins anew. What it takes the place of is kept in `DIR/replaced-…`.
+/// Everything is collected and checked in `DIR/restoring`; existing files stay unchanged until the whole archive was verified.
+/// While that folder exists no gateway serves the directory, so that a crash at any moment leaves nothing that looks complete;
+/// running the restore again starts over. Replaced files are kept in `DIR/replaced-…`.
 package struct Restore {
-    /// What came of it.
+    /// The result of a restore.
     package struct Outcome: Sendable {
-        /// In the archive's list.
+        /// The number of objects in the archive's list.
         package var objects = 0
-        /// Objects of the list whose data was in the store already.
+        /// The number of listed objects whose data was already in the store.
         package var found = 0
-        /// Objects of the list whose data is nowhere: the store had none when the archive was made.
+        /// Listed objects without data anywhere: the store had none when the archive was made.
         package var missing = Tally()
-        /// Listed, but left out: when the archive was made, their data was not what was stored or could not be read.
+        /// Listed objects whose data is omitted, because it was corrupted or unreadable when the archive was made.
         package var damaged = Tally()
-        /// Finished objects' files of the store that the database does not know.
+        /// The number of finished files in the store that the database does not know.
         package var quarantined = 0
-        /// Where what was there before is; nil where there was nothing.
+        /// The folder of the replaced files; `nil` if there were none.
         package var replaced: String?
-        /// RFC 3339.
+        /// The time of the backup in RFC 3339.
         package var createdAt = ""
     }
 
@@ -35,8 +35,9 @@ package struct Restore {
 
     /// - Parameters:
     ///   - file: the archive.
-    ///   - migrations: of this program.
-    /// - Throws: ``ArchiveError``, `DataDirectory.Problem`, `DatabaseError`. Before the swap began nothing has changed.
+    ///   - migrations: those of this program.
+    /// - Throws: ``ArchiveError``, `DataDirectory.Problem`, `DatabaseError`. Nothing has changed unless files were already being
+    ///   replaced.
     package static func run(
         from file: String, passphrase: Secret?, into path: String, migrations: [Migration], now: UnixTime
     ) throws -> Outcome {
@@ -78,7 +79,7 @@ package struct Restore {
         return outcome
     }
 
-    /// Reads the archive to its end.
+    /// Reads the whole archive into the stage.
     private func gather(_ stage: RestoreStage, live: OfflineStore, _ outcome: inout Outcome) throws {
         guard try archive.next()?.kind == .database else { throw ArchiveError.altered("its database is missing") }
         try stage.write("gateway.db", archive.forEachPiece)
@@ -109,7 +110,7 @@ package struct Restore {
         while let file = try list.next() { try absent(file, live, &outcome) }
     }
 
-    /// An object of the list whose data is not in the archive.
+    /// Counts an object of the list whose data is not in the archive.
     private func absent(_ file: StoredFile, _ live: OfflineStore, _ outcome: inout Outcome) throws {
         if try live.holds(file) { outcome.found += 1 } else { outcome.missing.add(file.fileID) }
     }
@@ -125,7 +126,7 @@ package struct Restore {
         var copy = try stage.store.makeFile(file.fileID)
         try archive.forEachPiece { try copy.append($0) }
         guard try copy.finish() == file.crc64 else {
-            // The archive's own checksum tells whether it was altered: where it fits, these bytes were in the store.
+            // The archive's own checksum detects alterations of the archive; if it matches, the store had these bytes.
             try stage.store.discard(file.fileID)
             outcome.damaged.add(file.fileID)
             return
@@ -133,7 +134,7 @@ package struct Restore {
         if let facts { try stage.store.writeFacts(facts, of: file.fileID) }
     }
 
-    /// The database is one that this program can open, whole, and the store's; the root key is there.
+    /// Checks that this program can open the database, that it is undamaged and belongs to the store, and that the root key exists.
     private func check(_ stage: RestoreStage) throws {
         let database = try Database(path: stage.database, migrations: migrations)
         defer { database.close() }

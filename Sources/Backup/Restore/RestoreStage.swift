@@ -2,7 +2,7 @@ import Basics
 import Foundation
 import ObjectStore
 
-/// `DIR/restoring`: what a restore has read so far.
+/// The folder `DIR/restoring` with the files that a restore has read so far.
 struct RestoreStage {
     let path: String
     let store: OfflineStore
@@ -10,7 +10,7 @@ struct RestoreStage {
     var database: String { path + "/gateway.db" }
     var keys: String { path + "/keys" }
 
-    /// Empties the folder, but for `manifest`.
+    /// Empties the folder, except for `manifest`.
     init(emptying path: String) throws {
         self.path = path
         for name in try FolderListing.names(in: path) where name != "manifest" {
@@ -20,7 +20,7 @@ struct RestoreStage {
         store = try OfflineStore.make(directory: path + "/store")
     }
 
-    /// A new file that only the server's user may read, durable when it returns.
+    /// Writes a new file that only the server's user may read; it is durable on return.
     func write(_ name: String, _ forEachPiece: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
         let descriptor = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure(name) }

@@ -3,15 +3,15 @@ import Database
 import Foundation
 import ObjectStore
 
-/// The data directory that an archive is restored into, and the steps that change it.
+/// The data directory that is the target of a restore, with the steps that change it.
 struct RestoreTarget {
     let directory: DataDirectory
-    /// An earlier restore crashed here, perhaps while it was putting things in place.
+    /// Whether an earlier restore crashed here, perhaps while it replaced files.
     private let isRepeated: Bool
 
-    /// Makes the folder where it is missing, and takes its lock.
+    /// Creates the folder if it does not exist, and locks it.
     ///
-    /// - Throws: `DataDirectory.Problem` where it holds anything but the store that the archive's database goes with.
+    /// - Throws: `DataDirectory.Problem` if it contains anything but the store that belongs to the archive's database.
     init(_ path: String, for manifest: Manifest) throws {
         try DataDirectory.make(path)
         let restoring = try PrivateFile.read(path + "/restoring/manifest").flatMap { Manifest($0) }
@@ -50,21 +50,21 @@ struct RestoreTarget {
         directory = try DataDirectory(locking: path)
     }
 
-    /// From here on nobody serves the folder.
+    /// Begins the restore; from now on no gateway serves the folder.
     func prepare(_ manifest: Manifest) throws -> RestoreStage {
         try PrivateFile.makeFolder(directory.restoring)
         try PrivateFile.write(try manifest.encoded, to: directory.restoring + "/manifest")
         return try RestoreStage(emptying: directory.restoring)
     }
 
-    /// What was there before the restore is as it was. (After a crash in the middle of a swap it may not be.)
+    /// Ends a failed restore, which has not changed existing files. (After a crash while files were replaced it may have.)
     func giveUp() {
         if !isRepeated { try? FileManager.default.removeItem(atPath: directory.restoring) }
     }
 
-    /// Moves the database and the keys that are there out of the way.
+    /// Moves the existing database and keys to another folder.
     ///
-    /// - Returns: where to; nil where there are none.
+    /// - Returns: that folder; `nil` if there are none.
     func setAside(_ now: UnixTime) throws -> String? {
         let names = ["gateway.db", "gateway.db-wal", "gateway.db-shm", "keys"]
             .filter { DataDirectory.exists("\(directory.path)/\($0)") }
@@ -78,7 +78,7 @@ struct RestoreTarget {
         return folder
     }
 
-    /// Puts in place what was gathered, and opens it.
+    /// Puts the collected files in place, and opens the database.
     func install(_ migrations: [Migration]) throws -> Database {
         let stage = directory.restoring
         let staged = OfflineStore(directory: stage + "/store")
@@ -98,9 +98,9 @@ struct RestoreTarget {
         return try Database(path: directory.database, migrations: migrations)
     }
 
-    /// From here on it can be served.
+    /// Ends the restore; from now on the folder can be served.
     func finish() throws {
-        // First what says that it must not be, last: a crash in between asks for the restore again.
+        // The marker of an incomplete restore goes last: after a crash in between the restore has to be repeated.
         let manifest = directory.restoring + "/manifest"
         for name in try FolderListing.names(in: directory.restoring) where name != "manifest" {
             try FileManager.default.removeItem(atPath: "\(directory.restoring)/\(name)")

@@ -1,9 +1,9 @@
-/// How many there are of something, and the first of them.
+/// A number of items, and the first of them.
 package struct Tally: Sendable, Equatable {
     private static let kept = 100
 
     package private(set) var count = 0
-    /// At most 100.
+    /// The first items, at most 100.
     package private(set) var first: [String] = []
 
     mutating func add(_ item: String) {

@@ -3,7 +3,7 @@ import Database
 import Foundation
 import ObjectStore
 
-/// Writes one archive of a gateway that serves, from a copy of its database. Blocks.
+/// Writes one archive of a running gateway, from a copy of its database. Blocks.
 struct BackupRun: Sendable {
     struct Summary: Sendable {
         var objects = 0
@@ -12,7 +12,7 @@ struct BackupRun: Sendable {
         var damaged = Tally()
     }
 
-    /// The path of a copy of the database that nothing writes.
+    /// The path of a copy of the database that is not written any more.
     let copy: String
     /// `DIR/keys`.
     let keys: String
@@ -85,13 +85,13 @@ struct BackupRun: Sendable {
         }
     }
 
-    /// RFC 3339, UTC.
+    /// Returns the time in RFC 3339, UTC.
     static func timestamp(_ time: UnixTime) -> String {
         Date(timeIntervalSince1970: Double(time.seconds)).formatted(.iso8601)
     }
 }
 
-/// Names of the files in `keys/`: letters, digits and hyphens, so that none in an archive leads anywhere else.
+/// The rule for names of files in `keys/`: letters, digits and hyphens, so that no name in an archive refers to another folder.
 enum KeyName {
     static func isOne(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)

@@ -8,7 +8,7 @@ import Proto
 import RPC
 import Wire
 
-/// BackupService: streams an archive of the whole gateway, while it serves.
+/// The gRPC service BackupService, which streams an archive of the whole gateway while it runs.
 package final class BackupService: BackupServiceHandler {
     private let directory: DataDirectory
     private let database: Database
@@ -56,7 +56,7 @@ package final class BackupService: BackupServiceHandler {
                 }
             }
         } catch {
-            // The thread reads files that may go when it has ended.
+            // The thread reads files that may be removed once it has ended.
             await pipe.cancel()
             throw error
         }

@@ -1,9 +1,9 @@
 import Basics
 import Dispatch
 
-/// Carries an archive from the thread that makes it, which may block, to the call that sends it, which may not.
+/// Passes an archive from the thread that makes it, which may block, to the call that sends it, which may not.
 ///
-/// A piece waits for its turn, another is being gathered: memory does not grow with the archive.
+/// It holds one piece that waits and one that is being collected, so memory does not grow with the archive.
 final class ChunkPipe: ArchiveSink, Sendable {
     enum Item: Sendable {
         case chunk([UInt8])
@@ -13,7 +13,7 @@ final class ChunkPipe: ArchiveSink, Sendable {
     private static let chunkCount = 1 << 18
 
     private struct State {
-        /// Gathered by the writing thread.
+        /// The bytes that the writing thread is collecting.
         var gathered: [UInt8] = []
         var waiting: [UInt8]?
         var reader: CheckedContinuation<Item, any Error>?
@@ -22,10 +22,10 @@ final class ChunkPipe: ArchiveSink, Sendable {
     }
 
     private let state = Lock(State())
-    /// Free places for a piece that waits.
+    /// The number of free places for a waiting piece.
     private let places = DispatchSemaphore(value: 1)
 
-    /// - Throws: `CancellationError` where nobody reads any more.
+    /// - Throws: `CancellationError` if the reader has stopped.
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         let isFull = state.withLock { state in
             state.gathered += bytes
@@ -34,7 +34,7 @@ final class ChunkPipe: ArchiveSink, Sendable {
         if isFull { try flush() }
     }
 
-    /// Nothing comes after it.
+    /// Ends the archive.
     func finish(_ outcome: Result<BackupRun.Summary, any Error>) {
         let end = outcome.flatMap { summary in
             Result {
@@ -49,7 +49,7 @@ final class ChunkPipe: ArchiveSink, Sendable {
         reader?.resume(with: end)
     }
 
-    /// The next piece, or the end; not to be called after that.
+    /// Returns the next piece or the end, after which it must not be called again.
     func next() async throws -> Item {
         try await withCheckedThrowingContinuation { continuation in
             let answer: Result<Item, any Error>? = state.withLock { state in
@@ -64,7 +64,7 @@ final class ChunkPipe: ArchiveSink, Sendable {
         }
     }
 
-    /// Tells the writer at its next piece; returns when the writer has ended.
+    /// Stops the writer at its next piece; returns when the writer has ended.
     func cancel() async {
         state.withLock { $0.isCancelled = true }
         while case .chunk? = try? await next() {}

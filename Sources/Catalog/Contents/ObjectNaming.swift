@@ -1,11 +1,11 @@
 import Basics
 
-/// How an object gets its name: from what the client said when the upload began, else from the tag that deployed SDKs send
-/// with CompleteUpload, else from who uploaded it and when.
+/// The naming of objects: the client's hint at the beginning of the upload, else the tag that deployed SDKs send with
+/// CompleteUpload, else a name made from the owner and the time.
 package enum ObjectNaming {
     /// - Parameters:
     ///   - hint: `client_hints["file_name"]`.
-    ///   - createdAt: when the upload began.
+    ///   - createdAt: the beginning of the upload.
     package static func name(
         hint: FileName?, tags: [String: String], owner: ObjectOwner, createdAt: UnixTime
     ) -> FileName {

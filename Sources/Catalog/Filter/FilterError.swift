@@ -1,6 +1,6 @@
-/// A filter that is not valid, and where.
+/// An invalid filter, with the position of the error.
 package struct FilterError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// In bytes of UTF-8, counted from 0.
+    /// The offset in bytes of UTF-8.
     package let position: Int
     package let expected: String
     package let found: String

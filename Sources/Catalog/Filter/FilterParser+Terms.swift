@@ -1,3 +1,5 @@
+import Basics
+
 extension FilterParser {
     mutating func term() throws(FilterError) -> ObjectFilter.Term {
         let start = scanner.position
@@ -52,7 +54,7 @@ extension FilterParser {
             return .site(try value("the number of a site", FilterQuantity.number))
         case .size:
             let comparison = try comparison()
-            let size = try value("a size such as 1048576 or 1MiB", FilterQuantity.size)
+            let size = try value("a size such as 1048576 or 1MiB", ByteQuantity.bytes)
             return .size(comparison.interval(first: size, next: size + 1))
         case .created:
             let comparison = try comparison()
@@ -68,7 +70,7 @@ extension FilterParser {
         }
     }
 
-    /// The key of `raw_tags.KEY`; `nil` where another name begins.
+    /// Reads the key of `raw_tags.KEY`; `nil` if another name comes next.
     private mutating func rawTag() throws(FilterError) -> String? {
         let prefix = "raw_tags"
         var ahead = scanner
@@ -94,7 +96,7 @@ extension FilterParser {
         return try value().text
     }
 
-    /// A word, or the beginning of one with a `*` behind it, which changes nothing.
+    /// Makes the term of a word, or of the beginning of one with a `*` after it, which is optional.
     private mutating func word(_ text: String, at start: Int) throws(FilterError) -> ObjectFilter.Term {
         _ = scanner.skip("*")
         let word = text.last == "*" ? String(text.dropLast()) : text
@@ -116,7 +118,7 @@ extension FilterParser {
         }
     }
 
-    /// A value; with `:` before it a `*` at its end stands for whatever follows.
+    /// Reads a value; after `:`, a `*` at its end matches any rest.
     private mutating func pattern() throws(FilterError) -> ObjectFilter.Pattern {
         let isPattern = scanner.byte == UInt8(ascii: ":")
         try equality()
@@ -136,9 +138,9 @@ extension FilterParser {
         return value
     }
 
-    /// The value and where it begins.
+    /// Reads a value and its position.
     ///
-    /// - Parameter allowsStar: whether a `*` behind a quoted value belongs to it.
+    /// - Parameter allowsStar: whether a `*` after a quoted value belongs to it.
     private mutating func value(allowsStar: Bool = false) throws(FilterError) -> (text: String, position: Int) {
         let start = scanner.position
         if scanner.byte == UInt8(ascii: "\"") {

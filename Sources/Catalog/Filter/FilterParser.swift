@@ -1,4 +1,4 @@
-/// Reads the filter of ListObjects:
+/// A parser for the filter of ListObjects:
 ///
 ///     filter      = *SP [ alternatives ] *SP
 ///     alternatives = conjunction *( SP+ "OR" SP+ conjunction )
@@ -6,19 +6,19 @@
 ///     factor      = [ "NOT" SP+ ] ( "(" alternatives ")" | term )
 ///     term        = name op value | key "=" value | word
 ///
-/// A value is bare (no space, no quote), or in double quotes with `\"` and `\\`; so is a word, and the key of a tag. Bare
-/// values may have parentheses; in a group the one that opens none of the value's own ends it.
+/// A value is bare (without spaces and quotes), or in double quotes with the escapes `\"` and `\\`; so are words and keys of tags.
+/// Bare values may contain parentheses; in a group, a closing parenthesis without an opening one in the value ends the group.
 package struct FilterParser {
     package static let maximumBytes = 4096
     package static let maximumTerms = 16
-    /// How deep parentheses and NOT may nest.
+    /// The deepest nesting of parentheses and NOT.
     package static let maximumNesting = 16
 
     var scanner: FilterScanner
     private var terms = 0
     private var nesting = 0
 
-    /// - Throws: ``FilterError`` at the first byte that does not fit.
+    /// - Throws: ``FilterError`` with the position of the first invalid byte.
     package static func parse(_ text: String) throws(FilterError) -> ObjectFilter {
         var parser = FilterParser(text)
         return ObjectFilter(try parser.filter())
@@ -48,7 +48,7 @@ package struct FilterParser {
         return children.count == 1 ? children[0] : .any(children)
     }
 
-    /// Up to the end of the filter, an `OR`, or the parenthesis that closes the group.
+    /// Reads up to the end of the filter, an `OR`, or the parenthesis that closes the group.
     private mutating func conjunction() throws(FilterError) -> ObjectFilter.Expression {
         var children = [try factor()]
         while true {

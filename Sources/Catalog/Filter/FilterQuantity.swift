@@ -1,16 +1,10 @@
 import Basics
 
-/// Values of terms that compare: sizes, times and ages.
+/// The values of comparisons: sizes, times and ages.
 enum FilterQuantity {
-    private static let sizeUnits: [String: Int64] = [
-        "": 1, "b": 1, "kb": 1000, "mb": 1_000_000, "gb": 1_000_000_000, "tb": 1_000_000_000_000,
-        "pb": 1_000_000_000_000_000, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "pib": 1 << 50,
-    ]
     private static let ageUnits: [String: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
-    /// Digits behind the decimal point that count.
-    private static let fractionDigits = 6
 
-    /// A number below the largest, so that the one after it is a number as well; `nil` for any other text.
+    /// Parses a number below `Int64.max`, so that its successor is valid as well; `nil` for any other text.
     static func number(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit), let number = Int64(text), number < .max else {
             return nil
@@ -18,28 +12,9 @@ enum FilterQuantity {
         return number
     }
 
-    /// Bytes: `1048576`, `1MiB`, `1.5 GB` without the space; a fraction of a byte is cut off.
-    static func size(_ text: String) -> Int64? {
-        let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        guard let unit = sizeUnits[text[digits.endIndex...].lowercased()] else { return nil }
-        let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count <= 2, let whole = number(String(parts[0])) else { return nil }
-        let (product, overflow) = whole.multipliedReportingOverflow(by: unit)
-        var rest: Int64 = 0
-        if parts.count == 2 {
-            guard unit > 1, let fraction = number(String(parts[1])), parts[1].utf8.count <= fractionDigits else {
-                return nil
-            }
-            let scale = (0..<parts[1].utf8.count).reduce(Int64(1)) { scale, _ in scale * 10 }
-            rest = scale.dividingFullWidth(unit.multipliedFullWidth(by: fraction)).quotient
-        }
-        let (sum, isTooLarge) = product.addingReportingOverflow(rest)
-        return overflow || isTooLarge || sum == .max ? nil : sum
-    }
-
-    /// The microseconds from which on and below which a time or a whole day lies.
+    /// Parses a time or a whole day, and returns its first microsecond and the first one after it.
     ///
-    /// Times are shown in whole seconds: an object is of every instant of its second.
+    /// Times are displayed in whole seconds, so a time stands for all instants of its second.
     static func time(_ text: String) -> (first: Int64, next: Int64)? {
         if let time = RFC3339.parse(text) { return (time.roundedUp.microseconds, time.nextSecond.microseconds) }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
@@ -50,7 +25,7 @@ enum FilterQuantity {
         return (start.unix.microseconds, start.unix.adding(seconds: 86_400).microseconds)
     }
 
-    /// Seconds: `90s`, `15m`, `12h`, `7d`, `2w`.
+    /// Parses an age in seconds, e.g. `90s`, `15m`, `12h`, `7d`, `2w`.
     static func age(_ text: String) -> Int64? {
         guard let number = number(String(text.dropLast())), let unit = ageUnits[text.suffix(1).lowercased()] else {
             return nil

@@ -1,8 +1,8 @@
-/// Reads the bytes of a filter: names, values, quoted texts and key words.
+/// A scanner for filters: names, values, quoted texts and keywords.
 struct FilterScanner {
     private let bytes: [UInt8]
     private(set) var position = 0
-    /// How many parentheses are open at the position.
+    /// The number of groups that are open at the position.
     var groups = 0
 
     init(_ text: String) {
@@ -33,14 +33,14 @@ struct FilterScanner {
         while byte == UInt8(ascii: " ") { position += 1 }
     }
 
-    /// Whether the word stands at the position, with a space, a parenthesis or the end behind it.
+    /// Whether the keyword is at the position, followed by a space, a parenthesis or the end.
     func isAtKeyword(_ word: String) -> Bool {
         guard bytes[position...].starts(with: word.utf8) else { return false }
         let next = position + word.utf8.count
         return next == bytes.count || " ()".utf8.contains(bytes[next])
     }
 
-    /// Goes behind the word and the spaces that follow it; nothing where another text stands.
+    /// Skips the keyword and the spaces after it; returns false, without moving, if it is not at the position.
     mutating func skipKeyword(_ word: String) -> Bool {
         guard isAtKeyword(word) else { return false }
         position += word.utf8.count
@@ -48,21 +48,21 @@ struct FilterScanner {
         return true
     }
 
-    /// A key up to the operator; it has no space and no quote.
+    /// Reads a key up to the operator; it contains no spaces and quotes.
     mutating func tagKey() -> String {
         let start = position
         while let byte, !":=<> \"".utf8.contains(byte) { position += 1 }
         return text(start..<position)
     }
 
-    /// A word up to a space, a quote, an operator or the parenthesis that closes a group.
+    /// Reads a word up to a space, a quote, an operator or the parenthesis that closes a group.
     mutating func word() -> String {
         let start = position
         skipBalanced { ":=<>".utf8.contains($0) }
         return text(start..<position)
     }
 
-    /// A value up to a space, a quote or the parenthesis that closes a group. Outside of groups it may have any parentheses.
+    /// Reads a value up to a space, a quote or the parenthesis that closes a group. Outside groups it may contain any parentheses.
     mutating func bareValue() -> String {
         let start = position
         skipBalanced { _ in false }
@@ -85,7 +85,7 @@ struct FilterScanner {
         }
     }
 
-    /// The text between two quotes, without the backslashes before quotes and backslashes.
+    /// Reads a text in quotes and removes its escapes.
     mutating func quoted() throws(FilterError) -> String {
         let start = position
         var content: [UInt8] = []
@@ -106,7 +106,7 @@ struct FilterScanner {
         throw FilterError(position: start, expected: "a closing quote", found: "none before the end of the filter")
     }
 
-    /// The error that something else was expected at a byte.
+    /// Makes an error with the text at a position.
     ///
     /// - Parameter position: `nil` = the current one.
     func failure(_ expected: String, at position: Int? = nil) -> FilterError {

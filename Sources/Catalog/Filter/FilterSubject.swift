@@ -1,4 +1,4 @@
-/// The properties of an object that terms compare; its tags come separately.
+/// The properties of an object that terms compare; its tags are passed separately.
 package struct FilterSubject: Sendable {
     package var id: String
     package var deviceID: String?
@@ -6,31 +6,26 @@ package struct FilterSubject: Sendable {
     package var size: Int64
     /// Microseconds since 1970.
     package var createdAt: Int64
-    /// In lower case; `nil` = it follows from the tags.
+    /// The name in lower case; `nil` = it is derived from the tags.
     package var name: String?
-    package var contentType: String
-    package var isTrashed: Bool
+    package var contentType = ""
+    package var isTrashed = false
 
-    package init(
-        id: String, deviceID: String?, siteID: Int64, size: Int64, createdAt: Int64, name: String?, contentType: String,
-        isTrashed: Bool
-    ) {
+    package init(id: String, deviceID: String?, siteID: Int64, size: Int64, createdAt: Int64, name: String?) {
         self.id = id
         self.deviceID = deviceID
         self.siteID = siteID
         self.size = size
         self.createdAt = createdAt
         self.name = name
-        self.contentType = contentType
-        self.isTrashed = isTrashed
     }
 }
 
 extension ObjectFilter {
-    /// Whether the object is one of those that the filter asks for. `age` must have been replaced, see ``resolved(at:)``.
+    /// Whether the object matches the filter. Terms with `age` must have been replaced, see ``resolved(at:)``.
     ///
-    /// - Parameter tags: the object's tags; `nil` = not known.
-    /// - Returns: `nil` where it depends on the name or the tags, and these are not known.
+    /// - Parameter tags: the object's tags; `nil` = unknown.
+    /// - Returns: `nil` if the result depends on the name or the tags, and these are unknown.
     package func matches(_ object: FilterSubject, tags: [String: String]?) -> Bool? {
         Self.matches(root, object, tags)
     }
@@ -44,7 +39,7 @@ extension ObjectFilter {
         }
     }
 
-    /// `value` where a child has it, its opposite where none may have it, else `nil`.
+    /// Returns `value` if a child has it, its opposite if no child can have it, else `nil`.
     private static func first(
         _ value: Bool, in children: [Expression], _ object: FilterSubject, _ tags: [String: String]?
     ) -> Bool? {
@@ -82,7 +77,7 @@ extension ObjectFilter {
         return tags.map { $0.values.contains { pattern.matches($0.lowercasedByScalar) } }
     }
 
-    /// The same filter with each age replaced by the creation times that have it at a moment.
+    /// Replaces each age by the range of creation times that has it at a moment.
     ///
     /// - Parameter now: seconds since 1970.
     package func resolved(at now: Int64) -> ObjectFilter {
@@ -92,7 +87,7 @@ extension ObjectFilter {
     private static func resolved(_ expression: Expression, _ now: Int64) -> Expression {
         switch expression {
         case .term(.age(let age)):
-            // An age from `lower` on and below `upper` is a second above now − upper and up to now − lower.
+            // An age in `lower..<upper` is a creation second in `now − upper + 1...now − lower`.
             .term(
                 .created(
                     Interval(

@@ -1,7 +1,7 @@
 extension ObjectFilter {
     /// One condition on an object.
     package enum Term: Sendable, Hashable {
-        /// Everything that is listed is verified, so that the term changes nothing.
+        /// Matches every object, since all listed objects are verified.
         case isVerified
         case tag(key: String, value: String)
         case device(Pattern)
@@ -16,12 +16,12 @@ extension ObjectFilter {
         /// The name in lower case.
         case name(Pattern)
         case contentType(Pattern)
-        /// A word in lower case with which the name, the device or the value of a tag begins.
+        /// A word in lower case that the name, the device or the value of a tag begins with.
         case word(String)
         case trashed(Bool)
     }
 
-    /// A text that equals another one, or begins with it.
+    /// A text that has to be equal, or a prefix.
     package enum Pattern: Sendable, Hashable {
         case text(String)
         case prefix(String)
@@ -34,7 +34,7 @@ extension ObjectFilter {
         }
     }
 
-    /// Whole numbers from `lower` on and below `upper`; `nil` = no bound on that side.
+    /// Whole numbers from `lower` up to but not including `upper`; `nil` = no bound on that side.
     package struct Interval: Sendable, Hashable {
         package var lower: Int64?
         package var upper: Int64?
@@ -49,11 +49,12 @@ extension ObjectFilter {
         }
     }
 
-    /// How a term compares. `:` and `=` are the same.
+    /// The comparison operator of a term. `:` and `=` are the same.
     enum Comparison: Sendable, Hashable {
         case equal, less, lessOrEqual, greater, greaterOrEqual
 
-        /// What compares so with a value that stands for everything from `first` on and below `next`.
+        /// Returns the numbers that satisfy the comparison with a value that stands for the range from `first` up to but not
+        /// including `next`.
         func interval(first: Int64, next: Int64) -> Interval {
             switch self {
             case .equal: Interval(lower: first, upper: next)

@@ -1,11 +1,11 @@
-/// Which objects a caller asks for: an expression of terms, as ``FilterParser`` reads it.
+/// A filter for objects: an expression of terms, parsed by ``FilterParser``.
 package struct ObjectFilter: Sendable, Hashable {
     package indirect enum Expression: Sendable, Hashable {
         case term(Term)
         case not(Expression)
-        /// Every one holds; without any, all objects match.
+        /// All children match; without children, every object matches.
         case all([Expression])
-        /// At least one holds.
+        /// At least one child matches.
         case any([Expression])
     }
 
@@ -15,22 +15,22 @@ package struct ObjectFilter: Sendable, Hashable {
         self.root = root
     }
 
-    /// The filter that every object matches.
+    /// The filter that matches every object.
     package static let everything = ObjectFilter(.all([]))
 
-    /// The same filter without objects in the trash, unless it has a term about them.
+    /// The same filter, restricted to objects outside the trash unless it has a term about it.
     package var hidingTrash: ObjectFilter {
         if contains(where: { if case .trashed = $0 { true } else { false } }) { return self }
         return ObjectFilter(.all([root, .term(.trashed(false))]))
     }
 
-    /// Whether nothing in the trash can match, as far as the terms that all hold say it.
+    /// Whether the terms that all matches satisfy exclude objects in the trash.
     package var excludesTrash: Bool {
         guard case .all(let children) = root else { return root == .term(.trashed(false)) }
         return children.contains(.term(.trashed(false)))
     }
 
-    /// The same filter without the tags that every match has: for objects that are known to have them.
+    /// The same filter without the tags that every match has, for objects that are known to have them.
     package var withoutRequiredTags: ObjectFilter { ObjectFilter(Self.withoutRequiredTags(root)) }
 
     private static func withoutRequiredTags(_ expression: Expression) -> Expression {
@@ -41,7 +41,7 @@ package struct ObjectFilter: Sendable, Hashable {
         }
     }
 
-    /// Whether what matches depends on the time.
+    /// Whether the set of matches depends on the time.
     package var hasAge: Bool {
         contains { if case .age = $0 { true } else { false } }
     }

@@ -2,15 +2,15 @@ import Basics
 import GatewayAPI
 import RPC
 
-/// The content types that a caller takes: media ranges as RFC 9110 has them in section 12.5.1, without parameters.
+/// The content types that a caller accepts: media ranges without parameters (RFC 9110, section 12.5.1).
 struct ContentTypeRanges: Sendable, Hashable {
     private static let most = 32
     private static let longest = 255
 
-    /// Lower case; empty = all.
+    /// The ranges in lower case; empty = all.
     private let ranges: Set<String>
 
-    /// - Throws: INVALID_ARGUMENT for what is no `type/subtype`, `type/*` or `*/*`.
+    /// - Throws: INVALID_ARGUMENT for text that is not `type/subtype`, `type/*` or `*/*`.
     init(_ texts: [String]) throws(RPCError) {
         guard texts.count <= Self.most else {
             throw .invalidArgument("allowed_content_types must have at most \(Self.most) entries, not \(texts.count)")
@@ -21,7 +21,7 @@ struct ContentTypeRanges: Sendable, Hashable {
         ranges = Set(texts.map { $0.lowercased() })
     }
 
-    /// - Parameter contentType: with or without parameters, which do not matter; neither does letter case.
+    /// - Parameter contentType: parameters and letter case are ignored.
     func contain(_ contentType: String) -> Bool {
         let type = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         let range = type.prefix { $0 != "/" } + "/*"
@@ -34,7 +34,7 @@ struct ContentTypeRanges: Sendable, Hashable {
             && (halves[0] != "*" || halves[1] == "*")
     }
 
-    /// RFC 9110, section 5.6.2.
+    /// Whether the text is a token (RFC 9110, section 5.6.2).
     private static func isToken(_ text: Substring) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { $0.isHTTPTokenCharacter }
     }

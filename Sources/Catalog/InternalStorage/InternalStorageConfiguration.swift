@@ -1,6 +1,6 @@
-/// What programs of the gateway's own surroundings may ask of it.
+/// The limits of InternalStorageService.
 package struct InternalStorageConfiguration: Sendable {
-    /// Bytes that one ReadObject answers at most, whatever its `max_bytes`.
+    /// The largest number of bytes in one response to ReadObject, whatever its `max_bytes`.
     package var maximumReadBytes: Int64 = 4 << 20
 
     package init() {}

@@ -7,18 +7,19 @@ import Proto
 import RPC
 import StoreProtocol
 
-/// Finds the upload that a key of a bucket was issued to, whatever became of it; `nil` = it is no upload's.
+/// Finds the upload for which a key of a bucket was issued, whatever its state; `nil` for keys of other objects.
 package typealias UploadOfKey = @Sendable (_ bucket: String, _ key: String, Connection) throws -> String?
 
-/// InternalStorageService: any object of the store, for programs that the operator trusts with all of them.
+/// The gRPC service InternalStorageService: access to any object of the store, for programs that the operator trusts with all of
+/// them.
 package struct InternalStorageService: InternalStorageServiceHandler {
     private let presigning: ObjectPresigning
     private let reading: ObjectReading
 
     /// - Parameters:
-    ///   - policy: the store's own: what it lets a URL do later, it lets be issued.
-    ///   - uploadOfKey: finds the upload that a key was issued to.
-    ///   - endpoint: where clients reach the store; presigned URLs begin with it.
+    ///   - policy: the store's own policy: a URL is issued only for what it would permit later.
+    ///   - uploadOfKey: finds the upload for which a key was issued.
+    ///   - endpoint: the public address of the store, with which presigned URLs begin.
     package init(
         _ environment: ModuleEnvironment, store: ObjectStore, policy: any AccessPolicy,
         uploadOfKey: @escaping UploadOfKey, endpoint: StoreEndpoint,
@@ -53,7 +54,7 @@ package struct InternalStorageService: InternalStorageServiceHandler {
 }
 
 extension PresignedOperation {
-    /// No header has to be sent with it.
+    /// The operation needs no header fields.
     fileprivate init(_ request: PresignedRequest) {
         self.init(method: request.method, uri: request.url)
     }

@@ -3,13 +3,13 @@ import Proto
 import RPC
 import StoreProtocol
 
-/// Where an object stands, as a request named it.
+/// The bucket and the key of an object in a request.
 struct ObjectLocation: Sendable, Hashable {
     let bucket: String
-    /// The key itself, not percent-encoded.
+    /// The key, without percent-encoding.
     let key: String
 
-    /// - Throws: INVALID_ARGUMENT for what no object can be called.
+    /// - Throws: INVALID_ARGUMENT for an invalid bucket or key.
     init(_ object: StorageObject?) throws(RPCError) {
         guard let object else { throw .invalidArgument("object must be set") }
         guard ObjectName.isBucket(object.bucket) else {
@@ -30,8 +30,8 @@ struct ObjectLocation: Sendable, Hashable {
     /// The error of a read of an object in the trash.
     static var isTrashed: RPCError { .failedPrecondition("the object is in the trash: restore it first") }
 
-    /// The object's name in the audit log.
+    /// Returns the object's name in the audit log.
     ///
-    /// - Parameter access: what may be done to the object: `read`, `write`, `read-write`.
+    /// - Parameter access: the requested rights: `read`, `write`, `read-write`.
     func auditName(_ access: String) -> String { "\(access)/\(bucket)/\(key)" }
 }

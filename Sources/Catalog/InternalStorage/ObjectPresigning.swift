@@ -19,7 +19,7 @@ struct ObjectPresigning: Sendable {
     let clock: any WallClock
 
     struct Presigned: Sendable {
-        /// `nil` = was not asked for.
+        /// The request for reading; `nil` = not requested.
         let read: PresignedRequest?
         let write: PresignedRequest?
         let expiresAt: UnixTime
@@ -36,7 +36,7 @@ struct ObjectPresigning: Sendable {
         let expiresAt = UnixTime(seconds: now.seconds).adding(lifetime)
         let subject: CredentialClaims.Subject =
             caller.user.map { .system(userID: $0.userID, epoch: $0.epoch) } ?? .certificate
-        // The line is there before anybody can use the URL: what the log does not have must not happen.
+        // Committed before the response: no use of a URL may be missing from the log.
         let claims = try await database.write(mayUseReserve: !access.operations.contains(.write)) { connection in
             let object = try store.object(bucket: location.bucket, key: location.key, in: connection)
             let uploadID =
@@ -78,7 +78,7 @@ struct ObjectPresigning: Sendable {
     }
 }
 
-/// What is asked for, in the audit log's words.
+/// The requested access, in the audit log's words.
 private enum Access: String {
     case read
     case write

@@ -15,7 +15,7 @@ struct ObjectReading: Sendable {
     struct Contents: Sendable {
         let bytes: [UInt8]
         let contentType: String
-        /// The entity tag that HEAD answers with.
+        /// The entity tag in responses to HEAD.
         let etag: String
     }
 

@@ -8,11 +8,11 @@ import RPC
 
 /// The rules of DeleteObjects, GetObjectOperation, ListObjectOperations and CancelObjectOperation.
 struct BulkDeletion: Sendable {
-    /// Running operations of one organization.
+    /// The limit of running operations of one organization.
     private static let mostRunning = 10
-    /// Rows that a dry run looks at, and the beginning of an operation.
+    /// The limits of rows that are read for a dry run, and at the beginning of an operation.
     private static let (mostRows, mostRowsAtBeginning) = (1_000_000, 20_000)
-    /// Longer than any that was ever issued.
+    /// The limit of an id's length, above that of any issued id.
     private static let longestID = 128
 
     let database: Database
@@ -20,9 +20,9 @@ struct BulkDeletion: Sendable {
     let identifiers: Identifiers
     let runner: OperationRunner
 
-    /// Which objects a filter of DeleteObjects means.
+    /// Parses a filter of DeleteObjects.
     ///
-    /// - Throws: INVALID_ARGUMENT where it is not valid.
+    /// - Throws: INVALID_ARGUMENT if it is invalid.
     static func parse(_ text: String) throws(RPCError) -> ObjectFilter {
         guard !text.isEmpty else {
             throw .invalidArgument("filter must not be empty: size>=0 matches all objects")
@@ -34,7 +34,7 @@ struct BulkDeletion: Sendable {
         return filter.hidingTrash
     }
 
-    /// - Returns: what matches now; and the operation, unless this is a dry run.
+    /// - Returns: the current matches, and the operation unless this is a dry run.
     func delete(
         _ text: String, reason: String, isDryRun: Bool, by caller: Caller
     ) async throws -> (matches: MatchCount, operation: BulkOperation?) {
@@ -72,9 +72,9 @@ struct BulkDeletion: Sendable {
         return try await database.read { try Self.find(id, for: caller, ObjectOperationRecords($0)) }
     }
 
-    /// A page of the organization's operations, newest first; its cursor is an operation's id.
+    /// Returns a page of the organization's operations, newest first; its cursor is an operation's id.
     ///
-    /// - Returns: one more than the page holds, where there is one.
+    /// - Returns: one more than the page holds, if there are more.
     func operations(_ page: Page, for caller: Caller) async throws -> [BulkOperation] {
         try await database.read {
             try ObjectOperationRecords($0).operations(
@@ -82,7 +82,7 @@ struct BulkDeletion: Sendable {
         }
     }
 
-    /// What was removed stays removed. An operation that has finished stays as it is.
+    /// Cancels an operation. Objects that were removed stay removed; a finished operation stays unchanged.
     func cancel(_ id: String, by caller: Caller) async throws -> BulkOperation {
         try Self.check(id)
         let now = clock.now()
@@ -97,7 +97,7 @@ struct BulkDeletion: Sendable {
         }
     }
 
-    /// An operation's name in the audit log.
+    /// Returns an operation's name in the audit log.
     static func name(_ id: String) -> String { "objectOperations/\(id)" }
 
     private static func check(_ id: String) throws(RPCError) {

@@ -1,6 +1,6 @@
 import Basics
 
-/// A deletion of all objects that match a filter, which the gateway works off in the background.
+/// A deletion of all objects that match a filter, which runs in the background.
 struct BulkOperation: Sendable, Equatable {
     /// The state, with its number in the `.proto` file.
     enum State: Int64, Sendable {
@@ -11,23 +11,23 @@ struct BulkOperation: Sendable, Equatable {
 
     let id: String
     let organizationID: Int64
-    /// The text of the request; ages in it count to ``createdAt``.
+    /// The text in the request; ages in it refer to ``createdAt``.
     let filter: String
     let reason: String
-    /// The author, as the audit log names them.
+    /// The author, as in the audit log.
     let actor: String
     let createdAt: UnixTime
-    /// Objects from this position on came later, and stay.
+    /// The position from which on objects are newer than the operation, and stay.
     let firstPosition: Int64
     var state = State.running
-    /// Objects from this position on are done.
+    /// The position from which on objects have been processed.
     var nextPosition: Int64
-    /// What was removed so far.
+    /// The objects removed so far.
     var removed = Amount()
-    /// `nil` = it is running.
+    /// The end of the operation; `nil` = it is running.
     var finishedAt: UnixTime?
 
-    /// How much of the objects was looked at, 0 to 100.
+    /// The processed share of the objects, 0 to 100.
     var percent: Int32 {
         guard state != .succeeded, firstPosition > 0 else { return 100 }
         return Int32(clamping: (firstPosition - nextPosition) * 100 / firstPosition)

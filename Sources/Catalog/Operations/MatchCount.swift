@@ -1,18 +1,18 @@
 import Database
 import ObjectFilters
 
-/// How many objects match a filter, and their bytes; counted up to a bound.
+/// The number of objects that match a filter, and their bytes; counted up to a limit.
 struct MatchCount: Sendable, Equatable {
-    /// Rows that are looked at in one read.
+    /// The number of rows in one read.
     private static let rows = 5000
 
     var amount = Amount()
-    /// Whether more may match: the bound was reached.
+    /// Whether there may be more matches, because the limit was reached.
     var isLowerBound = false
 
     /// - Parameters:
-    ///   - filter: without ages, see ``ObjectFilter/resolved(at:)``.
-    ///   - mostRows: how many rows are looked at.
+    ///   - filter: a filter without ages, see ``ObjectFilter/resolved(at:)``.
+    ///   - mostRows: the number of rows to read.
     static func count(
         _ filter: ObjectFilter, organizationID: Int64, mostRows: Int, in database: Database
     ) async throws -> MatchCount {
@@ -24,7 +24,7 @@ struct MatchCount: Sendable, Equatable {
                 count.isLowerBound = true
                 break
             }
-            // Each read is its own, so that none of them holds back the database's checkpoints for long.
+            // Separate reads, so that none of them delays the database's checkpoints for long.
             let (amount, rest) = try await database.readInBackground { connection in
                 let search = try ObjectSearch(
                     filter, scope: organizationID, in: connection, budget: SearchBudget(Self.rows))

@@ -38,7 +38,7 @@ struct ObjectOperationRecords {
         self.connection = connection
     }
 
-    /// The position behind that of the newest object.
+    /// Returns the position after the newest object.
     func endOfObjects() throws -> Int64 {
         try connection.first("SELECT coalesce(max(position), 0) + 1 AS next FROM objects") { $0.int64("next") } ?? 1
     }
@@ -53,7 +53,7 @@ struct ObjectOperationRecords {
             operation.removed.bytes, operation.createdAt.microseconds, operation.finishedAt?.microseconds)
     }
 
-    /// Its state and progress.
+    /// Writes the state and the progress.
     func update(_ operation: BulkOperation) throws {
         try connection.execute(
             """
@@ -63,7 +63,7 @@ struct ObjectOperationRecords {
             operation.removed.bytes, operation.finishedAt?.microseconds)
     }
 
-    /// - Parameter scope: the organization that must have it; `nil` = whichever.
+    /// - Parameter scope: the organization; `nil` = any.
     func operation(_ id: String, scope: Int64?) throws -> BulkOperation? {
         try connection.first(
             """
@@ -72,9 +72,9 @@ struct ObjectOperationRecords {
             """, id, scope, row: Self.operation)
     }
 
-    /// The operations of an organization, newest first.
+    /// Returns the operations of an organization, newest first.
     ///
-    /// - Parameter last: only what is older than this one; empty = from the newest on.
+    /// - Parameter last: only operations older than this one; empty = from the newest on.
     func operations(organizationID: Int64, after last: String, limit: Int) throws -> [BulkOperation] {
         try connection.query(
             """
@@ -83,7 +83,7 @@ struct ObjectOperationRecords {
             """, organizationID, last, limit, row: Self.operation)
     }
 
-    /// The ids of what is not finished, oldest first.
+    /// Returns the ids of unfinished operations, oldest first.
     func running() throws -> [String] {
         try connection.query("SELECT id FROM object_operations WHERE finished_at IS NULL ORDER BY id") {
             $0.text("id")
@@ -97,9 +97,9 @@ struct ObjectOperationRecords {
         ) { $0.int("running") } ?? 0
     }
 
-    /// Removes operations that finished so long ago.
+    /// Deletes operations that finished at least `time` ago.
     ///
-    /// - Returns: how many; fewer than `limit` when none is left.
+    /// - Returns: the number of deleted operations; fewer than `limit` if none is left.
     func forget(finishedFor time: Duration, _ permit: DeletionPermit, limit: Int) throws -> Int {
         let oldest = try permit.now().subtracting(time)
         return try connection.execute(

@@ -3,18 +3,18 @@ import Basics
 import Database
 import ObjectFilters
 
-/// Works off the operations that are running, in turns, until its task is cancelled.
+/// Executes the running operations in turns, until its task is cancelled.
 ///
-/// Each transaction is small, other writes have the writer for as long again behind it, and how far an operation came is in
-/// the same commit: what a kill interrupts, the next start goes on with.
+/// Each transaction is small and is followed by a pause of the same length for other writes. The progress of an operation is part
+/// of the commit, so that a new process continues where a killed one stopped.
 final class OperationRunner: Sendable {
-    /// Objects in one transaction: those that move to the trash, and those that are deleted with their parts.
+    /// The number of objects in one transaction, for moves to the trash and for deletions with parts.
     private static let (batch, batchOfDeletions) = (100, 16)
-    /// Rows that are looked at for one transaction.
+    /// The number of rows that are read for one transaction.
     private static let rows = 2000
-    /// Between two transactions, at least.
+    /// The shortest pause between two transactions.
     private static let shortestPause = Duration.milliseconds(1)
-    /// After a failure.
+    /// The pause after a failure.
     private static let retryDelay = Duration.seconds(5)
 
     private let database: Database
@@ -30,7 +30,7 @@ final class OperationRunner: Sendable {
         self.log = log
     }
 
-    /// There may be something to do.
+    /// Wakes the runner, because there may be a new operation.
     func wake() { signal.notify() }
 
     func run() async {
@@ -47,7 +47,7 @@ final class OperationRunner: Sendable {
                     do {
                         try await work(on: id)
                     } catch {
-                        // The others go on.
+                        // Continues with the other operations.
                         hasFailed = true
                         report(error, of: id)
                     }
@@ -72,7 +72,7 @@ final class OperationRunner: Sendable {
         try await Task.sleep(for: max(watch.now - start, Self.shortestPause))
     }
 
-    /// Removes the next objects that match.
+    /// Removes the next matching objects.
     func step(_ id: String) async throws {
         guard let (operation, grace) = try await operation(id) else { return }
         let filter = try BulkDeletion.parse(operation.filter).resolved(at: operation.createdAt.seconds)
@@ -85,7 +85,7 @@ final class OperationRunner: Sendable {
         }
         try await database.write(mayUseReserve: true) { [removal, clock] connection in
             let records = ObjectOperationRecords(connection)
-            // It may have been canceled since; and tags changed, or an object restored.
+            // The operation may have been canceled since, tags changed, or an object restored.
             guard var operation = try records.operation(id, scope: nil), operation.state == .running else { return }
             let found = try MatchingRows(filter, scope: operation.organizationID, in: connection)
                 .matches(at: positions, row: ObjectRecords.object)

@@ -2,7 +2,7 @@ import Basics
 import Database
 import ObjectFilters
 
-/// An object by its age: objects are in the order of their verification.
+/// The place of an object in the order of age, which is the order of verification.
 struct AgePlace: Sendable, Hashable {
     let verifiedAt: Int64
     let position: Int64
@@ -11,8 +11,8 @@ struct AgePlace: Sendable, Hashable {
 }
 
 extension ObjectRecords {
-    /// Objects outside the trash that are older than `limit`, the oldest first; the age of an object that left the trash
-    /// counts from then.
+    /// Returns objects outside the trash that are older than `limit`, the oldest first. The age of a restored object counts from
+    /// its restoration.
     func aged(
         organizationID: Int64, before limit: UnixTime, after place: AgePlace, _ permit: DeletionPermit, count: Int
     ) throws -> [AgePlace] {
@@ -27,7 +27,7 @@ extension ObjectRecords {
         ) { AgePlace(verifiedAt: $0.int64("verified_at"), position: $0.int64("position")) }
     }
 
-    /// The objects at some positions that are outside the trash and older than `limit`; otherwise as
+    /// Returns those objects at the given positions that are outside the trash and older than `limit`; otherwise like
     /// ``aged(organizationID:before:after:_:count:)``.
     func aged(
         at positions: [Int64], organizationID: Int64, before limit: UnixTime, _ permit: DeletionPermit
@@ -42,7 +42,7 @@ extension ObjectRecords {
         ) { ($0.int64("position"), Self.object($0)) }
     }
 
-    /// The ages and sizes of objects outside the trash that are older than `limit`, the oldest first.
+    /// Returns the ages and sizes of objects outside the trash that are older than `limit`, the oldest first.
     func sizes(
         organizationID: Int64, before limit: UnixTime, after place: AgePlace, count: Int
     ) throws -> [(place: AgePlace, size: Int64, countsFrom: Int64)] {
@@ -61,7 +61,7 @@ extension ObjectRecords {
         }
     }
 
-    /// How an organization keeps its objects.
+    /// Returns the retention of an organization.
     func retentionRules(organizationID: Int64) throws -> RetentionRules {
         let days = try connection.first("SELECT days FROM retention WHERE organization_id = $1", organizationID) {
             Int32(clamping: $0.int64("days"))
@@ -97,7 +97,7 @@ extension ObjectRecords {
         }
     }
 
-    /// The organizations whose objects are not all kept for ever.
+    /// Returns the organizations that do not keep all objects forever.
     func organizationsWithRetention() throws -> [Int64] {
         try connection.query(
             """

@@ -2,11 +2,11 @@ import Accounts
 import Basics
 import Database
 
-/// Removal by age: the retention of an organization.
+/// Removal by age, according to an organization's retention.
 extension ObjectRemoval {
-    /// Rows that one read compares with the rules.
+    /// The number of rows in one read.
     private static let chunk = 500
-    /// Rows that one sweep compares with an organization's rules, and a dry run.
+    /// The limits of rows that one sweep, and a dry run, compare with an organization's rules.
     private static let (mostRowsOfASweep, mostRowsOfACount) = (200_000, 1_000_000)
 
     func retention(for caller: Caller) async throws -> RetentionRules {
@@ -14,8 +14,8 @@ extension ObjectRemoval {
     }
 
     /// - Parameter keepsRules: whether only the default changes.
-    /// - Returns: the retention that this makes, and what is older than it allows now. The next sweep removes that, unless
-    ///   this was a dry run.
+    /// - Returns: the resulting retention, and the objects that exceed it now. The next sweep removes them, unless this was a dry
+    ///   run.
     func setRetention(
         _ asked: RetentionRules, keepsRules: Bool, isDryRun: Bool, by caller: Caller
     ) async throws -> (set: RetentionRules, affected: MatchCount) {
@@ -78,9 +78,9 @@ extension ObjectRemoval {
         return count
     }
 
-    /// Removes what is older than its organization keeps objects.
+    /// Removes objects beyond their organization's retention.
     ///
-    /// - Returns: how many objects.
+    /// - Returns: the number of objects.
     func applyRetention(_ permit: DeletionPermit) async throws -> Int {
         var removed = 0
         for organizationID in try await database.read({ try ObjectRecords($0).organizationsWithRetention() }) {
@@ -98,7 +98,8 @@ extension ObjectRemoval {
         return removed
     }
 
-    /// Goes on comparing objects of an age with the rules, the oldest first, and removes those that are to end at it.
+    /// Continues to compare the objects of a certain age with the rules, the oldest first, and removes those whose retention ends
+    /// at that age.
     private func applyRules(
         _ retention: RetentionRules, days: Int32, _ organizationID: Int64, _ permit: DeletionPermit
     ) async throws -> Int {
@@ -134,7 +135,7 @@ extension ObjectRemoval {
         try await database.write(mayUseReserve: true) { connection in
             let now = try permit.now()
             let records = ObjectRecords(connection)
-            // What stands there now counts: the rules, the tags, and what was restored since.
+            // Checked again in this transaction: the rules, the tags, and whether objects were restored.
             guard try records.retentionRules(organizationID: organizationID) == retention else { return 0 }
             let aged = try records.aged(
                 at: positions, organizationID: organizationID,
@@ -146,12 +147,12 @@ extension ObjectRemoval {
         }
     }
 
-    /// - Returns: how many objects; fewer than a batch where none is left.
+    /// - Returns: the number of objects; fewer than a batch if none is left.
     private func removeExpired(of organizationID: Int64, _ permit: DeletionPermit) async throws -> Int {
         try await database.write(mayUseReserve: true) { connection in
             let now = try permit.now()
             let records = ObjectRecords(connection)
-            // What stands there now counts: it may have been changed since the sweep began.
+            // Read again, because it may have changed since the sweep began.
             let retention = try records.retentionRules(organizationID: organizationID)
             guard retention.days > 0, retention.rules.isEmpty else { return 0 }
             let expired = try records.expired(

@@ -4,13 +4,13 @@ import GatewayAPI
 import ObjectFilters
 import RPC
 
-/// How long an organization keeps its objects: by the first rule that matches an object, else by the default.
+/// The retention of an organization's objects: that of the first rule that matches an object, else the default.
 struct RetentionRules: Sendable, Hashable {
     struct Rule: Sendable, Hashable {
-        /// The text of the request.
+        /// The text in the request.
         let text: String
         let filter: ObjectFilter
-        /// 0 = objects are kept.
+        /// The retention in days; 0 = objects are kept.
         let days: Int32
     }
 
@@ -27,11 +27,11 @@ struct RetentionRules: Sendable, Hashable {
             ) STRICT, WITHOUT ROWID;
             """)
 
-    /// Ten years and some: who wants more wants to keep.
+    /// About a hundred years; longer retentions mean to keep objects.
     private static let mostDays: Int32 = 36_500
     private static let mostRules = 20
 
-    /// For objects that no rule matches; 0 = they are kept.
+    /// The retention for objects without a matching rule, in days; 0 = they are kept.
     let days: Int32
     var rules: [Rule]
 
@@ -40,7 +40,7 @@ struct RetentionRules: Sendable, Hashable {
         self.rules = rules
     }
 
-    /// What SetRetention asks for.
+    /// Makes the retention from a SetRetention request.
     ///
     /// - Throws: INVALID_ARGUMENT that names the field and the rule.
     init(days: Int32, rules: [(filter: String, days: Int32)], replacesRules: Bool) throws(RPCError) {
@@ -86,14 +86,14 @@ struct RetentionRules: Sendable, Hashable {
         return filter.hidingTrash
     }
 
-    /// Ages at which objects end, in days, the shortest first.
+    /// The distinct retentions in days, the shortest first.
     var ages: [Int32] { Set(rules.map(\.days) + [days]).filter { $0 > 0 }.sorted() }
 
     static func limit(days: Int32, at now: UnixTime) -> UnixTime { now.subtracting(.days(Int64(days))) }
 
-    /// For how many days each of some objects is kept.
+    /// Returns the retention in days of each of the given objects.
     ///
-    /// - Parameter positions: of objects of the organization that are not in the trash.
+    /// - Parameter positions: the positions of objects of the organization outside the trash.
     func days(at positions: [Int64], organizationID: Int64, in connection: Connection) throws -> [Int64: Int32] {
         var result: [Int64: Int32] = [:]
         var open = positions.sorted(by: >)

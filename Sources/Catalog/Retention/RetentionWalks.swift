@@ -1,8 +1,8 @@
 import Basics
 
-/// How far the objects of each organization with retention rules were compared with them.
+/// The progress of comparing each organization's objects with its retention rules.
 ///
-/// It is only in memory: after a start, and once a day for tags that were changed, objects are compared again.
+/// It is only in memory: objects are compared again after a start, and once a day because their tags may change.
 final class RetentionWalks: Sendable {
     private static let interval = Duration.hours(24)
 
@@ -19,7 +19,7 @@ final class RetentionWalks: Sendable {
 
     private let walks = Lock<[Key: Walk]>([:])
 
-    /// The walk to go on with; a new one where the rules changed, or the last one began long ago.
+    /// Returns the walk to continue; a new one if the rules changed, or the last one began long ago.
     func walk(organizationID: Int64, days: Int32, _ rules: RetentionRules) -> Walk {
         let known = walks.withLock { $0[Key(organizationID: organizationID, days: days)] }
         guard let known, known.rules == rules, ContinuousClock.now - known.startedAt < Self.interval else {

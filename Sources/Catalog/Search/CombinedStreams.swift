@@ -1,4 +1,4 @@
-/// The positions that at least one of the streams has.
+/// The union of streams.
 final class UnionStream: PositionStream {
     let streams: [any PositionStream]
 
@@ -15,16 +15,16 @@ final class UnionStream: PositionStream {
             case .end: break
             }
         }
-        // A stream that stopped above what another one has may have something in between.
+        // A stream that stopped above another one's next position may have a position in between.
         if let unknown, unknown > found ?? .min { return .unknown(below: unknown) }
         return found.map(PositionStep.found) ?? .end
     }
 }
 
-/// The positions that all of the streams have.
+/// The intersection of streams.
 ///
-/// The streams leap over one another: each is asked for what it has from the lowest of the others' positions on, so the work
-/// follows the rarest.
+/// Each stream is asked for its next position from the lowest position of the others on, so the work is proportional to the rarest
+/// stream.
 final class IntersectionStream: PositionStream {
     let streams: [any PositionStream]
     private let budget: SearchBudget
@@ -50,13 +50,13 @@ final class IntersectionStream: PositionStream {
             }
             if agreeing == streams.count { return .found(lowest) }
             below = lowest + 1
-            // After one round of all streams at least, so that each page of a list makes some progress.
+            // After at least one round over all streams, so that each page of a list makes some progress.
             if budget.isSpent { return .unknown(below: below) }
         }
     }
 }
 
-/// The positions of a stream that lie within bounds.
+/// The positions of a stream within bounds.
 final class BoundedStream: PositionStream {
     let stream: any PositionStream
     private let bounds: PositionBounds

@@ -1,8 +1,8 @@
 import Database
 
-/// The SQL of facets of all objects.
+/// The SQL of facets over all objects.
 struct FacetRecords {
-    /// Organizations whose values are looked at where a facet is of all organizations: those with most objects.
+    /// The number of organizations whose values are read for a facet of all organizations: those with most objects.
     private static let mostOrganizations = 20
 
     let connection: Connection
@@ -46,7 +46,7 @@ struct FacetRecords {
             for (value, objects) in try most(kind, key, organization) { sums[value, default: 0] += objects }
         }
         if scope == nil, organizations.count > 1 {
-            // An organization may have more objects of a value that is none of its own most frequent ones.
+            // An organization may have further objects with a value that is not one of its own most frequent values.
             let likely = sums.sorted { $0.value > $1.value }.prefix(2 * ObjectFacets.mostValues)
             sums = Dictionary(
                 uniqueKeysWithValues: try likely.map { ($0.key, try sum(kind, key, $0.key)) })

@@ -1,9 +1,9 @@
 import ObjectFilters
 
-/// The texts of an object that a filter has terms about: the others need not be read from the rows that are looked at.
+/// The texts of an object that a filter's terms compare; other texts need not be read.
 struct FilterTexts: Sendable, Hashable {
     let hasID: Bool
-    /// A name may follow from the device.
+    /// Needed for names too, because a name may be derived from the device.
     let hasDevice: Bool
     let hasName: Bool
     let hasContentType: Bool

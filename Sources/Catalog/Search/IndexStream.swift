@@ -1,9 +1,9 @@
 import Database
 
-/// The positions that an index has for fixed values of its first columns, read in batches.
+/// The positions in an index for fixed values of its first columns, read in batches.
 final class IndexStream: PositionStream {
     private static let firstBatch = 32
-    /// After a jump, which is likely followed by another one.
+    /// The batch size after a jump, because another jump is likely to follow.
     private static let batchAfterJump = 4
     private static let longestBatch = 256
 
@@ -12,13 +12,13 @@ final class IndexStream: PositionStream {
     let sql: String
     let arguments: [(any Bindable)?]
     private var batch = firstBatch
-    /// Descending.
+    /// The current batch, in descending order.
     private var positions: [Int64] = []
     private var index = 0
-    /// Whether nothing is below the last of `positions`.
+    /// Whether the index has nothing below the last of `positions`.
     private var isComplete = false
 
-    /// - Parameter conditions: on columns of `table`; their parameters are `$1` and so on, in the order of `arguments`.
+    /// - Parameter conditions: conditions on columns of `table`; their parameters are `$1` and so on, in the order of `arguments`.
     init(
         _ table: String, where conditions: [String], _ arguments: [any Bindable], connection: Connection,
         budget: SearchBudget
@@ -47,7 +47,7 @@ final class IndexStream: PositionStream {
         return positions.first.map(PositionStep.found) ?? .end
     }
 
-    /// Goes to the first position of the batch that is below `position`.
+    /// Moves to the first position of the batch below `position`.
     private func skip(to position: Int64) {
         if index < positions.count, positions[index] < position { return }
         var (low, high) = (index, positions.count)

@@ -4,7 +4,7 @@ import ObjectFilters
 
 /// Reads the objects at given positions, and compares them with a filter.
 struct MatchingRows {
-    /// Rows that one statement asks for; shorter lists are filled up with their last position.
+    /// The numbers of rows in one statement; shorter lists are padded with their last position.
     private static let lengths = [1, 8, 32, 128]
     private static let lists = Dictionary(
         uniqueKeysWithValues: lengths.map { ($0, ParameterList.text($0)) })
@@ -16,7 +16,7 @@ struct MatchingRows {
     private let budget: SearchBudget?
     private let corrupted: String
 
-    /// - Parameter includesCorrupted: whether objects match that no list has since their bytes are wrong.
+    /// - Parameter includesCorrupted: whether corrupted objects, which lists omit, can match.
     init(
         _ filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget? = nil,
         includesCorrupted: Bool = false
@@ -29,7 +29,7 @@ struct MatchingRows {
         texts = FilterTexts(filter)
     }
 
-    /// - Parameter positions: descending.
+    /// - Parameter positions: in descending order.
     func matches<Value>(
         at positions: [Int64], row decode: (Row) throws -> Value
     ) throws -> [ObjectSearch.Match<Value>] {
@@ -47,8 +47,8 @@ struct MatchingRows {
         _ positions: [Int64], _ decode: (Row) throws -> Value
     ) throws -> [ObjectSearch.Match<Value>] {
         let (list, arguments) = Self.list(positions)
-        // Bad objects are few: they are compared here, and no index leaves them out. The trash has them as well, so that
-        // all of it is seen.
+        // Corrupted objects are few, so no index omits them and they are filtered here. Those in the trash match, so that the whole
+        // trash can be listed.
         let rows = try connection.query(
             """
             SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position IN (\(list)) \(corrupted)
@@ -74,7 +74,7 @@ struct MatchingRows {
         }.map(\.match)
     }
 
-    /// The name of an object of a version that kept no names, in lower case.
+    /// Returns the name, in lower case, of an object of a version that kept no names.
     private static func name(of object: FilterSubject, _ tags: [String: String]) -> String {
         let owner = ObjectOwner(organizationID: 0, siteID: object.siteID, suiteID: nil, deviceID: object.deviceID)
         return ObjectNaming.name(
@@ -90,7 +90,7 @@ struct MatchingRows {
         return tags
     }
 
-    /// Calls `body` with the position, key and value of each tag of the objects at some positions.
+    /// Calls `body` with the position, key and value of each tag of the objects at the given positions.
     static func forEachTag(
         at positions: [Int64], in connection: Connection, _ body: (Int64, String, String) -> Void
     ) throws {
@@ -105,7 +105,7 @@ struct MatchingRows {
         }
     }
 
-    /// The parameters of a list and their arguments, of one of few lengths so that few statements are prepared.
+    /// Returns a parameter list and its arguments, padded to one of a few lengths so that few statements are prepared.
     private static func list(_ positions: [Int64]) -> (sql: String, arguments: [(any Bindable)?]) {
         let length = lengths.first { $0 >= positions.count } ?? positions.count
         let padding = repeatElement(positions.last ?? 0, count: length - positions.count)

@@ -4,33 +4,33 @@ import GatewayAPI
 import ObjectFilters
 import RPC
 
-/// How many objects match, and how many have each device, site, day and value of a tag.
+/// The number of matching objects, in total and for each device, site, day and value of a tag.
 struct ObjectFacets: Sendable {
     struct Facet: Sendable {
         let kind: FacetKind
         /// The key of the tag; empty for other kinds.
         let key: String
-        /// Most objects first; days latest first.
+        /// The values with most objects first; days with the latest first.
         var values: [(value: String, objects: Int64)]
     }
 
     struct Result: Sendable {
         var count: Int64 = 0
-        /// `false` = at least `count`; the facets are those of the objects that were counted.
+        /// Whether `count` is exact; if not, there are at least `count` matches, and the facets cover the counted objects.
         var isExact = true
         var facets: [Facet] = []
     }
 
-    /// Values of a facet, and tags.
+    /// The limits of values for each facet, and of tags.
     static let mostValues = 20
-    /// Objects that are counted, and rows that are looked at for them.
+    /// The limits of counted objects, and of rows that are read for them.
     static let mostObjects = 10_000
     private static let mostRows = 12_000
 
     let database: Database
     let clock: any WallClock
 
-    /// - Throws: INVALID_ARGUMENT where the filter is not valid.
+    /// - Throws: INVALID_ARGUMENT if the filter is invalid.
     func facets(filter text: String, scope: Int64?) async throws -> Result {
         let filter = try ObjectListing.parse(text).resolved(at: clock.now().seconds)
         return try await database.readInBackground { connection in
@@ -54,9 +54,9 @@ struct ObjectFacets: Sendable {
     }
 }
 
-/// Counts objects that were read.
+/// Counts objects by their properties.
 struct FacetCounts {
-    /// What is counted of an object beside its tags.
+    /// The counted properties of an object, except its tags.
     struct Subject {
         let deviceID: String?
         let siteID: Int64
@@ -71,7 +71,7 @@ struct FacetCounts {
 
     private var devices: [String: Int64] = [:]
     private var sites: [Int64: Int64] = [:]
-    /// By days since 1970.
+    /// The numbers of objects by day since 1970.
     private var days: [Int64: Int64] = [:]
     private var tags: [String: [String: Int64]] = [:]
 

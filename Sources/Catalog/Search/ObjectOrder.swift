@@ -7,7 +7,7 @@ struct ObjectOrder: Sendable, Hashable {
     enum Key: String, Sendable {
         case created, size, name
 
-        /// The expression that the key's index has.
+        /// The expression in the key's index.
         fileprivate var sql: String {
             switch self {
             case .created: "created_at"
@@ -22,7 +22,7 @@ struct ObjectOrder: Sendable, Hashable {
 
     var sql: String { key.sql }
 
-    /// - Parameter text: a key, and ` desc` for the largest first; empty = `nil`.
+    /// - Parameter text: a key, optionally followed by ` desc`; empty = `nil`.
     /// - Throws: INVALID_ARGUMENT for any other text.
     static func parse(_ text: String) throws(RPCError) -> ObjectOrder? {
         guard !text.isEmpty else { return nil }
@@ -34,7 +34,7 @@ struct ObjectOrder: Sendable, Hashable {
         return ObjectOrder(key: key, isDescending: parts.count == 2)
     }
 
-    /// What an object is sorted by.
+    /// Returns the value by which an object is sorted.
     func value(of row: Row) -> OrderValue {
         switch key {
         case .created: .number(row.int64("created_at"))
@@ -44,23 +44,23 @@ struct ObjectOrder: Sendable, Hashable {
     }
 }
 
-/// Where an object is in an order: objects of equal values follow one another by their positions.
+/// The place of an object in an order: objects with equal values are sorted by position.
 struct OrderPlace: Sendable, Hashable {
     let value: OrderValue
     let position: Int64
 
-    /// Whether the place stands before another one in the ascending order.
+    /// Whether the place precedes another one in ascending order.
     func precedes(_ other: OrderPlace) -> Bool {
         value == other.value ? position < other.position : value.precedes(other.value)
     }
 }
 
-/// A value that objects are sorted by.
+/// A value by which objects are sorted.
 enum OrderValue: Sendable, Hashable {
     case number(Int64)
     case text(String)
 
-    /// Maps letters to lower case as SQL's `lower` does in both engines: ASCII letters only.
+    /// Maps ASCII letters to lower case, like SQL's `lower` in both engines.
     static func lowercased(_ text: String) -> String {
         String(decoding: text.utf8.map { $0.asciiLowercased }, as: UTF8.self)
     }
@@ -72,7 +72,7 @@ enum OrderValue: Sendable, Hashable {
         }
     }
 
-    /// Texts compare by their bytes, as in an index.
+    /// Whether the value precedes another one. Texts are compared by bytes, as in an index.
     func precedes(_ other: OrderValue) -> Bool {
         switch (self, other) {
         case (.number(let own), .number(let other)): own < other

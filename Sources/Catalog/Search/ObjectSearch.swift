@@ -3,11 +3,11 @@ import ObjectFilters
 
 /// Objects of a scope that match a filter, newest first, within a budget.
 struct ObjectSearch {
-    /// Rows that one statement reads.
+    /// The largest number of rows that one statement reads.
     private static let longestChunk = 128
     private static let shortestChunk = 8
 
-    /// A matching object, as `row` decoded it.
+    /// A matching object, decoded by `row`.
     struct Match<Value> {
         let position: Int64
         let value: Value
@@ -15,7 +15,7 @@ struct ObjectSearch {
 
     struct Matches<Value> {
         var found: [Match<Value>] = []
-        /// The position below which nothing was looked at; `nil` = everything was.
+        /// The position below which nothing was examined; `nil` = everything was.
         var rest: Int64?
     }
 
@@ -24,16 +24,16 @@ struct ObjectSearch {
     private let stream: any PositionStream
 
     /// - Parameters:
-    ///   - filter: without ages, see ``ObjectFilter/resolved(at:)``.
+    ///   - filter: a filter without ages, see ``ObjectFilter/resolved(at:)``.
     ///   - scope: the organization; `nil` = all.
     init(_ filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget) throws {
-        // The stream has only objects with the tags that all must have: these need not be read again.
+        // The stream contains only objects with the required tags, so these need not be compared again.
         rows = MatchingRows(filter.withoutRequiredTags, scope: scope, in: connection, budget: budget)
         stream = try SearchPlan.stream(of: filter, scope: scope, in: connection, budget: budget)
         self.budget = budget
     }
 
-    /// The next matches below a position: `limit` of them, or fewer where no more are there or the budget is spent.
+    /// Returns the next matches below a position: `limit` of them, or fewer if there are no more or the budget is spent.
     func matches<Value>(
         below start: Int64?, limit: Int, row: (Row) throws -> Value
     ) throws -> Matches<Value> {

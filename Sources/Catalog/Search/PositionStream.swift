@@ -1,19 +1,19 @@
-/// Positions of objects in the order of the list, newest first.
+/// A stream of object positions in the order of the list, newest first.
 protocol PositionStream: AnyObject {
-    /// The next one below a position. Positions are asked for in descending order; the same one may be asked for again.
+    /// Returns the next position below the given one. Calls have descending arguments; an argument may be repeated.
     func next(below position: Int64) throws -> PositionStep
 }
 
-/// What a stream has below a position.
+/// The next position of a stream.
 enum PositionStep {
-    /// The highest one.
+    /// The highest position below the given one.
     case found(Int64)
     case end
-    /// Nothing from `below` on; what is further down was not looked at, as the budget is spent.
+    /// No position from `below` on; lower ones were not examined because the budget is spent.
     case unknown(below: Int64)
 }
 
-/// Positions from `lowest` to `highest`; none where `lowest` is above `highest`.
+/// Positions from `lowest` to `highest`; empty if `lowest` is above `highest`.
 struct PositionBounds: Equatable {
     static let all = PositionBounds(lowest: .min, highest: .max - 1)
     static let none = PositionBounds(lowest: .max, highest: 0)

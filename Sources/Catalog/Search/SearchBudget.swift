@@ -1,13 +1,13 @@
-/// How much work a search may still do: rows that it looks at, and the like.
+/// The work that a search may still do, measured in rows read.
 ///
-/// One search's own, on one thread.
+/// It belongs to one search on one thread.
 final class SearchBudget {
-    /// What one step down an index costs, in rows.
+    /// The cost of one search in an index, in rows.
     private static let seek = 2
-    /// Entries of an index that cost what one row does.
+    /// The number of index entries that cost as much as one row.
     private static let entriesOfARow = 8
 
-    /// What the tags of one object cost, in rows.
+    /// The cost of reading the tags of one object, in rows.
     private static let tags = 2
 
     private(set) var remaining: Int

@@ -1,7 +1,7 @@
 import Basics
 import ObjectFilters
 
-/// What an object is found by, and counted under.
+/// The data of an object in the search and facet tables.
 struct SearchEntry: Sendable, Hashable {
     let position: Int64
     let organizationID: Int64
@@ -14,16 +14,16 @@ struct SearchEntry: Sendable, Hashable {
 }
 
 extension SearchEntry {
-    /// One row of `object_prefixes`.
+    /// A row of `object_prefixes`.
     struct Prefix: Hashable {
         let kind: SearchPrefix.Kind
         let text: String
     }
 
-    /// One row of `object_facets`.
+    /// A row of `object_facets`.
     struct Facet: Hashable {
         let kind: FacetKind
-        /// The key of the tag; empty for what is no value of a tag.
+        /// The key of the tag; empty for other kinds.
         let key: String
         let value: String
     }
@@ -52,12 +52,12 @@ extension SearchEntry {
     }
 }
 
-/// By what `object_facets` counts objects.
+/// The kinds of facets in `object_facets`.
 enum FacetKind: Int64, Sendable, CaseIterable {
     case all = 1
     case device = 2
     case site = 3
-    /// The day of the creation by UTC, `2026-01-31`.
+    /// The day of the creation in UTC, `2026-01-31`.
     case day = 4
     /// The values of one tag.
     case tag = 5

@@ -1,12 +1,12 @@
 import Database
 import ObjectFilters
 
-/// How a filter is searched: which streams of positions have all that can match it.
+/// The plan of a search: the streams of positions that contain all possible matches.
 ///
-/// A stream may have more than what matches: each row is compared with the whole filter. So whatever no index serves is left
-/// out here, and costs only rows that are looked at.
+/// A stream may contain more than the matches, since each row is compared with the whole filter. Terms without an index are
+/// therefore ignored here and only cost rows that are read.
 struct SearchPlan {
-    /// Where the objects are that an expression can match.
+    /// The candidates for matches of an expression.
     private enum Candidates {
         case within(PositionBounds)
         /// - `isScoped`: whether all of them belong to the organization, apart from rare exceptions.
@@ -33,7 +33,7 @@ struct SearchPlan {
         self.budget = budget
     }
 
-    /// - Parameter filter: without ages, see ``ObjectFilter/resolved(at:)``.
+    /// - Parameter filter: a filter without ages, see ``ObjectFilter/resolved(at:)``.
     static func stream(
         of filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget
     ) throws -> any PositionStream {
@@ -47,7 +47,7 @@ struct SearchPlan {
         }
     }
 
-    /// Whether most objects belong to the scope, so that it costs less to look at the others' rows than to avoid them.
+    /// Whether most objects belong to the scope, so that reading other organizations' rows costs less than avoiding them.
     private func hasMostObjects() throws -> Bool {
         guard let scope else { return true }
         let counts = try connection.query(
@@ -151,13 +151,13 @@ struct SearchPlan {
     }
 
     private func positions(createdIn interval: ObjectFilter.Interval) throws -> PositionBounds {
-        // Times before 1970 and after the year 9999 are as good as no bound.
+        // Times before 1970 and after the year 9999 do not restrict the search.
         let (lowest, highest) = (max(interval.lower ?? 0, 0), min(interval.upper ?? Self.lastTime, Self.lastTime))
         guard lowest < highest else { return .none }
         return try SearchRecords(connection).positions(createdIn: lowest..<highest, scope: scope)
     }
 
-    /// Where the objects are that a term does not match.
+    /// Returns the candidates that a term does not match.
     private func rest(of term: ObjectFilter.Term) throws -> Candidates {
         switch term {
         case .isVerified: .nothing
@@ -172,7 +172,8 @@ struct SearchPlan {
     }
 
     private func objectsOfScope() -> any PositionStream {
-        // Of all organizations together the trash is passed over where it lies: an empty page would help nobody.
+        // Over all organizations, objects in the trash are skipped in the index, because they could fill a page that would then be
+        // empty.
         guard let scope else { return index("objects", includesTrash ? [] : ["trashed_at IS NULL"]) }
         let live = index("objects", ["organization_id = $1", "trashed_at IS NULL"], scope)
         return includesTrash ? UnionStream([live, trash(of: scope)]) : live

@@ -1,9 +1,9 @@
 import ObjectFilters
 
-/// The beginnings of words that `object_prefixes` has.
+/// The prefixes of words in `object_prefixes`.
 ///
-/// Of each word some beginnings are stored, and the whole of it up to the longest. A search for any other beginning reads the
-/// rows of the next shorter one, and compares.
+/// Prefixes of certain lengths are stored for each word, and the whole word up to the longest length. A search for any other prefix
+/// reads the rows of the next shorter one and compares them.
 enum SearchPrefix {
     enum Kind: Int64, Sendable {
         case name = 1
@@ -12,10 +12,10 @@ enum SearchPrefix {
         case contentType = 3
     }
 
-    /// In characters (Unicode scalars), ascending.
+    /// The lengths in characters (Unicode scalars), ascending.
     static let lengths = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64]
 
-    /// What is stored of a word: in lower case, each once.
+    /// Returns the stored prefixes of a word, in lower case and without duplicates.
     static func stored(of word: String) -> [String] {
         let lowered = word.lowercasedByScalar
         let scalars = lowered.unicodeScalars
@@ -29,14 +29,14 @@ enum SearchPrefix {
         return stored
     }
 
-    /// What is stored of a content type: `video/` and `video/mp4`, as they are written.
+    /// Returns the stored prefixes of a content type: `video/` and `video/mp4`, in their original case.
     static func stored(ofContentType type: String) -> [String] {
         guard !type.isEmpty else { return [] }
         guard let range = range(of: type), range != type else { return [type] }
         return [range, type]
     }
 
-    /// The stored beginning that all words have which match.
+    /// Returns the stored prefix that all matching words have.
     static func stored(for pattern: ObjectFilter.Pattern) -> String {
         switch pattern {
         case .text(let text): return cut(text.lowercasedByScalar, to: lengths.last ?? 0)
@@ -47,7 +47,7 @@ enum SearchPrefix {
         }
     }
 
-    /// The stored beginning of the content types that match; `nil` where the pattern ends before the slash.
+    /// Returns the stored prefix of the matching content types; `nil` if the pattern ends before the slash.
     static func stored(forContentType pattern: ObjectFilter.Pattern) -> String? {
         switch pattern {
         case .text(let text): text
@@ -55,7 +55,7 @@ enum SearchPrefix {
         }
     }
 
-    /// `video/` of `video/mp4`.
+    /// Returns `video/` for `video/mp4`.
     private static func range(of type: String) -> String? {
         type.utf8.firstIndex(of: UInt8(ascii: "/")).map { String(type[...$0]) }
     }

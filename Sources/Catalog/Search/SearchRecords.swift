@@ -1,13 +1,13 @@
 import Basics
 import Database
 
-/// The SQL of what objects are found by and counted under.
+/// The SQL of the search and facet tables.
 ///
-/// An object has rows from the commit that makes it until it goes to the trash or is deleted, and again once it is restored.
+/// An object has rows from the commit that creates it until it goes to the trash or is deleted, and again after it is restored.
 package struct SearchRecords {
-    /// Rows of prefixes in one statement are filled up to a multiple of this, so that few statements are prepared.
+    /// The numbers of rows of prefixes in one statement are multiples of this, so that few statements are prepared.
     private static let step = 8
-    /// Spans of time that `object_times` has rows for, in microseconds.
+    /// The lengths of the time spans for which `object_times` has rows, in microseconds.
     static let slot: Int64 = 600_000_000
     static let day: Int64 = 86_400_000_000
 
@@ -85,14 +85,12 @@ package struct SearchRecords {
         self.connection = connection
     }
 
-    /// Has an object found and counted that is not: one that leaves the trash, or whose tags were changed since
-    /// ``remove(objectID:)``.
+    /// Adds an object to the search and facet tables: one that leaves the trash, or whose tags changed after ``remove(objectID:)``.
     package func enter(objectID: String) throws {
         if let entry = try entry(objectID: objectID) { try enter(entry) }
     }
 
-    /// Has an object neither found by words nor counted. To be called before it goes to the trash, is deleted, or its tags
-    /// change.
+    /// Removes an object from the search and facet tables. Called before it goes to the trash, is deleted, or its tags change.
     package func remove(objectID: String) throws {
         if let entry = try entry(objectID: objectID) { try remove(entry) }
     }
@@ -131,7 +129,7 @@ package struct SearchRecords {
             """, arguments: [entry.organizationID] + Array(keys))
     }
 
-    /// The rows of VALUES, with commas between them.
+    /// Returns the rows of a VALUES clause, separated by commas.
     private static func rows(_ count: Int, _ row: (Int) -> String) -> String {
         var rows = ""
         rows.reserveCapacity(count * 32)
@@ -157,7 +155,7 @@ package struct SearchRecords {
         facets.flatMap { [$0.kind.rawValue, $0.key, $0.value] as [(any Bindable)?] }
     }
 
-    /// Replaces the content type that an object is found by.
+    /// Replaces an object's content type in the search tables.
     func setContentType(_ type: String, ofFile fileID: String) throws {
         let found = try connection.first(
             "SELECT position, organization_id FROM objects WHERE file_id = $1 AND trashed_at IS NULL", fileID
@@ -175,7 +173,7 @@ package struct SearchRecords {
         }
     }
 
-    /// What an object is found by, unless it is in the trash, or one of an earlier version that has no rows yet.
+    /// Returns the object's data for the tables, unless it is in the trash, or one of an earlier version that has no rows yet.
     private func entry(objectID: String) throws -> SearchEntry? {
         let entry = try connection.first(
             "SELECT \(ObjectRecords.columns) FROM objects o WHERE o.id = $1", objectID
@@ -189,19 +187,19 @@ package struct SearchRecords {
         try connection.query("SELECT id FROM organizations ORDER BY id") { $0.int64("id") }
     }
 
-    /// The position from which on all objects have their rows; `nil` = all.
+    /// Returns the position from which on all objects have rows; `nil` = all have.
     func upgraded() throws -> Int64? {
         try connection.first("SELECT position FROM search_upgrade") { $0.int64("position") }
     }
 
-    /// Between which positions objects are that were created in an interval, in microseconds.
+    /// Returns the range of positions of objects that were created in an interval, in microseconds.
     func positions(createdIn interval: Range<Int64>, scope: Int64?) throws -> PositionBounds {
         guard !interval.isEmpty else { return .none }
         let (first, last) = (interval.lowerBound / Self.slot, (interval.upperBound - 1) / Self.slot)
         let (firstDay, lastDay) = (interval.lowerBound / Self.day, (interval.upperBound - 1) / Self.day)
         let slotsOfADay = Self.day / Self.slot
         if firstDay == lastDay { return try positions(span: Self.slot, first...last, scope) }
-        // The days at both ends by their slots, those in between as a whole.
+        // The first and the last day by slots, the days in between as a whole.
         var bounds = try positions(span: Self.slot, first...((firstDay + 1) * slotsOfADay - 1), scope)
         bounds = bounds.hull(try positions(span: Self.slot, (lastDay * slotsOfADay)...last, scope))
         guard firstDay + 1 < lastDay else { return bounds }

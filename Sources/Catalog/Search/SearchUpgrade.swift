@@ -1,27 +1,27 @@
 import Basics
 import Database
 
-/// Enters the objects of earlier versions into what search reads, newest first, while the gateway serves.
+/// Adds the objects of earlier versions to the search tables, newest first, while the gateway serves.
 ///
-/// Each transaction is small, and other writes have the writer for as long again behind it. How far it came is in the
+/// Each transaction is small and is followed by a pause of the same length for other writes. The progress is stored in the
 /// database, so that a restart repeats nothing.
 struct SearchUpgrade: Sendable {
-    /// Objects in one transaction.
+    /// The number of objects in one transaction.
     private static let batch = 100
-    /// Between two reports of the progress.
+    /// The time between two reports of the progress.
     private static let reportInterval = Duration.seconds(10)
-    /// After a failure.
+    /// The pause after a failure.
     private static let retryDelay = Duration.seconds(60)
-    /// Between two transactions, at least.
+    /// The shortest pause between two transactions.
     private static let shortestPause = Duration.milliseconds(5)
 
     let database: Database
     let log: Logger
     let progress = SearchUpgradeProgress()
-    /// Throws when the task is cancelled.
+    /// Sleeps; throws if the task is cancelled.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-    /// Returns when all objects are entered, or its task is cancelled.
+    /// Returns when all objects are added, or its task is cancelled.
     func run() async {
         while !Task.isCancelled {
             do {
@@ -64,7 +64,7 @@ struct SearchUpgrade: Sendable {
     }
 }
 
-/// How many objects of earlier versions are not in the search tables yet; read at any time, by any thread.
+/// The number of objects of earlier versions that are not in the search tables yet; any thread may read it at any time.
 package final class SearchUpgradeProgress: Sendable {
     private let count = Lock(0)
 
@@ -74,7 +74,7 @@ package final class SearchUpgradeProgress: Sendable {
 }
 
 extension SearchRecords {
-    /// How many objects have no rows yet.
+    /// Counts the objects without rows.
     func countRemaining() throws -> Int {
         try connection.first(
             """
@@ -84,9 +84,9 @@ extension SearchRecords {
         ) { $0.int("objects") } ?? 0
     }
 
-    /// Enters the newest objects that have no rows yet.
+    /// Adds the newest objects without rows.
     ///
-    /// - Returns: how many; 0 = all objects have theirs.
+    /// - Returns: the number of added objects; 0 = all objects have rows.
     func enterNext(_ count: Int) throws -> Int {
         guard let upgraded = try upgraded() else { return 0 }
         let objects = try connection.query(
@@ -107,7 +107,7 @@ extension SearchRecords {
         return objects.count
     }
 
-    /// Fills in what earlier versions did not keep of an object.
+    /// Adds the name that earlier versions did not store for an object.
     private func describe(_ object: CatalogObject, at position: Int64, tags: [String: String]) throws -> CatalogObject {
         guard object.description.name == nil else { return object }
         let name = object.name(tags: tags)

@@ -1,24 +1,24 @@
 import Database
 import ObjectFilters
 
-/// Objects that match a filter, in an order other than the list's own.
+/// A search for objects in an order other than the list's own.
 ///
-/// Where few objects can match, all of them are read and sorted. Otherwise the order's own index is followed, and what does
-/// not match is passed over, up to a bound: the page comes back short then.
+/// If few objects can match, all of them are read and sorted. Otherwise the order's own index is followed and non-matching objects
+/// are skipped, up to a limit, after which the page is short.
 struct SortedSearch {
-    /// Objects that are read to be sorted, and rows that are looked at for one page.
+    /// The limit of objects that are read to be sorted, and of rows that are read for one page.
     static let mostObjects = 10_000
     private static let chunk = 128
 
     struct Page {
         var found: [(place: OrderPlace, object: CatalogObject)] = []
-        /// Where the next page goes on; `nil` = there is none.
+        /// The place after which the next page begins; `nil` = there is none.
         var next: OrderPlace?
     }
 
     let connection: Connection
     let order: ObjectOrder
-    /// Without ages, see ``ObjectFilter/resolved(at:)``.
+    /// The filter without ages, see ``ObjectFilter/resolved(at:)``.
     let filter: ObjectFilter
     let scope: Int64?
 
@@ -30,7 +30,7 @@ struct SortedSearch {
         order.isDescending ? right.precedes(left) : left.precedes(right)
     }
 
-    /// All matches sorted; `nil` where more may match than are read.
+    /// Returns all matches, sorted; `nil` if more may match than are read.
     private func sorted(after: OrderPlace?, size: Int) throws -> Page? {
         guard filter.root != ObjectFilter.everything.hidingTrash.root else { return nil }
         let search = try ObjectSearch(
@@ -77,7 +77,7 @@ struct SortedSearch {
         return page
     }
 
-    /// The next places of one organization's objects, from the index.
+    /// Returns the next places of one organization's objects, from the index.
     private func places(of organization: Int64, after: OrderPlace?) throws -> [OrderPlace] {
         let (comparison, direction) = order.isDescending ? ("<", "DESC") : (">", "ASC")
         func places(_ condition: String, _ ordering: String, _ arguments: [(any Bindable)?]) throws -> [OrderPlace] {

@@ -1,12 +1,12 @@
 import Basics
 import Database
 
-/// How an object came to the trash.
+/// The author and the reason of an object's move to the trash.
 struct Trashing: Sendable, Hashable {
-    /// The author, as the audit log names them.
+    /// The author, as in the audit log.
     let actor: String
     let reason: String
-    /// When it is deleted permanently, by its organization's setting of today.
+    /// The time of its permanent deletion, by its organization's current setting.
     let purgeAt: UnixTime
 }
 
@@ -39,7 +39,7 @@ extension ObjectRecords {
 
     /// Moves an object that is not in the trash there.
     ///
-    /// - Parameter actor: who does, as the audit log names them.
+    /// - Parameter actor: the author, as in the audit log.
     func trash(_ object: CatalogObject, by actor: String, reason: String, at now: UnixTime) throws {
         try SearchRecords(connection).remove(objectID: object.id)
         try connection.execute(
@@ -47,7 +47,7 @@ extension ObjectRecords {
             now.microseconds, actor, reason)
     }
 
-    /// Takes an object out of the trash.
+    /// Removes an object from the trash.
     func restore(_ object: CatalogObject, at now: UnixTime) throws {
         try connection.execute(
             """
@@ -56,7 +56,7 @@ extension ObjectRecords {
         try SearchRecords(connection).enter(objectID: object.id)
     }
 
-    /// - Returns: `nil` where the object is not in the trash.
+    /// - Returns: `nil` if the object is not in the trash.
     func trashing(of object: CatalogObject) throws -> Trashing? {
         guard let trashedAt = object.trashedAt else { return nil }
         let purgeAt = try trashGrace(organizationID: object.owner.organizationID).end(from: trashedAt)
@@ -67,7 +67,7 @@ extension ObjectRecords {
         }
     }
 
-    /// Objects that were in the trash for long enough, the longest first.
+    /// Returns objects whose time in the trash is over, the oldest entries first.
     func purgeable(
         organizationID: Int64, _ grace: TrashGrace, _ permit: DeletionPermit, count: Int
     ) throws -> [CatalogObject] {
@@ -79,7 +79,7 @@ extension ObjectRecords {
             """, organizationID, limit.microseconds, count, row: Self.object)
     }
 
-    /// How many objects were trashed before `limit`, and their bytes; from the index alone.
+    /// Counts the objects moved to the trash before `limit`, and their bytes, by the index alone.
     ///
     /// - Parameter limit: `nil` = all that are in the trash.
     func countTrash(organizationID: Int64, before limit: UnixTime? = nil) throws -> Amount {

@@ -2,9 +2,9 @@ import Accounts
 import Basics
 import Database
 
-/// The end of what is in the trash: by its organization's setting.
+/// The permanent deletion of objects in the trash, by their organization's setting.
 extension ObjectRemoval {
-    /// The setting, and what is in the trash.
+    /// Returns the setting and the amount in the trash.
     func trash(for caller: Caller) async throws -> (grace: TrashGrace, content: Amount) {
         let organizationID = caller.organization.id
         return try await database.readInBackground { connection in
@@ -16,7 +16,7 @@ extension ObjectRemoval {
         }
     }
 
-    /// - Returns: what was in the trash for longer than that. The next sweep deletes it, unless this was a dry run.
+    /// - Returns: the amount that was in the trash for longer than that. The next sweep deletes it, unless this was a dry run.
     func setTrashGrace(days: Int32, isDryRun: Bool, by caller: Caller) async throws -> Amount {
         let now = clock.now()
         let organizationID = caller.organization.id
@@ -33,13 +33,13 @@ extension ObjectRemoval {
         return affected
     }
 
-    /// Deletes what was in the trash for long enough.
+    /// Deletes objects whose time in the trash is over.
     ///
-    /// - Returns: how many objects.
+    /// - Returns: the number of objects.
     func sweepTrash(_ permit: DeletionPermit) async throws -> Int {
         let organizations = try await database.read { connection in
             let records = ObjectRecords(connection)
-            // Looking costs no commit.
+            // Checked by a read, which costs no commit.
             return try SearchRecords(connection).organizations().filter { id in
                 let grace = try records.trashGrace(organizationID: id)
                 return try !records.purgeable(organizationID: id, grace, permit, count: 1).isEmpty
@@ -52,12 +52,12 @@ extension ObjectRemoval {
         return purged
     }
 
-    /// - Returns: how many objects; fewer than a batch where none is left.
+    /// - Returns: the number of objects; fewer than a batch if none is left.
     private func purgeBatch(of organizationID: Int64, _ permit: DeletionPermit) async throws -> Int {
         try await database.write(mayUseReserve: true) { connection in
             let now = try permit.now()
             let records = ObjectRecords(connection)
-            // What stands there now counts: an object may have been restored since the sweep began.
+            // Read again, because an object may have been restored since the sweep began.
             let grace = try records.trashGrace(organizationID: organizationID)
             let purgeable = try records.purgeable(organizationID: organizationID, grace, permit, count: batch)
             guard !purgeable.isEmpty else { return 0 }

@@ -1,19 +1,19 @@
 import Basics
 
-/// How long an organization's objects stay in the trash.
+/// The time that an organization's objects stay in the trash.
 struct TrashGrace: Sendable, Hashable {
-    /// Without a setting of the organization.
+    /// The default for organizations without a setting.
     static let defaultDays: Int32 = 7
-    /// The longest lifetime of a presigned URL. Nothing is swept from the trash before those of its time have ended.
+    /// The longest lifetime of a presigned URL. Objects stay in the trash at least until the URLs issued before have expired.
     private static let longestDownload = Duration.hours(1)
 
-    /// 0 = objects are deleted at once.
+    /// The time in days; 0 = objects are deleted at once.
     let days: Int32
 
-    /// What was trashed before is deleted.
+    /// Returns the time before which trashed objects are deleted.
     func limit(at now: UnixTime) -> UnixTime { now.subtracting(length) }
 
-    /// When an object that was trashed at `time` is deleted.
+    /// Returns the time at which an object that was trashed at `time` is deleted.
     func end(from time: UnixTime) -> UnixTime { time.adding(length) }
 
     private var length: Duration { max(.days(Int64(days)), Self.longestDownload) }

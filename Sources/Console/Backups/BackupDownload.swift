@@ -1,65 +1,39 @@
+import Foundation
 import HTTPTypes
-import Proto
-import RPC
-import ThreadCalls
 
-/// The bytes of an archive, taken out of the messages of a Backup call.
-///
-/// Sendable although it has state: that is touched on the thread of its connection only.
-final class BackupDownload: HTTPBodySource, @unchecked Sendable {  // used by its connection's thread alone
-    private let messages: any LocalMessages
-    private var rest: ArraySlice<UInt8> = []
-    /// The archive's summary has come: all of it is there.
-    private var isWhole = false
+/// The download of a backup, as a browser gets it.
+enum BackupDownload {
+    private struct Failure: Decodable {
+        struct Reason: Decodable {
+            let message: String
+        }
 
-    private init(_ messages: any LocalMessages) {
-        self.messages = messages
+        let error: Reason
     }
 
-    /// The answer to the browser: the archive as it is made, or the error.
-    static func response(to call: any LocalMessages, named name: String) -> HTTPResponse {
-        let download = BackupDownload(call)
-        do throws(RPCError) {
-            guard try download.takeNext() else {
-                download.close()
-                return refusal("the gateway sent no backup")
-            }
-        } catch {
-            download.close()
-            return refusal(error.message)
-        }
+    /// The archive as it is made, or the gateway's reason why there is none, in words for the user. An archive that is not whole
+    /// breaks off, as the gateway's own response does.
+    ///
+    /// - Parameter answer: the gateway's response by REST.
+    static func response(_ answer: HTTPResponse, named name: String) -> HTTPResponse {
+        guard answer.status == 200 else { return refusal(answer) }
         let fields: HTTPFields = [
             "Content-Type": "application/octet-stream", "Content-Disposition": "attachment; filename=\"\(name)\"",
         ]
-        return .console(200, fields, body: .stream(download))
+        return .console(200, fields, body: answer.body)
     }
 
-    /// The answer without an archive: the reason, in words for the user.
-    static func refusal(_ reason: String) -> HTTPResponse {
-        .console(409, ["Content-Type": "text/plain; charset=utf-8"], body: .bytes(Array("\(reason)\n".utf8)))
-    }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-        while rest.isEmpty {
-            guard let hasMore = try? takeNext() else { return nil }
-            guard hasMore else { return isWhole ? 0 : nil }
+    private static func refusal(_ answer: HTTPResponse) -> HTTPResponse {
+        var reason = "the gateway sent no backup"
+        switch answer.body {
+        case .bytes(let json):
+            if let failure = try? JSONDecoder().decode(Failure.self, from: Data(json)) {
+                reason = failure.error.message
+            }
+        case .stream(let source): source.close()
+        case .file, .omitted: break
         }
-        let taken = rest.prefix(buffer.count)
-        buffer.copyBytes(from: taken)
-        rest = rest.dropFirst(taken.count)
-        return taken.count
-    }
-
-    func close() { messages.close() }
-
-    /// - Returns: whether there was a message.
-    private func takeNext() throws(RPCError) -> Bool {
-        guard let bytes = try messages.next() else { return false }
-        guard let chunk = try? BackupChunk(decoding: bytes) else {
-            throw RPCError(bare: .internalError, "the gateway failed")
-        }
-        rest = chunk.data[...]
-        isWhole = isWhole || chunk.summary != nil
-        return true
+        let status = answer.status == 401 ? 401 : 409
+        return .console(status, ["Content-Type": "text/plain; charset=utf-8"], body: .bytes(Array("\(reason)\n".utf8)))
     }
 }

@@ -15,7 +15,7 @@ enum CallOutcome<Answer> {
 
 /// The gateway's calls, as the console makes them for a browser.
 struct GatewayCalls: Sendable {
-    /// Takes the calls of browsers, which are Connect's.
+    /// Takes the calls of browsers, which are Connect's, and backups.
     let handler: any HTTPRequestHandler
     /// Takes the console's own.
     let local: LocalCalls
@@ -53,12 +53,20 @@ struct GatewayCalls: Sendable {
         }
     }
 
-    /// Begins a backup.
-    func backup(
-        _ request: BackupRequest, _ token: Secret, for head: HTTPRequestHead
-    ) throws(RPCError) -> any LocalMessages {
+    /// Begins a backup, by its route over REST.
+    ///
+    /// - Returns: the gateway's response: the archive's bytes as they are made, or the failure in JSON.
+    func backup(_ options: BackupOptions, _ token: Secret, for head: HTTPRequestHead) -> HTTPResponse {
+        guard let route = BackupServiceMethods.routes.first else { return .refusal(.failure) }
         head.leaveLogToCall()
-        return try local.call(BackupServiceMethods.backup, request, for: head.caller(token))
+        let body = Array(#"{"withoutObjects":\#(options.withoutObjects)}"#.utf8)
+        switch handler.begin(head.forwarded(to: route.template.text, token, json: body)) {
+        case .respond(let response):
+            return response
+        case .receive(let sink):
+            body.withUnsafeBytes { sink.receive($0) }
+            return sink.finish()
+        }
     }
 
     private func unary<Response: Message, Answer>(
@@ -83,13 +91,15 @@ extension HTTPRequestHead {
     fileprivate func leaveLogToCall() { notes.isCall = true }
 
     /// The browser's call, as it goes on.
-    fileprivate func forwarded(to path: String, _ token: Secret) -> HTTPRequestHead {
-        var fields: HTTPFields = [
-            "host": self.fields["host"] ?? "", "content-type": self.fields["content-type"] ?? "",
-        ]
+    ///
+    /// - Parameter json: the body, where it is not the browser's own.
+    fileprivate func forwarded(to path: String, _ token: Secret, json: [UInt8]? = nil) -> HTTPRequestHead {
+        let type = json == nil ? self.fields["content-type"] ?? "" : "application/json"
+        var fields: HTTPFields = ["host": self.fields["host"] ?? "", "content-type": type]
         for (name, value) in callFields(Self.kept.union(Self.keptOfConnect), token) { fields.append(name, value) }
         return HTTPRequestHead(
-            method: "POST", target: path, fields: fields, framing: framing, origin: origin)
+            method: "POST", target: path, fields: fields, framing: json.map { .length(Int64($0.count)) } ?? framing,
+            origin: origin)
     }
 
     /// The sender of this request as the caller of a call that the console makes.

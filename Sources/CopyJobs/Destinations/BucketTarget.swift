@@ -1,6 +1,6 @@
 import StoreProtocol
 
-/// Where a bucket is.
+/// The location of a bucket.
 package struct BucketLocation: Sendable {
     package let endpoint: StoreEndpoint
     package let bucket: String
@@ -16,14 +16,14 @@ package struct BucketLocation: Sendable {
     var name: String { "\(endpoint.text)/\(bucket)" }
 }
 
-/// A bucket of an object store to copy to.
+/// A bucket of an object store as a destination.
 package struct BucketTarget: DestinationTarget {
     package let location: BucketLocation
     package let dialect: ClientRequest.Dialect
     package let credentials: SigningCredentials
-    /// Bytes; an object of at most that size is put whole.
+    /// The size of a part in bytes; objects up to that size are sent in one request.
     package let partSize: Int64
-    /// PEM file of the authorities whose certificate the store must show; `nil` = those that the system trusts.
+    /// The PEM file of authorities for the store's certificate; `nil` = those that the system trusts.
     package let authorities: String?
 
     package init(
@@ -48,7 +48,7 @@ package struct BucketTarget: DestinationTarget {
 }
 
 extension CopyTarget {
-    /// - Parameter organizations: whose jobs may copy there, by name; `nil` = everybody's.
+    /// - Parameter organizations: the names of the organizations that may copy there; `nil` = all.
     package static func bucket(_ target: BucketTarget, organizations: [String]? = nil) -> CopyTarget {
         CopyTarget(target, organizations: organizations)
     }

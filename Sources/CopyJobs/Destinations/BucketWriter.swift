@@ -3,11 +3,11 @@ import HTTPClient
 import StoreClient
 import StoreProtocol
 
-/// Copies into a bucket of an object store: small objects whole, larger ones in parts, each verified by the store.
+/// Copies into a bucket of an object store: small objects in one request, larger ones in parts, each verified by the store.
 struct BucketWriter: DestinationWriter {
     private let target: BucketTarget
     private let clock: any WallClock
-    /// One item at a time uses it; its connection is kept for the requests of that.
+    /// The connection for the requests of one item at a time.
     private let connection: HTTPConnection
 
     init(_ target: BucketTarget, clock: any WallClock) {
@@ -27,7 +27,7 @@ struct BucketWriter: DestinationWriter {
         do {
             found = try await store(item).head()
         } catch let refusal as StoreRefusal where refusal.status == 403 {
-            // A key that may only write.
+            // The key may only write.
             return .unknown
         }
         guard let found else { return .nothing }
@@ -36,7 +36,7 @@ struct BucketWriter: DestinationWriter {
         return ETag.matches(found.etag, try await etag(of: item, source)) ? .same : .another
     }
 
-    /// What the store makes of an object that is sent as this one would be.
+    /// Returns the ETag that the store would give the object.
     private func etag(of item: CopyItem, _ source: CopySource) async throws -> String {
         let size = partSize(of: item)
         guard source.size > size else {
@@ -53,7 +53,7 @@ struct BucketWriter: DestinationWriter {
     func write(
         _ item: CopyItem, _ source: CopySource, over found: DestinationContent, replaces: Bool, _ progress: CopyProgress
     ) async throws {
-        // Where the store says what is there that is known by now, and not every store knows such a condition.
+        // If the store can say what exists, that is known by now; and not every store supports the condition.
         let replaces = replaces || found != .unknown
         let store = try store(item)
         if source.size <= partSize(of: item) {
@@ -65,7 +65,7 @@ struct BucketWriter: DestinationWriter {
         do {
             try await sendParts(item, source, store, replaces: replaces, progress)
         } catch let refusal as StoreRefusal where refusal.code == "NoSuchUpload" {
-            // The next attempt begins another one.
+            // The next attempt begins another multipart upload.
             try await progress.began(nil)
             throw refusal
         }
@@ -115,7 +115,7 @@ struct BucketWriter: DestinationWriter {
             credentials: target.credentials, over: connection, clock: clock)
     }
 
-    /// The configured one, or what keeps a larger object within the most parts that there may be, in whole MiB.
+    /// Returns the configured part size, or a larger one in whole MiB that keeps the object within the limit of parts.
     private func partSize(of item: CopyItem) -> Int64 {
         let needed = (item.size - 1) / PartRange.maximumCount + 1
         return max(item.multipart?.partSize ?? target.partSize, (needed + 0xF_FFFF) & ~0xF_FFFF)

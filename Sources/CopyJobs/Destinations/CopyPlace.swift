@@ -3,14 +3,13 @@ import Proto
 import RPC
 import StoreProtocol
 
-/// Where a job copies to, as its request named it and its row keeps it: worth something as long as the configuration
-/// lists what it names.
+/// The destination in a job's request, which is also stored in its row. It is only usable while the configuration lists it.
 struct CopyPlace: Sendable, Hashable {
     let endpoint: String
     let bucket: String
     let region: String
 
-    /// - Throws: INVALID_ARGUMENT for what is no place, whatever the configuration lists.
+    /// - Throws: INVALID_ARGUMENT for an invalid destination, independent of the configuration.
     init(_ request: CopyDestination) throws(RPCError) {
         endpoint = request.endpoint
         bucket = request.bucket

@@ -1,10 +1,10 @@
-/// How an organization's items come to a place.
+/// The writer for an organization's items at a destination.
 struct CopyRoute: Sendable {
     let writer: any DestinationWriter
-    /// With what the path of each must begin, where organizations share the destination; `nil` = with anything.
+    /// The required prefix of paths if organizations share the destination; `nil` = none.
     let prefix: String?
 
-    /// Why the key cannot be one there; `nil` = it can.
+    /// Returns the reason why the key is invalid at the destination; `nil` = it is valid.
     func objection(to key: String) -> String? {
         if let objection = writer.objection(to: key) { return objection }
         guard let prefix, !writer.path(of: key).hasPrefix(prefix) else { return nil }

@@ -2,14 +2,13 @@ import Accounts
 import Basics
 import StoreProtocol
 
-/// A place that the configuration lets jobs copy to.
+/// A destination in the configuration.
 package struct CopyTarget: Sendable {
     let place: any DestinationTarget
-    /// Whose jobs may copy there; `nil` = everybody's, and where the gateway has several organizations each below a folder of
-    /// its name.
+    /// The organizations that may copy there; `nil` = all, and if the gateway has several, each below a folder with its name.
     package let organizations: [ConfiguredOrganization]?
 
-    /// - Parameter organizations: by name.
+    /// - Parameter organizations: the names.
     init(_ place: any DestinationTarget, organizations: [String]?) {
         self.place = place
         self.organizations = organizations.map { names in
@@ -21,11 +20,11 @@ package struct CopyTarget: Sendable {
     package var name: String { place.name }
 }
 
-/// What the configuration says of a destination; each kind of destination has its own, beside its writer.
+/// The configuration of a destination; each kind of destination has a type of its own, beside its writer.
 protocol DestinationTarget: Sendable {
-    /// For people; no two targets share it.
+    /// The name for people; unique among all targets.
     var name: String { get }
 
-    /// The writer for a place that a job names; `nil` where the place is not this target, or not below it.
+    /// Returns the writer for a job's destination; `nil` if the destination is not this target, or below it.
     func writer(for place: CopyPlace, _ environment: CopyEnvironment) -> (any DestinationWriter)?
 }

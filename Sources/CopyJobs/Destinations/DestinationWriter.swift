@@ -1,58 +1,58 @@
 import Basics
 import HTTPClient
 
-/// Brings items to one destination.
+/// Writes items to one destination.
 protocol DestinationWriter: Sendable {
-    /// Why the key cannot be one there; `nil` = it can.
+    /// Returns the reason why the key is invalid at the destination; `nil` = it is valid.
     func objection(to key: String) -> String?
 
-    /// The path of a key from the destination's root on; equal paths are the same file or object there.
+    /// Returns the path of a key from the destination's root on; equal paths are the same file or object.
     func path(of key: String) -> String
 
-    /// What the destination has at that key already.
+    /// Determines what the destination already has under the key.
     func found(_ item: CopyItem, _ source: CopySource) async throws -> DestinationContent
 
-    /// Goes on where an earlier attempt stopped. Whole when it returns, and durable where that is this machine's to do;
-    /// until then nothing is there under the key.
+    /// Writes the item, continuing an earlier attempt. On return it is complete, and durable if the destination is on this machine;
+    /// before that nothing exists under the key.
     ///
     /// - Parameters:
     ///   - found: what was found there before.
-    ///   - replaces: whether something else may be written over that is there by then.
+    ///   - replaces: whether other content that exists by then may be overwritten.
     func write(
         _ item: CopyItem, _ source: CopySource, over found: DestinationContent, replaces: Bool, _ progress: CopyProgress
     ) async throws
 
-    /// Removes what is there of an item that will not be finished.
+    /// Removes the remains of an item that will not be finished.
     func abandon(_ item: CopyItem) async throws
 }
 
-/// What a destination has at a key.
+/// The content of a destination under a key.
 enum DestinationContent: Sendable, Hashable {
     case nothing
-    /// The very bytes that are to be copied.
+    /// The same bytes as the source.
     case same
     case another
-    /// It does not say.
+    /// The destination does not tell.
     case unknown
 }
 
-/// The bytes that are copied; they never change.
+/// The source of a copy, which never changes.
 struct CopySource: Sendable {
     let file: FileReader
     let size: Int64
     let crc64: UInt64
 }
 
-/// What writers take from the gateway.
+/// The services of the gateway that writers use.
 struct CopyEnvironment: Sendable {
     let clock: any WallClock
 }
 
-/// Where an attempt tells how far it is. Each of these is durable when it returns, and throws `CancellationError` once
-/// the job is canceled.
+/// Records the progress of an attempt. Each function returns when the record is durable, and throws `CancellationError` if the job
+/// was canceled.
 struct CopyProgress: Sendable {
-    /// Bytes that the destination has, from the first on.
+    /// Records the number of bytes at the destination, counted from the first.
     let reached: @Sendable (_ bytes: Int64) async throws -> Void
-    /// What an attempt to come goes on with.
+    /// Records the multipart upload that a later attempt will continue.
     let began: @Sendable (_ multipart: CopyItem.Multipart?) async throws -> Void
 }

@@ -2,10 +2,10 @@ import Basics
 import Foundation
 import HTTPClient
 
-/// A folder that is held open, so that what is done in it is done in it and nowhere else.
+/// An open folder, so that operations apply to it even if its path changes.
 ///
-/// The way from the root is walked name by name, and no symbolic link is followed: whoever may write below the root
-/// cannot lead a copy out of it.
+/// The path is opened name by name from the root without following symbolic links, so that users who may write below the root
+/// cannot redirect a copy.
 final class Folder: Sendable {
     private let descriptor: Int32
 
@@ -13,7 +13,7 @@ final class Folder: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Whether something has that name that is no folder.
+    /// Whether a file of that name exists that is not a folder.
     func hasFile(_ name: String) -> Bool {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return errno != ENOENT }
@@ -24,17 +24,19 @@ final class Folder: Sendable {
         close(descriptor)
     }
 
+    /// Opens a folder below a root.
+    ///
     /// - Parameters:
-    ///   - root: must be there, and may be a link.
-    ///   - makes: whether those that are missing are made. The names of all are durable then.
-    ///   - visit: called with each folder on the way, but for the last.
-    /// - Returns: `nil` where one is missing.
+    ///   - root: has to exist, and may be a symbolic link.
+    ///   - makes: whether missing folders are created; the names of all folders are then durable.
+    ///   - visit: called with each folder of the path except the last.
+    /// - Returns: `nil` if a folder is missing.
     /// - Throws: `CopyFailure`.
     static func open(
         _ root: String, _ names: some Sequence<String>, makes: Bool, visit: (Folder) throws -> Void = { _ in }
     ) throws -> Folder? {
         let first = Foundation.open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // A disk that is not mounted yet may be so later.
+        // A disk that is not mounted may be mounted later.
         guard first >= 0 else { throw failure("open the destination's root folder", .transient()) }
         var folder = Folder(first)
         for name in names {
@@ -47,7 +49,7 @@ final class Folder: Sendable {
                 next = folder.openChild(name)
             }
             guard next >= 0 else { throw failure("open a folder") }
-            // Also one that is there: whoever made it may have been killed before its name was durable.
+            // Existing folders, too: the process that created one may have been killed before its name was durable.
             if makes, fsync(folder.descriptor) != 0 { throw failure("sync a folder") }
             let child = Folder(next)
             try visit(folder)
@@ -56,7 +58,7 @@ final class Folder: Sendable {
         return folder
     }
 
-    /// Makes the names in it durable.
+    /// Makes the names in the folder durable.
     ///
     /// - Throws: `CopyFailure`.
     func synchronize(_ fsync: (Int32) -> Int32) throws {
@@ -67,7 +69,7 @@ final class Folder: Sendable {
         openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     }
 
-    /// The path of a file in it, good as long as this is held (proc(5), `/proc/self/fd`).
+    /// Returns a path of a file in the folder that is valid while this object exists (proc(5), `/proc/self/fd`).
     func path(of name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
 
     private static func failure(_ what: String, _ failureKind: FailureKind? = nil) -> CopyFailure {

@@ -1,6 +1,6 @@
-/// A folder of this machine, and all below it. Requests name it `file:///path`.
+/// A folder of this machine, and everything below it, as a destination. Requests use `file:///path`.
 package struct FolderTarget: DestinationTarget {
-    /// Absolute, without a slash at its end; must be there.
+    /// The absolute path without a slash at its end; has to exist.
     package let root: String
 
     package init(root: String) {
@@ -13,7 +13,7 @@ package struct FolderTarget: DestinationTarget {
         folders(to: place).map { FolderWriter(root: root, folders: $0) }
     }
 
-    /// The folders that lead from the root to the place.
+    /// Returns the names of the folders from the root to the destination.
     private func folders(to place: CopyPlace) -> [String]? {
         guard place.endpoint.hasPrefix(CopyPlace.fileScheme) else { return nil }
         var path = place.endpoint.dropFirst(CopyPlace.fileScheme.count)
@@ -28,7 +28,7 @@ package struct FolderTarget: DestinationTarget {
 }
 
 extension CopyTarget {
-    /// - Parameter organizations: whose jobs may copy there, by name; `nil` = everybody's.
+    /// - Parameter organizations: the names of the organizations that may copy there; `nil` = all.
     package static func folder(_ target: FolderTarget, organizations: [String]? = nil) -> CopyTarget {
         CopyTarget(target, organizations: organizations)
     }

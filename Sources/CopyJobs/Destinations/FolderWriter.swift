@@ -2,18 +2,18 @@ import Foundation
 import HTTPClient
 import StoreClient
 
-/// Copies into folders of this machine: first into a file of another name, then, whole and synced, to its name.
+/// Copies into folders of this machine: first to a temporary file, which is renamed when it is complete and synced.
 struct FolderWriter: DestinationWriter {
-    /// Between two reports, and between two looks whether the job was canceled; bytes.
+    /// The number of bytes between two reports, and between two checks for cancellation.
     private static let stride: Int64 = 16 << 20
 
     let root: String
-    /// Below the root, from the outermost on.
+    /// The folders below the root, the outermost first.
     let folders: [String]
-    /// fsync(2); a test puts its own here.
+    /// fsync(2), which tests replace.
     var synchronize: @Sendable (Int32) -> Int32 = { fsync($0) }
 
-    /// Whether a folder or a file may have that name: 1 to 255 bytes, no slash, neither `.` nor `..`, no control character.
+    /// Whether a folder or a file may have the name: 1 to 255 bytes, no slash, neither `.` nor `..`, no control character.
     static func isName(_ name: String) -> Bool {
         (1...255).contains(name.utf8.count) && name != "." && name != ".."
             && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
@@ -25,12 +25,12 @@ struct FolderWriter: DestinationWriter {
         return names.last?.hasPrefix(CopyItem.partialPrefix) == true ? "the name is reserved for unfinished files" : nil
     }
 
-    /// What is there may be what a process wrote that was killed before it had made it durable: it counts once it is,
-    /// with its name and those of the folders that lead to it.
+    /// Returns the existing content, after making the file, its name and the folders of its path durable: a process that was killed
+    /// may have written it without syncing.
     func found(_ item: CopyItem, _ source: CopySource) async throws -> DestinationContent {
         try await DiskWork.run {
             let names = Self.names(of: item.key)
-            // What cannot be read is another's: its trouble is not the source's.
+            // A file that cannot be read belongs to another program; the error does not concern the source.
             var way: [Folder] = []
             let below = folders + names.dropLast()
             guard let folder = try Folder.open(root, below, makes: false, visit: { way.append($0) }),
@@ -60,7 +60,7 @@ struct FolderWriter: DestinationWriter {
             }
             return (folder, try PartialFile(folder.path(of: item.partialName), synchronize: synchronize))
         }
-        // What an earlier attempt left may be less than it wrote, after a power loss, and then anything.
+        // After a power loss, an earlier attempt's file may be shorter than it was or contain other bytes.
         for isLast in [false, true] {
             try await append(source, to: partial, progress)
             let isWhole = try await DiskWork.run {
@@ -68,7 +68,7 @@ struct FolderWriter: DestinationWriter {
                     try partial.truncate()
                     return false
                 }
-                // Of organizations one alone may write the name by now; against other programs it is a look, and no lock.
+                // No other organization can write the name by now; against other programs this is a check without a lock.
                 guard replaces || !folder.hasFile(names.last ?? "") else { throw CopyFailure.occupied }
                 try partial.finish(as: folder.path(of: names.last ?? ""))
                 return true

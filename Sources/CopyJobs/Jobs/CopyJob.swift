@@ -11,15 +11,15 @@ struct CopyJob: Sendable {
     let createdAt: UnixTime
     var startedAt: UnixTime?
     var finishedAt: UnixTime?
-    /// Why it ended as it did, or is going to; empty where all is well.
+    /// The reason of its final state; empty after success.
     var reason: String
     let items: Int
-    /// Bytes.
+    /// The size of all items in bytes.
     let size: Int64
 
-    /// Takes in how its items stand, and ends it when they have settled.
+    /// Updates the state from its items, and ends the job when all of them are finished.
     ///
-    /// - Returns: how it ended, if it did so now.
+    /// - Returns: the final state, if the job has just ended.
     mutating func settle(_ tally: CopyTally, at now: UnixTime) -> CopyJobState? {
         let next = tally.state(after: state)
         guard next != state else { return nil }
@@ -36,34 +36,34 @@ struct CopyJob: Sendable {
 
 /// A row of `copy_items`.
 struct CopyItem: Sendable {
-    /// What was begun at a destination that takes parts.
+    /// An open multipart upload at the destination.
     struct Multipart: Sendable, Hashable {
         let id: String
-        /// Bytes.
+        /// The size of a part in bytes.
         let partSize: Int64
     }
 
     let jobID: String
-    /// Its place in the request, from 0.
+    /// The index in the request, from 0.
     let number: Int
     let fileID: String
     let uploadID: String
     let key: String
     var state: CopyItemState = .queued
-    /// Bytes, of the source.
+    /// The size of the source in bytes.
     let size: Int64
     var copiedBytes: Int64 = 0
-    /// How often a worker took it.
+    /// The number of times that a worker took the item.
     var attempts = 0
-    /// Failures in a row, without progress between them.
+    /// The number of consecutive failures without progress in between.
     var failures = 0
-    /// When the first of them was.
+    /// The time of the first of these failures.
     var firstFailureAt: UnixTime?
     var multipart: Multipart?
     var errorCode = ""
     var errorMessage = ""
 
-    /// What it is called where it is not whole yet.
+    /// The temporary name until the copy is complete.
     var partialName: String { "\(Self.partialPrefix)\(jobID)-\(number)" }
 
     static let partialPrefix = ".data-gateway-copy-"

@@ -6,10 +6,10 @@ import Database
 import GatewayAPI
 import RPC
 
-/// The rules of CreateCopyJob, GetCopyJob, ListCopyJobItems and CancelCopyJob. A job is seen by whoever sees its
+/// The rules of CreateCopyJob, GetCopyJob, ListCopyJobItems and CancelCopyJob. A job is visible to the users who see its
 /// organization's objects.
 struct CopyJobRegistry: Sendable {
-    /// Longer than any that was ever issued.
+    /// The limit of an id's length, above that of any issued id.
     private static let longestID = 128
 
     let database: Database
@@ -18,8 +18,8 @@ struct CopyJobRegistry: Sendable {
     let configuration: CopyJobsConfiguration
     let workers: CopyWorkers
 
-    /// A new job; the one that there is where the user sent the same idempotency key before, whatever became of the
-    /// configuration since.
+    /// Creates a job, or returns the existing one if the user has sent the same idempotency key before, even if the configuration
+    /// has changed since.
     func create(_ order: CopyOrder, by caller: Caller) async throws -> CopyJob {
         let asked = try order.template.keys(of: order.fileIDs)
         let place = order.place
@@ -44,7 +44,7 @@ struct CopyJobRegistry: Sendable {
                     retryAfterMilliseconds: 30_000)
             }
             let objects = try ObjectRecords(connection).objects(ids: order.fileIDs, scope: user.objectScope)
-            // Of the objects' own ids, whichever ids the caller knows them by.
+            // Made from the objects' own file ids, whichever ids the request contains.
             let keys = try order.template.keys(of: objects.map(\.fileID))
             let job = CopyJob(
                 id: id, organizationID: caller.organization.id, userID: user.userID, place: place,
@@ -86,12 +86,12 @@ struct CopyJobRegistry: Sendable {
         }
     }
 
-    /// A page of a job's items, in the order of its request.
+    /// Returns a page of a job's items, in the order of its request.
     ///
     /// - Parameters:
-    ///   - states: in any of these; none = all.
+    ///   - states: the states to include; none = all.
     ///   - page: its cursor is an item's number.
-    /// - Returns: one more item than the page holds, where there is one; and how many there are in all.
+    /// - Returns: one more item than the page holds, if there are more; and the total number.
     func items(
         of id: String, in states: [CopyItemState], _ page: Page, for user: UserPrincipal
     ) async throws -> (items: [CopyItem], total: Int) {
@@ -108,8 +108,8 @@ struct CopyJobRegistry: Sendable {
         }
     }
 
-    /// Items that no worker has begun are canceled at once, the others as soon as their worker has stopped. A job that
-    /// has finished stays as it is.
+    /// Cancels a job. Items that no worker has begun are canceled at once, the others when their worker has stopped. A finished job
+    /// stays unchanged.
     func cancel(_ id: String, reason: String, by caller: Caller) async throws -> CopyJob {
         try Self.checkID(id)
         try FieldRules.note(reason, field: "reason", limit: 512)
@@ -117,7 +117,7 @@ struct CopyJobRegistry: Sendable {
         return try await database.write { [workers] connection in
             let records = CopyRecords(connection)
             var job = try Self.find(id, for: caller.user, records)
-            // Repeated, it stops what came to run since.
+            // Also after a repeated call, which stops items that have begun since.
             connection.afterCommit { workers.stop(job: id) }
             guard !job.state.isFinished, job.state != .canceling else { return job }
             let canceled = try records.cancelQueued(of: id)

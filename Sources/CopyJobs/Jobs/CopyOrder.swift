@@ -1,10 +1,10 @@
-/// What a user asks to have copied, and where to.
+/// The contents of a valid CreateCopyJob request.
 struct CopyOrder: Sendable {
     let fileIDs: [String]
     let place: CopyPlace
     let template: KeyTemplate
-    /// With which the user asks for it again; `nil` = never.
+    /// The idempotency key; `nil` = none.
     let idempotencyKey: String?
-    /// The digest of all that the request asked for, but for the idempotency key.
+    /// The digest of the request without the idempotency key.
     let digest: [UInt8]
 }

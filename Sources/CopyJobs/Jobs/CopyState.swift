@@ -1,4 +1,4 @@
-/// Where a job stands; the numbers are the contract's.
+/// The state of a job, with its number in the `.proto` file.
 package enum CopyJobState: Int64, Sendable, CaseIterable {
     case queued = 1
     case running
@@ -16,13 +16,13 @@ package enum CopyJobState: Int64, Sendable, CaseIterable {
     }
 }
 
-/// Where one of its items stands; the numbers are the contract's.
+/// The state of an item, with its number in the `.proto` file.
 package enum CopyItemState: Int64, Sendable, CaseIterable {
     case queued = 1
     case copying
     case succeeded
     case failed
-    /// The destination had it already.
+    /// The destination already had the object.
     case skipped
     case canceled
 
@@ -34,10 +34,10 @@ package enum CopyItemState: Int64, Sendable, CaseIterable {
     }
 }
 
-/// How many of a job's items are in which state, and what that makes of the job.
+/// The numbers of a job's items by state, from which the job's state follows.
 struct CopyTally: Sendable, Hashable {
     private var counts: [CopyItemState: Int] = [:]
-    /// Bytes of all items.
+    /// The copied bytes of all items.
     var copiedBytes: Int64 = 0
 
     subscript(state: CopyItemState) -> Int {
@@ -45,12 +45,12 @@ struct CopyTally: Sendable, Hashable {
         set { counts[state] = newValue }
     }
 
-    /// Whether nothing is left to do.
+    /// Whether all items are finished.
     var isSettled: Bool { self[.queued] == 0 && self[.copying] == 0 }
 
-    /// What a job that was in `state` is with these items: what it was, until they have settled.
+    /// Returns the new state of a job that was in `state`: the same until all items are finished.
     ///
-    /// A job whose every item had come to its end before the cancellation reached it was not canceled.
+    /// A job whose items had all finished before the cancellation took effect is not canceled.
     func state(after state: CopyJobState) -> CopyJobState {
         guard isSettled, !state.isFinished else { return state }
         if self[.canceled] > 0 { return .canceled }

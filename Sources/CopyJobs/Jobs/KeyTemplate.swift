@@ -2,15 +2,14 @@ import GatewayAPI
 import RPC
 import StoreProtocol
 
-/// What an item is called at its destination: a text in which `{file_id}` stands for the item's file id, and all else for
-/// itself.
+/// The template of an item's key at its destination: a text in which `{file_id}` is replaced by the item's file id.
 struct KeyTemplate: Sendable, Hashable {
     static let variable = "{file_id}"
     static let field = "destination.key_template"
 
     let text: String
 
-    /// - Parameter text: empty means `{file_id}`.
+    /// - Parameter text: an empty text means `{file_id}`.
     init(_ text: String) {
         self.text = text.isEmpty ? Self.variable : text
     }
@@ -19,11 +18,11 @@ struct KeyTemplate: Sendable, Hashable {
         text.replacing(Self.variable, with: fileID)
     }
 
-    /// The keys of a job's items.
+    /// Returns the keys of a job's items.
     ///
-    /// - Throws: INVALID_ARGUMENT where one is no key, or two are the same.
+    /// - Throws: INVALID_ARGUMENT if a key is invalid or two are the same.
     func keys(of fileIDs: [String]) throws(RPCError) -> [String] {
-        // A longer text makes no key, and is not multiplied by the number of files.
+        // Rejected before a long text is multiplied by the number of files; it would not make a valid key anyway.
         guard text.utf8.count <= 1023 else {
             throw .invalidArgument("\(Self.field) must be at most 1023 bytes")
         }

@@ -1,19 +1,19 @@
 import Database
 
-/// Which organization writes to a path of a destination: the first that did, or is about to.
+/// Claims of organizations on paths of shared destinations: a path belongs to the organization that writes it first.
 ///
-/// Rows of what was written stay when the job is forgotten, and when the organization is deleted: what is there is still not
-/// another's to write over.
+/// Claims on written paths remain when the job or the organization is deleted, so that no other organization overwrites the
+/// existing data.
 extension CopyRecords {
     struct Claim: Sendable, Hashable {
         let organizationID: Int64
-        /// Whether it did.
+        /// Whether the organization has written the path.
         let isWritten: Bool
     }
 
-    /// The claim on a path: that of who has one, or else a new one of this organization.
+    /// Returns the existing claim on a path, or else a new one of this organization.
     ///
-    /// One that was not written and whose organization has no job under way is nobody's any more.
+    /// A claim on an unwritten path expires when its organization has no job in progress.
     func claim(_ path: String, organizationID: Int64) throws -> Claim {
         try connection.execute(
             """
@@ -35,7 +35,7 @@ extension CopyRecords {
             """, path, organizationID)
     }
 
-    /// Gives a path up that was not written.
+    /// Releases the claim on an unwritten path.
     func release(_ path: String, organizationID: Int64) throws {
         try connection.execute(
             "DELETE FROM copy_claims WHERE path = $1 AND organization_id = $2 AND is_written = 0", path, organizationID)

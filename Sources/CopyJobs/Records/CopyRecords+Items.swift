@@ -23,11 +23,11 @@ extension CopyRecords {
             row: Self.item)
     }
 
-    /// In the order of the request.
+    /// Returns items in the order of the request.
     ///
     /// - Parameters:
-    ///   - states: in any of these.
-    ///   - number: those behind it.
+    ///   - states: the states to include.
+    ///   - number: the number of the item after which the list begins.
     func items(of jobID: String, in states: [CopyItemState], after number: Int, limit: Int) throws -> [CopyItem] {
         try connection.query(
             """
@@ -49,7 +49,7 @@ extension CopyRecords {
         }
     }
 
-    /// The first of a job's items that is due.
+    /// Returns the first of a job's items that is due.
     func nextItem(of jobID: String, at now: UnixTime) throws -> CopyItem? {
         try connection.first(
             """
@@ -58,16 +58,16 @@ extension CopyRecords {
             """, jobID, now.microseconds, row: Self.item)
     }
 
-    /// When the next item that waits is due; `nil` where none waits.
+    /// Returns the time when the next waiting item is due; `nil` if none waits.
     func nextDue(after now: UnixTime) throws -> UnixTime? {
         try connection.first(
             "SELECT due_at FROM copy_items WHERE state = 1 AND due_at > $1 ORDER BY due_at LIMIT 1", now.microseconds
         ) { $0.time("due_at") }
     }
 
-    /// All of it but what it was made of.
+    /// Writes the columns that can change.
     ///
-    /// - Parameter due: before then no worker takes it.
+    /// - Parameter due: the time before which no worker takes the item.
     func update(_ item: CopyItem, due: UnixTime = UnixTime(microseconds: 0)) throws {
         try connection.execute(
             """
@@ -79,10 +79,10 @@ extension CopyRecords {
             item.errorCode, item.errorMessage)
     }
 
-    /// Cancels the items that no worker has taken yet. Where an attempt left something to clear away, the item is due
-    /// now.
+    /// Cancels the items that no worker has taken yet. Items with remains of an attempt become due now, so that a worker removes
+    /// these.
     ///
-    /// - Returns: how many are canceled.
+    /// - Returns: the number of canceled items.
     func cancelQueued(of jobID: String) throws -> Int {
         let canceled = try connection.execute(
             "UPDATE copy_items SET state = $2 WHERE job_id = $1 AND state = 1 AND attempts = 0", jobID,
@@ -91,19 +91,19 @@ extension CopyRecords {
         return canceled
     }
 
-    /// What a worker was at and cannot end is taken by the next one, not before `due`.
+    /// Returns an item that its worker could not finish to the queue, due at `due`.
     func requeue(_ number: Int, of jobID: String, due: UnixTime) throws {
         try connection.execute(
             "UPDATE copy_items SET state = 1, due_at = $3 WHERE job_id = $1 AND number = $2 AND state = 2", jobID,
             number, due.microseconds)
     }
 
-    /// What a process was at when it ended is taken by the next.
+    /// Returns the items that an earlier process was copying to the queue.
     func requeueCopying() throws {
         try connection.execute("UPDATE copy_items SET state = 1, due_at = 0 WHERE state = 2")
     }
 
-    /// One text for each set of states: there are few.
+    /// Returns an SQL list, in a canonical order so that few statements are prepared.
     private static func list(_ states: [CopyItemState]) -> String {
         let all = states.isEmpty ? CopyItemState.allCases : states
         return Set(all.map(\.rawValue)).sorted().map(String.init).joined(separator: ", ")

@@ -1,7 +1,7 @@
 import Basics
 import Database
 
-/// All the SQL of copy jobs, and their tables. Times are microseconds since 1970.
+/// All SQL of copy jobs, and their tables. Times are microseconds since 1970.
 struct CopyRecords {
     static let migrations = [
         Migration(
@@ -87,8 +87,8 @@ struct CopyRecords {
     }
 
     /// - Parameters:
-    ///   - key: with which the user asks for it again; `nil` = never.
-    ///   - digest: of what the request asked for.
+    ///   - key: the idempotency key; `nil` = none.
+    ///   - digest: the digest of the request.
     func insert(_ job: CopyJob, _ items: [CopyItem], idempotencyKey key: String?, digest: [UInt8]) throws {
         try connection.execute(
             """
@@ -100,14 +100,14 @@ struct CopyRecords {
         for item in items { try insert(item) }
     }
 
-    /// - Parameter scope: the organization that must have it; `nil` = whichever.
+    /// - Parameter scope: the organization; `nil` = any.
     func job(_ id: String, scope: Int64?) throws -> CopyJob? {
         try connection.first(
             "SELECT \(Self.columns) FROM copy_jobs WHERE id = $1 AND organization_id = coalesce($2, organization_id)",
             id, scope, row: Self.job)
     }
 
-    /// The job that a user made with an idempotency key, and the digest of what was asked for.
+    /// Returns the job that a user created with an idempotency key, and the digest of its request.
     func job(
         idempotencyKey key: String, organizationID: Int64, userID: Int64
     ) throws -> (job: CopyJob, digest: [UInt8])? {
@@ -125,12 +125,12 @@ struct CopyRecords {
         ) { $0.int("jobs") } ?? 0
     }
 
-    /// Jobs and items that have not come to their end, of all organizations.
+    /// Counts unfinished jobs and items of all organizations.
     func countUnfinished() throws -> CopyMetrics.Unfinished {
         let jobs = try connection.query(
             "SELECT state, count(*) AS jobs FROM copy_jobs WHERE finished_at IS NULL GROUP BY state"
         ) { (CopyJobState(rawValue: $0.int64("state")), $0.int("jobs")) }
-        // CROSS JOIN keeps the order: by way of the jobs, which are few beside all items that are kept.
+        // CROSS JOIN fixes the order: first the jobs, which are few compared with all stored items.
         let items = try connection.query(
             """
             SELECT i.state, count(*) AS items FROM copy_jobs j CROSS JOIN copy_items i
@@ -143,7 +143,7 @@ struct CopyRecords {
         )
     }
 
-    /// Its state, times and reason.
+    /// Writes the state, times and reason.
     func update(_ job: CopyJob) throws {
         try connection.execute(
             "UPDATE copy_jobs SET state = $2, started_at = $3, finished_at = $4, reason = $5 WHERE id = $1", job.id,
@@ -154,7 +154,7 @@ struct CopyRecords {
         try connection.execute("UPDATE copy_jobs SET claimed_at = $2 WHERE id = $1", id, now.microseconds)
     }
 
-    /// The job whose turn it is: of those with an item that is due the one that waited longest.
+    /// Returns the next job in turn: of those with an item that is due, the one that waited longest.
     func next(at now: UnixTime) throws -> CopyJob? {
         try connection.first(
             """
@@ -164,9 +164,9 @@ struct CopyRecords {
             """, now.microseconds, row: Self.job)
     }
 
-    /// Forgets jobs that finished so long ago, with their items.
+    /// Deletes jobs that finished at least `time` ago, with their items.
     ///
-    /// - Returns: how many; fewer than `limit` when none is left.
+    /// - Returns: the number of deleted jobs; fewer than `limit` if none is left.
     func forget(finishedFor time: Duration, _ permit: DeletionPermit, limit: Int) throws -> Int {
         let oldest = try permit.now().subtracting(time)
         return try connection.execute(

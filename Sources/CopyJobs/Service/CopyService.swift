@@ -3,7 +3,7 @@ import GatewayAPI
 import Proto
 import RPC
 
-/// DataGatewayCopyService: RPC in, RPC out.
+/// The gRPC service DataGatewayCopyService, which converts messages and calls the rules.
 struct CopyService: DataGatewayCopyServiceHandler {
     let jobs: CopyJobRegistry
     let tokens: PageTokens

@@ -6,8 +6,8 @@ import Proto
 import RPC
 
 extension CopyOrder {
-    /// - Parameter limit: how many files it may name.
-    /// - Throws: INVALID_ARGUMENT, which names the field.
+    /// - Parameter limit: the largest number of files.
+    /// - Throws: INVALID_ARGUMENT that names the field.
     init(_ request: CreateCopyJobRequest, limit: Int) throws(RPCError) {
         try FileIDs.check(request.fileIDs, limit: limit)
         let key = request.idempotencyKey.isEmpty ? nil : request.idempotencyKey
@@ -29,7 +29,7 @@ extension CopyJobStatus {
 }
 
 extension CopyItemState {
-    /// `nil` for what is no state.
+    /// Returns `nil` for an unknown state.
     init?(_ status: CopyItemStatus) {
         self.init(rawValue: Int64(status.rawValue))
     }

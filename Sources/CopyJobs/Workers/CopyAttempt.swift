@@ -4,12 +4,12 @@ import Database
 import HTTPClient
 import ObjectStore
 
-/// One worker's attempt at one item, from its claim to what becomes of it.
+/// One worker's attempt to copy one item, from its claim to its result.
 struct CopyAttempt: Sendable {
-    /// The job when the worker took the item.
+    /// The job at the time when the worker took the item.
     let job: CopyJob
     let item: CopyItem
-    /// `nil` where the configuration does not list the destination any more, or not for the organization.
+    /// The route; `nil` if the configuration does not list the destination, or not for the organization.
     let route: CopyRoute?
     let database: Database
     let store: ObjectStore
@@ -18,7 +18,7 @@ struct CopyAttempt: Sendable {
     let patience: Duration
     let metrics: CopyMetrics
 
-    /// - Throws: trouble with the database: nothing is known of the item then but that it was begun.
+    /// - Throws: an error of the database, after which only the beginning of the attempt is recorded.
     func run() async throws {
         guard try await !isCanceled() else { return try await end(as: .canceled) }
         do {
@@ -26,7 +26,7 @@ struct CopyAttempt: Sendable {
             try await end(as: state)
         } catch {
             if try await isCanceled() { return try await end(as: .canceled) }
-            // The gateway ends: the next start goes on.
+            // The gateway is shutting down; the next start continues.
             if Task.isCancelled { return }
             try await fail(CopyFailure(error))
         }
@@ -51,7 +51,7 @@ struct CopyAttempt: Sendable {
             do {
                 switch found {
                 case .same where item.attempts == 1: return .skipped
-                // What an attempt before this one sent, and did not hear of, is this job's work.
+                // An earlier attempt of this job sent it without receiving the response.
                 case .same: try await progress.reached(source.size)
                 case .another where !isOwn: throw CopyFailure.occupied
                 case .nothing, .another, .unknown:
@@ -59,16 +59,16 @@ struct CopyAttempt: Sendable {
                 }
                 break
             } catch let failure as CopyFailure where failure == .occupied && found == .nothing && !isLast {
-                // Another job was faster. It may have put the same there.
+                // Another job was faster, and may have written the same content.
             }
         }
         try await database.write { try CopyRecords($0).noteWritten(path, organizationID: job.organizationID) }
         return .succeeded
     }
 
-    /// Has no other organization write there.
+    /// Claims the path, so that no other organization writes it.
     ///
-    /// - Returns: whether this one wrote what is there.
+    /// - Returns: whether this organization has written the existing content.
     private func claim(_ path: String) async throws -> Bool {
         let claim = try await database.write { try CopyRecords($0).claim(path, organizationID: job.organizationID) }
         guard claim.organizationID == job.organizationID else { throw CopyFailure.occupied }
@@ -109,9 +109,9 @@ struct CopyAttempt: Sendable {
         return CopySource(file: try FileReader(store.path(of: stored)), size: stored.size, crc64: stored.crc64)
     }
 
-    /// Durable when it returns.
+    /// Records a change of the item; it is durable on return.
     ///
-    /// - Throws: `CancellationError` once the job is canceled.
+    /// - Throws: `CancellationError` if the job was canceled.
     private func record<Result: Sendable>(
         _ change: @escaping @Sendable (inout CopyItem) -> Result
     ) async throws -> Result {
@@ -129,7 +129,7 @@ struct CopyAttempt: Sendable {
     // MARK: what becomes of it
 
     private func isCanceled() async throws -> Bool {
-        // A job that is gone, with its organization, is nobody's any more.
+        // A job that was deleted with its organization counts as canceled.
         try await database.read { try CopyRecords($0).job(job.id, scope: nil)?.state ?? .canceling } == .canceling
     }
 
@@ -156,7 +156,8 @@ struct CopyAttempt: Sendable {
         }
     }
 
-    /// Back into the queue, if it may succeed later and was not tried for too long; otherwise that was its end.
+    /// Returns the item to the queue if the failure is transient and the time for retries is not over; otherwise the item has
+    /// failed.
     private func fail(_ failure: CopyFailure) async throws {
         let now = clock.now()
         let random = Double.random(in: 0...1)
@@ -186,11 +187,11 @@ struct CopyAttempt: Sendable {
         return policy
     }
 
-    /// Clears away what attempts left at the destination. Where that fails, it stays there.
+    /// Removes what attempts left at the destination. If that fails, it stays there.
     private func clear() async {
         guard let writer = route?.writer else { return }
         let begun = try? await database.read { try CopyRecords($0).item(item.number, of: job.id) }
-        // In a task of its own: this one may have been cancelled.
+        // In a task of its own, because this one may have been cancelled.
         await Task { try? await writer.abandon((begun ?? nil) ?? item) }.value
     }
 }

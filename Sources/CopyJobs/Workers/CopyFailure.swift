@@ -1,29 +1,29 @@
 import HTTPClient
 import StoreClient
 
-/// Why an item was not copied, and whether it may be later.
+/// The reason why an item was not copied, with its retryability.
 struct CopyFailure: Error, Sendable, Hashable {
-    /// What programs branch on: `error_code` of the item.
+    /// The code for programs: `error_code` of the item.
     enum Code: String, Sendable {
-        /// The object was deleted after the job was made.
+        /// The object was deleted after the job was created.
         case sourceNotFound = "SOURCE_NOT_FOUND"
-        /// Its bytes are no more what was verified.
+        /// The object is corrupted: its bytes no longer match its checksum.
         case sourceDamaged = "SOURCE_DAMAGED"
-        /// The configuration lists the destination no more.
+        /// The configuration no longer lists the destination.
         case destinationNotConfigured = "DESTINATION_NOT_CONFIGURED"
-        /// It could not be reached for as long as that is tried.
+        /// The destination could not be reached within the time for retries.
         case destinationUnavailable = "DESTINATION_UNAVAILABLE"
-        /// It said no: the credential, the bucket, the certificate.
+        /// The destination refused the request: the credentials, the bucket, the certificate.
         case destinationRefused = "DESTINATION_REFUSED"
-        /// It could not store the bytes.
+        /// The destination could not store the bytes.
         case destinationFailed = "DESTINATION_FAILED"
-        /// Something is there that no copy of the organization wrote.
+        /// The destination has other content under the key that no copy of the organization wrote.
         case destinationOccupied = "DESTINATION_OCCUPIED"
         case internalError = "INTERNAL_ERROR"
     }
 
     let code: Code
-    /// For people; holds no secret.
+    /// The message for people; contains no secrets.
     let message: String
     let failureKind: FailureKind
 
@@ -61,7 +61,7 @@ struct CopyFailure: Error, Sendable, Hashable {
         switch refusal.retryability {
         case .retry: self.init(.destinationUnavailable, "\(refusal)", .transient())
         case .sendAgain: self.init(.destinationFailed, "\(refusal)", .transient())
-        // A multipart upload that somebody gave up: another one is begun.
+        // A multipart upload that was aborted elsewhere: another one is begun.
         case .startOver where refusal.code == "NoSuchUpload": self.init(.destinationFailed, "\(refusal)", .transient())
         case .startOver, .refreshCredentials, .adoptTime, .none:
             self.init(.destinationRefused, "\(refusal)", .permanent)

@@ -3,10 +3,10 @@ import Basics
 import Database
 import ObjectStore
 
-/// Take items and copy them, so many at a time, until their task is cancelled.
+/// Workers that copy items in parallel until their task is cancelled.
 ///
-/// An item that fails for a reason that may pass goes back into the queue with the time when it is due again, so that a
-/// destination that is away holds no worker. Jobs take turns: the one that waited longest gives the next item.
+/// An item with a transient failure returns to the queue with the time when it is due again, so that an unreachable destination
+/// does not occupy a worker. Jobs take turns: the one that waited longest provides the next item.
 final class CopyWorkers: Sendable {
     let configuration: CopyJobsConfiguration
     let metrics: CopyMetrics
@@ -15,7 +15,7 @@ final class CopyWorkers: Sendable {
     private let clock: any WallClock
     private let log: Logger
     private let signal = Signal()
-    /// What is being copied, by job and number.
+    /// The attempts in progress, by job and item number.
     private let running = Lock<[String: [Int: Task<Void, any Error>]]>([:])
 
     init(
@@ -29,19 +29,19 @@ final class CopyWorkers: Sendable {
         metrics = CopyMetrics(database: database)
     }
 
-    /// There may be something to do.
+    /// Wakes the workers, because there may be a new item.
     func wake() { signal.notify() }
 
-    /// Ends the attempts of a job that was canceled, and has what they left cleared away.
+    /// Stops the attempts of a canceled job, and has their remains removed.
     func stop(job id: String) {
         let tasks = running.withLock { $0[id]?.values.map(\.self) ?? [] }
         for task in tasks { task.cancel() }
         wake()
     }
 
-    /// How an organization's items come to a place; `nil` where the configuration does not list it, or not for them.
+    /// Returns the route of an organization's items to a destination; `nil` if the configuration does not list it, or not for them.
     ///
-    /// - Parameter connection: the writer's.
+    /// - Parameter connection: the writer's connection.
     func route(
         to place: CopyPlace, of organizationID: Int64, in connection: Connection
     ) throws -> CopyRoute? {
@@ -49,7 +49,7 @@ final class CopyWorkers: Sendable {
             guard try target.organizations?.contains(where: { try $0.id(in: connection) == organizationID }) ?? true,
                 let writer = target.place.writer(for: place, CopyEnvironment(clock: clock))
             else { continue }
-            // Without a list the destination is everybody's.
+            // Without a list of organizations, the destination is open to all.
             let folder =
                 target.organizations == nil ? try Accounts.nameAmongOthers(organizationID, in: connection) : nil
             return CopyRoute(writer: writer, prefix: folder.map { "\(target.name)/\($0)/" })
@@ -69,7 +69,7 @@ final class CopyWorkers: Sendable {
     private func work() async {
         while !Task.isCancelled {
             await persistently {
-                // Both asked first: what comes after it, or is due after it, wakes.
+                // Both read first, so that later notifications and items that become due later are noticed.
                 let (notified, now) = (self.signal.count, self.clock.now())
                 if let claim = try await self.claim(at: now) {
                     await self.attend(to: claim)
@@ -91,20 +91,20 @@ final class CopyWorkers: Sendable {
         }
     }
 
-    /// Says why no item could be taken, or nothing be written of one; it is tried again after a while.
+    /// Logs why no item could be taken or recorded; it is retried after a while.
     private func report(_ error: any Error) {
         log.write("a copy failed", ["error": "\(error)"], level: .error)
     }
 
-    /// Waits until it is notified, or the next item that waits is due.
+    /// Waits for a notification, or until the next waiting item is due.
     private func rest(since notified: Int, _ now: UnixTime) async throws {
         let due = try await database.read { try CopyRecords($0).nextDue(after: now) }
         await signal.wait(after: notified, atMost: due.map { $0.duration(since: now) })
     }
 
-    /// The next item, which is this worker's from now on.
+    /// Takes the next item for this worker.
     private func claim(at now: UnixTime) async throws -> CopyAttempt? {
-        // Looking costs no commit.
+        // Checked by a read, which costs no commit.
         guard try await database.read({ try CopyRecords($0).next(at: now) }) != nil else { return nil }
         let claimed = try await database.write { connection -> (CopyJob, CopyItem, CopyRoute?)? in
             let records = CopyRecords(connection)
@@ -131,7 +131,7 @@ final class CopyWorkers: Sendable {
 
     private func attend(to attempt: CopyAttempt) async {
         let (job, number) = (attempt.job.id, attempt.item.number)
-        // Its first look at the job comes behind its entry here: a cancellation meets one of them.
+        // The attempt reads the job's state after its entry here, so a cancellation is noticed by one of the two.
         let task = running.withLock { running in
             let task = Task { try await attempt.run() }
             running[job, default: [:]][number] = task
@@ -151,7 +151,7 @@ final class CopyWorkers: Sendable {
         await requeueAfterFailure(job, number)
     }
 
-    /// What became of an item could not be read or written: after a while it is anybody's again.
+    /// Returns an item to the queue, after a while, if its result could not be read or written.
     private func requeueAfterFailure(_ job: String, _ number: Int) async {
         await persistently {
             let due = self.clock.now().adding(self.configuration.pause)

@@ -22,10 +22,22 @@ package struct DeviceFolder: Sendable {
     package var endpointsPath: String { path + "/archebase-endpoints.json" }
     /// One journal for each upload that is under way.
     package var uploadsPath: String { path + "/uploads" }
+    /// The files that the gateway confirmed.
+    package var deliveredPath: String { path + "/delivered.jsonl" }
+    /// What came on standard input, until it is uploaded.
+    package var spoolPath: String { path + "/spool" }
 
     /// The key and tags; `nil` where the device was never initialized here.
     package func configuration() throws(Failure) -> DeviceConfiguration? {
         try read(configurationPath)
+    }
+
+    /// The key and tags of a device that was initialized here.
+    package func initializedConfiguration() throws(Failure) -> DeviceConfiguration {
+        guard let configuration = try configuration() else {
+            throw Failure("this device has no key yet (\(configurationPath)): run data-gateway init DEVICE_ID")
+        }
+        return configuration
     }
 
     /// `nil` where nobody said where the gateway is.

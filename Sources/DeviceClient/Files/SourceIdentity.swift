@@ -25,10 +25,7 @@ package struct SourceIdentity: Codable, Sendable, Hashable {
     package init(_ file: FileReader) throws {
         let status = try file.status()
         guard status.st_mode & S_IFMT == S_IFREG else { throw SourceFailure("\(file.path) is not a regular file") }
-        self.init(
-            path: file.path, size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec),
-            device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        self.init(path: file.path, status)
     }
 
     /// How `later` differs, as the end of a sentence that begins with the file; `nil` where it does not.

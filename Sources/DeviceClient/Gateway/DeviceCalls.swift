@@ -28,6 +28,9 @@ struct DeviceCalls: CallTransport {
         }
     }
 
+    /// Gets a token, where none is good yet.
+    func authenticate() async throws { _ = try await token.current() }
+
     func unary<Input: Message, Output: Message>(
         _ method: MethodDescriptor, _ request: Input, options: CallOptions
     ) async throws -> Output {

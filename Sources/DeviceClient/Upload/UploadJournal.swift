@@ -110,7 +110,8 @@ final class UploadJournal {
 }
 
 extension DeviceFolder.Failure {
-    fileprivate static func last(_ what: String, _ path: String) -> DeviceFolder.Failure {
+    /// The failure of the latest call, from `errno`.
+    static func last(_ what: String, _ path: String) -> DeviceFolder.Failure {
         DeviceFolder.Failure("cannot \(what) \(path): \(String(cString: strerror(errno)))")
     }
 }

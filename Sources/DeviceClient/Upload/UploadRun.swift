@@ -18,6 +18,8 @@ struct UploadRun: Sendable {
     let transfer: Transfer
     let notice: @Sendable (UploadNotice) -> Void
     private let control: HTTPConnection
+    /// CRC-64/XZ of the whole file, once it was sent.
+    private let contentChecksum = ContentChecksum()
 
     init(
         _ ledger: UploadLedger, service: DataGatewayServiceClient<DeviceCalls>, clock: ServerClock,
@@ -47,6 +49,8 @@ struct UploadRun: Sendable {
         let fileID: String
         let etag: String
         let parts: Int
+        /// CRC-64/XZ of what this run knows of the bytes; `nil` where another sent them.
+        let crc64: UInt64?
     }
 
     func finish() async throws -> Finished {
@@ -106,6 +110,8 @@ struct UploadRun: Sendable {
             let etag = try await trying("CompleteMultipartUpload", store) {
                 try await $0.complete(multipart, parts: parts)
             }
+            let pieces = parts.compactMap { part in part.crc64.map { (crc64: $0, size: part.size) } }
+            if pieces.count == parts.count { contentChecksum.value = ContentDigest.crc64(of: pieces) }
             try await ledger.record(.stored(upload: attempt.upload, etag: etag, parts: parts.count))
         case .complete(let attempt, let etag, let parts):
             let reply = try await service.completeUpload(
@@ -113,7 +119,8 @@ struct UploadRun: Sendable {
                     uploadID: attempt.upload, fileSize: state.source.size, rawTags: state.tags,
                     completedPartCount: Int32(clamping: parts), ossObjectEtag: etag,
                     partSizeBytes: attempt.partSize))
-            return Finished(attempt: attempt, fileID: reply.fileID, etag: etag, parts: parts)
+            return Finished(
+                attempt: attempt, fileID: reply.fileID, etag: etag, parts: parts, crc64: contentChecksum.value)
         case .fail(let reason):
             throw SourceFailure("\(state.source.path) \(reason)")
         }
@@ -148,6 +155,7 @@ struct UploadRun: Sendable {
         let type = contentType(of: state.source)
         let etag = try await transfer.retrying.run("PutObject") {
             let piece = try await source.piece(0..<state.source.size)
+            contentChecksum.value = piece.crc64
             let counted = CountedBytes(notice)
             do {
                 return try await store.run(over: control) {
@@ -246,5 +254,15 @@ struct UploadRun: Sendable {
             }
         }
         return held
+    }
+}
+
+/// The CRC-64 of a file, as far as it is known.
+private final class ContentChecksum: Sendable {
+    private let known = Lock<UInt64?>(nil)
+
+    var value: UInt64? {
+        get { known.withLock { $0 } }
+        set { known.withLock { $0 = newValue } }
     }
 }

@@ -18,6 +18,10 @@ package struct Uploader: Sendable {
         package var retries = RetryPolicy()
         /// PEM; `nil` = the authorities that the system trusts.
         package var authorities: String?
+        /// How fast parts are sent; `nil` = as fast as the network is.
+        package var sendLimit: SendLimit?
+        /// Where files are recorded that the gateway confirmed; `nil` = nowhere.
+        package var delivered: DeliveredFiles?
 
         package init() {}
     }
@@ -42,14 +46,16 @@ package struct Uploader: Sendable {
         package let etag: String
         /// 0 for an object that was put whole.
         package let parts: Int
+        /// CRC-64/XZ of the bytes that were sent; `nil` where an earlier run sent them.
+        package let crc64: UInt64?
     }
 
     private let folder: DeviceFolder
     private let configuration: DeviceConfiguration
+    private let calls: DeviceCalls
     private let service: DataGatewayServiceClient<DeviceCalls>
     private let options: Options
     private let clock: ServerClock
-    private let retrying: Retrying
     private let notice: @Sendable (UploadNotice) -> Void
 
     /// - Throws: `DeviceFolder.Failure` for a folder that is not a device's, `TLSError` for useless authorities.
@@ -57,22 +63,20 @@ package struct Uploader: Sendable {
         _ folder: DeviceFolder, options: Options, clock: any WallClock,
         notice: @escaping @Sendable (UploadNotice) -> Void
     ) throws {
-        guard let configuration = try folder.configuration() else { throw DeviceFolder.Failure.notInitialized(folder) }
+        let configuration = try folder.initializedConfiguration()
         let endpoints = try folder.endpoints() ?? Endpoints()
         let loop = EventLoop(name: "device")
         let authorities = try endpoints.authorities(options.authorities)
-        func retrying(_ failureKind: @escaping @Sendable (any Error) -> FailureKind) -> Retrying {
-            Retrying(policy: options.retries, failureKind: failureKind) { what, reason, delay in
-                notice(.waiting(what: what, reason: reason, delay: delay))
-            }
+        let retrying = Retrying(policy: options.retries) {
+            FailureResponse($0).failureKind
+        } notice: { what, reason, delay in
+            notice(.waiting(what: what, reason: reason, delay: delay))
         }
-        // A call for fresh credentials has been repeated by itself.
-        self.retrying = retrying { $0 is CallFailure ? .permanent : FailureResponse($0).failureKind }
-        service = DataGatewayServiceClient(
-            DeviceCalls(
-                gateway: GatewayChannel(to: endpoints.gateway, authorities: authorities, loop: loop),
-                auth: GatewayChannel(to: endpoints.auth, authorities: authorities, loop: loop),
-                credential: configuration.apiKey, clock: clock, retrying: retrying { FailureResponse($0).failureKind }))
+        calls = DeviceCalls(
+            gateway: GatewayChannel(to: endpoints.gateway, authorities: authorities, loop: loop),
+            auth: GatewayChannel(to: endpoints.auth, authorities: authorities, loop: loop),
+            credential: configuration.apiKey, clock: clock, retrying: retrying)
+        service = DataGatewayServiceClient(calls)
         self.folder = folder
         self.configuration = configuration
         self.options = options
@@ -96,8 +100,14 @@ package struct Uploader: Sendable {
 
     /// Uploads `path`, whatever stands in the way, as long as that passes. Cancelled, it can be resumed.
     ///
-    /// - Parameter tags: beside those of the device, before which they count. An upload that is resumed keeps its own.
-    package func upload(_ path: String, tags: [String: String], _ beginning: Beginning) async throws -> Outcome {
+    /// - Parameters:
+    ///   - tags: beside those of the device, before which they count. An upload that is resumed keeps its own.
+    ///   - ownNotice: gets what happens to this file, in the place of the uploader's.
+    package func upload(
+        _ path: String, tags: [String: String], _ beginning: Beginning,
+        notice ownNotice: (@Sendable (UploadNotice) -> Void)? = nil
+    ) async throws -> Outcome {
+        let notice = ownNotice ?? notice
         let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
         try folder.makeUploads()
         if case .restarting = beginning { try await giveUp(absolute) }
@@ -108,14 +118,18 @@ package struct Uploader: Sendable {
             let run = UploadRun(
                 ledger, service: service, clock: clock,
                 transfer: UploadRun.Transfer(
-                    retrying: retrying, parallel: options.parallel,
-                    connection: HTTPConnection.Options(authorities: options.authorities)), notice: notice)
+                    retrying: storeRetrying(notice), parallel: options.parallel,
+                    connection: HTTPConnection.Options(
+                        authorities: options.authorities, sendLimit: options.sendLimit)), notice: notice)
             let finished = try await run.finish()
             let logicalID = await ledger.state.logicalID ?? ""
+            // Before the journal goes: after a crash between the two, the upload is completed once more, and not repeated.
+            try await options.delivered?.add(
+                state.source, crc64: finished.crc64, fileID: finished.fileID, at: clock.now())
             try await ledger.remove()
             return Outcome(
                 source: state.source, logicalID: logicalID, uploadID: finished.attempt.upload,
-                fileID: finished.fileID, etag: finished.etag, parts: finished.parts)
+                fileID: finished.fileID, etag: finished.etag, parts: finished.parts, crc64: finished.crc64)
         } catch let change as SourceChange {
             // What is stored can never be completed. Where the gateway cannot be told, the next run does.
             try? await abandon(ledger, "the file \(change.change)")
@@ -137,8 +151,22 @@ package struct Uploader: Sendable {
         return ledger
     }
 
+    /// Retries of the store's requests. A call for fresh credentials has been repeated by itself.
+    private func storeRetrying(_ notice: @escaping @Sendable (UploadNotice) -> Void) -> Retrying {
+        Retrying(policy: options.retries) { error in
+            error is CallFailure ? .permanent : FailureResponse(error).failureKind
+        } notice: { what, reason, delay in
+            notice(.waiting(what: what, reason: reason, delay: delay))
+        }
+    }
+
+    /// Asks for a token, which the gateway gives where the device's key works.
+    package func checkKey() async throws { try await calls.authenticate() }
+
     /// Ends the unfinished upload of a file, if there is one.
-    private func giveUp(_ path: String) async throws {
+    ///
+    /// - Parameter path: absolute.
+    package func giveUp(_ path: String) async throws {
         guard let ledger = try UploadLedger.open(UploadJournal.path(of: path, in: folder), begin: { nil }) else {
             return
         }
@@ -162,13 +190,6 @@ package struct Uploader: Sendable {
 /// An upload of the file was begun, and did not end.
 package struct UnfinishedUpload: Error, Sendable, Hashable {
     package let path: String
-}
-
-extension DeviceFolder.Failure {
-    static func notInitialized(_ folder: DeviceFolder) -> DeviceFolder.Failure {
-        DeviceFolder.Failure(
-            "this device has no key yet (\(folder.configurationPath)): run data-gateway init DEVICE_ID")
-    }
 }
 
 extension Endpoints {

@@ -5,6 +5,9 @@ import Sockets
 package struct ArgumentProblem: Error, Hashable {
     let predicate: String
 
+    /// The same for a sentence that begins with another name.
+    package var message: String { predicate }
+
     package init(_ predicate: String) { self.predicate = predicate }
 }
 

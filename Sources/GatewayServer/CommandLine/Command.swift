@@ -19,6 +19,8 @@ package protocol Command: Sendable {
     static var summary: String { get }
     /// What else a person should know, a paragraph each; default: nothing.
     static var discussion: [String] { get }
+    /// Command lines that show how it is used, without the program's name; default: one with the required parameters.
+    static var examples: [String] { get }
     /// Arguments in the order of the command line, options in the order of the help.
     static var parameters: [Parameter<Self>] { get }
 
@@ -31,4 +33,5 @@ package protocol Command: Sendable {
 extension Command {
     package static var discussion: [String] { [] }
     package static var formerName: String? { nil }
+    package static var examples: [String] { [] }
 }

@@ -11,6 +11,8 @@ package struct CommandEnvironment: Sendable {
     package var errorOutput: @Sendable (String) -> Void
     /// Writes to the terminal that standard error is, without a line break; `nil` where it is none.
     package var terminal: (@Sendable (String) -> Void)? = nil
+    /// Columns of that terminal now; people change the size of a window.
+    package var terminalWidth: @Sendable () -> Int = { standardWidth }
 
     /// The environment of this process.
     package static var process: CommandEnvironment {
@@ -25,7 +27,18 @@ package struct CommandEnvironment: Sendable {
                 }
             },
             errorOutput: { _ = write("\($0)\n", to: STDERR_FILENO) },
-            terminal: isatty(STDERR_FILENO) == 1 ? terminalOutput : nil)
+            terminal: isatty(STDERR_FILENO) == 1 ? terminalOutput : nil,
+            terminalWidth: { windowWidth(of: STDERR_FILENO) ?? standardWidth })
+    }
+
+    /// Columns where nobody says.
+    private static let standardWidth = 80
+
+    /// Columns of the window that a descriptor leads to; `nil` where it is none, or has not said its size.
+    private static func windowWidth(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
     }
 
     private static let terminalOutput: @Sendable (String) -> Void = { _ = write($0, to: STDERR_FILENO) }
@@ -43,6 +56,13 @@ package struct CommandEnvironment: Sendable {
         }
         return 0
     }
+
+    /// Set to the file of the authorities whose certificate the gateway must show (PEM), or to `system`: then, and only
+    /// then, commands speak TLS.
+    package static let authoritiesVariable = "DATA_GATEWAY_CA"
+
+    /// The file of the authorities whose certificates are taken; `nil` = those that the machine trusts.
+    package var authorities: String? { self[Self.authoritiesVariable].flatMap { $0 == "system" ? nil : $0 } }
 
     /// A variable that is set and not empty.
     package subscript(_ name: String) -> String? {

@@ -3,8 +3,13 @@ package struct CommandGroup: Sendable {
     package let name: String
     package let summary: String
     package let members: [CommandNode]
+    /// Titles of the help with the members that stand below each; empty = one list.
+    let sections: [(title: String, names: [String])]
 
-    package init(_ name: String, _ summary: String, _ members: [CommandNode]) {
+    package init(
+        _ name: String, _ summary: String, _ members: [CommandNode], sections: [(title: String, names: [String])] = []
+    ) {
+        self.sections = sections
         self.name = name
         self.summary = summary
         self.members = members

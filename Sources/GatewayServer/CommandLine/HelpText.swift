@@ -15,6 +15,9 @@ package enum HelpText {
         sections += command.discussion.map { TextLayout.wrapped($0, width: width).joined(separator: "\n") }
         if !arguments.isEmpty { sections.append(section("Arguments", arguments.map { ($0.spelling, $0.help) })) }
         sections.append(section("Options", sorted.map { ($0.spelling, help(of: $0)) }))
+        if !command.examples.isEmpty {
+            sections.append((["Examples:"] + command.examples.map { "  data-gateway \($0)" }).joined(separator: "\n"))
+        }
         return sections.joined(separator: "\n\n")
     }
 
@@ -26,10 +29,23 @@ package enum HelpText {
         return [
             "\(group.summary).",
             "Usage: \(title) COMMAND [OPTION]…",
-            section("Commands", group.leaves.map { ($0.path.joined(separator: " "), $0.command.summary) }),
+            commands(of: group),
             section("Options", options),
             "'\(title) COMMAND --help' shows the help of a command.",
         ].joined(separator: "\n\n")
+    }
+
+    /// The commands below a group, section by section.
+    private static func commands(of group: CommandGroup) -> String {
+        func rows(_ leaves: [(path: [String], command: any Command.Type)]) -> [(String, String)] {
+            leaves.map { ($0.path.joined(separator: " "), $0.command.summary) }
+        }
+        guard !group.sections.isEmpty else { return section("Commands", rows(group.leaves)) }
+        let named = Set(group.sections.flatMap(\.names))
+        let rest = group.members.map(\.name).filter { !named.contains($0) }
+        return (group.sections + (rest.isEmpty ? [] : [("Other", rest)])).map { title, names in
+            section(title, rows(group.leaves.filter { names.contains($0.path[0]) }))
+        }.joined(separator: "\n\n")
     }
 
     private static func usage(_ path: [String], arguments: [ParameterLabel], options: [ParameterLabel]) -> String {

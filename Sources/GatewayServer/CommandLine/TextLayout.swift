@@ -20,8 +20,10 @@ package enum TextLayout {
     }
 
     /// `1 object`, `2 objects`.
-    package static func count(_ number: some BinaryInteger, _ thing: String) -> String {
-        "\(number) \(thing)\(number == 1 ? "" : "s")"
+    ///
+    /// - Parameter things: the plural, where that is not the singular with an s.
+    package static func count(_ number: some BinaryInteger, _ thing: String, _ things: String? = nil) -> String {
+        "\(number) \(number == 1 ? thing : things ?? thing + "s")"
     }
 
     /// Rows of equally many cells, each column as wide as its widest cell, two spaces between them.

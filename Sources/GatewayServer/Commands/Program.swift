@@ -1,6 +1,5 @@
-import Basics
 import CommandLineInterface
-import Observability
+import DeviceCommands
 
 /// The program `data-gateway`: finds what a command line asks for, and does it.
 package enum Program {
@@ -11,8 +10,13 @@ package enum Program {
             .command(Login.self),
             .command(Logout.self),
             .command(WhoAmI.self),
-            .command(Initialize.self),
-            .command(Upload.self),
+            .group(
+                CommandGroup(
+                    "context", "Manage contexts, for several gateways or users",
+                    [.command(ContextAdd.self), .command(ContextUse.self), .command(ContextList.self)])),
+            DeviceCommands.initialize,
+            DeviceCommands.upload,
+            DeviceCommands.agent,
             .command(ListObjects.self),
             .command(Download.self),
             .command(Remove.self),
@@ -91,8 +95,14 @@ package enum Program {
                 CommandGroup(
                     "object", "Manage stored objects",
                     [
+                        .command(ObjectShow.self),
+                        .command(ObjectFind.self),
+                        .command(ObjectUsage.self),
+                        .command(ObjectCat.self),
+                        .command(ObjectShare.self),
                         .command(ObjectUpdate.self),
                         .command(ObjectDelete.self),
+                        .command(TrashRestore.self),
                         .command(ObjectListCorrupted.self),
                         .group(
                             CommandGroup(
@@ -106,6 +116,7 @@ package enum Program {
                                 "retention", "Manage the retention of objects",
                                 [.command(RetentionSet.self), .command(RetentionShow.self)])),
                     ])),
+            .group(CommandGroup("uploads", "Show uploads in progress", [.command(UploadsList.self)])),
             .group(
                 CommandGroup(
                     "trash", "Restore deleted objects, or delete them permanently",
@@ -138,83 +149,31 @@ package enum Program {
                 CommandGroup(
                     "events", "Show and redeliver events that could not be delivered",
                     [.command(EventsDeadLetters.self), .command(EventsRedeliver.self)])),
+            .command(GatewayStatus.self),
             .command(AuditLog.self),
-            .command(Statistics.self),
+            .command(StatisticsShow.self),
             .command(BackUp.self),
             .command(RestoreCommand.self),
             .command(DoctorCommand.self),
             .command(Completion.self),
             .command(Version.self),
+        ],
+        sections: [
+            ("Device", ["init", "upload", "agent"]),
+            ("Objects", ["ls", "download", "rm", "object", "uploads", "trash", "copy"]),
+            ("Sign-in", ["login", "logout", "whoami", "context"]),
+            ("Fleet", ["site", "device", "user", "key", "org"]),
+            ("Gateway", ["serve", "status", "config", "audit", "statistics", "events", "clock", "keys"]),
+            ("Backup", ["backup", "restore", "doctor"]),
         ])
 
-    /// What a command line asks for.
-    enum Request: Sendable {
-        case print(String)
-        case perform(any Command)
-    }
+    private static let program = CommandProgram(commands)
 
     /// - Parameter words: the command line without the program's own name.
     package static func run(_ words: [String], in environment: CommandEnvironment) async -> ExitCode {
-        do {
-            switch try request(words) {
-            case .print(let text):
-                return await environment.report(asJSON: false) { Reply(json: .string(text), text: text) }
-            case .perform(let command):
-                return await command.run(in: environment)
-            }
-        } catch {
-            environment.errorOutput("data-gateway: \(error)")
-            return .usage
-        }
+        await program.run(words, in: environment)
     }
 
     /// What `words` ask for.
-    static func request(_ words: [String]) throws(UsageError) -> Request {
-        if words.first == "--version" { return .print("data-gateway \(ProgramVersion.current)") }
-        let beforeHelp = words.prefix { $0 != "--help" && $0 != "-h" && $0 != "--" }
-        if words.first == "help" { return try find(beforeHelp.dropFirst(), wantsHelp: true) }
-        let wantsHelp = beforeHelp.endIndex < words.endIndex && words[beforeHelp.endIndex] != "--"
-        return try find(wantsHelp ? beforeHelp : words[...], wantsHelp: wantsHelp)
-    }
-
-    /// Walks down the tree as far as the words name something.
-    private static func find(_ words: ArraySlice<String>, wantsHelp: Bool) throws(UsageError) -> Request {
-        var group = commands
-        var path: [String] = []
-        var words = words
-        while let word = words.popFirst() {
-            guard let member = group.members.first(where: { $0.name == word || $0.formerName == word }) else {
-                throw unknown(word, in: group, path: path)
-            }
-            path.append(member.name)
-            switch member {
-            case .group(let inner): group = inner
-            case .command(let command):
-                return wantsHelp
-                    ? .print(HelpText.of(command, path: path)) : .perform(try parse(command, words, path: path))
-            }
-        }
-        guard wantsHelp else {
-            let names = group.members.map(\.name).joined(separator: ", ")
-            let lead = path.isEmpty ? "a command is required" : "\(path.joined(separator: " ")) requires a command"
-            throw UsageError("\(lead): \(names)", path: path)
-        }
-        return .print(HelpText.of(group, path: path))
-    }
-
-    private static func unknown(_ word: String, in group: CommandGroup, path: [String]) -> UsageError {
-        let kind = word.hasPrefix("-") ? "option" : "command"
-        let names =
-            kind == "option" ? ["--help", "--version"] : group.members.map(\.name) + (path.isEmpty ? ["help"] : [])
-        let lead = path.isEmpty ? "unknown" : "\(path.joined(separator: " ")) has no"
-        return UsageError("\(lead) \(kind) \(word)\(Suggestion.text(for: word, among: names))", path: path)
-    }
-
-    private static func parse<C: Command>(
-        _ type: C.Type, _ words: ArraySlice<String>, path: [String]
-    ) throws(UsageError) -> C {
-        var command = C()
-        try ArgumentParser.parse(words, into: &command, parameters: C.parameters, path: path)
-        return command
-    }
+    static func request(_ words: [String]) throws(UsageError) -> CommandProgram.Request { try program.request(words) }
 }

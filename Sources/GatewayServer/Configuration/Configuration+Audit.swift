@@ -1,7 +1,7 @@
 import Accounts
 
 extension Configuration {
-    /// The section `audit`: how long the audit log keeps lines, and how many.
+    /// Reads the section `audit`: the retention and the maximum number of audit lines.
     static func audit(
         _ reader: inout ConfigurationReader, into accounts: inout AccountsConfiguration
     ) throws(ConfigurationError) {

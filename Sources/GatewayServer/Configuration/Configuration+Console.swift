@@ -1,8 +1,8 @@
 import Console
 
 extension Configuration {
-    /// The section `console`; `nil` where there is none. A web listener that other machines reach has one only where the
-    /// configuration says so.
+    /// Reads the section `console`; `nil` = no console. A web listener that other machines can reach has a console only if the
+    /// configuration enables it.
     static func console(
         _ reader: inout ConfigurationReader, isOnLoopback: Bool
     ) throws(ConfigurationError) -> ConsoleConfiguration? {

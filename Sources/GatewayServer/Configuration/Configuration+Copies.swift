@@ -10,7 +10,7 @@ extension Configuration {
         case s3
     }
 
-    /// The section `copy`: where copy jobs may go, and how many there may be.
+    /// Reads the section `copy`: the destinations of copy jobs, and their limits.
     static func copies(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> CopyJobsConfiguration {
         var copies = CopyJobsConfiguration()
         copies.workers = Int(

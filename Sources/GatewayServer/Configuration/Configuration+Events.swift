@@ -6,7 +6,7 @@ import Webhooks
 extension Configuration {
     private static let mostWebhooks = 16
 
-    /// The sections `events` and `webhooks`: who is told what happens here, and how hard it is tried.
+    /// Reads the sections `events` and `webhooks`: the receivers of events, and the rules for attempts.
     static func events(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> WebhooksConfiguration {
         var events = WebhooksConfiguration()
         events.concurrency = Int(

@@ -1,7 +1,7 @@
 import Catalog
 
 extension Configuration {
-    /// The section `internal`: what programs may ask of the internal listener, and how they prove who they are.
+    /// Reads the section `internal`: the limits of the internal listener, and the authentication of its clients.
     mutating func configureInternalStorage(_ reader: inout ConfigurationReader) throws(ConfigurationError) {
         internalStorage.maximumReadBytes = try reader.integer(
             "internal.max_read_bytes", default: internalStorage.maximumReadBytes, in: 1...(64 << 20), unit: "bytes")

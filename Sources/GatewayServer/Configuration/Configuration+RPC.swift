@@ -2,7 +2,7 @@ import Basics
 import RPC
 
 extension Configuration {
-    /// The section `rpc`: what clients of the gRPC listeners may ask of them.
+    /// Reads the section `rpc`: the limits for clients of the gRPC listeners.
     static func rpcLimits(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> RPCLimits {
         var limits = RPCLimits()
         let http2 = limits.http2
@@ -38,7 +38,7 @@ extension Configuration {
         return limits
     }
 
-    /// Which pages of other origins may call; `nil` where none is named.
+    /// Reads the origins of web pages that may call the gateway; `nil` if there are none.
     static func crossOrigin(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> CrossOrigin? {
         let origins = try reader.list("rpc.cors_origins", bounds: "`https://app.example`, or `*`") ?? []
         let maxAge = try reader.integer("rpc.cors_max_age_seconds", default: 7200, in: 0...86_400, unit: "seconds")
@@ -50,8 +50,8 @@ extension Configuration {
         return origins.isEmpty ? nil : CrossOrigin(origins: Set(origins), maxAge: Int(maxAge))
     }
 
-    /// A scheme and a host in lower case, with a port where it is not the scheme's own, and nothing behind it (RFC 6454,
-    /// section 6.2).
+    /// Whether the text is an origin: a scheme and a host in lower case, with a port unless it is the scheme's default, and nothing
+    /// after it (RFC 6454, section 6.2).
     private static func isOrigin(_ text: String) -> Bool {
         guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
         let host = text.dropFirst(scheme.count)
@@ -59,7 +59,7 @@ extension Configuration {
         return !host.isEmpty && isPlain
     }
 
-    /// Limits on answers that wait for their clients.
+    /// Reads the limits of responses that wait for their clients.
     private static func limitResponses(
         _ reader: inout ConfigurationReader, _ limits: inout RPCLimits
     ) throws(ConfigurationError) {
@@ -71,7 +71,8 @@ extension Configuration {
             &reader, "rpc.max_response_bytes_per_connection", limits.maxResponseBytesPerConnection, "bytes")
     }
 
-    /// The limits of one listener: the internal one's clients are trusted programs, which read large answers side by side.
+    /// Returns the limits of one listener. They are higher for the internal one, whose clients are trusted programs that read large
+    /// responses in parallel.
     package func rpcLimits(of name: ListenerName) -> RPCLimits {
         var limits = rpc
         if name == .internalStorage {
@@ -81,7 +82,7 @@ extension Configuration {
         return limits
     }
 
-    /// Limits on calls that wait, such as Health.Watch and reflection.
+    /// Reads the limits of calls that wait, such as Health.Watch and reflection.
     private static func waiting(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> WaitingLimits {
         var limits = WaitingLimits()
         limits.perConnection = try count(

@@ -4,7 +4,7 @@ import StoreProtocol
 import Uploads
 
 extension Configuration {
-    /// `object_store.static_keys`: what operators' own tools reach the store with.
+    /// Reads `object_store.static_keys`: the store's keys for operators' own tools.
     static func staticKeys(
         _ reader: inout ConfigurationReader, bucket: String
     ) throws(ConfigurationError) -> [StaticKey] {

@@ -1,7 +1,7 @@
 import Sockets
 
 extension Configuration {
-    /// The section `tls`; `nil` where no certificate is given.
+    /// Reads the section `tls`; `nil` = no certificate.
     static func tls(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> TLS? {
         let certificate = try reader.text("tls.certificate", default: "", unit: "PEM file")
         let key = try reader.text("tls.key", default: "", unit: "PEM file")

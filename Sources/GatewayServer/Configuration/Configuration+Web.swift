@@ -2,9 +2,9 @@ import HTTPServer
 import RPC
 
 extension Configuration {
-    /// The section `web`: what clients may ask of the listener for calls over HTTP/1.1.
+    /// Reads the section `web`: the limits of the listener for calls over HTTP/1.1.
     ///
-    /// - Parameter proxies: addresses that stand for many callers.
+    /// - Parameter proxies: addresses that represent many clients.
     static func web(
         _ reader: inout ConfigurationReader, _ proxies: TrustedProxies
     ) throws(ConfigurationError) -> HTTPServerConfiguration {
@@ -27,7 +27,7 @@ extension Configuration {
         return web
     }
 
-    /// What clients of the ops listener may ask of it: what those of the web listener may, on fewer connections.
+    /// Returns the limits of the ops listener: those of the web listener, with fewer connections.
     static func ops(_ web: HTTPServerConfiguration) -> HTTPServerConfiguration {
         var ops = HTTPServerConfiguration()
         ops.maximumConnections = 64
@@ -38,6 +38,6 @@ extension Configuration {
 }
 
 extension HTTPServerConfiguration {
-    /// A quarter of the connections, which is what one address gets where nothing else is said.
+    /// A quarter of the connections, which is the default limit for one address.
     fileprivate var quarter: Int { max(1, Int(maximumConnections) / 4) }
 }

@@ -15,22 +15,22 @@ import StoreServer
 import Uploads
 import Webhooks
 
-/// Everything that can be set, read at start: the command line before the environment before the file before the defaults.
+/// All settings, read at start. The order of precedence is command line, environment, file, defaults.
 package struct Configuration: Sendable {
-    /// TLS, and at which listeners it is spoken.
+    /// The TLS files, and the listeners that use TLS.
     package struct TLS: Sendable {
         package var files: TLSCertificates.Files
         package var listeners: Set<ListenerName>
     }
 
-    /// The listeners that are to be opened.
+    /// The addresses of the listeners that are enabled.
     package var listeners: [ListenerName: PeerAddress]
-    /// `nil` = cleartext everywhere.
+    /// The TLS settings; `nil` = cleartext everywhere.
     package var tls: TLS?
     package var rpc: RPCLimits
-    /// Whose `x-forwarded-for` is believed.
+    /// The proxies whose `x-forwarded-for` is trusted.
     package var trustedProxies: TrustedProxies
-    /// Which pages of other origins may call; `nil` = none.
+    /// The web origins that may call the gateway; `nil` = none.
     package var crossOrigin: CrossOrigin?
     package var accounts = AccountsConfiguration()
     package var deviceInit = DeviceInitConfiguration()
@@ -38,30 +38,30 @@ package struct Configuration: Sendable {
     package var catalog = CatalogConfiguration()
     package var internalStorage = InternalStorageConfiguration()
     package var events = WebhooksConfiguration()
-    /// PEM of those whose certificates stand in the place of a token at the internal listener; `nil` = none's do.
+    /// The PEM file of authorities whose certificates replace a token at the internal listener; `nil` = none.
     package var internalAuthorities: String?
     package var copies = CopyJobsConfiguration()
     package var store = ObjectStoreConfiguration()
-    /// Disk space that is kept for deletions on a full disk; bytes, 0 = none.
+    /// Disk space in bytes that is reserved for deletions on a full disk; 0 = none.
     package var reserveBytes: Int64 = 32 << 20
     package var objectStore = StoreServerConfiguration()
     package var log = LogConfiguration()
-    /// How long a clock that stepped has to go right until it is believed.
+    /// The time for which a clock that stepped has to keep pace to be confirmed.
     package var clockConfirmation = ClockGuard.defaultConfirmation
     package var web = HTTPServerConfiguration()
     package var ops = HTTPServerConfiguration()
-    /// `nil` = there is none.
+    /// The console's settings; `nil` = no console.
     package var console: ConsoleConfiguration?
-    /// Where clients reach the store; `nil` = where it listens.
+    /// The public address of the store; `nil` = its listener's address.
     package var publicEndpoint: StoreEndpoint?
-    /// Whether the gRPC listeners answer reflection; `nil` = those on loopback do.
+    /// Whether the gRPC listeners offer reflection; `nil` = those on loopback do.
     package var reflection: Bool?
     /// Every key, in the order in which it was read.
     package private(set) var settings: [ConfigurationSetting] = []
 
     /// - Parameters:
     ///   - variables: the environment.
-    ///   - log: gets the warnings.
+    ///   - log: receives the warnings.
     package init(
         _ options: ServeOptions, variables: [String: String] = [:], log warnings: Logger = .discarding
     ) throws(ConfigurationError) {
@@ -82,7 +82,7 @@ package struct Configuration: Sendable {
             "clock.confirmation_hours", default: clockConfirmation, in: 1...720, unit: .hours)
         uploads = try Self.uploads(&reader)
         catalog.deletedRetention = uploads.recordRetention
-        // No session that was begun under this configuration misses its files.
+        // So that the files of a session begun under this configuration are not removed early.
         store.orphanAge = max(store.orphanAge, uploads.sessionTotal + uploads.wholeObjectGrace)
         publicEndpoint = try Self.publicEndpoint(&reader)
         store.minimumFreeBytes = try reader.integer(
@@ -161,7 +161,7 @@ package struct Configuration: Sendable {
         return uploads
     }
 
-    /// What clients of the object store may take of it.
+    /// Reads the limits for clients of the object store.
     private mutating func limitStore(_ reader: inout ConfigurationReader) throws(ConfigurationError) {
         store.bufferBytes = try reader.integer(
             "object_store.max_buffer_bytes", default: store.bufferBytes, in: (4 << 20)...(1 << 40), unit: "bytes")
@@ -191,7 +191,7 @@ package struct Configuration: Sendable {
             access: try reader.flag("log.access", default: true))
     }
 
-    /// - Parameter owner: what the keys begin with.
+    /// - Parameter owner: the prefix of the keys.
     private static func quota(
         _ reader: inout ConfigurationReader, _ owner: String, _ standard: QuotaLimits
     ) throws(ConfigurationError) -> QuotaLimits {
@@ -218,7 +218,7 @@ package struct Configuration: Sendable {
         }
     }
 
-    /// What must be said in so many words before secrets travel beyond this machine.
+    /// Requires explicit settings before secrets can be sent beyond this machine.
     private func checkExposure(allowsCleartext: Bool, isReinitSet: Bool) throws(ConfigurationError) {
         for (name, address) in listeners.sorted(by: { $0.key.rawValue < $1.key.rawValue })
         where !address.isLoopback && !allowsCleartext && !isSecure(name) {

@@ -1,14 +1,14 @@
 import Basics
 
-/// One object in a list of the configuration, asked member by member; `finish` refuses what nobody asked for.
+/// One object in a list of the configuration. Its members are read one by one; `finish` refuses members that were not read.
 struct ConfigurationEntry {
-    /// Where it stands, e.g. `copy.destinations[0]`.
+    /// Its place in the configuration, e.g. `copy.destinations[0]`.
     private let place: String
     private let members: [String: ConfigurationValue]
     private let log: Logger
     private var known: Set<String> = []
 
-    /// - Parameter log: gets the warnings.
+    /// - Parameter log: receives the warnings.
     static func list(
         _ value: ConfigurationValue, at key: String, log: Logger
     ) throws(ConfigurationError) -> [ConfigurationEntry] {
@@ -29,7 +29,7 @@ struct ConfigurationEntry {
         self.log = log
     }
 
-    /// - Parameter standard: `nil` = it must be there, and must not be empty.
+    /// - Parameter standard: `nil` = the member is required and must not be empty.
     mutating func text(_ name: String, default standard: String? = nil) throws(ConfigurationError) -> String {
         known.insert(name)
         guard let value = members[name] else {
@@ -42,7 +42,7 @@ struct ConfigurationEntry {
         return text
     }
 
-    /// A list of texts that are not empty; `nil` where there is none.
+    /// Reads a list of non-empty texts; `nil` if it is absent.
     mutating func texts(_ name: String) throws(ConfigurationError) -> [String]? {
         known.insert(name)
         guard let value = members[name] else { return nil }
@@ -55,7 +55,7 @@ struct ConfigurationEntry {
         return texts
     }
 
-    /// One of a few words, which must be there.
+    /// Reads one of a few words, which is required.
     mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, as type: Choice.Type = Choice.self
     ) throws(ConfigurationError) -> Choice {

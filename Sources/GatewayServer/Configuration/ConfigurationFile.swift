@@ -1,8 +1,8 @@
 import Foundation
 
-/// The text of a configuration file, JSON5.
+/// The contents of a configuration file in JSON5.
 struct ConfigurationFile {
-    /// By `section.name`.
+    /// The values by `section.name`.
     private(set) var values: [String: ConfigurationValue] = [:]
 
     init(path: String) throws(ConfigurationError) {

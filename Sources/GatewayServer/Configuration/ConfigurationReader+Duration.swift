@@ -1,7 +1,7 @@
 import Basics
 
 extension ConfigurationReader {
-    /// What a span of time is counted in.
+    /// The unit of a duration.
     enum TimeUnit: String {
         case seconds
         case hours
@@ -16,11 +16,11 @@ extension ConfigurationReader {
         }
     }
 
-    /// A span of time.
+    /// Reads a duration.
     ///
     /// - Parameters:
     ///   - key: `section.name`; the name ends with the unit.
-    ///   - range: numbers of the unit.
+    ///   - range: the valid numbers of the unit.
     mutating func duration(
         _ key: String, default standard: Duration, in range: ClosedRange<Int64>, unit: TimeUnit = .seconds
     ) throws(ConfigurationError) -> Duration {

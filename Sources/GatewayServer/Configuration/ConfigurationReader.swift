@@ -1,34 +1,33 @@
 import Basics
 import HTTPTypes
 
-/// What is wrong with the configuration: names the key, and the rule it breaks.
+/// An error in the configuration: names the key and the rule that it violates.
 package struct ConfigurationError: Error, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// What was configured, asked key by key: an option of the command line goes before an environment variable, that before
-/// the file, the file before the default.
+/// The values of the configuration, read key by key. The order of precedence is command line, environment, file, default.
 ///
-/// Each key that was asked for is known; `finish` refuses the others, so that a misspelt key never goes unseen. What was
-/// asked is kept as ``settings``, of which the documentation is checked and `config show` made.
+/// A key is known once it was read; `finish` refuses all others, so that a misspelled key is always reported. The keys read are
+/// kept in ``settings``, which is the source of `config show` and is compared with the documentation.
 struct ConfigurationReader {
     private struct Given {
         var value: ConfigurationValue
         let source: ConfigurationSource
     }
 
-    /// In the order of the questions.
+    /// The settings in the order in which they were read.
     private(set) var settings: [ConfigurationSetting] = []
     private var given: [String: Given] = [:]
     private let log: Logger
 
     /// - Parameters:
     ///   - path: the file; `nil` = none.
-    ///   - variables: the environment; one that is empty says nothing.
-    ///   - options: what the command line says, by key.
-    ///   - log: gets the warnings.
+    ///   - variables: the environment; empty variables are ignored.
+    ///   - options: the options of the command line, by key.
+    ///   - log: receives the warnings.
     init(
         path: String? = nil, variables: [String: String] = [:],
         options: [String: (option: String, value: String)] = [:], log: Logger = .discarding
@@ -68,7 +67,7 @@ struct ConfigurationReader {
     }
 
     /// - Parameters:
-    ///   - unit: what kind of text it is, and `bounds`: what it may be, both for the documentation.
+    ///   - unit: the kind of text, and `bounds`: the valid values, both for the documentation.
     mutating func text(
         _ key: String, default standard: String, unit: String = "text", bounds: String = ""
     ) throws(ConfigurationError) -> String {
@@ -79,7 +78,7 @@ struct ConfigurationReader {
         return text
     }
 
-    /// One of a few words.
+    /// Reads one of a few words.
     mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ key: String, default standard: Choice
     ) throws(ConfigurationError) -> Choice {
@@ -98,9 +97,9 @@ struct ConfigurationReader {
         try flag(key, standard: "\(standard)") ?? standard
     }
 
-    /// `nil` where nobody says.
+    /// Reads a Boolean; `nil` if it is not set.
     ///
-    /// - Parameter standard: what holds then, for the documentation.
+    /// - Parameter standard: the default behavior, for the documentation.
     mutating func flag(_ key: String, standard: String) throws(ConfigurationError) -> Bool? {
         let rule = ConfigurationSetting.Rule(unit: "true/false", standard: standard)
         guard let value = take(key, rule, readingText: { Bool($0).map(ConfigurationValue.flag) }) else { return nil }
@@ -108,17 +107,17 @@ struct ConfigurationReader {
         return flag
     }
 
-    /// `nil` where nobody says.
+    /// Reads a list; `nil` if it is not set.
     ///
     /// - Parameters:
-    ///   - standard: what holds then, and `bounds`: what the elements may be, both for the documentation.
+    ///   - standard: the default, and `bounds`: the valid elements, both for the documentation.
     mutating func list(
         _ key: String, standard: String = "none", bounds: String = ""
     ) throws(ConfigurationError) -> [String]? {
         try list(key, ConfigurationSetting.Rule(unit: "list", standard: standard, bounds: bounds), of: "texts")
     }
 
-    /// A list of address blocks; empty where nobody says.
+    /// Reads a list of address blocks; empty if it is not set.
     mutating func addressRanges(_ key: String, standard: String = "none") throws(ConfigurationError) -> [AddressRange] {
         let rule = ConfigurationSetting.Rule(
             unit: "list", standard: standard, bounds: "addresses, `192.0.2.0/24`, `2001:db8::/32`")
@@ -132,7 +131,7 @@ struct ConfigurationReader {
         return ranges
     }
 
-    /// - Parameter elements: what it is a list of.
+    /// - Parameter elements: the kind of elements.
     private mutating func list(
         _ key: String, _ rule: ConfigurationSetting.Rule, of elements: String
     ) throws(ConfigurationError) -> [String]? {
@@ -146,21 +145,21 @@ struct ConfigurationReader {
         return texts
     }
 
-    /// The names in a section whose members are sections of their own, asked for as `section.NAME.key` then; sorted.
+    /// Returns the sorted names in a section whose members are sections of their own, which are then read as `section.NAME.key`.
     mutating func names(in section: String) throws(ConfigurationError) -> [String] {
         var names: Set<String> = []
         if let said = given[section] { try open(section, said) }
         for (key, said) in given where key.hasPrefix("\(section).") {
             let name = key.dropFirst(section.count + 1).prefix { $0 != "." }
             names.insert(String(name))
-            // A variable names the member, the file the section around it.
+            // A variable sets a member; the file contains the section around it.
             guard key == "\(section).\(name)" else { continue }
             try open(key, said)
         }
         return names.sorted()
     }
 
-    /// Has the members of a section stand for themselves.
+    /// Replaces a section by its members.
     private mutating func open(_ key: String, _ said: Given) throws(ConfigurationError) {
         guard case .object(let members) = said.value else { throw wrong(key, "must be a section: { … }") }
         given[key] = nil
@@ -169,7 +168,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// A list of objects, each to be asked member by member; empty where nobody says. A variable gives it in JSON5.
+    /// Reads a list of objects, whose members are then read one by one; empty if it is not set. A variable contains it as JSON5.
     mutating func entries(_ key: String) throws(ConfigurationError) -> [ConfigurationEntry] {
         let rule = ConfigurationSetting.Rule(unit: "list of objects", standard: "none")
         guard let value = take(key, rule, readingText: { try? JSON5Reader.value(of: $0) }) else { return [] }
@@ -184,11 +183,11 @@ struct ConfigurationReader {
 
     // MARK: answers
 
-    /// The value of `key`, which is known from now on; `nil` where nobody says.
+    /// Returns the value of `key`, which is known from now on; `nil` if it is not set.
     ///
     /// - Parameters:
-    ///   - shown: what holds where nobody says, where that is not what the documentation writes.
-    ///   - readingText: makes the key's type of what a variable or an option says; what it does not take stays a text.
+    ///   - shown: the displayed default, if it differs from the one in the documentation.
+    ///   - readingText: converts a variable or an option to the key's type; a text that it refuses stays a text.
     private mutating func take(
         _ key: String, _ rule: ConfigurationSetting.Rule, shown: String? = nil,
         readingText: (String) -> ConfigurationValue? = { .text($0) }
@@ -206,7 +205,7 @@ struct ConfigurationReader {
 
     func contains(_ key: String) -> Bool { given[key] != nil }
 
-    /// The error that says that the value of `key` breaks a rule.
+    /// Makes the error that the value of `key` violates a rule.
     func wrong(_ key: String, _ rule: String) -> ConfigurationError {
         switch given[key]?.source {
         case .environment(let name), .option(let name): ConfigurationError("\(key) \(rule) (\(name))")
@@ -214,7 +213,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// Refuses what nobody asked for.
+    /// Refuses keys that were not read.
     func finish() throws(ConfigurationError) {
         let known = settings.map(\.key).sorted()
         guard let unknown = given.keys.filter({ !known.contains($0) }).min(), let source = given[unknown]?.source

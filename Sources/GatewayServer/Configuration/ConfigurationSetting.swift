@@ -1,10 +1,10 @@
-/// Where a setting's value comes from; each goes before those above it.
+/// The source of a setting's value; each takes precedence over those above it.
 package enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
     case standard
     case file
-    /// By the variable's name.
+    /// The variable with this name.
     case environment(String)
-    /// By the option's name.
+    /// The option with this name.
     case option(String)
 
     package var description: String {
@@ -17,16 +17,16 @@ package enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A key as the configuration was asked for it: what it may be, what it is, and who said so.
+/// A key of the configuration: its rule, its value, and the value's source.
 package struct ConfigurationSetting: Sendable, Hashable {
-    /// What a key may be, in the words of docs/configuration.md.
+    /// The valid values of a key, in the words of docs/configuration.md.
     struct Rule: Sendable, Hashable {
         var unit: String
         var standard: String
         var bounds = ""
     }
 
-    /// `section.name`.
+    /// The key, `section.name`.
     package let key: String
     let rule: Rule
     /// The value for display; secrets are left out.

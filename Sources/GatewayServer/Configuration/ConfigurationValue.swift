@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value of the configuration, of whatever type it was written.
+/// A value of the configuration with its original type.
 enum ConfigurationValue: Sendable, Equatable {
     case null
     case flag(Bool)
@@ -10,13 +10,13 @@ enum ConfigurationValue: Sendable, Equatable {
     case list([ConfigurationValue])
     case object([String: ConfigurationValue])
 
-    /// A list as an environment variable gives it.
+    /// Reads a list from an environment variable.
     init(separatedByCommas text: String) {
         self = .list(text.split(separator: ",").map { .text($0.trimmingCharacters(in: .whitespaces)) })
     }
 
-    /// For people, on one line: members that are secret by their name are stars, though not those that say where a secret
-    /// is, and so is a URL's query, which may hold a token.
+    /// The value on one line for people. Members whose name marks them as secret are replaced by stars, except those that name the
+    /// source of a secret; so is a URL's query, which may contain a token.
     var shown: String {
         switch self {
         case .null: "null"

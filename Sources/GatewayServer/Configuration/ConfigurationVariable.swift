@@ -1,8 +1,8 @@
-/// Names of environment variables that stand for keys: `DATA_GATEWAY_` and the key in capitals, two underscores for each
-/// dot; `rpc.max_handlers` is `DATA_GATEWAY_RPC__MAX_HANDLERS`.
+/// The names of environment variables for keys: `DATA_GATEWAY_` and the key in capitals, with two underscores for each dot;
+/// `rpc.max_handlers` is `DATA_GATEWAY_RPC__MAX_HANDLERS`.
 ///
-/// Two, because a name and a section hold single ones, and so that nothing else that begins with `DATA_GATEWAY_` is taken
-/// for a key: neither what the commands read, nor what Kubernetes sets for a service that is called data-gateway.
+/// Two, because names and sections contain single underscores, and so that other variables with the prefix `DATA_GATEWAY_` are not
+/// taken for keys: those of the commands, and those that Kubernetes sets for a service named data-gateway.
 enum ConfigurationVariable {
     private static let prefix = "DATA_GATEWAY_"
 
@@ -10,7 +10,7 @@ enum ConfigurationVariable {
         prefix + key.uppercased().replacing(".", with: "__")
     }
 
-    /// `nil` where `variable` stands for no key at all, known or not.
+    /// Returns the key; `nil` if the variable has not the form of a key, known or not.
     static func key(of variable: String) -> String? {
         guard variable.hasPrefix(prefix) else { return nil }
         let rest = variable.dropFirst(prefix.count)

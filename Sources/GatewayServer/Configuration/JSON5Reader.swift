@@ -1,4 +1,4 @@
-/// What is wrong with the text of a configuration, and where; line and column count from 1, in Unicode scalars.
+/// An error in the text of a configuration, with its position; line and column count from 1, in Unicode scalars.
 struct JSON5Error: Error, Hashable, CustomStringConvertible {
     let line: Int
     let column: Int
@@ -7,10 +7,10 @@ struct JSON5Error: Error, Hashable, CustomStringConvertible {
     var description: String { "line \(line), column \(column): \(problem)" }
 }
 
-/// Reads JSON5 (json5.org, version 1.0.0): JSON with comments, trailing commas, unquoted names and single quotation marks.
-/// Stricter in one thing: a member that is there twice is an error.
+/// Parses JSON5 (json5.org, version 1.0.0): JSON with comments, trailing commas, unquoted names and single quotation marks. Unlike
+/// JSON5, a repeated member is an error.
 struct JSON5Reader {
-    /// Deeper than anybody means it.
+    /// The deepest nesting.
     private static let deepest = 32
 
     private let scalars: [Unicode.Scalar]
@@ -83,7 +83,7 @@ struct JSON5Reader {
         return take(end)
     }
 
-    /// Takes the comma behind a member or an element; none is needed before the end.
+    /// Reads the comma after a member or an element; none is needed before the end.
     private mutating func separate(_ end: Unicode.Scalar) throws(JSON5Error) {
         try skipBlanks()
         guard take(",") || peek == end else { throw error("expected a comma or \(end)") }
@@ -99,7 +99,7 @@ struct JSON5Reader {
         return name
     }
 
-    /// A number, or one of the words that are values.
+    /// Reads a number, or one of the words that are values.
     private mutating func word() throws(JSON5Error) -> ConfigurationValue {
         let start = position
         let word = takeAll { $0 == "+" || $0 == "-" || $0 == "." || $0.properties.isIDContinue }
@@ -129,7 +129,7 @@ struct JSON5Reader {
             !(digits.count > 1 && digits.hasPrefix("0") && digits.dropFirst().first?.isNumber == true)
         else { return nil }
         if let whole = Int64(word) { return .integer(whole) }
-        // `.5` and `5.` are JSON5's, not Swift's.
+        // `.5` and `5.` are valid in JSON5, but not in Swift.
         let fraction = digits.hasPrefix(".") ? "0\(digits)" : digits.hasSuffix(".") ? "\(digits)0" : String(digits)
         return Double(fraction).map { .number(isNegative ? -$0 : $0) }
     }
@@ -152,7 +152,7 @@ struct JSON5Reader {
         throw error("the closing quotation mark is missing", at: start)
     }
 
-    /// `nil` for a line's end: the text goes on.
+    /// Reads an escape; `nil` for an escaped line end, which is removed.
     private mutating func escape() throws(JSON5Error) -> Unicode.Scalar? {
         let start = position
         switch next() {
@@ -222,7 +222,7 @@ struct JSON5Reader {
         return String(text)
     }
 
-    /// Blanks and comments.
+    /// Skips white space and comments.
     private mutating func skipBlanks() throws(JSON5Error) {
         while let scalar = peek {
             if scalar.properties.isWhitespace || scalar == "\u{FEFF}" {

@@ -1,4 +1,4 @@
-/// The addresses where the gateway can be reached, by the names that scripts use.
+/// The gateway's listeners, with their names in commands and in scripts.
 package enum ListenerName: String, CaseIterable, Sendable {
     case auth
     case gateway
@@ -9,15 +9,15 @@ package enum ListenerName: String, CaseIterable, Sendable {
     case web
     case ops
 
-    /// The listeners that speak gRPC.
+    /// The listeners for gRPC.
     package static let grpc: [ListenerName] = [.auth, .gateway, .admin, .internalStorage, .deviceInit]
-    /// The listeners that can speak TLS.
+    /// The listeners that can use TLS.
     static let securable: [ListenerName] = grpc + [.objectStore, .web]
 
-    /// What stands in the place of an address where the listener is not wanted.
+    /// The value that disables a listener, in place of an address.
     static let off = "off"
 
-    /// What sets its address in the configuration file, and on the command line.
+    /// The listener's key in the configuration.
     package var key: String { "listeners.\(rawValue.replacing("-", with: "_"))" }
     package var option: String { "--\(rawValue)-listen" }
 

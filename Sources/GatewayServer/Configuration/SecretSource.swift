@@ -2,15 +2,15 @@ import Basics
 import Crypto
 import Foundation
 
-/// Where a secret is: in the file that `secret_file` names, or in the environment variable that `secret_env` does. The
-/// configuration itself holds none, so that others may read it.
+/// The source of a secret: the file in `secret_file`, or the environment variable in `secret_env`. The configuration itself
+/// contains no secrets, so that others may read it.
 struct SecretSource {
     private enum Origin {
         case file(String)
         case variable(String)
     }
 
-    /// What the secret belongs to, e.g. `webhooks.crm`.
+    /// The owner of the secret, e.g. `webhooks.crm`.
     private let place: String
     private let origin: Origin
     private let log: Logger
@@ -26,7 +26,7 @@ struct SecretSource {
         }
     }
 
-    /// All that is there; of a variable that is not set, nothing.
+    /// Returns the whole contents; empty for a variable that is not set.
     func bytes() throws(ConfigurationError) -> [UInt8] {
         switch origin {
         case .variable(let name): return Array((ProcessInfo.processInfo.environment[name] ?? "").utf8)
@@ -39,7 +39,7 @@ struct SecretSource {
         }
     }
 
-    /// Says so where users of the machine other than the file's owner and group may read or write it.
+    /// Logs a warning if other users than the file's owner and group may read or write it.
     private func warnWhereOthersReach(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & (S_IROTH | S_IWOTH) != 0 else { return }
@@ -48,16 +48,16 @@ struct SecretSource {
             level: .warning)
     }
 
-    /// The first line.
+    /// Returns the first line.
     ///
-    /// - Parameter least: bytes.
+    /// - Parameter least: the smallest accepted number of bytes.
     func secret(least: Int) throws(ConfigurationError) -> Secret {
         let line = Array(try bytes().prefix { $0 != 0x0A && $0 != 0x0D })
         guard line.count >= least else { throw wrong("a secret of at least \(least) bytes") }
         return Secret(line)
     }
 
-    /// The error that says that the source does not hold what it must.
+    /// Makes the error that the source's contents violate a rule.
     func wrong(_ rule: String) -> ConfigurationError {
         switch origin {
         case .file(let path): ConfigurationError("\(place).secret_file must hold \(rule) (\(path))")

@@ -1,8 +1,8 @@
-/// What the command line says to `data-gateway serve`.
+/// The command-line options of `data-gateway serve`.
 package struct ServeOptions: Sendable {
     package var dataDirectory: String
     package var configurationPath: String?
-    /// `HOST:PORT` by the listener's name (`auth`, `object-store`, …); goes before everything else that says it.
+    /// The addresses `HOST:PORT` by listener name (`auth`, `object-store`, …), which take precedence over all other sources.
     package var listen: [String: String]
 
     package init(dataDirectory: String = "", configurationPath: String? = nil, listen: [String: String] = [:]) {
@@ -11,7 +11,7 @@ package struct ServeOptions: Sendable {
         self.listen = listen
     }
 
-    /// What it says by key of the configuration.
+    /// The settings by configuration key.
     var settings: [String: (option: String, value: String)] {
         ListenerName.allCases.reduce(into: [:]) { settings, name in
             settings[name.key] = listen[name.rawValue].map { (name.option, $0) }

@@ -6,9 +6,9 @@ import Proto
 import RPC
 import Wire
 
-/// The servers of calls, one for each listener that takes some.
+/// The servers of calls, one for each listener that accepts calls.
 struct CallServers: Sendable {
-    /// What the listeners count, those that take no calls among them.
+    /// The counters of all listeners, including those without calls.
     let metrics: ListenerMetrics
     private let servers: [ListenerName: RPCServer]
 
@@ -46,23 +46,24 @@ struct CallServers: Sendable {
         metrics = ListenerMetrics(listeners: served)
     }
 
-    /// The server of a listener that is wanted and takes calls.
+    /// The server of an enabled listener that accepts calls.
     subscript(_ name: ListenerName) -> RPCServer {
         guard let server = servers[name] else { preconditionFailure("the listener \(name.rawValue) takes no calls") }
         return server
     }
 
-    /// What a listener serves: `services`, health beside them, and reflection where `reflects`.
+    /// Returns the router of a listener: `services`, the health service, and reflection if `reflects` is true.
     private static func router(_ services: Router, _ state: ServingState, reflects: Bool) -> Router {
         var router = services
         HealthService(services: services.services, state: state).register(in: &router)
         router.apply(MethodRules(waits: true), to: HealthMethods.watch)
+        router.add(routes: ProtoFiles.routes)
         if reflects {
             let names = router.services + [ServerReflectionMethods.service, V1AlphaServerReflectionMethods.service]
             let reflection = ReflectionService(services: names, files: ProtoFiles.all)
             reflection.register(in: &router)
             ReflectionServiceV1Alpha(reflection).register(in: &router)
-            // Answers repeat the request, which is a name.
+            // Responses repeat the request, which is a name.
             let rules = MethodRules(waits: true, maximumRequest: 4096)
             router.apply(rules, to: ServerReflectionMethods.serverReflectionInfo)
             router.apply(rules, to: V1AlphaServerReflectionMethods.serverReflectionInfo)

@@ -2,15 +2,15 @@ import Accounts
 import Basics
 import Database
 
-/// The gateway's ``ClockGuard``: keeps what it saw in the database, and tells the log what it finds.
+/// Owns the gateway's ``ClockGuard``: stores its record in the database, and logs its findings.
 final class ClockKeeper: Sendable {
-    /// How old what is kept may be while nothing changes.
+    /// The largest age of the stored record while nothing changes.
     private static let interval = Duration.seconds(300)
 
     let clockGuard: ClockGuard
     private let database: Database
     private let log: Logger
-    /// `nil` where something changed since.
+    /// The time of the last save; `nil` if something has changed since.
     private let savedAt = Lock<ContinuousClock.Instant?>(nil)
 
     /// - Parameter confirmation: see ``ClockGuard``.
@@ -21,13 +21,13 @@ final class ClockKeeper: Sendable {
             (try ClockRecords(connection).history(), try Audit.newestTime(in: connection))
         }
         clockGuard = ClockGuard(record: record, lastSeen: lastSeen, clock: clock, confirmation: confirmation)
-        // Before anything is written with a time of this clock.
+        // Saved before any row gets a time of this clock.
         do {
             try database.writeBlocking(mayUseReserve: true) { [clockGuard] in
                 try ClockRecords($0).save(clockGuard.record())
             }
         } catch {
-            // The disk may be full. Nothing is deleted for its age until this is made up for.
+            // The disk may be full. Nothing is deleted by age until a save succeeds.
             reportUnsaved(error)
         }
         let status = clockGuard.status
@@ -43,9 +43,9 @@ final class ClockKeeper: Sendable {
         clockGuard.onChange { [weak self] in self?.note($0) }
     }
 
-    /// Saves what was seen of the clock; to be called once a minute, and before anything is deleted for its age.
+    /// Saves the record of the clock; called once a minute, and before deletions by age.
     ///
-    /// - Returns: `nil` while nothing may be.
+    /// - Returns: `nil` while nothing may be deleted by age.
     func permit() async -> DeletionPermit? {
         let permit = clockGuard.permit()
         let saved = savedAt.withLock { $0 }
@@ -54,7 +54,7 @@ final class ClockKeeper: Sendable {
             try await save()
         } catch {
             reportUnsaved(error)
-            // What is kept is old, and true, unless something changed.
+            // The stored record is old but valid, unless something has changed.
             if saved == nil { return nil }
         }
         return permit
@@ -67,7 +67,7 @@ final class ClockKeeper: Sendable {
             return pair
         }
         do {
-            // Read in the transaction, so that of two saves the later one has the later look.
+            // Read in the transaction, so that the later of two saves has the later reading.
             try await database.write(mayUseReserve: true) { [clockGuard] in
                 try ClockRecords($0).save(clockGuard.record())
             }
@@ -81,18 +81,18 @@ final class ClockKeeper: Sendable {
         log.write("the state of the clock cannot be saved", ["error": "\(error)"], level: .error)
     }
 
-    /// Times from before and after a step have to be told apart after a crash, too. Where saving fails, ``permit()`` tries
-    /// again before anything is deleted.
+    /// Handles a change of the clock. Times from before and after a step have to be distinguishable after a crash, too. If saving
+    /// fails, ``permit()`` tries again before anything is deleted.
     private func note(_ change: ClockGuard.Change) {
         report(change)
         savedAt.withLock { $0 = nil }
         Task { try? await save() }
     }
 
-    /// Believes the clock, at an operator's word, who is written into the audit log.
+    /// Confirms the clock at the request of an operator, who is recorded in the audit log.
     ///
-    /// - Parameter log: of the call.
-    /// - Returns: `false` where the clock has stepped since it was looked at.
+    /// - Parameter log: the log of the call.
+    /// - Returns: `false` if the clock has stepped since the operator saw it.
     func confirm(step: Int64, by caller: Caller, log: Logger) async throws -> Bool {
         let status = clockGuard.status
         guard status.stepSeconds == step else { return false }
@@ -101,7 +101,7 @@ final class ClockKeeper: Sendable {
         }
         guard clockGuard.confirm(step: step) else { return false }
         savedAt.withLock { $0 = nil }
-        // Where saving fails, permit() tries again before anything is deleted.
+        // If saving fails, permit() tries again before anything is deleted.
         try? await save()
         log.write("the clock was confirmed by an operator", ["step_seconds": "\(step)"])
         return true

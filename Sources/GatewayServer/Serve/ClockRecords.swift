@@ -2,7 +2,7 @@ import Accounts
 import Basics
 import Database
 
-/// What a ``ClockGuard`` has to know across restarts: one row.
+/// The record of a ``ClockGuard`` across restarts: one row.
 struct ClockRecords {
     static let migrations = [
         Migration(

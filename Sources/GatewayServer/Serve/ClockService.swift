@@ -3,7 +3,7 @@ import Basics
 import Proto
 import RPC
 
-/// ClockService: RPC in, RPC out.
+/// The gRPC service ClockService, which converts messages and calls the rules.
 struct ClockService: ClockServiceHandler {
     let keeper: ClockKeeper
 

@@ -3,19 +3,19 @@ import Configuration
 import RPC
 
 extension Configuration {
-    /// Lowers how many connections the listeners take to what the process's limit of descriptors allows.
+    /// Lowers the limits of connections to what the process's limit of descriptors allows.
     ///
     /// - Parameters:
-    ///   - descriptors: what the process may have open.
-    ///   - loops: event loops.
-    /// - Returns: how many there are, where they are fewer than was asked for.
+    ///   - descriptors: the process's limit of open descriptors.
+    ///   - loops: the number of event loops.
+    /// - Returns: the plan, if it has fewer connections than configured.
     mutating func fitConnections(descriptors: Int, loops: Int) throws(ConfigurationError) -> ConnectionPlan? {
         let plan = try ConnectionPlan(
             descriptors: descriptors, loops: loops,
             http: [
-                // A socket, the file of a body, and that of an object.
+                // A socket, the file of a request body, and the file of an object.
                 ConnectionPlan.HTTPListener(connections: Int(objectStore.daemon.maximumConnections), descriptors: 3),
-                // A socket, and what wakes its thread.
+                // A socket, and the event that wakes its thread.
                 ConnectionPlan.HTTPListener(connections: Int(web.maximumConnections), descriptors: 2),
                 ConnectionPlan.HTTPListener(connections: Int(ops.maximumConnections), descriptors: 1),
             ],
@@ -25,16 +25,16 @@ extension Configuration {
         web.lower(to: plan.http[1].connections)
         ops.lower(to: plan.http[2].connections)
         rpc.maxConnections = plan.grpc
-        // One address does not get all of them.
+        // One address must not be able to use all of them.
         rpc.maxConnectionsPerAddress = min(rpc.maxConnectionsPerAddress, max(1, plan.grpc / 2))
         return plan
     }
 }
 
 extension ConnectionPlan {
-    /// Says in the log that connections are fewer than was asked for.
+    /// Logs that connections are fewer than configured.
     func reportLowered(descriptors: Int, to log: Logger) {
-        // Where one address still has its connections, and the HTTP/1.1 listeners have theirs, few will ever notice.
+        // If one address and the HTTP/1.1 listeners still have their full limits, few clients will notice.
         let isShort = grpc < 2 * RPCLimits().maxConnectionsPerAddress
         log.write(
             "the connection limits were lowered",

@@ -1,38 +1,38 @@
 import Configuration
 
-/// How many connections the listeners may have so that the process keeps descriptors for everything else.
+/// The numbers of connections for the listeners, such that the process keeps descriptors for everything else.
 ///
-/// Where the limit of the process (RLIMIT_NOFILE) does not allow what is configured, connections are fewer: those of the
-/// HTTP/1.1 listeners, which have files, too, get up to half of what there is, and the gRPC listeners the rest in equal
-/// parts. No listener can then take the descriptors of another.
+/// If the limit of the process (RLIMIT_NOFILE) is too low for the configuration, there are fewer connections: the HTTP/1.1
+/// listeners, which also open files, get up to half of the descriptors, and the gRPC listeners share the rest equally. So no
+/// listener can use up the descriptors of another.
 struct ConnectionPlan: Sendable, Equatable {
     /// A listener for HTTP/1.1.
     struct HTTPListener: Sendable, Equatable {
         var connections: Int
-        /// The most that one connection keeps open: its socket, and files or events.
+        /// The largest number of descriptors that one connection keeps open: its socket, and files or events.
         var descriptors: Int
 
         fileprivate var need: Int { connections * descriptors }
     }
 
-    /// The fewest connections with which a gateway is of any use.
+    /// The smallest number of connections with which a gateway is useful.
     private static let leastConnections = 128
 
     private(set) var http: [HTTPListener]
     /// The limit for each gRPC listener.
     private(set) var grpc: Int
-    /// Whether it is less than what was asked for.
+    /// Whether there are fewer connections than configured.
     private(set) var isLowered = false
 
     /// - Parameters:
-    ///   - descriptors: what the process may have open.
-    ///   - loops: event loops, each with descriptors of its own for each listener.
-    ///   - grpc: connections wanted for each gRPC listener.
-    /// - Throws: where there is no room for anybody.
+    ///   - descriptors: the process's limit of open descriptors.
+    ///   - loops: the number of event loops, each with its own descriptors for each listener.
+    ///   - grpc: the configured connections for each gRPC listener.
+    /// - Throws: if there are too few descriptors.
     init(
         descriptors: Int, loops: Int, http: [HTTPListener], grpcListeners: Int, grpc: Int
     ) throws(ConfigurationError) {
-        // The database, its readers, logs, webhooks, copies, backups.
+        // For the database, its readers, logs, webhooks, copies, backups.
         let reserve = 256 + 12 * loops
         let available = descriptors - reserve
         guard available >= Self.leastConnections else {

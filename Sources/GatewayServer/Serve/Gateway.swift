@@ -5,17 +5,17 @@ import HTTPTypes
 import Observability
 import RPC
 
-/// A gateway: its services, and what can be asked of them while they work.
+/// A gateway: its services, and the operations on it while it runs.
 final class Gateway: Sendable {
     private let services: GatewayServices
     private let group: ServiceGroup
     private let state = ServingState()
     private let certificates: GatewayCertificates
-    /// `nil` where the listeners have the connections that were asked for.
+    /// The lowered limits of connections; `nil` if the limits are as configured.
     private let loweredConnections: ConnectionPlan?
 
     private let configuration: Configuration
-    /// What holds now, by key.
+    /// The settings in effect, by key.
     private let effective: Lock<[String: String]>
 
     private let processLog: ProcessLog
@@ -37,7 +37,7 @@ final class Gateway: Sendable {
         group = ServiceGroup("gateway", services.all)
     }
 
-    /// Makes the data directory where it is missing, opens what is in it, and listens. Where that fails, nothing is left open.
+    /// Opens the data directory, creates it if it does not exist, and starts the listeners. After a failure nothing stays open.
     func start() async throws {
         try await group.start()
         loweredConnections?.reportLowered(descriptors: ProcessMetrics.maxDescriptors, to: log)
@@ -50,14 +50,14 @@ final class Gateway: Sendable {
         }
     }
 
-    /// Serves until `body` returns; then lets what is under way end, takes nothing new, and closes everything.
+    /// Serves until `body` returns; then stops accepting, lets calls in progress finish, and closes everything.
     ///
-    /// - Throws: where a service ended by itself; `body` is cancelled then.
+    /// - Throws: if a service ended because of an error; `body` is cancelled then.
     func serve(until body: @escaping @Sendable () async -> Void) async throws(ServiceFailure) {
         try await group.run(body)
     }
 
-    /// What listens where, in the order of `ListenerName`; to be asked while the gateway serves.
+    /// The addresses of the listeners, in the order of `ListenerName`; available while the gateway serves.
     var listeners: [(name: String, address: String)] {
         let addresses = addresses
         return ListenerName.allCases.compactMap { name in
@@ -74,8 +74,8 @@ final class Gateway: Sendable {
         return addresses
     }
 
-    /// Reads again what can be: the certificates, which connections that are there do without, and the keys that
-    /// ``Configuration/takesEffect(_:)`` names. Where something is wrong, all stays as it was.
+    /// Reloads the certificates, for new connections, and the keys for which ``Configuration/takesEffect(_:)`` is true. After an
+    /// error nothing changes.
     func reload(_ read: () throws -> Configuration) {
         do {
             let fresh = try read()
@@ -83,7 +83,7 @@ final class Gateway: Sendable {
             configuration.take(fresh)
             processLog.configure(fresh.log)
             let changed = effective.withLock { effective in
-                // What is said no more was changed, too.
+                // Keys that are no longer set have changed, too.
                 let keys = Set(effective.keys).union(fresh.values.keys)
                 let changed = keys.filter { effective[$0] != fresh.values[$0] }.sorted()
                 for key in changed where Configuration.takesEffect(key) { effective[key] = fresh.values[key] }
@@ -104,9 +104,9 @@ final class Gateway: Sendable {
         }
     }
 
-    /// Returns when every event loop has answered: never, while one is stuck.
+    /// Returns when every event loop has responded; does not return while one is blocked.
     ///
-    /// - Returns: whether the gateway can go on: not once its database takes no more writes, which a restart recovers.
+    /// - Returns: whether the gateway is working: false once its database accepts no writes, which a restart recovers.
     func answer() async -> Bool {
         for loop in services.loops.current ?? [] { await loop.answer() }
         return state.isServing

@@ -3,7 +3,7 @@ import Configuration
 import HTTPServer
 import Sockets
 
-/// What each listener shows, and whose clients it asks for a certificate.
+/// The certificate of each listener, and the authorities for its clients' certificates.
 package struct GatewayCertificates: Sendable {
     private let certificates: TLSCertificates?
     private let internalStorage: TLSCertificates?
@@ -21,26 +21,26 @@ package struct GatewayCertificates: Sendable {
             internalStorage = common
             return
         }
-        // Robots may have certificates, too: those of these authorities are for nothing else.
+        // Devices may have certificates, too; those of these authorities serve only the internal listener.
         internalStorage = try TLSCertificates(
             TLSCertificates.Files(
                 certificate: files.certificate, key: files.key, clientAuthorities: authorities,
                 admitsUnknownClients: true), companion: TLSIdentity.companion)
     }
 
-    /// When what they show ends; `nil` = no listener speaks TLS, or it does not say so.
+    /// The expiry of the certificate; `nil` = no listener uses TLS, or it does not expire.
     var expiry: UnixTime? { certificates?.expiry }
 
     /// Whether no listener speaks TLS.
     var isEmpty: Bool { certificates == nil }
 
-    /// `nil` = the listener speaks cleartext.
+    /// The certificates of a listener; `nil` = the listener is cleartext.
     subscript(listener: ListenerName) -> TLSCertificates? {
         guard listeners.contains(listener) else { return nil }
         return listener == .internalStorage ? internalStorage : certificates
     }
 
-    /// Reads the files again, for connections to come. Where one of them cannot be used, all stay as they were.
+    /// Reads the files again, for new connections. If one of them cannot be used, nothing changes.
     func reload() throws(TLSError) {
         let fresh = try certificates?.load()
         let freshInternal = internalStorage === certificates ? nil : try internalStorage?.load()

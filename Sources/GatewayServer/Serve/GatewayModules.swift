@@ -17,7 +17,7 @@ import StoreServer
 import Uploads
 import Webhooks
 
-/// The capabilities, made and joined to each other over one database and one object store.
+/// The capabilities of a gateway, connected to each other over one database and one object store.
 package struct GatewayModules: Sendable {
     let database: Database
     let clock: ClockKeeper
@@ -26,7 +26,7 @@ package struct GatewayModules: Sendable {
     let deviceInit: DeviceInit
     let store: ObjectStore
     let storePolicy: StoreAccessPolicy
-    /// Listens already: uploads are told its address, and so it comes before them.
+    /// The object store's server. It listens before the uploads are made, which need its address.
     let storeServer: ObjectStoreServer
     let storeRequests = StoreRequestMetrics()
     let uploads: Uploads
@@ -41,7 +41,7 @@ package struct GatewayModules: Sendable {
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
         + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations
 
-    /// Opens the database and the store, and listens for the store's clients. Where it throws, nothing stays open.
+    /// Opens the database and the store, and listens for the store's clients. After an error nothing stays open.
     static func open(
         _ configuration: Configuration, directory: DataDirectory, state: ServingState,
         certificates: GatewayCertificates, log: ProcessLog
@@ -57,7 +57,7 @@ package struct GatewayModules: Sendable {
         }
     }
 
-    /// - Parameter opened: gets what was opened, also where this throws.
+    /// - Parameter opened: receives everything that was opened, even if this throws.
     private init(
         _ configuration: Configuration, directory: DataDirectory, state: ServingState,
         certificates: GatewayCertificates, processLog: ProcessLog, opened: Closings
@@ -106,7 +106,7 @@ package struct GatewayModules: Sendable {
         }
         let address = configuration.address(.objectStore)
         var surface = configuration.objectStore
-        // Where the endpoint is a name, clients put the bucket before it.
+        // If the endpoint is a name, clients put the bucket in front of it.
         surface.bucketDomains = [configuration.publicEndpoint?.host ?? address.host.lowercased()]
         surface.publicAuthority = configuration.publicEndpoint?.authority
         surface.daemon.observers = [
@@ -119,7 +119,7 @@ package struct GatewayModules: Sendable {
         storeServer = try ObjectStoreServer(
             host: address.host, port: UInt16(address.port), store: store, policy: storePolicy, configuration: surface,
             log: log)
-        opened.add { [storeServer] in storeServer.stop(drainingFor: 0) }
+        opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
         let endpoint =
             try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")
@@ -143,7 +143,7 @@ package struct GatewayModules: Sendable {
         try await checkOrganizations(of: configuration)
     }
 
-    /// Records which organizations the configuration means, and warns of what does not work as it may have been meant.
+    /// Records the organizations in the configuration, and warns of settings that may not work as intended.
     private func checkOrganizations(of configuration: Configuration) async throws {
         let destinations = configuration.copies.destinations
         let named =
@@ -171,7 +171,7 @@ package struct GatewayModules: Sendable {
         }
     }
 
-    /// What calls each listener takes.
+    /// Returns the router with the calls of a listener.
     func router(_ listener: ListenerName) -> Router {
         var router = Router()
         register(listener, in: &router)
@@ -199,7 +199,7 @@ package struct GatewayModules: Sendable {
         case .deviceInit:
             deviceInit.register(in: &router)
         case .web:
-            // What people use, not what devices do.
+            // The services that people use, not those of devices.
             register(.auth, in: &router)
             register(.admin, in: &router)
             catalog.register(in: &router)
@@ -223,7 +223,7 @@ package struct GatewayModules: Sendable {
         }
     }
 
-    /// Breaks off what is left of the store's requests, writes what is written late only, and closes the database.
+    /// Aborts the store's remaining requests, writes deferred records, and closes the database.
     func close() {
         opened.close()
     }

@@ -3,12 +3,12 @@ import Configuration
 import Foundation
 import Observability
 
-/// The process that serves: runs the gateway until a signal ends it.
+/// The serving process: runs the gateway until a signal ends it.
 package enum GatewayProcess {
-    /// - Returns: the exit code: 0 after an orderly end, 1 when it cannot start or a service ended by itself.
+    /// - Returns: the exit code: 0 after an orderly end, 1 if it cannot start or a service ended because of an error.
     package static func run(_ options: ServeOptions, variables: [String: String]) async -> Int32 {
         let signals = Signals()
-        // A source that nobody holds is cancelled, and the second signal would go unseen.
+        // A source that is released is cancelled, and the second signal would be missed.
         defer { withExtendedLifetime(signals) {} }
         raiseDescriptorLimit()
         do {
@@ -24,7 +24,8 @@ package enum GatewayProcess {
             let gateway = try Gateway(configuration, dataDirectory: options.dataDirectory, log: log)
             let start = { try await gateway.start() }
             if let manager { try await manager.starting(start) } else { try await start() }
-            announce(gateway.listeners)
+            announce(
+                gateway.listeners, options.dataDirectory, isSecure: configuration.isSecure(.web))
             manager?.ready()
             try await gateway.serve {
                 let reloading = Task { [reloads = signals.reloads] in
@@ -48,8 +49,8 @@ package enum GatewayProcess {
         }
     }
 
-    /// One address may have a thousand connections at each listener, and a process starts with 1024 descriptors: clients
-    /// must not use up what the store's files need.
+    /// Raises the limit of descriptors. One address may have a thousand connections at each listener, and a process starts with
+    /// 1024 descriptors: clients must not use up those for the store's files.
     private static func raiseDescriptorLimit() {
         let descriptors = Int32(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
@@ -58,10 +59,18 @@ package enum GatewayProcess {
         setrlimit(descriptors, &limit)
     }
 
-    /// The one line on standard output that scripts wait for: every listener accepts.
-    private static func announce(_ listeners: [(name: String, address: String)]) {
+    /// Writes the line to standard output for which scripts wait: every listener accepts connections. On a terminal, the line is
+    /// a text for people that says where the console is.
+    private static func announce(
+        _ listeners: [(name: String, address: String)], _ dataDirectory: String, isSecure: Bool
+    ) {
+        if isatty(STDOUT_FILENO) == 1 {
+            let text = Greeting(listeners: listeners, dataDirectory: dataDirectory, isSecure: isSecure).text
+            try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+            return
+        }
         let members = listeners.map { "\"\($0.name)\":\"\($0.address)\"" }.joined(separator: ",")
-        // Where nobody can read it, nobody waits for it.
+        // If nobody can read it, nobody waits for it.
         try? FileHandle.standardOutput.write(
             contentsOf: Data("{\"event\":\"ready\",\"listeners\":{\(members)}}\n".utf8))
     }

@@ -12,10 +12,10 @@ import RPC
 import Sockets
 import ThreadCalls
 
-/// The services that a gateway is made of.
+/// The services of a gateway.
 struct GatewayServices: Sendable {
-    /// How long calls and requests that are under way when the gateway is told to end may take, in seconds.
-    private static let drainLimit = 20
+    /// The time that calls and requests in progress get when the gateway shuts down.
+    private static let drainLimit = Duration.seconds(20)
 
     let directory: ValueService<DataDirectory>
     let loops: ValueService<[EventLoop]>
@@ -23,12 +23,12 @@ struct GatewayServices: Sendable {
     let grpcListeners: [ListenerName: ValueService<RPCListener>]
     let web: ValueService<HTTPDaemon>
     let ops: ValueService<HTTPDaemon>
-    /// All of them, in the order in which they start.
+    /// All services, in the order of their start.
     let all: [any Service]
 
     /// - Parameters:
-    ///   - configuration: its limits of connections are those that the process's descriptors allow.
-    ///   - loops: how many event loops there are.
+    ///   - configuration: its limits of connections fit the process's descriptors.
+    ///   - loops: the number of event loops.
     init(
         _ configuration: Configuration, dataDirectory: String, loops count: Int, state: ServingState,
         certificates: GatewayCertificates, log: ProcessLog
@@ -68,7 +68,7 @@ struct GatewayServices: Sendable {
                     ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
                 ])
         }
-        // One for all listeners: they run out together, and the log says so once.
+        // One for all listeners: they run out at the same time, and the log reports it once.
         let shortage = DescriptorShortage {
             Logger(log).write(
                 "the process has no free file descriptors",
@@ -90,16 +90,17 @@ struct GatewayServices: Sendable {
                     calls: calls, local: local, deviceEndpoints: Endpoints(configuration, addresses),
                     clock: SystemClock(), configuration: settings)
             }
-            return WebHandler(accounts: modules.accounts, calls: calls, console: console)
+            return WebHandler(
+                accounts: modules.accounts, calls: calls, description: APIDescription(server), console: console)
         }
-        // What ends when calls and requests end: together, since each may take long.
+        // Services that end with their calls and requests are stopped together, since each may take long.
         let work =
             grpc.map { $1 as any Service } + [web, StoreDrain(modules: modules, limit: Self.drainLimit)]
             + Self.background(
                 modules, directUploadIdle: configuration.uploads.sessionTotal, sweeps, Logger(log))
         (self.directory, self.loops, self.modules) = (directory, loops, modules)
         (self.grpcListeners, self.web, self.ops) = (grpcListeners, web, ops)
-        // Probes and scrapes are answered until everything has ended.
+        // The ops listener answers probes and scrapes until everything else has ended.
         all = [directory, loops, modules, servers, ops, ServiceGroup("work", work, stopOrder: .together), readiness]
     }
 
@@ -112,7 +113,7 @@ struct GatewayServices: Sendable {
                 configuration.address(name), server: servers.value[name], loops: loops.value,
                 certificates: certificates[name], shortage: shortage)
         } close: {
-            await $0.stop(limit: .seconds(drainLimit))
+            await $0.stop(limit: drainLimit)
         }
     }
 
@@ -138,16 +139,16 @@ struct GatewayServices: Sendable {
         ValueService("ops listener") {
             let address = configuration.address(.ops)
             var daemon = configuration.ops
-            // Probes and scrapes would drown everything else.
+            // Probes and scrapes would outnumber everything else in the log.
             daemon.observers = [HTTPAccessLog(listener: ListenerName.ops.rawValue, log: log, successLevel: .debug)]
             return try HTTPDaemon(
                 host: address.host, port: UInt16(address.port), configuration: daemon, handler: handler())
         } close: {
-            $0.stop(drainingFor: 1)
+            $0.stop(drainingFor: .seconds(1))
         }
     }
 
-    /// What is done beside the calls.
+    /// Returns the services that work in the background.
     private static func background(
         _ modules: ValueService<GatewayModules>, directUploadIdle: Duration, _ sweeps: SweepMetrics, _ log: Logger
     ) -> [any Service] {
@@ -155,14 +156,14 @@ struct GatewayServices: Sendable {
             BackgroundService("scrubbing") {
                 let modules = modules.value
                 await modules.store.finishReconciliation()
-                // Beside a database of another age an object's row may be wrong, and its bytes right.
+                // With a database of another generation an object's row may be wrong and its bytes right.
                 if !modules.store.isForeign { await modules.catalog.scrub() }
             },
             BackgroundService("search upgrade") { await modules.value.catalog.upgradeSearch() },
             BackgroundService("operations on objects") {
                 let modules = modules.value
                 await modules.store.finishReconciliation()
-                // Where a database is older than the store, a file that goes may be the only copy.
+                // If the database is older than the store, a removed file might be the only copy.
                 if !modules.store.isForeign { await modules.catalog.runOperations() }
             },
             BackgroundService("webhooks") { await modules.value.events.run() },
@@ -186,7 +187,7 @@ struct GatewayServices: Sendable {
 }
 
 extension Endpoints {
-    /// Where the listeners that devices speak to are.
+    /// The endpoints of the listeners for devices.
     fileprivate init(_ configuration: Configuration, _ addresses: [ListenerName: PeerAddress]) {
         func endpoint(_ name: ListenerName) -> Endpoint {
             let address = addresses[name] ?? configuration.address(name)

@@ -8,7 +8,7 @@ import Observability
 import Uploads
 import Webhooks
 
-/// What is done once a minute while the gateway serves: writing what is written late, and removing what is past its time.
+/// The periodic work once a minute: writes deferred records, and removes data beyond its retention.
 struct Housekeeping: Sendable {
     private static let interval = Duration.seconds(60)
 
@@ -21,7 +21,7 @@ struct Housekeeping: Sendable {
     let copies: CopyJobs
     let store: ObjectStore
     let policy: any AccessPolicy
-    /// After what time without a part a multipart upload of a static key is given up.
+    /// The time without a part after which a multipart upload of a static key is abandoned.
     let directUploadIdle: Duration
     let metrics: SweepMetrics
     let log: Logger
@@ -34,7 +34,7 @@ struct Housekeeping: Sendable {
             await sweep(.auditLines) { try await accounts.tidy(permit) }
             await sweep(.events) { try await events.tidy(permit) }
             if let permit { await sweep(.copyJobs) { try await copies.sweep(permit) } }
-            // Over a store that the database is too old for, nothing may be removed: it may be the only copy.
+            // If the database is older than the store, nothing may be removed: a file might be the only copy.
             if !store.isForeign {
                 if let permit { await sweepAged(permit) }
                 await sweep(.usage) { try await store.sweepUsage() + uploads.sweepUsage() }
@@ -62,7 +62,7 @@ struct Housekeeping: Sendable {
             metrics.swept(kind, count: swept)
             if swept > 0 { log.write("\(kind.rawValue) were swept", ["count": "\(swept)"]) }
         } catch is ClockStepped {
-            // The guard told the log; the next round begins with what it knows then.
+            // The guard has logged it; the next round begins with the new state.
         } catch {
             metrics.failed(kind)
             log.write("a sweep failed", ["of": "\(kind.rawValue)", "error": "\(error)"], level: .error)

@@ -2,7 +2,7 @@ import HTTPTypes
 import Observability
 import RPC
 
-/// The ops listener: whether the process lives, whether it takes calls, and what it counted.
+/// The ops listener: liveness, readiness and metrics.
 struct OpsHandler: HTTPRequestHandler {
     let readiness: Readiness
     let metrics: [any MetricSource]

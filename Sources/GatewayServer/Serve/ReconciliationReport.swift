@@ -1,7 +1,7 @@
 import Basics
 import ObjectStore
 
-/// Says in the log how far the store was compared with the database after an unclean end, and what was found.
+/// Logs the progress and the results of comparing the store with the database after an unclean shutdown.
 struct ReconciliationReport: Sendable {
     private static let interval = Duration.seconds(10)
 
@@ -19,7 +19,9 @@ struct ReconciliationReport: Sendable {
                 ], level: .warning)
         }
         guard store.isReconciled else { return }
-        log.write("comparing the store with the database", ["why": "the last shutdown was unclean"])
+        log.write(
+            "comparing the store with the database",
+            ["why": "this is the first start, or the last shutdown was unclean"])
         let progress = Task {
             while (try? await Task.sleep(for: Self.interval)) != nil {
                 log.write(

@@ -2,18 +2,18 @@ import Basics
 import Dispatch
 import Foundation
 
-/// The service manager that started this process and wants to hear how it is: sd_notify(3), in the few lines that it takes
-/// without libsystemd. Each message is a datagram to the socket that `NOTIFY_SOCKET` names.
+/// The service manager that started this process and monitors it: sd_notify(3), implemented without libsystemd. Each message is a
+/// datagram to the socket in `NOTIFY_SOCKET`.
 struct ServiceManager: Sendable {
-    /// Within which it wants a sign of life; `nil` = it does not.
+    /// The interval in which it expects a sign of life; `nil` = none.
     let watchdogInterval: Duration?
-    /// The path in the form of `sun_path`: an abstract name begins with a zero byte.
+    /// The path as in `sun_path`: an abstract name begins with a zero byte.
     private let path: [UInt8]
     private let log: Logger
 
-    /// `nil` where no service manager listens.
+    /// Returns `nil` if there is no service manager.
     ///
-    /// - Parameter variables: the environment; `WATCHDOG_PID`, where it is set, says which process is meant.
+    /// - Parameter variables: the environment; `WATCHDOG_PID`, if set, is the process that should send signs of life.
     init?(_ variables: [String: String], processID: Int32 = getpid(), log: Logger = .discarding) {
         self.log = log
         guard let name = variables["NOTIFY_SOCKET"], name.hasPrefix("/") || name.hasPrefix("@") else { return nil }
@@ -24,15 +24,14 @@ struct ServiceManager: Sendable {
         watchdogInterval = isMeant && microseconds > 0 ? .microseconds(microseconds) : nil
     }
 
-    /// Runs `body`, which may take longer than the manager waits for a start (`TimeoutStartSec`): the log of a
-    /// database is made durable after an unclean end, and a migration rewrites its tables. Asks for 90 more seconds now and
-    /// again until `body` returns.
+    /// Runs `body`, which may take longer than the manager waits for a start (`TimeoutStartSec`): after an unclean shutdown the
+    /// database recovers its log, and a migration rewrites its tables. Requests 90 more seconds repeatedly until `body` returns.
     ///
-    /// - Parameter interval: time between two requests.
+    /// - Parameter interval: the time between two requests.
     func starting<T>(every interval: DispatchTimeInterval = .seconds(30), _ body: () async throws -> T) async rethrows
         -> T
     {
-        // Not a task: `body` may hold every thread that tasks have.
+        // Not a task, because `body` may occupy every thread for tasks.
         let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "service-manager"))
         timer.schedule(deadline: .now() + interval, repeating: interval)
         timer.setEventHandler { tell("EXTEND_TIMEOUT_USEC=90000000\nSTATUS=starting") }
@@ -41,21 +40,20 @@ struct ServiceManager: Sendable {
         return try await body()
     }
 
-    /// Every listener accepts, also: what was to be read again is.
+    /// Reports that every listener accepts connections, or that a reload has finished.
     func ready() { tell("READY=1\nSTATUS=serving") }
 
-    /// What can be read again is being read.
+    /// Reports that a reload has begun.
     func reloading() {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
         tell("RELOADING=1\nMONOTONIC_USEC=\(Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)")
     }
 
-    /// Nothing new is taken; what is under way ends.
+    /// Reports the beginning of the shutdown.
     func stopping() { tell("STOPPING=1\nSTATUS=finishing the calls in progress") }
 
-    /// Gives a sign of life, twice in each interval, as long as `answer` returns and says that things can go on; until the
-    /// task is cancelled.
+    /// Sends a sign of life twice in each interval, as long as `answer` returns true; until the task is cancelled.
     func watch(_ answer: () async -> Bool) async {
         guard let watchdogInterval else { return }
         while !Task.isCancelled {
@@ -76,7 +74,7 @@ struct ServiceManager: Sendable {
         }
     }
 
-    /// - Returns: 0, or the `errno` of what went wrong.
+    /// - Returns: 0, or the `errno` of the failure.
     private func send(_ message: [UInt8]) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return errno }
@@ -84,7 +82,7 @@ struct ServiceManager: Sendable {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
-        // No byte behind the name: in an abstract one it would count.
+        // The length ends with the name, because further bytes would belong to an abstract name.
         let length = socklen_t(MemoryLayout.offset(of: \sockaddr_un.sun_path) ?? 0) + socklen_t(path.count)
         let sent = withUnsafeBytes(of: &address) { bytes in
             sendto(

@@ -1,16 +1,17 @@
 import Dispatch
 import Foundation
 
-/// SIGTERM, SIGINT and SIGHUP as something to await. From its creation on they do not end the process by themselves.
+/// The signals SIGTERM, SIGINT and SIGHUP as asynchronous events. Once created, the signals no longer end the process by
+/// themselves.
 struct Signals: Sendable {
-    /// SIGHUP: read again what can be.
+    /// Elements for SIGHUP, which requests a reload.
     let reloads: AsyncStream<Void>
     private let terminations: AsyncStream<Void>
-    /// Safe: set once, and only held after that.
+    /// Safe: set once, and only kept alive after that.
     private nonisolated(unsafe) let sources: [any DispatchSourceSignal]  // only kept alive
 
     init() {
-        // A peer that hangs up is an error of its connection, not of the process.
+        // A write to a closed connection is an error of the connection, not of the process.
         signal(SIGPIPE, SIG_IGN)
         let (terminations, termination) = AsyncStream<Void>.makeStream()
         let (reloads, reload) = AsyncStream<Void>.makeStream()
@@ -25,12 +26,12 @@ struct Signals: Sendable {
         }
     }
 
-    /// Returns when the first signal to end has come.
+    /// Returns when the first signal to terminate has arrived.
     func termination() async {
         for await _ in terminations { return }
     }
 
-    /// From now on such a signal ends the process at once: who sends a second one does not want to wait.
+    /// Makes the next signal to terminate end the process at once, because whoever sends a second one does not want to wait.
     func exitAtNext() {
         Task { [terminations] in
             for await _ in terminations { _exit(1) }

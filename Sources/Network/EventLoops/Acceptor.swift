@@ -4,11 +4,11 @@ import HTTPTypes
 import RPC
 import Sockets
 
-/// The part of a listener that is on one loop: takes connections, and holds them.
+/// The part of a listener on one event loop: accepts connections and keeps them.
 ///
-/// Sendable although it has state: that is touched on its loop only.
+/// Sendable although it is mutable: its state is used on its loop only.
 final class Acceptor: @unchecked Sendable {  // state belongs to its loop; checked where it changes
-    /// State that the acceptors of a listener share.
+    /// The state that the acceptors of a listener share.
     struct Settings: Sendable {
         var server: RPCServer
         var limits: ConnectionLimits
@@ -17,9 +17,9 @@ final class Acceptor: @unchecked Sendable {  // state belongs to its loop; check
         var shortage: DescriptorShortage
     }
 
-    /// Connections that are taken before those that are there get their turn.
+    /// The number of connections that are accepted before open connections are served again.
     private static let batch = 64
-    /// How long nothing is taken after the process ran out of descriptors.
+    /// The pause in accepting after the process ran out of descriptors.
     private static let pause = Duration.milliseconds(100)
 
     private let loop: EventLoop
@@ -31,7 +31,7 @@ final class Acceptor: @unchecked Sendable {  // state belongs to its loop; check
     private var isStopping = false
     private var whenEmpty: CheckedContinuation<Void, Never>?
 
-    /// - Parameter descriptor: of a listening socket, which belongs to the acceptor from then on.
+    /// - Parameter descriptor: a listening socket, which the acceptor owns from now on.
     init(loop: EventLoop, descriptor: Int32, settings: Settings) {
         self.loop = loop
         self.descriptor = descriptor
@@ -47,8 +47,8 @@ final class Acceptor: @unchecked Sendable {  // state belongs to its loop; check
         }
     }
 
-    /// Has the loop say when connections wait. Not libuv's own listening: that calls accept(2) without end while there are
-    /// no descriptors.
+    /// Watches the listening socket for waiting connections. libuv's own listening is not used because it calls accept(2) in a busy
+    /// loop while there are no descriptors.
     private func watch() {
         uv_poll_start(poll, Int32(UV_READABLE.rawValue)) { handle, _, _ in
             guard let context = handle?.pointee.data else { return }
@@ -72,7 +72,7 @@ final class Acceptor: @unchecked Sendable {  // state belongs to its loop; check
         }
     }
 
-    /// Leaves connections in the system's queue until there may be descriptors again.
+    /// Leaves connections in the system's queue for a while, until descriptors may be available again.
     private func park() {
         settings.server.metrics.limitReached("descriptors")
         settings.shortage.noted(at: .now)
@@ -131,7 +131,7 @@ final class Acceptor: @unchecked Sendable {  // state belongs to its loop; check
         return failed == 0 ? PeerAddress(storage) : .unknown
     }
 
-    /// Takes no connection any more, and returns when all are closed; those that are not by `limit` are broken off.
+    /// Stops accepting, and returns when all connections are closed; those still open after `limit` are aborted.
     func stop(limit: Duration) async {
         await withCheckedContinuation { continuation in
             loop.run { [self] in beginStop(limit, continuation) }

@@ -3,11 +3,11 @@ import CUV
 import Foundation
 import RPC
 
-/// One thread with a libuv loop: the sockets that belong to it, and the handlers of their calls.
+/// One thread with a libuv loop, for the sockets that belong to it and the handlers of their calls.
 ///
-/// It is a `TaskExecutor` and runs those handlers' jobs between its callbacks, so that a call that waits for nothing
-/// costs no hop to another thread. Sendable although it has state: everything but `inbox` is touched on its own thread
-/// only, which ``preconditionCurrent()`` checks.
+/// It is a `TaskExecutor` and runs the handlers' jobs between its callbacks, so that a call without waits needs no switch to
+/// another thread. Sendable although it is mutable: everything but `inbox` is used on its own thread only, which
+/// ``preconditionCurrent()`` checks.
 package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  // state belongs to its thread; checked
     private enum Work {
         case job(UnownedJob)
@@ -15,18 +15,18 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     }
 
     let uv: UnsafeMutablePointer<uv_loop_t>
-    /// Where sockets read into: what is read is consumed before the next read.
+    /// The buffer that sockets read into; its contents are consumed before the next read.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
-    /// Where a connection's frames are gathered for one write.
+    /// The buffer in which a connection's frames are combined for one write.
     let writeBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
 
     private let wakeUp: UnsafeMutablePointer<uv_async_t>
     private let beforePoll: UnsafeMutablePointer<uv_prepare_t>
     private let afterPoll: UnsafeMutablePointer<uv_check_t>
     private let timer: UnsafeMutablePointer<uv_timer_t>
-    /// Work from other threads; `nil` once the loop has ended.
+    /// Work from other threads; `nil` after the loop has ended.
     private let inbox = Lock<[Work]?>([])
-    /// The loop's own thread; set before anything else can ask for it.
+    /// The loop's own thread; set before other code can read it.
     private nonisolated(unsafe) var thread: pthread_t?  // written once, before `init` returns
     private var ready: [UnownedJob] = []
     private var unflushed: [SocketConnection] = []
@@ -95,8 +95,8 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         return pthread_equal(thread, pthread_self()) != 0
     }
 
-    /// Ends the process where the caller does not run on this loop's thread: state of the loop would be touched by two
-    /// threads, which nobody would notice until it is lost.
+    /// Ends the process if the caller does not run on this loop's thread, since a data race on the loop's state would go unnoticed
+    /// until it causes damage.
     package func preconditionCurrent() {
         precondition(isCurrent, "this belongs to an event loop, and another thread touches it")
     }
@@ -132,34 +132,35 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         if isCurrent { ready.append(job) } else { post(.job(job)) }
     }
 
-    /// Runs `action` on the loop, soon; never, once the loop was stopped.
+    /// Runs `action` on the loop soon, or never if the loop was stopped.
     package func run(_ action: @escaping @Sendable () -> Void) { post(.action(action)) }
 
-    /// Returns when the loop has come round to it: never, while something on it does not end.
+    /// Returns when the loop has run an action; does not return while something blocks the loop.
     package func answer() async {
         await withCheckedContinuation { continuation in
             run { continuation.resume() }
         }
     }
 
-    /// What comes when the loop has ended is dropped: a handler that outlived its connection may still be resumed then.
+    /// Posts work to the loop. Work that arrives after the end is dropped: a handler that outlived its connection may still be
+    /// resumed then.
     private func post(_ work: Work) {
         inbox.withLock { inbox in
             guard inbox != nil else { return }
             inbox?.append(work)
-            // Under the lock, so that `wakeUp` is never closed meanwhile: libuv would abort the process.
+            // Under the lock, so that `wakeUp` is not closed meanwhile, in which case libuv would abort the process.
             if inbox?.count == 1 { uv_async_send(wakeUp) }
         }
     }
 
-    /// Has `connection` send what it has, at the end of this turn.
+    /// Schedules the sending of the connection's output for the end of this turn.
     func flushLater(_ connection: SocketConnection) {
         preconditionCurrent()
         unflushed.append(connection)
     }
 
-    /// Does everything that can be done without waiting: jobs that became ready, then what they gave to send, until
-    /// nothing is left. Writing once a turn joins the answers of many calls into one system call.
+    /// Does all work that needs no waiting: runs ready jobs and then sends their output, until nothing is left. One write for each
+    /// turn combines the responses of many calls into one system call.
     private func turn() {
         let executor = asUnownedTaskExecutor()
         repeat {
@@ -192,7 +193,7 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         }
     }
 
-    /// Ends the thread, once every handle of others on this loop is closed; returns when it has.
+    /// Ends the thread after all other handles on this loop are closed, and returns when it has ended.
     package func stop() {
         run { [self] in
             inbox.withLock { $0 = nil }

@@ -7,11 +7,11 @@ import Wire
 
 /// A client's connection to one address.
 ///
-/// Sendable although it has state: that is touched on its loop only.
+/// Sendable although it is mutable: its state is used on its loop only.
 package final class RPCChannel: CallTransport, @unchecked Sendable {  // its socket belongs to its loop; checked there
     private let loop: EventLoop
     private let connection: ClientConnection
-    /// What speaks on the socket: the connection, or TLS around it.
+    /// The protocol on the socket: the connection itself, or TLS around it.
     private let connectionProtocol: any ConnectionProtocol
     private var socket: SocketConnection?
 
@@ -24,12 +24,12 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
             ?? plain
     }
 
-    /// Tries the addresses that the host stands for, one after the other.
+    /// Connects to the addresses of the host, one after the other.
     ///
     /// - Parameters:
-    ///   - timeout: for each of them.
-    ///   - authorities: whose certificate the server must show; `nil` = cleartext.
-    /// - Throws: `GRPCStatus` UNAVAILABLE where nobody answers.
+    ///   - timeout: the time limit for each address.
+    ///   - authorities: the authorities for the server's certificate; `nil` = cleartext.
+    /// - Throws: `GRPCStatus` UNAVAILABLE if no address accepts the connection.
     package static func connect(
         to address: PeerAddress, loop: EventLoop, timeout: Duration = .seconds(10),
         authorities: TLSAuthorities? = nil
@@ -44,7 +44,7 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
         throw GRPCStatus(.unavailable, "cannot reach \(address): \(reason)")
     }
 
-    /// On a thread of its own: the system's resolver waits for name servers, and a loop must not.
+    /// Resolves the host on another thread: the system's resolver waits for name servers, and a loop must not wait.
     private static func targets(of address: PeerAddress) async -> [sockaddr_storage] {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -60,7 +60,7 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
         }
     }
 
-    /// - Returns: libuv's status: 0, or why there is no connection.
+    /// - Returns: libuv's status: 0, or the error.
     private func open(_ target: sockaddr_storage, timeout: Duration) async -> Int32 {
         await withCheckedContinuation { continuation in
             loop.run { [self] in
@@ -79,7 +79,7 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
         }
     }
 
-    /// Ends the connection once calls under way are done.
+    /// Ends the connection after the calls in progress.
     package func close() {
         loop.run { [self] in
             socket?.shutDown()
@@ -101,7 +101,7 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
         }
     }
 
-    /// The caller's cancellation is the call's.
+    /// Runs a call on the loop; cancels it if the caller's task is cancelled.
     private func onLoop<Result: Sendable>(_ call: @escaping @Sendable () async throws -> Result) async throws -> Result
     {
         let task = Task(executorPreference: loop, operation: call)
@@ -113,7 +113,7 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
     }
 }
 
-/// A socket on its way to be connected.
+/// A connection attempt of a socket.
 private final class ConnectAttempt {
     private let loop: EventLoop
     private let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
@@ -133,7 +133,7 @@ private final class ConnectAttempt {
     }
 
     func start(_ target: sockaddr_storage, timeout: Duration) {
-        // Released when the attempt has an outcome.
+        // Released when the attempt has a result.
         request.pointee.data = Unmanaged.passRetained(self).toOpaque()
         let status = withUnsafePointer(to: target) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in

@@ -2,16 +2,16 @@ import HTTPTypes
 import RPC
 import Sockets
 
-/// One address where RPCs are served: a listening socket on every loop, and the connections that came by it.
+/// One address that serves RPCs: a listening socket on every loop, and its accepted connections.
 package final class RPCListener: Sendable {
-    /// Where it listens, with the port that was taken.
+    /// The address in use, with the actual port.
     package let address: PeerAddress
     private let acceptors: [Acceptor]
 
     /// - Parameters:
-    ///   - address: port 0 takes a free one.
-    ///   - certificates: what TLS is spoken with; `nil` = cleartext.
-    ///   - shortage: told when connections cannot be taken because the process has no descriptor left.
+    ///   - address: port 0 selects a free port.
+    ///   - certificates: the certificates for TLS; `nil` = cleartext.
+    ///   - shortage: notified when connections cannot be accepted because the process has no free descriptor.
     package init(
         _ address: PeerAddress, server: RPCServer, loops: [EventLoop], certificates: TLSCertificates? = nil,
         shortage: DescriptorShortage = DescriptorShortage()
@@ -28,8 +28,8 @@ package final class RPCListener: Sendable {
         for acceptor in acceptors { acceptor.start() }
     }
 
-    /// Takes no connection any more, lets calls under way end, and returns when all connections are closed;
-    /// those that are not by `limit` are broken off.
+    /// Stops accepting, lets calls in progress finish, and returns when all connections are closed; those still open after `limit`
+    /// are aborted.
     package func stop(limit: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             for acceptor in acceptors { group.addTask { await acceptor.stop(limit: limit) } }

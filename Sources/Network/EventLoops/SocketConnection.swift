@@ -2,20 +2,20 @@ import CUV
 import RPC
 import Wire
 
-/// A TCP socket joined to what speaks on it. Lives on one loop, and is touched there only.
+/// A TCP socket with the protocol on it. It belongs to one loop and is used there only.
 final class SocketConnection {
     private let loop: EventLoop
     private let socket: UnsafeMutablePointer<uv_tcp_t>
     private let connectionProtocol: any ConnectionProtocol
     private let onClose: (SocketConnection) -> Void
     private var isFlushScheduled = false
-    /// A write that the kernel did not take at once is under way; until it is done nothing is read or produced.
+    /// Whether a write is pending that the kernel did not accept at once; until it is done nothing is read or produced.
     private var isWriting = false
     private var isClosing = false
-    /// What came broke the protocol: what is left to say is sent, then the socket is closed.
+    /// The peer's violation of the protocol: the remaining output is sent, then the socket is closed.
     private var failure: ConnectionError?
 
-    /// Takes over `socket`, which is initialized and connected.
+    /// Takes ownership of `socket`, which is initialized and connected.
     init(
         loop: EventLoop, socket: UnsafeMutablePointer<uv_tcp_t>, connectionProtocol: any ConnectionProtocol,
         onClose: @escaping (SocketConnection) -> Void
@@ -58,7 +58,7 @@ final class SocketConnection {
     }
 
     private func received(_ count: Int, _ bytes: UnsafePointer<CChar>?) {
-        // libuv goes on reading within the callback; a session that failed must not be given more.
+        // libuv may read more within the callback, which a failed session must not receive.
         if count == 0 || failure != nil { return }
         guard count > 0 else {
             close()
@@ -80,7 +80,7 @@ final class SocketConnection {
         loop.flushLater(self)
     }
 
-    /// Sends all that the connectionProtocol has, as far as the kernel takes it.
+    /// Sends all output of the protocol that the kernel accepts.
     func flush() {
         isFlushScheduled = false
         guard !isClosing else { return }
@@ -114,8 +114,8 @@ final class SocketConnection {
         if failure != nil || connectionProtocol.isFinished { close() }
     }
 
-    /// - Parameter next: goes out right behind `bytes` if those cannot all be written now.
-    /// - Returns: whether `bytes` went out now; `next` did then not.
+    /// - Parameter next: sent directly after `bytes` if those cannot all be written now.
+    /// - Returns: whether all of `bytes` was sent now; if so, `next` was not sent.
     private func write(_ bytes: UnsafeRawBufferPointer, then next: UnsafeRawBufferPointer) -> Bool {
         if bytes.isEmpty { return true }
         var buffer = uv_buf_init(
@@ -150,7 +150,7 @@ final class SocketConnection {
 
     // MARK: the end
 
-    /// Begins the connectionProtocol's orderly end.
+    /// Begins the orderly end of the protocol.
     func shutDown() {
         loop.preconditionCurrent()
         connectionProtocol.shutDown()
@@ -173,7 +173,7 @@ final class SocketConnection {
     }
 }
 
-/// Bytes that the kernel takes later.
+/// Bytes that the kernel will accept later.
 private final class PendingWrite {
     private let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
     private let bytes: UnsafeMutableRawBufferPointer

@@ -2,7 +2,7 @@ import COpenSSL
 import RPC
 import Sockets
 
-/// Room for one TLS record each way, shared by the connections of one loop: what is in it is used before the next call.
+/// Buffers for one TLS record in each direction, shared by the connections of a loop: contents are used before the next call.
 final class TLSScratch {
     fileprivate let plaintext = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
     fileprivate let ciphertext = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 16)
@@ -13,11 +13,11 @@ final class TLSScratch {
     }
 }
 
-/// Another connection's bytes under TLS: what it sends is encrypted, what came is decrypted for it. Without a socket.
+/// TLS around another protocol: encrypts its output, and decrypts input for it. Works without a socket.
 final class TLSConnection: ConnectionProtocol {
     private let inner: any ConnectionProtocol
     private let ssl: OpaquePointer
-    /// Ciphertext that came, and ciphertext to be sent; both belong to `ssl`.
+    /// The received ciphertext and the ciphertext to be sent; both buffers belong to `ssl`.
     private let incoming: OpaquePointer
     private let outgoing: OpaquePointer
     private let scratch: TLSScratch
@@ -29,13 +29,13 @@ final class TLSConnection: ConnectionProtocol {
         set { inner.onOutput = newValue }
     }
 
-    /// The server's side.
+    /// Makes the server's side.
     convenience init(_ inner: any ConnectionProtocol, context: TLSContext, scratch: TLSScratch) {
         self.init(inner, context, scratch)
         SSL_set_accept_state(ssl)
     }
 
-    /// The client's side: the server must show a certificate for `host`.
+    /// Makes the client's side: the server must present a certificate for `host`.
     convenience init(_ inner: any ConnectionProtocol, authorities: TLSAuthorities, host: String, scratch: TLSScratch) {
         self.init(inner, authorities.context, scratch)
         tls_expect_host(ssl, host)
@@ -68,7 +68,7 @@ final class TLSConnection: ConnectionProtocol {
         }
         let plaintext = scratch.plaintext
         while true {
-            // What a handler left in the thread's queue would be taken for an error of this connection.
+            // An error that a handler left in the thread's queue would be taken for an error of this connection.
             ERR_clear_error()
             let count = SSL_read(ssl, plaintext.baseAddress, Int32(plaintext.count))
             guard count > 0 else {
@@ -79,7 +79,7 @@ final class TLSConnection: ConnectionProtocol {
         }
     }
 
-    /// - Returns: whether the handshake is done.
+    /// - Returns: whether the handshake is complete.
     private func shakeHands() throws(ConnectionError) -> Bool {
         let status = SSL_do_handshake(ssl)
         onOutput()
@@ -99,12 +99,12 @@ final class TLSConnection: ConnectionProtocol {
     }
 
     func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
-        // The client speaks first.
+        // In TLS the client sends first.
         if !isOpen, SSL_is_server(ssl) == 0, SSL_in_before(ssl) == 1 { _ = try shakeHands() }
         if isOpen, BIO_ctrl_pending(outgoing) == 0 {
             ERR_clear_error()
             if try !sealOutput(), !sentCloseNotify, inner.isFinished {
-                // close_notify: what was sent was all (RFC 8446, section 6.1).
+                // close_notify tells the peer that nothing was cut off (RFC 8446, section 6.1).
                 sentCloseNotify = true
                 SSL_shutdown(ssl)
             }
@@ -114,9 +114,9 @@ final class TLSConnection: ConnectionProtocol {
         return count > 0 ? UnsafeRawBufferPointer(rebasing: scratch.ciphertext[..<Int(count)]) : nil
     }
 
-    /// Joins what the other connection has to say into records of full length: each costs a seal.
+    /// Combines the inner protocol's output into records of full length, since each record costs an encryption.
     ///
-    /// - Returns: whether it had something to say.
+    /// - Returns: whether there was output.
     private func sealOutput() throws(ConnectionError) -> Bool {
         let plaintext = scratch.plaintext
         var filled = 0
@@ -133,7 +133,7 @@ final class TLSConnection: ConnectionProtocol {
         return filled > 0
     }
 
-    /// The sink is memory, so that all is taken at once.
+    /// Encrypts bytes into a memory buffer, which always accepts all of them.
     private func seal(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
         guard !bytes.isEmpty else { return }
         guard SSL_write(ssl, bytes.baseAddress, Int32(bytes.count)) == bytes.count else {

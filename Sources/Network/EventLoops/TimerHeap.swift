@@ -1,16 +1,16 @@
 import RPC
 
-/// Timers by their time, earliest first: a binary heap.
+/// Timers in a binary heap, the earliest first.
 ///
-/// A cancelled timer stays until it comes up, or until cancelled ones could be half of all: most deadlines are cancelled
-/// long before their time, and must not pile up.
+/// A cancelled timer stays until its time comes or until cancelled timers may be half of all: most deadlines are cancelled long
+/// before their time, and must not accumulate.
 struct TimerHeap {
     private var entries: [LoopTimer] = []
     private var countAfterPurge = 32
 
     var earliest: LoopTimer? { entries.first }
 
-    /// - Returns: whether the new timer is the earliest now.
+    /// - Returns: whether the new timer is now the earliest.
     mutating func insert(_ timer: LoopTimer) -> Bool {
         if entries.count >= 2 * countAfterPurge { purge() }
         entries.append(timer)
@@ -18,7 +18,7 @@ struct TimerHeap {
         return entries[0] === timer
     }
 
-    /// Takes out the earliest timer whose time has come; cancelled ones go unseen.
+    /// Removes the earliest timer whose time has come; skips cancelled ones.
     mutating func removeDue(_ now: UInt64) -> LoopTimer? {
         while let first = entries.first, first.isCancelled || first.time <= now {
             entries.swapAt(0, entries.count - 1)

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Work that waits for a disk: not on the threads that all tasks share, and never on an event loop's.
+/// Runs work that waits for a disk on threads of its own, so that it blocks neither the shared thread pool nor an event loop.
 package enum DiskWork {
     package static func run<Result: Sendable>(
         _ body: @escaping @Sendable () throws -> Result

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A file that is open for reading, at any place and by any number of threads at once.
+/// A file that is open for reading, at any offset and by any number of threads at once.
 package final class FileReader: Sendable {
-    /// Why a file cannot be read; `reason` is the system's.
+    /// The reason why a file cannot be read; `reason` is the system's message.
     package struct Failure: Error, Sendable, Hashable {
         package let path: String
         package let reason: String
-        /// There is nothing of that name.
+        /// Whether no file of that name exists.
         package let isMissing: Bool
 
         init(_ path: String, _ number: Int32 = errno) {
@@ -22,7 +22,7 @@ package final class FileReader: Sendable {
 
     package init(_ path: String) throws(Failure) {
         self.path = path
-        // A named pipe that nobody writes to is not waited for.
+        // O_NONBLOCK: opening a named pipe without a writer must not block.
         descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(path) }
     }
@@ -31,19 +31,19 @@ package final class FileReader: Sendable {
         close(descriptor)
     }
 
-    /// Makes the bytes durable, whoever wrote them.
+    /// Makes the file's bytes durable, whichever process wrote them.
     package func synchronize(_ fsync: (Int32) -> Int32 = { Foundation.fsync($0) }) throws(Failure) {
         guard fsync(descriptor) == 0 else { throw Failure(path) }
     }
 
-    /// What the system says of it now.
+    /// Returns the current `stat` of the file.
     package func status() throws(Failure) -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Failure(path) }
         return status
     }
 
-    /// - Returns: how many bytes were read, 0 at the file's end.
+    /// - Returns: the number of bytes read, 0 at the file's end.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
         while true {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
@@ -52,7 +52,7 @@ package final class FileReader: Sendable {
         }
     }
 
-    /// The first bytes of the file, at most `limit`.
+    /// Returns the first bytes of the file, at most `limit`.
     package func contents(limit: Int) throws(Failure) -> [UInt8] {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 16)
         defer { buffer.deallocate() }
@@ -65,7 +65,7 @@ package final class FileReader: Sendable {
         return Array(buffer[..<count])
     }
 
-    /// Hands over a part of the file, a block at a time; less where the file ends before it.
+    /// Passes a part of the file to `body` block by block; stops early at the end of the file.
     package func forEachBlock(of range: Range<Int64>, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockSize, alignment: 4096)
         defer { block.deallocate() }

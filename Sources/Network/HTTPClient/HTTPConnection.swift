@@ -2,35 +2,38 @@ import CCurl
 import Foundation
 import Synchronization
 
-/// One connection of an HTTP/1.1 client, which is opened when it is needed and kept for the next request.
+/// One connection of an HTTP/1.1 client, opened when needed and kept for further requests.
 ///
-/// libcurl does the work, on a queue of the connection's own; one exchange at a time, the next waits.
+/// libcurl does the work on the connection's own queue. Exchanges run one at a time; further ones wait.
 package final class HTTPConnection: Sendable {
     package struct Options: Sendable {
-        /// How long a connection may take to open, TLS included.
+        /// The longest time to open a connection, including TLS.
         package var connectTimeout: Duration = .seconds(10)
-        /// How long nothing may move in either direction.
+        /// The longest time without progress in either direction.
         package var stallTimeout: Duration = .seconds(30)
-        /// How long an exchange may take in all; `nil` = as long as something moves.
+        /// The longest time for an exchange; `nil` = unlimited while there is progress.
         package var totalTimeout: Duration?
-        /// PEM file of the authorities whose certificate an `https` server must show; `nil` = those that the system trusts.
+        /// The PEM file of authorities for the certificate of an `https` server; `nil` = those that the system trusts.
         package var authorities: String?
+        /// How fast bodies are sent, together with other connections; `nil` = as fast as the network is.
+        package var sendLimit: SendLimit?
 
-        package init(authorities: String? = nil) {
+        package init(authorities: String? = nil, sendLimit: SendLimit? = nil) {
             self.authorities = authorities
+            self.sendLimit = sendLimit
         }
     }
 
-    /// A reply's body that nobody receives as it comes is kept, up to this.
+    /// The largest response body in bytes that is kept if no receiver takes it.
     package static let maximumKeptBody = 8 << 20
-    /// Bytes that are kept of the body of a reply that is not a success; the rest, up to `maximumKeptBody`, is dropped.
+    /// The number of bytes kept of the body of an unsuccessful response; the rest, up to `maximumKeptBody`, is dropped.
     package static let maximumKeptError = 64 << 10
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     private let queue = DispatchQueue(label: "http-connection")
     private let options: Options
-    /// Used on the queue only; ended with the connection, when nothing is on the queue any more.
+    /// Used on the queue only; freed with the connection, when the queue is empty.
     private nonisolated(unsafe) let handle: OpaquePointer?  // used on the queue only
 
     package init(_ options: Options = Options()) {
@@ -42,16 +45,16 @@ package final class HTTPConnection: Sendable {
         if let handle { curl_easy_cleanup(UnsafeMutableRawPointer(handle)) }
     }
 
-    /// Sends a request and waits for the whole reply, whatever its status.
+    /// Sends a request and waits for the complete response, whatever its status.
     ///
     /// - Parameters:
-    ///   - sent: called with the bytes of the body that were handed to the socket, as they are.
-    /// - Throws: `TransferFailure`; `FileReader.Failure` of the body's file; `CancellationError` soon after the task
-    ///   was cancelled; what `receiver` throws.
+    ///   - sent: called with the number of body bytes that were just passed to the socket.
+    /// - Throws: `TransferFailure`; `FileReader.Failure` of the body's file; `CancellationError` soon after the task was cancelled;
+    ///   the error of `receiver`.
     package func exchange(
         _ request: HTTPRequest, receiver: HTTPReceiver? = nil, sent: (@Sendable (Int) -> Void)? = nil
     ) async throws -> HTTPReply {
-        let exchange = HTTPExchangeState(request, receiver: receiver, sent: sent)
+        let exchange = HTTPExchangeState(request, receiver: receiver, sent: sent, limit: options.sendLimit)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 queue.async { [self] in
@@ -67,7 +70,7 @@ package final class HTTPConnection: Sendable {
         guard let handle else { throw TransferFailure.unusable("libcurl has no memory") }
         let curl = UnsafeMutableRawPointer(handle)
         var message = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
-        // Keeps the connection, and nothing of the request before.
+        // Keeps the connection, and resets everything of the previous request.
         curl_easy_reset(curl)
         configure(curl)
         let fields = exchange.configure(curl)
@@ -82,11 +85,11 @@ package final class HTTPConnection: Sendable {
     }
 
     private func configure(_ curl: UnsafeMutableRawPointer) {
-        // Several threads run: no signal may be used for timeouts.
+        // The process has several threads, so timeouts must not use signals.
         curl_set_number(curl, CURLOPT_NOSIGNAL, 1)
         curl_set_number(curl, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         curl_set_text(curl, CURLOPT_PROTOCOLS_STR, "http,https")
-        // A signature is made over the path as it is written.
+        // A signature covers the path exactly as written.
         curl_set_number(curl, CURLOPT_PATH_AS_IS, 1)
         curl_set_number(curl, CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.milliseconds)
         curl_set_number(curl, CURLOPT_LOW_SPEED_LIMIT, 1)

@@ -3,27 +3,29 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// One request on its way and what comes back, as libcurl's callbacks see it.
+/// The state of one exchange for libcurl's callbacks: the request and the response so far.
 ///
-/// Sendable although it has state: `isCancelled` is atomic, the rest is touched on the connection's queue only, from
-/// `configure` to `finish`.
+/// Sendable although it is mutable: `isCancelled` is atomic, the rest is used on the connection's queue only, from `configure` to
+/// `finish`.
 final class HTTPExchangeState: @unchecked Sendable {  // used on the connection's queue only
     private let request: HTTPRequest
     private let receiver: HTTPReceiver?
     private let sent: (@Sendable (Int) -> Void)?
+    private let limit: SendLimit?
     private let isCancelled = Atomic(false)
 
     private var offset: Int64 = 0
     private var status = 0
     private var fields = HTTPFields()
     private var body: [UInt8] = []
-    /// Bytes of the body that arrived, kept or not.
+    /// The number of body bytes that arrived, kept or not.
     private var bodySize = 0
     /// Whether the receiver wants the body; `nil` before it was asked.
     private var isReceived: Bool?
     private var failure: (any Error)?
 
-    init(_ request: HTTPRequest, receiver: HTTPReceiver?, sent: (@Sendable (Int) -> Void)?) {
+    init(_ request: HTTPRequest, receiver: HTTPReceiver?, sent: (@Sendable (Int) -> Void)?, limit: SendLimit? = nil) {
+        self.limit = limit
         self.request = request
         self.receiver = receiver
         self.sent = sent
@@ -31,7 +33,7 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
 
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
-    /// - Returns: the request's fields, to be freed after the exchange.
+    /// - Returns: the request's header fields, to be freed after the exchange.
     func configure(_ curl: UnsafeMutableRawPointer) -> UnsafeMutablePointer<curl_slist>? {
         let context = Unmanaged.passUnretained(self).toOpaque()
         curl_set_text(curl, CURLOPT_URL, request.url)
@@ -69,18 +71,18 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
         return list
     }
 
-    /// The reply, or what stood in its way.
+    /// Returns the response, or throws the error of the exchange.
     func finish(_ code: CURLcode, _ message: String) throws -> HTTPReply {
         if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
         if let failure { throw failure }
         switch code {
         case CURLE_OK:
-            // A reply without a body has not asked yet.
+            // Without a body, the receiver was not asked yet.
             if isReceived == nil { _ = try receiver?.wants(status, fields) }
             return HTTPReply(status: status, fields: fields, body: body)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
             throw TransferFailure.unusable(message)
-        // A server that refuses without reading the body may close at once: what it said counts.
+        // A server that refuses without reading the body may close at once; its response is used.
         case CURLE_SEND_ERROR where status >= 400:
             return HTTPReply(status: status, fields: fields, body: body)
         default:
@@ -95,7 +97,12 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
         return Unmanaged<HTTPExchangeState>.fromOpaque(context).takeUnretainedValue()
     }
 
-    private func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    private func read(_ whole: UnsafeMutableRawBufferPointer) -> Int {
+        var buffer = whole
+        if let limit, !whole.isEmpty, offset < request.body.size {
+            let granted = limit.take(whole.count) { isCancelled.load(ordering: .relaxed) }
+            buffer = UnsafeMutableRawBufferPointer(rebasing: whole[..<granted])
+        }
         let count: Int
         switch request.body {
         case .none: count = 0
@@ -118,7 +125,7 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
         return count
     }
 
-    /// libcurl begins anew where a connection that it kept turns out to be closed.
+    /// Moves to another place in the body, because libcurl starts again if a kept connection turns out to be closed.
     private func seek(to place: Int64, origin: Int32) -> Int32 {
         guard origin == SEEK_SET, (0...request.body.size).contains(place) else { return CURL_SEEKFUNC_FAIL }
         sent?(Int(place - offset))
@@ -129,7 +136,7 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
     private func receive(line: UnsafeRawBufferPointer) -> Int {
         let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         if text.hasPrefix("HTTP/") {
-            // After `100 Continue`, another header section comes.
+            // Another header section follows `100 Continue`.
             fields = HTTPFields()
             status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         } else if let colon = text.firstIndex(of: ":") {
@@ -139,7 +146,7 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
         return line.count
     }
 
-    /// Bytes of the body that are kept.
+    /// The number of body bytes to keep.
     private var maximumBody: Int {
         (200..<300).contains(status) ? HTTPConnection.maximumKeptBody : HTTPConnection.maximumKeptError
     }
@@ -155,13 +162,13 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
                 guard bodySize <= HTTPConnection.maximumKeptBody else {
                     throw TransferFailure.unusable("the server's response is too long")
                 }
-                // The status may change after the body: libcurl hands trailers over as header lines.
+                // The limit may change after the body: libcurl passes trailers as header lines.
                 body += bytes.prefix(max(0, maximumBody - body.count))
             }
             return bytes.count
         } catch {
             failure = error
-            // Anything but the count that was handed over ends the exchange.
+            // Any other number than the received one ends the exchange.
             return bytes.isEmpty ? 1 : 0
         }
     }

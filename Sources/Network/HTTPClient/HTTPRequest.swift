@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// A request of a client.
+/// A client's request.
 package struct HTTPRequest: Sendable {
-    /// What follows the header section.
+    /// The body of a request.
     package enum Body: Sendable {
         case none
         case bytes([UInt8])
-        /// Read as it is sent: a body of any size costs no memory.
+        /// Read while it is sent, so that a body of any size needs little memory.
         case file(FileReader, Range<Int64>)
 
         var size: Int64 {
@@ -19,7 +19,7 @@ package struct HTTPRequest: Sendable {
     }
 
     package var method: String
-    /// Absolute, `http` or `https`; sent as it is written.
+    /// The absolute URL, `http` or `https`, sent as written.
     package var url: String
     package var fields: HTTPFields
     package var body: Body
@@ -32,21 +32,21 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// What came back.
+/// The response to a request.
 package struct HTTPReply: Sendable {
     package let status: Int
     package let fields: HTTPFields
-    /// Empty where a receiver took it.
+    /// The body; empty if a receiver took it.
     package let body: [UInt8]
 }
 
-/// Takes a reply's body as it arrives.
+/// Receives a response's body while it arrives.
 package struct HTTPReceiver: Sendable {
-    /// Called once, before the body: whether `receive` is to have it. Otherwise it is kept for the reply.
+    /// Called once, before the body: returns whether `receive` gets it. Otherwise the body is kept for the reply.
     let wants: @Sendable (_ status: Int, _ fields: HTTPFields) throws -> Bool
     let receive: @Sendable (UnsafeRawBufferPointer) throws -> Void
 
-    /// - Parameters: both may throw, which ends the exchange with what they threw.
+    /// - Parameters: both functions may throw, which ends the exchange with their error.
     package init(
         wants: @escaping @Sendable (_ status: Int, _ fields: HTTPFields) throws -> Bool,
         receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void

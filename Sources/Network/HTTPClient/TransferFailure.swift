@@ -1,6 +1,6 @@
-/// Why an exchange had no reply.
+/// The reason why an exchange had no response.
 package enum TransferFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The network's fault, or the server's that went away: the same request may succeed later.
+    /// A failure of the network, or a lost server: the same request may succeed later.
     case connection(String)
     /// A permanent failure: the certificate is not trusted, or the URL is not valid.
     case unusable(String)

@@ -3,16 +3,16 @@ import CMicrohttpd
 import Glibc
 import Synchronization
 
-/// One connection of an ``HTTPDaemon``, from its acceptance to its end: whose it is, and how it gets on.
+/// One connection of an ``HTTPDaemon``, from its acceptance to its end: its peer, and its progress.
 final class DaemonConnection: Sendable {
-    /// The peer's numeric address; empty where the system did not tell it.
+    /// The peer's numeric address; empty if it is unknown.
     let host: String
-    /// What the connection shows, where it speaks TLS; kept for as long as it lives.
+    /// The certificate and key of a TLS connection, kept as long as it lives.
     private let identity: TLSIdentity?
     private let descriptor: Int32
     private let activity = Atomic(TransferRule.Activity.waiting.rawValue)
     private let stage = Atomic(0)
-    /// What had been received when the wait for a request began; bytes.
+    /// The number of bytes received when the wait for a request began.
     private let receivedBefore = Atomic<UInt64>(0)
     private let rule: Lock<TransferRule>
 
@@ -24,12 +24,12 @@ final class DaemonConnection: Sendable {
         if let identity { microhttpd_identify(native, identity.pointer) }
     }
 
-    /// The one that was made when `native` started.
+    /// Returns the object that was made when `native` started.
     static func of(_ native: OpaquePointer) -> DaemonConnection? {
         microhttpd_held(native).map { Unmanaged<DaemonConnection>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The numeric host of a peer's address; empty where it has none.
+    /// Returns the numeric host of a peer's address; empty if it has none.
     static func host(of address: UnsafePointer<sockaddr>) -> String {
         let isIPv6 = address.pointee.sa_family == sa_family_t(AF_INET6)
         let length = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
@@ -40,23 +40,23 @@ final class DaemonConnection: Sendable {
         return String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// - Parameter isNew: a request, an answer, or the wait for the next request begins.
+    /// - Parameter isNew: whether a request, a response, or the wait for the next request begins.
     func enter(_ activity: TransferRule.Activity, isNew: Bool = false) {
         if activity == .waiting { receivedBefore.store(progress?.received ?? 0, ordering: .relaxed) }
         self.activity.store(activity.rawValue, ordering: .relaxed)
         if isNew { stage.add(1, ordering: .relaxed) }
     }
 
-    /// Bytes so far, as the kernel counts them.
+    /// The numbers of bytes so far, counted by the kernel.
     private var progress: (received: UInt64, acknowledged: UInt64)? {
         var (received, acknowledged) = (UInt64(0), UInt64(0))
         return microhttpd_progress(descriptor, &received, &acknowledged) == 0 ? (received, acknowledged) : nil
     }
 
-    /// Cuts the connection off where it is too slow; its thread finds that out and ends it in order. To be called only
-    /// while the library has the socket open.
+    /// Shuts the socket down if the connection is too slow; its thread notices that and closes it. May only be called while the
+    /// library has the socket open.
     ///
-    /// - Returns: whether it did.
+    /// - Returns: whether it was shut down.
     func cutIfTooSlow(at now: ContinuousClock.Instant) -> Bool {
         guard let (received, acknowledged) = progress else { return false }
         let sample = TransferRule.Sample(

@@ -1,11 +1,11 @@
 import Basics
 import HTTPTypes
 
-/// The connections that a daemon has open.
+/// The open connections of a daemon.
 final class HTTPConnections: Sendable {
     private struct Open {
         var connections: [ObjectIdentifier: DaemonConnection] = [:]
-        /// Connections by address, as it is limited; see `AddressRange.countedAsOne`.
+        /// The number of connections for each unit of the limit by address; see `AddressRange.countedAsOne`.
         var byAddress: [String: Int] = [:]
     }
 
@@ -24,7 +24,7 @@ final class HTTPConnections: Sendable {
         }
     }
 
-    /// To be called before the library closes the socket: nobody touches it once this has returned.
+    /// Removes a connection, before the library closes its socket; after this has returned no other thread uses the socket.
     func remove(_ connection: DaemonConnection) {
         let address = AddressRange.countedAsOne(connection.host)
         open.withLock { open in
@@ -34,7 +34,7 @@ final class HTTPConnections: Sendable {
         }
     }
 
-    /// - Returns: how many were cut off.
+    /// - Returns: the number of connections that were shut down.
     func cutSlow(at now: ContinuousClock.Instant) -> Int {
         open.withLock { open in open.connections.values.count { $0.cutIfTooSlow(at: now) } }
     }

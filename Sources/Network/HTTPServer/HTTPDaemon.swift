@@ -6,10 +6,10 @@ import HTTPTypes
 import Sockets
 import Synchronization
 
-/// An HTTP/1.1 server on libmicrohttpd: one thread a connection, a bounded number of them.
+/// An HTTP/1.1 server on libmicrohttpd with one thread for each connection and a limited number of connections.
 ///
-/// A handler may block its thread, for the disk or for the database: bulk data is what this server is for. The daemon
-/// serves, and lives, until it is stopped.
+/// A handler may block its thread for the disk or the database: the server is for bulk data. It serves until it is stopped, and is
+/// not freed before.
 package final class HTTPDaemon: Sendable {
     package enum StartError: Error, Sendable, Equatable, CustomStringConvertible {
         case listen(ListenError)
@@ -23,7 +23,7 @@ package final class HTTPDaemon: Sendable {
         }
     }
 
-    /// The numeric address that is listened on, with the port that was free where 0 was asked for.
+    /// The numeric address in use; `port` is the actual port.
     package let host: String
     package let port: UInt16
     let configuration: HTTPServerConfiguration
@@ -32,10 +32,10 @@ package final class HTTPDaemon: Sendable {
     private let connections = HTTPConnections()
     private let watch = Watch()
     private let stopping = Atomic(false)
-    /// The library's daemon; nil once it was stopped.
+    /// The library's daemon; `nil` after the stop.
     private let native = Lock<NativeDaemon?>(nil)
 
-    /// Listens on `host` (a numeric IPv4 or IPv6 address, or a name) and `port` (0 = a free one).
+    /// Listens on `host` (a numeric IPv4 or IPv6 address, or a name) and `port` (0 = a free port).
     package init(
         host: String, port: UInt16, configuration: HTTPServerConfiguration = .init(), handler: any HTTPRequestHandler
     ) throws(StartError) {
@@ -107,7 +107,7 @@ package final class HTTPDaemon: Sendable {
         }
     }
 
-    /// Asked before a connection takes a thread.
+    /// Whether a connection may be accepted; called before it gets a thread.
     private func admits(_ host: String) -> Bool {
         guard let limit = configuration.maximumConnectionsPerAddress, connections.count(from: host) >= limit,
             !configuration.proxies.contain(host)
@@ -141,14 +141,14 @@ package final class HTTPDaemon: Sendable {
         stopping.load(ordering: .relaxed)
     }
 
-    /// Takes no new connection, waits until the requests in flight are answered, at most `seconds`, then closes all.
-    /// Blocks; calling it again does nothing.
-    package func stop(drainingFor seconds: Int) {
+    /// Stops accepting, waits at most `limit` for the requests in progress, then closes all connections. Blocks; a second call
+    /// does nothing.
+    package func stop(drainingFor limit: Duration) {
         guard !stopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         guard let daemon = native.withLock({ $0.take() }) else { return }
         watch.stop()
         let listener = MHD_quiesce_daemon(daemon.pointer)
-        _ = inFlight.wait(timeout: .now() + .seconds(seconds))
+        _ = inFlight.wait(timeout: .now() + .nanoseconds(Int(clamping: limit.nanoseconds)))
         MHD_stop_daemon(daemon.pointer)
         if listener >= 0 {
             close(listener)
@@ -157,7 +157,7 @@ package final class HTTPDaemon: Sendable {
     }
 }
 
-/// The library's handle. Sendable: libmicrohttpd locks what its threads share, and one owner at a time holds it.
+/// The library's handle. Sendable: libmicrohttpd locks its shared state, and the handle has one owner at a time.
 private struct NativeDaemon: @unchecked Sendable {  // libmicrohttpd locks inside
     let pointer: OpaquePointer
 }

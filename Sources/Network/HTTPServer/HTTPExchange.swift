@@ -2,13 +2,13 @@ import CMicrohttpd
 import Glibc
 import HTTPTypes
 
-/// One request and its answer, from the request line to the last byte sent. Used by its connection's thread only.
+/// One request and its response, from the request line to the last byte sent. Used by its connection's thread only.
 final class HTTPExchange {
     private enum Phase {
         case head
         case receiving(any HTTPBodySink)
-        /// The answer is known and waits until the client has sent its body, bounded by a number of bytes: closing a
-        /// socket with unread bytes resets the connection, and the client would never see the answer.
+        /// The response is known and waits until the client has sent its body, up to a number of bytes: closing a socket with
+        /// unread bytes resets the connection, and the client would never see the response.
         case draining(HTTPResponse, left: Int64)
         case answered
     }
@@ -23,7 +23,7 @@ final class HTTPExchange {
     private var began = ContinuousClock.now
     private var record: HTTPRequestRecord?
 
-    /// - Parameter target: the request target, which stays where it is while the header section does.
+    /// - Parameter target: the request target, which stays at its address as long as the header section.
     init(target: UnsafePointer<CChar>, daemon: HTTPDaemon) {
         self.target = String(cString: target)
         targetStart = target
@@ -31,15 +31,15 @@ final class HTTPExchange {
         self.daemon = daemon
     }
 
-    /// libmicrohttpd calls this once for the header, then for each piece of the body, then once more when the body is
-    /// complete (with nothing in `piece`). `MHD_NO` closes the connection.
+    /// Processes an event of the request: libmicrohttpd calls this once for the header, then for each piece of the body, and once
+    /// more at the end of the body (with an empty `piece`). `MHD_NO` closes the connection.
     func advance(
         _ connection: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>,
         piece: UnsafeRawBufferPointer
     ) -> MHD_Result {
         let progress = DaemonConnection.of(connection)
         record?.bytesReceived += Int64(piece.count)
-        // Until here, the header section was arriving.
+        // The header section was arriving until now.
         if case .head = phase { progress?.enter(.busy, isNew: true) } else { progress?.enter(.busy) }
         defer {
             if case .answered = phase {
@@ -75,9 +75,9 @@ final class HTTPExchange {
         }
     }
 
-    /// The answer was sent, or the connection ended.
+    /// Handles the end of the response or of the connection.
     ///
-    /// - Parameter isWhole: whether all of the answer was sent.
+    /// - Parameter isWhole: whether the complete response was sent.
     func ended(isWhole: Bool) {
         if case .receiving(let sink) = phase {
             sink.abandon()
@@ -128,14 +128,16 @@ final class HTTPExchange {
         }
     }
 
-    /// A client that sends its body byte by byte must not hold its thread for ever.
+    /// Whether the body is still within its time limit, which prevents that a client holds the thread forever by sending byte by
+    /// byte.
     private var isInTime: Bool {
         guard let limit = daemon.configuration.bodyTimeout else { return true }
         return ContinuousClock.now - began <= limit
     }
 
-    /// Nil when the answer must go at once, after which the library closes the connection: the client waits for a sign
-    /// before it sends the body, or the body is longer than what is worth reading for the sake of the answer.
+    /// Returns the number of body bytes to read before a response; `nil` if the response must be sent at once, after which the
+    /// library closes the connection: the client waits for a response before it sends the body, or the body is too long to be read
+    /// for the sake of the response.
     private func bytesToDrain(_ head: HTTPRequestHead) -> Int64? {
         let limit = daemon.configuration.maximumDrain
         return switch head.framing {

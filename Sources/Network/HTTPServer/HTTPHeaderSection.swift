@@ -2,26 +2,26 @@ import CMicrohttpd
 import Glibc
 import HTTPTypes
 
-/// The header section of a request as libmicrohttpd hands it out, and whether that is all that the client sent.
+/// The header section of a request from libmicrohttpd, with a check that it is exactly what the client sent.
 ///
-/// The library takes what other servers refuse or read differently: lines that end with a bare LF, folded lines, and bytes
-/// behind a NUL, which it leaves out. It hands strings out where they were received, their delimiters made NULs, so nothing
-/// was left out or changed where each begins right behind the end of the one before (RFC 9112, sections 2.2, 3 and 5).
+/// The library accepts what other servers refuse or read differently: lines that end with a bare LF, folded lines, and bytes after
+/// a NUL, which it drops. It returns pointers into the receive buffer, with delimiters replaced by NULs, so nothing was dropped or
+/// changed if each string begins directly after the end of the one before (RFC 9112, sections 2.2, 3 and 5).
 struct HTTPHeaderSection {
-    /// The places of the library's strings of a request line.
+    /// The library's strings of a request line, at their addresses in the receive buffer.
     struct RequestLine {
         var method: UnsafePointer<CChar>
         var target: UnsafePointer<CChar>
-        /// Its length when the line had come: the library cuts it at its query.
+        /// Its length on arrival: the library later cuts it at the query.
         var targetLength: Int
         var version: UnsafePointer<CChar>
     }
 
-    /// Bytes of a line's end.
+    /// The number of bytes of a line end.
     private static let lineEnd: UInt = 2
 
     private(set) var fields = HTTPFields()
-    /// Whether the strings are all that was received.
+    /// Whether the strings are exactly what was received.
     private(set) var isExact: Bool
     /// The address at which the next line has to begin.
     private var next: UInt
@@ -50,7 +50,7 @@ struct HTTPHeaderSection {
     private mutating func append(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         fields.append(String(decoding: name, as: UTF8.self), Self.trimmed(value))
         let (start, valueStart) = (UInt(bitPattern: name.baseAddress), UInt(bitPattern: value.baseAddress))
-        // Between them stand the colon, and blanks.
+        // The colon and white space are between them.
         if start != next || valueStart <= start + UInt(name.count) { isExact = false }
         next = valueStart + UInt(value.count) + Self.lineEnd
     }

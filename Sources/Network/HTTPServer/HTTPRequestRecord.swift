@@ -1,28 +1,28 @@
 import Crypto
 import HTTPTypes
 
-/// What became of a request: for logs and metrics. No query is in it, nor any field: those may hold what is secret.
+/// The outcome of a request, for logs and metrics. It contains no query and no header fields, which may be secret.
 package struct HTTPRequestRecord: Sendable {
     package let method: String
-    /// At most 1024 characters of it.
+    /// At most 1024 characters of the path.
     package let path: String
     package let peer: String
     package let requestID: String
     package let trace: TraceContext?
-    /// The status of the answer; `nil` where there was none.
+    /// The status of the response; `nil` if there was none.
     package internal(set) var status: Int?
-    /// Bytes of the bodies.
+    /// The bytes of the bodies.
     package internal(set) var bytesReceived: Int64 = 0
     package internal(set) var bytesSent: Int64 = 0
-    /// From the header's arrival to the answer's last byte.
+    /// The time from the header's arrival to the response's last byte.
     package internal(set) var duration = Duration.zero
-    /// Whether all of the answer was sent.
+    /// Whether the complete response was sent.
     package internal(set) var isWhole = false
-    /// What its handler said of it.
+    /// The notes of the request's handler.
     package let notes: HTTPRequestNotes
 }
 
-/// Told of every request of a daemon when it is over, on the thread of its connection.
+/// Observes the end of every request of a daemon, on the thread of its connection.
 package protocol HTTPObserver: Sendable {
     func ended(_ request: HTTPRequestRecord)
 }

@@ -3,15 +3,15 @@ import Glibc
 import HTTPTypes
 
 extension HTTPResponse {
-    /// This answer as libmicrohttpd's object, which the caller destroys; nil when it could not be made.
+    /// Makes libmicrohttpd's object for this response, which the caller destroys; `nil` if that fails.
     ///
-    /// - Parameter connection: where it goes; no time passes for the client while a body is waited for.
+    /// - Parameter connection: the connection of the response; waiting for the body's source does not count as the client's time.
     func native(omittingBody isHead: Bool, isSecure: Bool, connection: DaemonConnection?) -> OpaquePointer? {
         let made = isHead ? Self.lengthOnly(contentLength) : body.native(isSecure: isSecure, connection: connection)
         guard let native = made else { return nil }
-        // The library takes no empty value, which says nothing anyhow.
+        // The library rejects empty values, which carry no information anyway.
         for field in fields.fields where !field.value.isEmpty {
-            // The library refuses a value that would break out of its line.
+            // The library rejects a value that would break out of its line.
             guard MHD_add_response_header(native, field.name, field.value) == .YES else {
                 MHD_destroy_response(native)
                 return nil
@@ -28,12 +28,12 @@ extension HTTPResponse {
         }
     }
 
-    /// Bytes that follow the header; of a stream, nobody knows.
+    /// The length of the body after the header; unknown for a stream.
     var bodyLength: Int64 {
         if case .omitted = body { 0 } else { contentLength }
     }
 
-    /// A response with a length whose body is never asked for: to HEAD and with 304, the library sends the header alone.
+    /// Makes a response with a length whose body is never read: to HEAD and with 304, the library sends only the header.
     fileprivate static func lengthOnly(_ length: Int64) -> OpaquePointer? {
         MHD_create_response_from_callback(
             UInt64(max(0, length)), 1024, { _, _, _, _ in Int(MHD_CONTENT_READER_END_WITH_ERROR) }, nil, nil)
@@ -58,7 +58,7 @@ extension HTTPResponse.Body {
         }
     }
 
-    /// Over TLS nothing is sent by the kernel, and the library's own reader of a file takes 4 KiB at a time.
+    /// Makes a reader for a file over TLS, where the kernel cannot send it and the library's own reader takes 4 KiB at a time.
     private static func reader(of descriptor: Int32, from offset: Int64, length: Int64) -> OpaquePointer? {
         let reader = Unmanaged.passRetained(FileReader(descriptor, from: offset))
         let response = MHD_create_response_from_callback(
@@ -98,7 +98,7 @@ extension HTTPResponse.Body {
     }
 }
 
-/// A source of whichever class, where a pointer has to hold it.
+/// Holds any source in a class, so that a pointer can refer to it.
 private final class HTTPBodySourceBox {
     let source: any HTTPBodySource
     private let connection: DaemonConnection?
@@ -115,7 +115,7 @@ private final class HTTPBodySourceBox {
     }
 }
 
-/// A file's bytes for libmicrohttpd to encrypt; closes the file.
+/// Reads a file's bytes for libmicrohttpd to encrypt; closes the file at the end.
 private final class FileReader {
     static let blockSize = 256 << 10
 
@@ -131,7 +131,7 @@ private final class FileReader {
         close(descriptor)
     }
 
-    /// What the library wants to be told: how many bytes there are, or that there will be none.
+    /// Returns the number of bytes read, or the library's code for the end or an error.
     func read(_ block: UnsafeMutableRawBufferPointer, at position: UInt64) -> Int {
         while true {
             let count = pread(descriptor, block.baseAddress, block.count, Int(offset) + Int(position))

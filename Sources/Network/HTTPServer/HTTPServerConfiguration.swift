@@ -2,38 +2,38 @@ import Basics
 import HTTPTypes
 import Sockets
 
-/// What a server of HTTP/1.1 demands of its clients.
+/// The limits of an HTTP/1.1 server on its clients.
 package struct HTTPServerConfiguration: Sendable {
     package var validator = RequestValidator()
     package var maximumConnections: UInt32 = 256
-    /// The most connections of one address; further ones are closed at once; `nil` = no bound of its own.
+    /// The limit of connections from one address; further ones are closed at once; `nil` = no such limit.
     package var maximumConnectionsPerAddress: Int?
-    /// Addresses that stand for many, and so have no such bound: proxies.
+    /// Addresses of proxies, which represent many clients and are exempt from that limit.
     package var proxies: [AddressRange] = []
-    /// What a client has to move in each `slowGrace` of a request or an answer, bytes a second; 0 = nothing. Who is
-    /// slower is cut off.
+    /// The rate in bytes a second that a client has to reach in each `slowGrace` of a request or a response; 0 = none. Slower
+    /// clients are disconnected.
     package var minimumRate: Int64 = 0
     package var slowGrace = Duration.seconds(30)
-    /// How long a header section may take in all, where there is a minimum rate.
+    /// The longest time for a header section, if there is a minimum rate.
     package var headerTimeout = Duration.seconds(10)
-    /// Told of connections, and of limits that were reached: `connections_per_address`, `slow_client`.
+    /// Counts connections, and reached limits: `connections_per_address`, `slow_client`.
     package var metrics = ConnectionMetrics()
-    /// Told of every request that is over.
+    /// Notified of every completed request.
     package var observers: [any HTTPObserver] = []
-    /// A connection on which no byte moves for so long is closed.
+    /// The time without any byte after which a connection is closed.
     package var idleTimeout = Duration.seconds(60)
-    /// A body that takes longer is cut off with its connection; `nil` = never.
+    /// The time after which an incomplete body is cut off with its connection; `nil` = never.
     package var bodyTimeout: Duration?
-    /// Bytes for the header and the body's pieces; a body arrives in pieces of up to half of it.
+    /// The memory in bytes for the header and for pieces of the body; a piece is up to half of it.
     package var connectionMemory = 256 << 10
-    /// How much of a refused body is read so that its sender gets to see the answer; bytes.
+    /// The number of bytes of a refused body that are read so that its sender sees the response.
     package var maximumDrain: Int64 = 128 << 20
-    /// Nil = cleartext.
+    /// The certificates for TLS; `nil` = cleartext.
     package var certificates: TLSCertificates?
 
     package init() {}
 
-    /// Takes fewer connections, and of one address as large a part of them as before.
+    /// Lowers the limit of connections, and the limit for one address in proportion.
     package mutating func lower(to connections: Int) {
         let before = max(1, Int(maximumConnections))
         maximumConnections = UInt32(clamping: min(before, connections))

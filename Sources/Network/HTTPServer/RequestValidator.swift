@@ -1,14 +1,14 @@
 import Basics
 import HTTPTypes
 
-/// What every request must pass before anything else looks at it.
+/// The checks that every request must pass before it is processed.
 ///
-/// libmicrohttpd 0.9.75 takes requests that another server on the way could read differently (request smuggling), so
-/// the rules of RFC 9112 that matter are checked here, over the header as it was sent. A refusal is answered with 400
-/// and the connection is closed, since its framing cannot be trusted any more.
+/// libmicrohttpd 0.9.75 accepts requests that another server on the way could read differently (request smuggling), so the relevant
+/// rules of RFC 9112 are checked here, on the header as it was sent. A violation is answered with 400 and the connection is closed,
+/// since its framing can no longer be trusted.
 package struct RequestValidator: Sendable {
     package enum Refusal: Error, Sendable, Equatable {
-        /// What the library hands out is not all that came: lines are folded, end with a bare LF, or hold a NUL.
+        /// The library's strings are not all that was sent: lines are folded, end with a bare LF, or contain a NUL.
         case notAsSent
         case targetNotOrigin
         case nameNotToken
@@ -24,12 +24,12 @@ package struct RequestValidator: Sendable {
     }
 
     package var maximumFields = 100
-    /// Bytes of the request target and of all names and values.
+    /// The limit in bytes for the request target and all names and values together.
     package var maximumBytes = 16 * 1024
 
     package init() {}
 
-    /// How the body of an acceptable request is framed.
+    /// Returns the framing of the body of an acceptable request.
     package func admit(
         target: String, fields: HTTPFields, version: String
     ) throws(Refusal) -> HTTPRequestHead.Framing {

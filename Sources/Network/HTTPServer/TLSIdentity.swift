@@ -2,13 +2,13 @@ import CMicrohttpd
 import COpenSSL
 import Sockets
 
-/// The certificate and key of a ``TLSContext`` as GnuTLS, and so libmicrohttpd, takes them: taken over from OpenSSL, so
-/// that every listener shows what was read and checked once.
+/// The certificate and key of a ``TLSContext`` in GnuTLS's form, for libmicrohttpd. They are taken from OpenSSL, so that every
+/// listener uses files that were read and checked once.
 package final class TLSIdentity: Sendable {
-    /// Set up by `init`, then only read; GnuTLS signs with a key from any number of threads.
+    /// Set up by `init`, then only read; GnuTLS may sign with a key from any number of threads.
     nonisolated(unsafe) let pointer = UnsafeMutablePointer<microhttpd_identity>.allocate(capacity: 1)  // only read
 
-    /// For ``TLSCertificates``, whose companion it is.
+    /// Makes the companion of ``TLSCertificates``.
     package static func companion(_ context: TLSContext) throws(TLSError) -> any Sendable { try TLSIdentity(context) }
 
     init(_ context: TLSContext) throws(TLSError) {
@@ -54,7 +54,7 @@ package final class TLSIdentity: Sendable {
 }
 
 extension TLSCertificates {
-    /// What a new connection uses to its end.
+    /// The identity that a new connection uses until its end.
     var identity: TLSIdentity {
         guard let identity = companion as? TLSIdentity else {
             preconditionFailure("certificates for an HTTP server are made with TLSIdentity.companion")
@@ -64,7 +64,7 @@ extension TLSCertificates {
 }
 
 extension TLSContext {
-    /// The chain that is shown, in DER, the server's own certificate first.
+    /// The certificate chain in DER, the server's own certificate first.
     fileprivate var certificates: [[UInt8]] {
         var chain: [[UInt8]] = []
         while let certificate = encoded({ tls_chain_certificate(handle, Int32(chain.count), $0) }) {
@@ -73,7 +73,7 @@ extension TLSContext {
         return chain
     }
 
-    /// PKCS #8, DER.
+    /// The private key as PKCS #8 in DER.
     fileprivate var privateKey: [UInt8] {
         SSL_CTX_get0_privatekey(handle).flatMap { key in encoded { ossl_pkcs8(key, $0) } } ?? []
     }

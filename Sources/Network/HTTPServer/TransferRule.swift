@@ -1,38 +1,38 @@
-/// When a client is too slow: each connection costs a thread, and some memory.
+/// The rule for clients that are too slow, since each connection occupies a thread and memory.
 ///
-/// A request that is under way has to move a number of bytes in each stretch of time, in whichever direction it goes. While
-/// the server itself works, no time passes for the client. A connection between two requests is the idle timer's, but once
-/// its next header section has begun, that has to come to its end within a time of its own.
+/// A request in progress has to move a number of bytes in each period, in either direction. Time in which the server itself works
+/// does not count. Between two requests the idle timeout applies, but once a header section has begun it has to be complete within
+/// a time of its own.
 struct TransferRule: Sendable {
     enum Activity: Int, Sendable {
         /// Between two requests.
         case waiting
-        /// Bytes of a request or an answer are on their way.
+        /// Bytes of a request or a response are being transferred.
         case moving
-        /// The server works on what has come.
+        /// The server processes what it has received.
         case busy
     }
 
     struct Sample: Sendable {
         var activity: Activity
-        /// Another one begins with each request and each answer.
+        /// The number of the stage; a new one begins with each request and each response.
         var stage: Int
         /// Whether anything was received in this stage.
         var hasBegun: Bool
-        /// So far, over all stages; bytes.
+        /// Bytes received and acknowledged so far, over all stages.
         var received: UInt64
         var acknowledged: UInt64
     }
 
-    /// Bytes a second.
+    /// In bytes a second.
     let minimumRate: Int64
     let grace: Duration
-    /// For a header section, from its first byte to its last.
+    /// The time limit for a header section, from its first byte to its last.
     let headerTimeout: Duration
     private var start: ContinuousClock.Instant
     private var first: Sample?
 
-    /// - Parameter headerTimeout: `nil` = the grace.
+    /// - Parameter headerTimeout: `nil` = `grace`.
     init(minimumRate: Int64, grace: Duration, headerTimeout: Duration? = nil, now: ContinuousClock.Instant) {
         self.minimumRate = minimumRate
         self.grace = grace
@@ -40,7 +40,7 @@ struct TransferRule: Sendable {
         start = now
     }
 
-    /// - Returns: whether the connection is to be cut.
+    /// - Returns: whether the connection has to be cut off.
     mutating func isTooSlow(_ sample: Sample, at now: ContinuousClock.Instant) -> Bool {
         guard let first, first.stage == sample.stage, sample.activity != .busy else { return begin(sample, at: now) }
         if sample.activity == .waiting, !sample.hasBegun { return begin(sample, at: now) }

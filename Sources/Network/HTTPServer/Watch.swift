@@ -1,7 +1,7 @@
 import Basics
 import Dispatch
 
-/// Calls something again and again, on a queue of its own, until it is stopped.
+/// Calls a function periodically, on its own queue, until it is stopped.
 final class Watch: Sendable {
     /// Sendable: Dispatch's sources may be used by any thread.
     private struct Source: @unchecked Sendable {  // Dispatch locks inside
@@ -19,7 +19,7 @@ final class Watch: Sendable {
         timer.withLock { $0 = Source(timer: source) }
     }
 
-    /// Returns when no call is under way any more.
+    /// Stops the calls, and returns when none is in progress any more.
     func stop() {
         timer.withLock { $0.take() }?.timer.cancel()
         queue.sync {}

@@ -1,9 +1,9 @@
 import Basics
 import HTTPTypes
 
-/// How many connections a listener may have, over all its loops: in all, and of one address.
+/// The limits of a listener's connections over all its loops: in total, and from one address.
 package final class ConnectionLimits: Sendable {
-    /// The name that metrics have for a limit that was reached.
+    /// The name of a reached limit in metrics.
     package enum Limit: String, Error {
         case connections
         case connectionsPerAddress = "connections_per_address"
@@ -23,9 +23,9 @@ package final class ConnectionLimits: Sendable {
         self.perAddress = perAddress
     }
 
-    /// Counts a connection; `leave` is to follow.
+    /// Counts a connection; has to be followed by `leave`.
     ///
-    /// - Throws: the limit that leaves no room for it.
+    /// - Throws: the limit that is reached.
     package func enter(_ host: String) throws(Limit) {
         let address = AddressRange.countedAsOne(host)
         let reached: Limit? = open.withLock { open in

@@ -1,7 +1,7 @@
 import Basics
 import Synchronization
 
-/// What a listener counts of its connections; read at any time, by any thread.
+/// A listener's counters of connections; any thread may read them at any time.
 package final class ConnectionMetrics: Sendable {
     private let acceptedCount = Atomic<Int>(0)
     private let openCount = Atomic<Int>(0)
@@ -13,7 +13,7 @@ package final class ConnectionMetrics: Sendable {
 
     package var accepted: Int { acceptedCount.load(ordering: .relaxed) }
     package var open: Int { openCount.load(ordering: .relaxed) }
-    /// How often a limit was reached, by its name.
+    /// The number of times that each limit was reached, by its name.
     package var limits: [String: Int] { reached.withLock { $0 } }
 
     package func connectionOpened() {
@@ -26,7 +26,7 @@ package final class ConnectionMetrics: Sendable {
         changes.notify()
     }
 
-    /// A limit was reached, and somebody refused or cut off because of it.
+    /// Counts a reached limit, because of which a client was refused or cut off.
     package func limitReached(_ name: String) {
         reached.withLock { $0[name, default: 0] += 1 }
         changes.notify()

@@ -1,10 +1,10 @@
 import Glibc
 import HTTPTypes
 
-/// Why a listener cannot be opened. The description says what is in the way.
+/// The reason why a listener cannot be opened. The description names the obstacle.
 package struct ListenError: Error, Sendable, Equatable, CustomStringConvertible {
     package let address: PeerAddress
-    /// What the system said; 0 where the host name cannot be resolved.
+    /// The system's error number; 0 if the host name cannot be resolved.
     package let errno: Int32
 
     package init(address: PeerAddress, errno: Int32) {
@@ -18,10 +18,10 @@ package struct ListenError: Error, Sendable, Equatable, CustomStringConvertible 
     }
 }
 
-/// A bound, listening TCP socket. Its descriptor belongs to whoever asked for it.
+/// A bound, listening TCP socket. The caller owns its descriptor.
 package struct ListeningSocket {
     package let descriptor: Int32
-    /// The numeric address, with the port that was taken where 0 was asked for.
+    /// The numeric address with the actual port.
     package let address: PeerAddress
     package let isIPv6: Bool
 
@@ -49,10 +49,10 @@ package struct ListeningSocket {
         self.address = Self.localAddress(descriptor) ?? address
     }
 
-    /// One socket for each of `count` loops, all on the same port, so that the kernel spreads connections over them.
+    /// Returns one socket for each of `count` loops, all on the same port, so that the kernel distributes connections.
     package static func shared(_ address: PeerAddress, count: Int) throws(ListenError) -> [ListeningSocket] {
-        // SO_REUSEPORT alone would let a second gateway share the port in silence: first a plain one, which fails
-        // where anybody listens already.
+        // With SO_REUSEPORT alone, a second gateway could silently share the port. So a plain socket is bound first, which fails if
+        // any process listens there already.
         let probe = try ListeningSocket(address)
         close(probe.descriptor)
         var sockets: [ListeningSocket] = []

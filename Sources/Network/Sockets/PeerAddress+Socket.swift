@@ -2,7 +2,7 @@ import Glibc
 import HTTPTypes
 
 extension PeerAddress {
-    /// `HOST:PORT`, an IPv6 host in brackets; `nil` for anything else. The host is not looked up here.
+    /// Parses `HOST:PORT`, with an IPv6 host in brackets; `nil` for anything else. The host is not resolved here.
     package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil
@@ -17,7 +17,7 @@ extension PeerAddress {
         self.init(host: String(host), port: Int(port))
     }
 
-    /// The address in a `sockaddr`.
+    /// Converts a `sockaddr`.
     package init(_ storage: sockaddr_storage) {
         var storage = storage
         var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
@@ -39,7 +39,7 @@ extension PeerAddress {
         self.init(host: text(name), port: Int(text(port)) ?? 0)
     }
 
-    /// Calls `body` with each socket address that the host stands for, until it gives something.
+    /// Calls `body` with each socket address of the host until it returns a result.
     package func resolve<Result>(passive: Bool, _ body: (UnsafePointer<addrinfo>) -> Result?) -> Result? {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

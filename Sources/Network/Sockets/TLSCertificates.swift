@@ -2,11 +2,11 @@ import Basics
 import COpenSSL
 import Glibc
 
-/// Why certificates cannot be used. The description names the file.
+/// The reason why certificates cannot be used. The description names the file.
 package struct TLSError: Error, Sendable, CustomStringConvertible {
     package let description: String
 
-    /// With the first of OpenSSL's reasons, and without its numbers.
+    /// Adds the first of OpenSSL's reasons to the text, without its numbers.
     package init(_ what: String) {
         let code = ERR_peek_error()
         ERR_clear_error()
@@ -15,21 +15,21 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// The certificate that listeners show, and whose clients they ask for one; read again without touching the connections that
-/// are there.
+/// The certificate of listeners and the authorities of their clients' certificates, reloadable without an effect on open
+/// connections.
 ///
-/// TLS 1.2 and 1.3 only. The gRPC listeners speak it by OpenSSL: no renegotiation, ALPN `h2` (RFC 9113, section 3.2;
-/// RFC 7301). The HTTP server does by GnuTLS, and asks no client for a certificate: what GnuTLS makes of the files is loaded and
-/// swapped with what OpenSSL does, so that every listener shows the same.
+/// TLS 1.2 and 1.3 only. The gRPC listeners use OpenSSL: no renegotiation, ALPN `h2` (RFC 9113, section 3.2; RFC 7301). The HTTP
+/// server uses GnuTLS and requests no client certificates; GnuTLS's form of the files is loaded and replaced together with
+/// OpenSSL's, so that every listener presents the same certificate.
 package final class TLSCertificates: Sendable {
-    /// PEM files.
+    /// The PEM files.
     package struct Files: Sendable {
-        /// The chain, the server's own certificate first.
+        /// The chain, with the server's own certificate first.
         package var certificate: String
         package var key: String
-        /// Whose clients may connect (mutual TLS); `nil` = no certificate is asked for.
+        /// The authorities of client certificates (mutual TLS); `nil` = no client certificate is requested.
         package var clientAuthorities: String?
-        /// Whether a client without a certificate may connect, too. One that is shown has to be of the authorities.
+        /// Whether clients without a certificate may connect, too. A presented certificate has to be valid in any case.
         package var admitsUnknownClients: Bool
 
         package init(
@@ -42,7 +42,7 @@ package final class TLSCertificates: Sendable {
         }
     }
 
-    /// What the files held, all of it usable.
+    /// The loaded and checked contents of the files.
     package struct Loaded: Sendable {
         let context: TLSContext
         let companion: (any Sendable)?
@@ -53,27 +53,27 @@ package final class TLSCertificates: Sendable {
         }
     }
 
-    /// What another TLS library makes of the certificate and key that OpenSSL has read and checked.
+    /// A function that converts a certificate and key for another TLS library, after OpenSSL has read and checked them.
     package typealias Companion = @Sendable (TLSContext) throws(TLSError) -> any Sendable
 
     private let files: Files
     private let makeCompanion: Companion?
     private let current: Lock<Loaded>
 
-    /// - Parameter companion: for listeners that speak TLS by another library; `nil` where none does.
+    /// - Parameter companion: for listeners with another TLS library; `nil` if there are none.
     package init(_ files: Files, companion: Companion? = nil) throws(TLSError) {
         self.files = files
         makeCompanion = companion
         current = Lock(try Loaded(files, companion))
     }
 
-    /// Reads the files again; what they hold is in use from ``use(_:)`` on.
+    /// Reads the files again; ``use(_:)`` puts the result into use.
     package func load() throws(TLSError) -> Loaded { try Loaded(files, makeCompanion) }
 
-    /// For connections to come.
+    /// Uses the certificates for new connections.
     package func use(_ fresh: Loaded) { current.withLock { $0 = fresh } }
 
-    /// When the certificate that is shown ends; `nil` where it does not say so.
+    /// The expiry of the certificate; `nil` if it has none.
     package var expiry: UnixTime? {
         guard let certificate = SSL_CTX_get0_certificate(context.handle),
             let end = X509_get0_notAfter(certificate)
@@ -83,23 +83,23 @@ package final class TLSCertificates: Sendable {
         return UnixTime(seconds: Int64(timegm(&time)))
     }
 
-    /// What a new connection of a gRPC listener uses to its end.
+    /// The context that a new connection of a gRPC listener uses until its end.
     package var context: TLSContext { current.withLock { $0.context } }
-    /// What a new connection of a listener with another library uses to its end.
+    /// The companion that a new connection of a listener with another library uses until its end.
     package var companion: (any Sendable)? { current.withLock { $0.companion } }
 }
 
-/// Whose certificates a client takes for a server's.
+/// The authorities that a client trusts for a server's certificate.
 package final class TLSAuthorities: Sendable {
     package let context: TLSContext
 
-    /// - Parameter file: PEM; `nil` = those that the system trusts.
+    /// - Parameter file: a PEM file; `nil` = the authorities that the system trusts.
     package init(file: String?) throws(TLSError) {
         context = try TLSContext(authorities: file)
     }
 }
 
-/// An `SSL_CTX`.
+/// An owned `SSL_CTX`.
 package final class TLSContext: Sendable {
     /// Set up by `init`, then only read; OpenSSL counts its references with atomics.
     package nonisolated(unsafe) let handle: OpaquePointer  // only read
@@ -125,19 +125,19 @@ package final class TLSContext: Sendable {
             SSL_CTX_set_client_CA_list(handle, SSL_load_client_CA_file(authorities))
             let needed = files.admitsUnknownClients ? 0 : SSL_VERIFY_FAIL_IF_NO_PEER_CERT
             SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | needed, nil)
-            // Without a name for them, OpenSSL refuses each client that resumes a session.
+            // OpenSSL rejects clients that resume a session if the sessions have no context name.
             let sessions = Array("data-gateway".utf8)
             SSL_CTX_set_session_id_context(handle, sessions, UInt32(sessions.count))
         }
         SSL_CTX_set_alpn_select_cb(
             handle,
             { _, selected, selectedCount, offered, offeredCount, _ in
-                // Whoever speaks no h2 here has nothing to say.
+                // A client without h2 has no protocol to use here.
                 tls_select_h2(selected, selectedCount, offered, offeredCount)
             }, nil)
     }
 
-    /// A client's.
+    /// Makes a client's context.
     init(authorities file: String?) throws(TLSError) {
         ERR_clear_error()
         guard let handle = SSL_CTX_new(TLS_client_method()) else { throw TLSError("OpenSSL has no memory for TLS") }

@@ -3,29 +3,31 @@ import CLinux
 import Glibc
 import HTTPTypes
 
-/// How far a call has come: what its event loop tells the thread of its HTTP/1.1 connection.
+/// The progress of a call, which its event loop reports to the thread of its HTTP/1.1 connection.
 final class CallProgress: Sendable {
     struct State {
-        /// The response's, once it is there.
+        /// The response's status and header fields, once they are known.
         var head: (status: Int, fields: HTTPFields)?
-        /// Bytes of the response that were not taken yet.
+        /// The bytes of the response that the thread has not taken yet.
         var body: [UInt8] = []
-        /// Bytes of the request that wait for the call.
+        /// The number of bytes of the request that wait for the call.
         var unsent = 0
         var end: End?
     }
 
     enum End {
-        /// The response is whole.
+        /// The response is complete.
         case complete
-        /// It breaks off.
+        /// The response ends before it is complete, after the bytes that it already has.
+        case brokenOff
+        /// The response was aborted.
         case broken
     }
 
     private let state = Lock(State())
     private let event: Int32
 
-    /// `nil` where the process has no descriptor left.
+    /// Returns `nil` if the process has no free descriptor.
     init?() {
         event = linux_make_event()
         if event < 0 { return nil }
@@ -35,18 +37,18 @@ final class CallProgress: Sendable {
         if event >= 0 { close(event) }
     }
 
-    /// For the thread.
+    /// Reads or changes the state from the connection's thread.
     func take<T: Sendable>(_ body: (inout sending State) -> sending T) -> T {
         state.withLock { body(&$0) }
     }
 
-    /// For the loop: changes the state, and has the thread look at it.
+    /// Changes the state from the loop and wakes the thread.
     func update(_ body: (inout sending State) -> Void) {
         state.withLock { body(&$0) }
         linux_signal_event(event)
     }
 
-    /// Waits until `isReady`; returns `false` when the client of `socket` has gone before.
+    /// Waits until `isReady`; returns `false` if the client of `socket` disconnected before that.
     func wait(socket: Int32, until isReady: (State) -> Bool) -> Bool {
         while !state.withLock({ isReady($0) }) {
             guard linux_wait_event(event, socket) else { return false }

@@ -4,18 +4,18 @@ import RPC
 import Synchronization
 import Wire
 
-/// A server's methods for callers within the process, which have a thread to wait on.
+/// A server's methods for callers within the process, each of which has a thread to wait on.
 ///
-/// A call is subject to all that a client's is, for the address in whose name it is made: interceptors, limits, metrics. It
-/// travels in no protocol: its message goes to the method as it is, and what the method sends comes back as it is.
+/// A call is subject to the same interceptors, limits and metrics as a client's call from the given address. It uses no protocol:
+/// its message is passed to the method as it is, and the method's messages are returned as they are.
 package final class LocalCalls: Sendable {
-    /// On whose behalf a call is made, and what is said beside its message.
+    /// The party on whose behalf a call is made, and the call's metadata.
     package struct Caller: Sendable {
-        /// The numeric address of who asks for it.
+        /// The numeric address of the client.
         var peer: String
         /// The metadata.
         var fields: [(name: String, value: String)]
-        /// The caller's socket, only to see whether the caller is still connected; -1 without one.
+        /// The client's socket, only for checking whether it is still connected; -1 if there is none.
         var socket: Int32
 
         package init(peer: String, fields: [(name: String, value: String)], socket: Int32) {
@@ -29,7 +29,7 @@ package final class LocalCalls: Sendable {
     private let loops: [EventLoop]
     private let turn = Atomic<Int>(0)
 
-    /// - Parameter loops: where the calls run; not empty.
+    /// - Parameter loops: the loops that run the calls; not empty.
     package init(server: RPCServer, loops: [EventLoop]) {
         self.server = server
         self.loops = loops
@@ -54,7 +54,7 @@ package final class LocalCalls: Sendable {
             stream: stream, encoder: encoder, loop: loop, progress: progress, socket: caller.socket)
     }
 
-    /// The response of a unary method.
+    /// Returns the response of a unary method.
     package func unary<Response: Message>(
         _ method: MethodDescriptor, _ request: some Message, for caller: Caller
     ) throws(RPCError) -> Response {

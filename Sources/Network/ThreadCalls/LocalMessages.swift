@@ -1,12 +1,12 @@
 import RPC
 
-/// The messages with which a call within the process is answered. Used by one thread.
+/// The response messages of a call within the process. Used by one thread.
 package protocol LocalMessages: AnyObject {
     /// Waits for the next message; `nil` at the end of a call that succeeded.
     ///
-    /// - Throws: why the call failed.
+    /// - Throws: the call's error.
     func next() throws(RPCError) -> [UInt8]?
 
-    /// Ends the messages: a call under way is cancelled.
+    /// Ends the messages; cancels a call in progress.
     func close()
 }

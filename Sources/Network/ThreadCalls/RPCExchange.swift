@@ -1,12 +1,12 @@
 import EventLoops
 import HTTPTypes
 
-/// One call over HTTP/1.1, on the thread of its connection: gives the request's body to the call as it comes, and waits
-/// for the response; a handler that is behind holds the thread, and so the client, and the other way round.
+/// One call over HTTP/1.1, on the thread of its connection: passes the request's body to the call as it arrives, and waits for the
+/// response. If the handler falls behind, the thread and so the client wait, and vice versa.
 ///
-/// Sendable although it has state: that is touched on the thread of its connection only.
+/// Sendable although it is mutable: its state is used on the thread of its connection only.
 final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  // used by its connection's thread alone
-    /// Bytes of the request that may wait for the handler before the client has to.
+    /// The number of bytes of the request that may wait for the handler before the client has to wait.
     private static let highWater = 64 * 1024
 
     private let stream: ThreadCallStream
@@ -35,7 +35,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
         if !hasRoom { _ = wait { $0.unsent <= Self.highWater || $0.end != nil } }
     }
 
-    /// The call failed, say for the size of what has come.
+    /// Whether the call has ended before its request did, e.g. because a message is too large.
     var isAnswered: Bool { progress.take { $0.end != nil } }
 
     func finish() -> HTTPResponse {
@@ -44,11 +44,21 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
         return progress.take { state in
             guard let head = state.head, let status = state.head?.status, status > 0 else { return Self.broken }
             switch state.end {
-            case .complete: return HTTPResponse(status: status, fields: head.fields, body: .bytes(state.body))
+            case .complete: return Self.whole(status, head.fields, state.body)
             case .broken: return Self.broken
-            case nil: return HTTPResponse(status: status, fields: head.fields, body: .stream(self))
+            case .brokenOff, nil: return HTTPResponse(status: status, fields: head.fields, body: .stream(self))
             }
         }
+    }
+
+    /// A response that tells a length of its own has no body: it is one to HEAD.
+    private static func whole(_ status: Int, _ fields: HTTPFields, _ body: [UInt8]) -> HTTPResponse {
+        guard body.isEmpty, let length = fields["content-length"].flatMap({ Int64($0) }) else {
+            return HTTPResponse(status: status, fields: fields, body: .bytes(body))
+        }
+        var others = HTTPFields()
+        for field in fields.fields where field.name != "content-length" { others.append(field.name, field.value) }
+        return HTTPResponse(status: status, fields: others, body: .omitted(length: length))
     }
 
     func abandon() { close() }
@@ -63,7 +73,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
                 buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: body[..<count]))
             }
             state.body.removeFirst(count)
-            return (count, state.end == .broken)
+            return (count, state.end == .broken || state.end == .brokenOff)
         }
         if count > 0 { loop.run { [stream] in stream.consume(count) } }
         return count == 0 && isBroken ? nil : count
@@ -77,7 +87,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
         return isThere
     }
 
-    /// The response did not come, or not whole.
+    /// The response to a client whose call did not complete its response.
     private static var broken: HTTPResponse {
         var response = HTTPResponse(status: 400)
         response.closes = true

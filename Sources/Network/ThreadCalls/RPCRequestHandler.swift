@@ -5,23 +5,23 @@ import RPC
 import Synchronization
 import Wire
 
-/// The calls of a server over HTTP/1.1: Connect and gRPC-Web.
+/// Serves calls over HTTP/1.1: Connect and gRPC-Web.
 ///
-/// A request stays on the thread of its connection, which waits; its call runs on an event loop, where it is subject to all
-/// that a call over HTTP/2 is: access, limits, deadlines, and the counting of all that.
+/// A request stays on the thread of its connection, which waits. Its call runs on an event loop with the same access checks,
+/// limits, deadlines and metrics as a call over HTTP/2.
 package final class RPCRequestHandler: HTTPRequestHandler {
     private let server: RPCServer
     private let loops: [EventLoop]
     private let turn = Atomic<Int>(0)
 
-    /// - Parameter loops: where the calls run; not empty.
+    /// - Parameter loops: the loops that run the calls; not empty.
     package init(server: RPCServer, loops: [EventLoop]) {
         self.server = server
         self.loops = loops
     }
 
     package func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
-        // Its status is in trailers, which libmicrohttpd does not send, nor browsers read.
+        // gRPC sends the status in trailers, which libmicrohttpd does not send and browsers do not read.
         if let type = head.fields["content-type"]?.lowercased(), Self.isGRPC(type) {
             return Self.refusal(415, .unknown, "gRPC requires HTTP/2: over HTTP/1.1 use Connect or gRPC-Web")
         }
@@ -51,15 +51,14 @@ package final class RPCRequestHandler: HTTPRequestHandler {
             HTTPResponse(status: status, fields: fields, body: .bytes(ConnectError(code, message).json)))
     }
 
-    /// Whether the request line and the host are such that any server would take them for the same: what stands in them
-    /// becomes part of a call and of its log.
+    /// Whether the request line and the host are unambiguous for every server, since they become part of a call and of its log.
     private static func isWellFormed(_ head: HTTPRequestHead) -> Bool {
         head.method != "CONNECT" && head.method.utf8.allSatisfy({ $0.isHTTPTokenCharacter })
             && head.target.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
             && head.fields["host"].map { !$0.isEmpty && $0.utf8.allSatisfy(isOfHost) } == true
     }
 
-    /// Bytes of a host with its port (RFC 3986, section 3.2).
+    /// Whether the byte may occur in a host with its port (RFC 3986, section 3.2).
     private static func isOfHost(_ byte: UInt8) -> Bool {
         byte.isHTTPTokenCharacter && !"#^`|".utf8.contains(byte) || "()[],;:=@".utf8.contains(byte)
     }
@@ -69,7 +68,7 @@ package final class RPCRequestHandler: HTTPRequestHandler {
         return name == "application/grpc" || name.hasPrefix("application/grpc+")
     }
 
-    /// Fields that concern HTTP/1.1's connection alone (RFC 9113, section 8.2.2), or that the request validator has dealt with.
+    /// Fields that only concern the HTTP/1.1 connection (RFC 9113, section 8.2.2), or that the request validator has handled.
     private static let hopByHop: Set<String> = [
         "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te", "trailer", "host",
         "http2-settings", "content-length", "expect", "x-request-id",

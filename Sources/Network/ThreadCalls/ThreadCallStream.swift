@@ -2,12 +2,12 @@ import EventLoops
 import HTTPTypes
 import RPC
 
-/// A call whose other side is a thread that waits, that of a connection over HTTP/1.1 or of a caller within the process: what
-/// comes from the thread goes to the call, what the call answers waits for the thread.
+/// A call whose client side is a waiting thread, either of an HTTP/1.1 connection or of a caller within the process: input from the
+/// thread goes to the call, and the call's output waits for the thread.
 ///
-/// Sendable although it has state: that is touched on its loop only, but for `init`.
+/// Sendable although it is mutable: its state is used on its loop only, except in `init`.
 final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belongs to its loop
-    /// Bytes of the response that lie ready for the thread; what is beyond counts as unsent, and holds the handler.
+    /// The number of response bytes that may wait for the thread; further bytes count as unsent, and hold the handler.
     private static let window = 256 << 10
 
     private let server: RPCServer
@@ -19,19 +19,21 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     private var lifecycle: ConnectionLifecycle?
     private var timer: LoopTimer?
 
-    /// The handler is behind: what arrives waits.
+    /// Whether the handler is behind, so that arriving pieces wait.
     private var isRequestHeld = false
     private var heldPieces: [[UInt8]] = []
     private var isRequestComplete = false
 
     private var head: (status: Int, fields: HTTPFields)?
-    /// What waits for room in the window, the first of it partly gone.
+    /// The output that exceeds the window; `queueStart` bytes of the first piece were taken already.
     private var queue: [[UInt8]] = []
     private var queueStart = 0
     private(set) var unsentBytes = 0
     private var room = ThreadCallStream.window
     private var producedBytes: UInt64 = 0
     private var isResponseComplete = false
+    /// What is complete is not all that there should be.
+    private var breaksOff = false
     private var isReportScheduled = false
 
     init(server: RPCServer, loop: EventLoop, peer: PeerAddress, progress: CallProgress) {
@@ -43,16 +45,16 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
 
     // MARK: the thread's side, carried to the loop
 
-    /// - Parameter fields: of the request, its method and path among them, as HTTP/2 names them.
+    /// - Parameter fields: the request's fields, including its method and path with HTTP/2's names.
     func open(_ fields: [(name: String, value: String)], hasBody: Bool) {
         call = open(fields) { head, origin in server.open(&head, from: origin, on: self) }
         if !hasBody { call?.receiveEnd() }
     }
 
-    /// The same for a request in no protocol.
+    /// Opens a call without a protocol.
     ///
     /// - Parameters:
-    ///   - message: all of the request, as the method takes it.
+    ///   - message: the complete request, in the method's encoding.
     ///   - encoder: writes the response.
     func open(_ fields: [(name: String, value: String)], _ message: [UInt8], _ encoder: LocalEncoder) {
         call = open(fields) { head, origin in server.open(&head, for: encoder, from: origin, on: self) }
@@ -73,23 +75,23 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     }
 
     func receive(_ piece: [UInt8]) {
-        // Behind those that still wait, where the handler goes on only now.
+        // After the pieces that still wait, which the handler is about to continue with.
         if isRequestHeld || !heldPieces.isEmpty { heldPieces.append(piece) } else { pass(piece) }
     }
 
-    /// The request is whole.
+    /// Handles the end of the request.
     func finish() {
         isRequestComplete = true
         if heldPieces.isEmpty { call?.receiveEnd() }
     }
 
-    /// The thread has taken so many bytes of the response.
+    /// Records that the thread has taken this number of response bytes.
     func consume(_ count: Int) {
         room += count
         report()
     }
 
-    /// The client is gone, or wants no more.
+    /// Cancels the call, because the client disconnected or wants no more.
     func cancel() { close() }
 
     // MARK: the request
@@ -102,7 +104,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     func holdRequest(_ isHeld: Bool) {
         isRequestHeld = isHeld
         guard !isHeld, !heldPieces.isEmpty else { return }
-        // Later: the call is at work on what came before.
+        // Deferred: the call is still processing the earlier input.
         loop.run { [self] in passHeldPieces() }
     }
 
@@ -127,13 +129,14 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
             origin.responseBytesChanged(by: part.body.count, of: call)
         }
         if part.isLast { isResponseComplete = true }
+        if case .broken = part.end { breaksOff = true }
         guard !isReportScheduled else { return }
         isReportScheduled = true
-        // All at once: a response that is whole when the thread first sees it can be sent with its length.
+        // Deferred to combine output: a response that is complete when the thread first sees it can be sent with its length.
         loop.run { [self] in report() }
     }
 
-    /// Moves what there is room for to the thread.
+    /// Moves output to the thread as far as the window allows.
     private func report() {
         isReportScheduled = false
         guard let origin else { return }
@@ -149,7 +152,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         progress.update { state in
             state.head = head
             state.body += ready
-            if isWhole, state.end == nil { state.end = .complete }
+            if isWhole, state.end == nil { state.end = breaksOff ? .brokenOff : .complete }
         }
         if isWhole {
             close()
@@ -175,14 +178,14 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
 
     private func startWatching() {
         var lifecycle = ConnectionLifecycle(server.limits.lifecycle, jitter: Double.random(in: 0...1), now: loop.now)
-        // The request is there, and a call is all that there will be.
+        // The request has arrived, and the connection carries this one call only.
         lifecycle.handshakeCompleted()
         lifecycle.streamsChanged(1, at: loop.now)
         self.lifecycle = lifecycle
         scheduleTick(after: lifecycle.tickInterval)
     }
 
-    /// The timer keeps the exchange until that is over.
+    /// Schedules the next tick. The timer keeps the exchange alive until it is over.
     private func scheduleTick(after interval: UInt64) {
         timer = loop.schedule(at: loop.now &+ interval) { [self] in tick() }
     }
@@ -190,7 +193,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     private func tick() {
         guard var lifecycle else { return }
         let now = loop.now
-        // Whether the client is there, the thread sees by its socket.
+        // The thread notices by its socket whether the client is still connected.
         lifecycle.received(at: now)
         if unsentBytes > 0 { lifecycle.answersWait(sent: producedBytes, at: now) }
         call?.checkRate(at: now)
@@ -203,20 +206,20 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
             server.metrics.limitReached(reason)
             return close()
         }
-        // By now the call may have ended by its rate.
+        // The call may have ended by now because of its rate.
         guard origin != nil else { return }
         self.lifecycle = lifecycle
         scheduleTick(after: lifecycle.tickInterval)
     }
 
-    /// Ends the exchange, once; a response that is not whole breaks off.
+    /// Ends the exchange, once; aborts an incomplete response.
     private func close() {
         guard let origin else { return }
         self.origin = nil
         lifecycle = nil
         timer?.cancel()
         timer = nil
-        // Before the bytes are given back, for they are the call's.
+        // Before the bytes are returned, because they are counted for the call.
         call?.broken()
         if unsentBytes > 0 { origin.responseBytesChanged(by: -unsentBytes, of: call) }
         (unsentBytes, queue, heldPieces) = (0, [], [])

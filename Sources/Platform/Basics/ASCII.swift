@@ -10,7 +10,7 @@ extension UInt8 {
 
     package var isASCIILowercaseHexDigit: Bool { isASCIIDigit || self >= 0x61 && self <= 0x66 }
 
-    /// The lowercase letter of an uppercase one; every other byte as it is.
+    /// Returns the lowercase letter of an uppercase one, and every other byte unchanged.
     package var asciiLowercased: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
 
     /// The value of a hexadecimal digit in either case; `nil` for any other character.
@@ -23,6 +23,6 @@ extension UInt8 {
         }
     }
 
-    /// A character of a token (RFC 9110, section 5.6.2: `tchar`).
+    /// Whether the byte may stand in a token (RFC 9110, section 5.6.2: `tchar`).
     package var isHTTPTokenCharacter: Bool { isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }

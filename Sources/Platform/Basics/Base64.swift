@@ -1,6 +1,6 @@
 /// Base64 (RFC 4648).
 package enum Base64 {
-    /// The standard alphabet (section 4), with padding.
+    /// Encodes with the standard alphabet (section 4) and padding.
     package static func encode(_ bytes: [UInt8]) -> String {
         var characters: [UInt8] = []
         characters.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -8,7 +8,7 @@ package enum Base64 {
         return String(decoding: characters, as: UTF8.self)
     }
 
-    /// The URL-safe alphabet (section 5), without padding.
+    /// Encodes with the URL-safe alphabet (section 5) and no padding.
     package static func encodeURL(_ bytes: [UInt8]) -> String {
         var characters: [UInt8] = []
         characters.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -16,22 +16,24 @@ package enum Base64 {
         return String(decoding: characters, as: UTF8.self)
     }
 
-    /// Appends what ``encode(_:)`` returns.
+    /// Appends the result of ``encode(_:)``, without a string in between.
     package static func append(_ bytes: [UInt8], to characters: inout [UInt8]) {
         append(bytes, to: &characters, alphabet: standard, padded: true)
     }
 
-    /// The standard alphabet, with padding or without; `nil` for any other character, a wrong length, or stray bits at the end.
+    /// Decodes the standard alphabet, with or without padding; `nil` for any other character, a wrong length, or stray bits at the
+    /// end.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         bytes(Array(text.utf8), last: (0x2B, 0x2F))
     }
 
-    /// The URL-safe alphabet, with padding or without; else as ``decode(_:)``.
+    /// Decodes the URL-safe alphabet, otherwise like ``decode(_:)``.
     package static func decodeURL(_ text: some StringProtocol) -> [UInt8]? {
         bytes(Array(text.utf8), last: (0x2D, 0x5F))
     }
 
-    /// Either alphabet, with padding or without; stray bits at the end are dropped. `nil` for anything else.
+    /// Decodes either alphabet, with or without padding, and drops stray bits at the end; `nil` for other characters and wrong
+    /// lengths.
     ///
     /// Source: protobuf's JSON mapping, which accepts both alphabets.
     package static func decodeAny(_ text: [UInt8]) -> [UInt8]? { bytes(text, last: nil) }
@@ -60,7 +62,7 @@ package enum Base64 {
         }
     }
 
-    /// - Parameter last: the characters of 62 and 63; `nil` = those of both alphabets, and stray bits do not matter.
+    /// - Parameter last: the characters for 62 and 63; `nil` accepts those of both alphabets, and stray bits at the end.
     private static func bytes(_ text: [UInt8], last: (UInt8, UInt8)?) -> [UInt8]? {
         var end = text.count
         if text.last == 0x3D {

@@ -7,7 +7,7 @@ package struct CivilTime: Sendable, Hashable {
     package let minute: Int
     package let second: Int
 
-    /// Nil outside the calendar, and for a 61st second.
+    /// Returns `nil` for a date or time outside the calendar, including a 61st second.
     package init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
         guard (1...12).contains(month), (1...Self.days(year: year, month: month)).contains(day),
             (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second)
@@ -20,7 +20,8 @@ package struct CivilTime: Sendable, Hashable {
         self.second = second
     }
 
-    /// Years count from March here, so that the leap day is the last; an era is 400 years, 146,097 days.
+    /// Converts a time. The calculation counts years from March, so that the leap day is the last; an era is 400 years, 146,097
+    /// days.
     package init(_ time: UnixTime) {
         let seconds = Int(time.seconds)
         let (daysSinceEpoch, secondOfDay) = Self.floor(seconds, 86_400)
@@ -40,17 +41,17 @@ package struct CivilTime: Sendable, Hashable {
         UnixTime(seconds: Int64(daysSinceEpoch * 86_400 + hour * 3600 + minute * 60 + second))
     }
 
-    /// 0 for a Thursday, which 1970-01-01 was.
+    /// The days since the last Thursday, 0 to 6; 1970-01-01 was a Thursday.
     package var weekdayFromThursday: Int {
         Self.floor(daysSinceEpoch, 7).remainder
     }
 
-    /// `2026-01-31`.
+    /// Returns the date as text, e.g. `2026-01-31`.
     package func date(separator: String = "-") -> String {
         [year.padded(to: 4), month.padded(to: 2), day.padded(to: 2)].joined(separator: separator)
     }
 
-    /// `08:05:00`.
+    /// Returns the time of day as text, e.g. `08:05:00`.
     package func clock(separator: String = ":") -> String {
         [hour, minute, second].map { $0.padded(to: 2) }.joined(separator: separator)
     }

@@ -1,11 +1,11 @@
-/// What kind of content an object has: a media type, found from what the client declared, the name and the first bytes.
+/// Detection of an object's media type from the client's declaration, the file name and the first bytes.
 package enum ContentType {
-    /// Bytes of which nothing is known.
+    /// The media type of content that nothing is known about.
     package static let unknown = "application/octet-stream"
-    /// How many bytes of an object ``byContent(_:)`` looks at.
+    /// The number of bytes that ``byContent(_:)`` examines.
     package static let headLength = 512
 
-    /// The declared type, else that of the name, else ``unknown``.
+    /// Returns the declared type, else the one that belongs to the name, else ``unknown``.
     ///
     /// - Parameter declared: the Content-Type that came with the bytes.
     package static func detect(declared: String?, fileName: FileName?) -> String {
@@ -13,10 +13,10 @@ package enum ContentType {
         return fileName.flatMap(byName) ?? unknown
     }
 
-    /// The type that files with such a name have by custom; `nil` where their extension says nothing.
+    /// Returns the usual type of files with this extension; `nil` for an unknown extension.
     package static func byName(_ name: FileName) -> String? { byExtension[name.fileExtension] }
 
-    /// Whether a declared type is one, and not what clients send that know nothing.
+    /// Whether a declared type is well-formed and is not a default that clients send when they know nothing.
     private static func isTelling(_ type: String) -> Bool {
         let name = type.prefix { $0 != ";" }.lowercased()
         return (3...127).contains(type.utf8.count) && type.utf8.allSatisfy { (0x20...0x7E).contains($0) }
@@ -24,7 +24,7 @@ package enum ContentType {
             && ![unknown, "binary/octet-stream", "application/x-www-form-urlencoded"].contains(name)
     }
 
-    /// The type that content with these first bytes has; `nil` where they say nothing.
+    /// Returns the type of content that begins with these bytes; `nil` if no known signature matches.
     ///
     /// - Parameter head: ``headLength`` bytes, or fewer where the content is shorter.
     package static func byContent(_ head: [UInt8]) -> String? {
@@ -34,7 +34,7 @@ package enum ContentType {
         return nil
     }
 
-    /// Bytes at an offset that only files of the type have.
+    /// Signatures: bytes at an offset that only files of the type have.
     private static let magics: [(offset: Int, magic: [UInt8], type: String)] = [
         (0, [0x89] + Array("MCAP0\r\n".utf8), "application/x-mcap"),
         (0, Array("#ROSBAG V".utf8), "application/x-rosbag"),

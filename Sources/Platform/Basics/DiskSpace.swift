@@ -2,7 +2,8 @@ import Glibc
 
 /// The space of a file system.
 package enum DiskSpace {
-    /// What the file system at `path` has left for this process; bytes. `nil`, with `errno` set, where it cannot be asked.
+    /// Returns the bytes that this process can still write to the file system of `path`; `nil`, with `errno` set, if that is
+    /// unknown.
     package static func available(at path: String) -> Int64? {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }

@@ -5,7 +5,7 @@ extension Duration {
 
     package static func days(_ count: Int64) -> Duration { .seconds(count * 86_400) }
 
-    /// Rounded towards zero.
+    /// Whole seconds, rounded towards zero.
     package var wholeSeconds: Int64 { components.seconds }
 
     /// Nanoseconds as the event loop counts them; 0 for a negative duration.

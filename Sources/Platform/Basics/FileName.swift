@@ -1,10 +1,10 @@
-/// A name that a file can have on every file system and that a screen shows as it is: no directory, no control or invisible
-/// character, nothing that Windows or a shell takes for something else.
+/// A name that is valid on every file system and that is shown unchanged: without folders, control characters and invisible
+/// characters, and without a meaning of its own to Windows or a shell.
 package struct FileName: Sendable, Hashable, CustomStringConvertible {
-    /// Bytes of UTF-8. File systems take 255; the rest is for what programs append, e.g. `.partial`.
+    /// The longest name in bytes of UTF-8. File systems allow 255; the rest is for suffixes that programs append, e.g. `.partial`.
     package static let longest = 200
 
-    /// The tag in which the deployed SDKs tell with CompleteUpload what the file was called at its source.
+    /// The key of the tag in which deployed SDKs send the file's original name with CompleteUpload.
     package static let tagKey = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
 
     private static let longestExtension = 16
@@ -17,18 +17,17 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { text }
 
-    /// What stands behind the last dot, lower case; empty where there is none.
+    /// The text after the last dot, in lower case; empty if there is no dot.
     package var fileExtension: String { Self.extensionRange(of: text).map { text[$0].lowercased() } ?? "" }
 
-    /// A name that ``init(_:)`` made before, e.g. one that was stored.
+    /// Uses the text of a name that ``init(_:)`` produced before, e.g. one from the database.
     package init(verbatim text: String) {
         self.text = text
     }
 
-    /// The nearest such name to what somebody called a file: its last path component, with `_` in the place of characters
-    /// that some file system refuses.
+    /// Makes the nearest valid name: the last path component, with `_` in place of characters that some file system refuses.
     ///
-    /// - Returns: `nil` where nothing is left.
+    /// - Returns: `nil` if nothing is left.
     package init?(_ source: some StringProtocol) {
         let component = source.unicodeScalars.split(omittingEmptySubsequences: true) { $0 == "/" || $0 == "\\" }.last
         guard let component else { return nil }
@@ -37,7 +36,7 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
             kept.append("<>:\"|?*".unicodeScalars.contains(scalar) ? "_" : scalar)
         }
         var name = Self.trimmed(kept)
-        // A leading dot hides the file, a leading hyphen is an option to whatever is given the name.
+        // A leading dot hides the file, and programs take a leading hyphen for an option.
         if let first = name.unicodeScalars.first, first == "." || first == "-" || first == "~" {
             name = "_" + String(name.unicodeScalars.dropFirst())
         }
@@ -47,7 +46,7 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
         text = Self.shortened(name)
     }
 
-    /// Without spaces at both ends and without dots at the end, which Windows drops.
+    /// Removes spaces at both ends and dots at the end, which Windows drops.
     private static func trimmed(_ scalars: String.UnicodeScalarView) -> String {
         var rest = scalars[...]
         while let last = rest.last, last == "." || last.properties.isWhitespace { rest.removeLast() }
@@ -55,7 +54,7 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
         return String(rest)
     }
 
-    /// At most ``longest`` bytes, cut before the extension and never within a character.
+    /// Shortens to at most ``longest`` bytes, before the extension and never within a character.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longest else { return name }
         let tail = extensionRange(of: name).map { "." + name[$0] } ?? ""
@@ -77,7 +76,7 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
         return isExtension ? range : nil
     }
 
-    /// Controls, marks that change the direction of text, and other characters without a width of their own.
+    /// Whether a character is a control, changes the direction of text, or has no width of its own.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse: true

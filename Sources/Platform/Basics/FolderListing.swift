@@ -1,7 +1,7 @@
 import Glibc
 
-/// The names in a folder, all of them or an error: Foundation takes a failing `readdir` for the end of the folder, and what
-/// is not in the list then is taken for gone.
+/// Lists a folder completely or throws: Foundation takes a failing `readdir` for the end of the folder, and callers would take the
+/// files that are missing from the list for deleted.
 package enum FolderListing {
     /// Why a folder could not be listed.
     package struct Failure: Error, Sendable, CustomStringConvertible {
@@ -9,16 +9,21 @@ package enum FolderListing {
         /// The `errno` of the call that failed.
         package let code: Int32
 
+        package init(path: String, code: Int32) {
+            self.path = path
+            self.code = code
+        }
+
         package var description: String { "cannot list \(path): \(String(cString: strerror(code)))" }
     }
 
-    /// In no order, without `.` and `..`.
+    /// Returns the names in no order, without `.` and `..`.
     package static func names(in path: String) throws(Failure) -> [String] {
         guard let folder = opendir(path) else { throw Failure(path: path, code: errno) }
         defer { closedir(folder) }
         var names: [String] = []
         while true {
-            // The end and an error differ in errno alone.
+            // Only `errno` tells an error from the end.
             errno = 0
             guard let entry = readdir(folder) else {
                 guard errno == 0 else { throw Failure(path: path, code: errno) }

@@ -1,13 +1,14 @@
-/// A bounded number of values, of which those in use stay.
+/// A bounded cache that keeps the values in use.
 ///
-/// Two generations: when the recent one is full it becomes the earlier one, and what is found there is recent again.
+/// It has two generations: when the recent one is full it becomes the earlier one, and a value that is found in the earlier one
+/// moves to the recent one.
 package struct GenerationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var recent: [Key: Value] = [:]
     @usableFromInline var earlier: [Key: Value] = [:]
     /// The size of one generation.
     @usableFromInline let capacity: Int
 
-    /// - Parameter capacity: how many values are kept at most.
+    /// - Parameter capacity: the largest number of values.
     @inlinable package init(capacity: Int) {
         self.capacity = capacity / 2
     }

@@ -4,10 +4,10 @@ package enum Hex {
 
     package static func upper(_ bytes: some Sequence<UInt8>) -> String { text(Array(bytes), letters: 0x41) }
 
-    /// `nil` unless `text` is an even number of hex digits, in either case.
+    /// Returns `nil` unless `text` is an even number of hexadecimal digits, in either case.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? { bytes(Array(text.utf8)) }
 
-    // On arrays: what is generic is called from other modules character by character.
+    // On arrays, because generic code from another module would call a function for each character.
     private static func bytes(_ characters: [UInt8]) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(characters.count / 2)

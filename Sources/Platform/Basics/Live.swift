@@ -1,5 +1,5 @@
-/// A setting that may change while the gateway runs: who reads it gets the old value or the new one, whole. Copies of the
-/// structure that it stands in share it, so what is set through one of them holds for all.
+/// A setting that may change while the gateway runs: a reader gets the whole old value or the whole new one. Copies of the
+/// structure that contains it share it, so a change through one copy applies to all.
 @propertyWrapper
 package final class Live<Value: Sendable>: Sendable {
     private let current: Lock<Value>
@@ -13,6 +13,6 @@ package final class Live<Value: Sendable>: Sendable {
         set { current.withLock { $0 = newValue } }
     }
 
-    /// The setting itself, for who reads it again and again.
+    /// The setting itself, for code that reads it repeatedly.
     package var projectedValue: Live<Value> { self }
 }

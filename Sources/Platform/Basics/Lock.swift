@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 
 #if THREAD_SANITIZER
-    /// A value behind a lock of its own, for a build under ThreadSanitizer: a pthread mutex, whose every operation the
-    /// sanitizer sees. The contended path of `Mutex` is a bare futex call, which it takes for no synchronization at all.
+    /// A value that is protected by its own pthread mutex, for builds with ThreadSanitizer, which sees every operation on it. The
+    /// contended path of `Mutex` is a bare futex call, which the sanitizer does not recognize as synchronization.
     ///
     /// `@unchecked Sendable`: the value is reached under the mutex only.
     package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // under the mutex
@@ -24,7 +24,7 @@ import Synchronization
             mutex.deallocate()
         }
 
-        /// Runs `body` while no other thread is in one for this lock.
+        /// Runs `body` while no other thread holds the lock.
         package borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
@@ -34,8 +34,8 @@ import Synchronization
         }
     }
 #else
-    /// A value behind a lock of its own: the standard library's `Mutex`, or a pthread mutex where the package is built with
-    /// `-D THREAD_SANITIZER` (`scripts/lab sanitizers`). Every lock of the package is one of these, so that the sanitizer
-    /// sees them all.
+    /// A value that is protected by its own lock: the standard library's `Mutex`, or a pthread mutex if the package is built with
+    /// `-D THREAD_SANITIZER` (`scripts/lab sanitizers`). Every lock of the package has this type, so that the sanitizer sees them
+    /// all.
     package typealias Lock<Value: ~Copyable> = Mutex<Value>
 #endif

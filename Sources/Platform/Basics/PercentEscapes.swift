@@ -1,6 +1,6 @@
 /// Escapes of percent-encoding: `%` and two hexadecimal digits in place of one byte (RFC 3986, section 2.1).
 ///
-/// Which bytes are escaped is the matter of each syntax that uses them.
+/// The syntax that uses them decides which bytes are escaped.
 package enum PercentEscapes {
     private static let digits: [UInt8] = Array("0123456789ABCDEF".utf8)
 
@@ -10,10 +10,10 @@ package enum PercentEscapes {
         text.append(digits[Int(byte & 15)])
     }
 
-    /// The bytes of a text in which each escape stands for one.
+    /// Replaces each escape in a text by its byte.
     ///
     /// - Parameter keepsMalformed: whether a `%` without two hexadecimal digits stands for itself.
-    /// - Returns: `nil` for such a `%` where it does not.
+    /// - Returns: `nil` if there is such a `%` and `keepsMalformed` is false.
     package static func decode(_ text: [UInt8], keepsMalformed: Bool = false) -> [UInt8]? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.count)

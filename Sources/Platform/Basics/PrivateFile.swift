@@ -18,11 +18,11 @@ package enum PrivateFile {
         /// The failure of the latest call, from `errno`.
         package static func last() -> Failure { Failure(errno) }
 
-        /// Names the file as well.
+        /// The same, with the file's path in the reason.
         static func last(_ path: String) -> Failure { Failure(errno, at: path) }
     }
 
-    /// The whole file, or `nil` where it is not there. A file that is there and cannot be read is an error, never an absence.
+    /// Reads the whole file; `nil` if it does not exist. A file that exists but cannot be read is an error, never an absence.
     package static func read(_ path: String) throws(Failure) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         if file < 0 && errno == ENOENT { return nil }
@@ -40,7 +40,7 @@ package enum PrivateFile {
         }
     }
 
-    /// Makes `path` with mode 0700; an existing folder is taken as it is.
+    /// Makes the folder `path` with mode 0700; an existing folder stays unchanged.
     package static func makeFolder(_ path: String) throws(Failure) {
         if mkdir(path, 0o700) != 0 && errno != EEXIST { throw .last() }
         try synchronizeFolder(Path.folder(of: path))
@@ -48,7 +48,7 @@ package enum PrivateFile {
 
     /// Writes a new file beside `path` with mode 0600, syncs it, renames it over `path`, and syncs the folder.
     ///
-    /// The new file is each process's own, so that two that write at once leave one of their files, whole.
+    /// Each process has its own new file, so after two concurrent writes the file of one of them is complete at `path`.
     package static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
         let fresh = "\(path).\(getpid()).new"
         do throws(Failure) {
@@ -61,8 +61,8 @@ package enum PrivateFile {
         try synchronizeFolder(Path.folder(of: path))
     }
 
-    /// Writes over the beginning of a file that is there, which takes no space where it has as many bytes, and syncs it. What
-    /// the file holds behind them stays.
+    /// Overwrites the beginning of an existing file and syncs it, which takes no space if the file is long enough. Later bytes of
+    /// the file stay.
     package static func overwrite(_ bytes: [UInt8], at path: String) throws(Failure) {
         let file = open(path, O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { throw .last(path) }
@@ -70,7 +70,7 @@ package enum PrivateFile {
         guard pwrite(file, bytes, bytes.count, 0) == bytes.count, fsync(file) == 0 else { throw .last(path) }
     }
 
-    /// Whether a file of that name is one that ``write(_:to:)`` had not yet renamed when its process ended.
+    /// Whether a file of that name is left from a ``write(_:to:)`` whose process ended before the rename.
     package static func isUnfinished(_ name: String) -> Bool {
         let words = name.split(separator: ".", omittingEmptySubsequences: false).suffix(2)
         return words.count == 2 && words.last == "new" && name.utf8.count > words.joined().utf8.count + 2
@@ -81,7 +81,7 @@ package enum PrivateFile {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .last() }
         do throws(Failure) {
-            // What a crash left there may have another mode.
+            // A file that a crash left there may have another mode.
             guard fchmod(file, 0o600) == 0 else { throw .last() }
             var offset = 0
             while offset < bytes.count {
@@ -97,7 +97,7 @@ package enum PrivateFile {
         guard close(file) == 0 else { throw .last() }
     }
 
-    /// Makes the names in a folder durable.
+    /// Makes creations, renames and removals in a folder durable.
     package static func synchronizeFolder(_ path: String) throws(Failure) {
         let folder = open(path.isEmpty ? "." : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw .last() }

@@ -1,18 +1,18 @@
-/// A time as RFC 3339, section 5.6, writes it: `2026-01-31T08:00:00Z`, `2026-01-31T16:00:00.25+08:00`.
+/// A time in the format of RFC 3339, section 5.6: `2026-01-31T08:00:00Z`, `2026-01-31T16:00:00.25+08:00`.
 package struct RFC3339: Sendable, Hashable {
-    /// The second that the time is in.
+    /// The time, rounded down to the second.
     package let second: UnixTime
     package let hasFraction: Bool
-    /// The fraction in nanoseconds, 0 to 999,999,999; what is finer is cut off.
+    /// The fraction in nanoseconds, 0 to 999,999,999; finer digits are cut off.
     package let nanoseconds: Int32
 
-    /// `2026-01-31T08:00:00Z`, with a fraction of 3, 6 or 9 digits where there is one.
+    /// Returns e.g. `2026-01-31T08:00:00Z`, with a fraction of 3, 6 or 9 digits if it is not 0.
     package static func text(_ second: UnixTime, nanoseconds: Int32 = 0) -> String {
         let civil = CivilTime(second)
         return "\(civil.date())T\(civil.clock())\(fraction(nanoseconds))Z"
     }
 
-    /// Nothing for 0, else a point and 3, 6 or 9 digits.
+    /// Returns an empty text for 0, else a decimal point and 3, 6 or 9 digits.
     package static func fraction(_ nanoseconds: Int32) -> String {
         if nanoseconds == 0 { return "" }
         let digits = nanoseconds.magnitude.padded(to: 9)
@@ -28,7 +28,7 @@ package struct RFC3339: Sendable, Hashable {
 
     package var nextSecond: UnixTime { second.adding(seconds: 1) }
 
-    /// `nil` for anything else, and for a leap second, which Unix time does not count.
+    /// Parses a time; `nil` for anything else and for a leap second, which Unix time does not count.
     package static func parse(_ text: String) -> RFC3339? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
@@ -55,7 +55,7 @@ package struct RFC3339: Sendable, Hashable {
             second: civil.unix.adding(seconds: -offset), hasFraction: hasFraction, nanoseconds: nanoseconds)
     }
 
-    /// In seconds east of UTC.
+    /// Returns the offset in seconds east of UTC.
     private static func offset(_ bytes: ArraySlice<UInt8>) -> Int64? {
         guard let sign = bytes.first else { return nil }
         let digits = bytes.dropFirst()

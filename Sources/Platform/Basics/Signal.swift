@@ -1,4 +1,4 @@
-/// Wakes those who wait for something to do.
+/// Wakes tasks that wait for work.
 package final class Signal: Sendable {
     private struct State {
         var count = 0
@@ -10,7 +10,7 @@ package final class Signal: Sendable {
 
     package init() {}
 
-    /// How often it notified: to be asked before looking whether there is something to do.
+    /// The number of notifications so far. Read before checking for work and passed to ``wait(after:atMost:)``.
     package var count: Int { state.withLock { $0.count } }
 
     package func notify() {
@@ -22,9 +22,9 @@ package final class Signal: Sendable {
         for continuation in waiting.values { continuation.resume() }
     }
 
-    /// Returns when it notifies, at once where it did so after `count` was asked, or when the task is cancelled.
+    /// Waits for a notification, and returns at once if there was one after `count` was read, or if the task is cancelled.
     ///
-    /// - Parameter limit: after which it returns in any case; `nil` = never. Nobody else is woken then.
+    /// - Parameter limit: the longest wait, which wakes no other task; `nil` = no limit.
     package func wait(after count: Int, atMost limit: Duration? = nil) async {
         guard let limit else { return await waitForNotification(after: count) }
         await withTaskGroup(of: Void.self) { group in

@@ -1,4 +1,4 @@
-/// A limit on how often something may happen: a number at once, and a rate in the long run.
+/// A rate limiter: a burst at once, and a rate in the long run.
 package struct TokenBucket: Sendable {
     private let burst: Double
     private let perTick: Double
@@ -8,9 +8,9 @@ package struct TokenBucket: Sendable {
     /// A full bucket.
     ///
     /// - Parameters:
-    ///   - burst: how many may happen at once; at least 0.
-    ///   - refill: how many in the long run, in each `period`; at least 0.
-    ///   - period: in ticks of the times that are passed in; a second of nanoseconds unless said otherwise.
+    ///   - burst: the number of tokens that may be taken at once; at least 0.
+    ///   - refill: the number of tokens that are added in each `period`; at least 0.
+    ///   - period: in ticks of the times that are passed in; the default is one second in nanoseconds.
     package init(burst: Int, refill: Int, period: Double = 1e9) {
         self.burst = Double(max(0, burst))
         perTick = Double(max(0, refill)) / period
@@ -19,7 +19,7 @@ package struct TokenBucket: Sendable {
 
     /// Takes `count` tokens if there are that many at `now`, else none.
     ///
-    /// - Parameter now: a clock that steps back refills nothing for the step, and goes on from there.
+    /// - Parameter now: after a clock that steps back no tokens are added for the step, and time continues from there.
     /// - Returns: whether they were taken.
     package mutating func take(_ count: Int = 1, at now: UInt64) -> Bool {
         tokens = tokens(at: now)
@@ -39,6 +39,6 @@ package struct TokenBucket: Sendable {
 
     package func isFull(at now: UInt64) -> Bool { tokens(at: now) >= burst }
 
-    /// Ticks until there is a token; 0 when there is one, infinite where the rate is 0.
+    /// Returns the ticks until there is a token; 0 if there is one, infinite if the rate is 0.
     package func wait(at now: UInt64) -> Double { max(0, 1 - tokens(at: now)) / perTick }
 }

@@ -1,6 +1,6 @@
 /// A point in time: microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 ///
-/// The one form in which times are kept and compared; the database holds `microseconds`, the wire mostly `seconds`.
+/// The one form in which times are stored and compared; the database holds `microseconds`, the API mostly `seconds`.
 package struct UnixTime: Sendable, Hashable, Comparable {
     package let microseconds: Int64
 
@@ -29,7 +29,7 @@ package struct UnixTime: Sendable, Hashable, Comparable {
         UnixTime(microseconds: microseconds &+ delta)
     }
 
-    /// What is less than a microsecond is left out.
+    /// Adds a duration, rounded towards zero to microseconds.
     package func adding(_ duration: Duration) -> UnixTime {
         let (seconds, attoseconds) = duration.components
         return adding(seconds: seconds).adding(microseconds: attoseconds / 1_000_000_000_000)
@@ -39,7 +39,7 @@ package struct UnixTime: Sendable, Hashable, Comparable {
         adding(.zero - duration)
     }
 
-    /// Negative where `earlier` is later.
+    /// Returns the duration since `earlier`; negative if `earlier` is later.
     package func duration(since earlier: UnixTime) -> Duration {
         .microseconds(microseconds &- earlier.microseconds)
     }

@@ -1,6 +1,6 @@
-/// On whose behalf something is done, where many wait for the same thing and nobody may take all of it.
+/// The party on whose behalf work is done, so that shared resources are divided fairly between parties.
 package struct WorkOwner: Hashable, Sendable {
-    /// The owner that the task works for; `nil` = the gateway itself, or a caller who is not authenticated yet.
+    /// The owner that the task works for; `nil` for the gateway itself, or for a caller who is not authenticated yet.
     @TaskLocal package static var current: WorkOwner?
 
     private enum Kind: UInt8 {
@@ -13,15 +13,15 @@ package struct WorkOwner: Hashable, Sendable {
     private let kind: Kind
     private let id: String
 
-    /// A device or a site, by its key.
+    /// Returns the owner for a device or a site, by the id of its API key.
     package static func apiKey(_ id: String) -> WorkOwner { WorkOwner(kind: .apiKey, id: id) }
 
-    /// All users of an organization.
+    /// Returns the owner for all users of an organization.
     package static func organization(_ id: Int64) -> WorkOwner { WorkOwner(kind: .organization, id: String(id)) }
 
-    /// A static key of the object store.
+    /// Returns the owner for a static key of the object store.
     package static func staticKey(_ id: String) -> WorkOwner { WorkOwner(kind: .staticKey, id: id) }
 
-    /// A program that is neither, by a name.
+    /// Returns the owner for any other program, by a name.
     package static func other(_ name: String) -> WorkOwner { WorkOwner(kind: .other, id: name) }
 }

@@ -1,15 +1,17 @@
 import COpenSSL
 
-/// AES with a key of 256 bits in Galois/Counter Mode (NIST SP 800-38D): encrypts and authenticates.
+/// AES with a 256-bit key in Galois/Counter Mode (NIST SP 800-38D), which encrypts and authenticates.
 package enum AES256GCM {
-    /// Bytes that sealing adds.
+    /// The length of the authentication tag that sealing appends, in bytes.
     package static let tagCount = 16
     package static let nonceCount = 12
 
+    /// Encrypts and authenticates.
+    ///
     /// - Parameters:
     ///   - key: 32 bytes.
-    ///   - nonce: 12 bytes, never twice with the same key.
-    /// - Returns: as many bytes as came, and the tag.
+    ///   - nonce: 12 bytes, never used twice with the same key.
+    /// - Returns: the ciphertext, as long as `plain`, followed by the tag.
     package static func seal(_ plain: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8] {
         precondition(key.count == 32 && nonce.count == nonceCount, "AES-256-GCM takes 32 and 12 bytes")
         let context = EVP_CIPHER_CTX_new()
@@ -30,7 +32,7 @@ package enum AES256GCM {
         return sealed
     }
 
-    /// The bytes that were sealed; nil where key or nonce are others, or a bit was changed.
+    /// Returns the bytes that were sealed; `nil` if key or nonce differ or any bit was changed.
     package static func open(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8]? {
         guard key.count == 32, nonce.count == nonceCount, sealed.count >= tagCount else { return nil }
         let context = EVP_CIPHER_CTX_new()

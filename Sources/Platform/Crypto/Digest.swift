@@ -25,7 +25,7 @@ package enum HashFunction: Sendable {
         }
     }
 
-    // Looked up once: what OpenSSL's older names stand for is searched for under a lock at each use, which takes longer
+    // Looked up once: OpenSSL searches for the implementation under a lock at each use of the older functions, which takes longer
     // than to hash a short text. `nonisolated(unsafe)`: nothing changes behind the pointers.
     private nonisolated(unsafe) static let fetchedMD5 = fetch(.md5)  // only read
     private nonisolated(unsafe) static let fetchedSHA1 = fetch(.sha1)  // only read
@@ -47,7 +47,7 @@ package enum HashFunction: Sendable {
     }
 }
 
-/// The hash of bytes that are all at hand.
+/// The hash of bytes that are completely in memory.
 package enum Digest {
     package static func md5(_ bytes: [UInt8]) -> [UInt8] { hash(bytes, .md5) }
 
@@ -84,7 +84,7 @@ package final class IncrementalDigest {
         EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
     }
 
-    /// The digest; afterwards the object takes a new message from its beginning.
+    /// Returns the digest and starts a new message.
     package func finalize() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: function.byteCount)
         EVP_DigestFinal_ex(context, &digest, nil)
@@ -99,7 +99,7 @@ package enum HMAC {
 
     package static func sha256(key: [UInt8], _ message: [UInt8]) -> [UInt8] { authenticate(key, message, .sha256) }
 
-    // As the hash functions, looked up once. `nonisolated(unsafe)`: they are only copied.
+    // Looked up once, like the hash functions. `nonisolated(unsafe)`: they are only copied.
     private nonisolated(unsafe) static let sha1Template = template(.sha1)  // only copied
     private nonisolated(unsafe) static let sha256Template = template(.sha256)  // only copied
 
@@ -113,7 +113,7 @@ package enum HMAC {
         defer { EVP_MAC_CTX_free(context) }
         var code = [UInt8](repeating: 0, count: function.byteCount)
         var count = 0
-        // The block must not be nil even where the key is empty.
+        // The pointer must not be `nil` even if the key is empty.
         let isKeyed = (key.isEmpty ? [0] : key).withUnsafeBufferPointer {
             EVP_MAC_init(context, $0.baseAddress, key.count, nil) == 1
         }
@@ -125,7 +125,7 @@ package enum HMAC {
     }
 }
 
-/// Compares in a time that depends on the lengths only.
+/// Compares two byte strings in a time that depends on their lengths only.
 package func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
 }

@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// ECDSA on P-256 with SHA-256, as JWS names it (RFC 7518, section 3.4): signatures are the 64 bytes R || S.
+/// A key pair for ECDSA on P-256 with SHA-256, `ES256` in JWS (RFC 7518, section 3.4): signatures are the 64 bytes R || S.
 package final class ES256Key: Sendable {
-    /// An EVP_PKEY. OpenSSL counts its references with atomics and it is never changed after it was made,
-    /// so any thread may sign and verify with it.
+    /// An EVP_PKEY. OpenSSL counts its references with atomics, and it never changes after its creation, so any thread may sign and
+    /// verify with it.
     private nonisolated(unsafe) let key: OpaquePointer  // only read
 
     /// Makes a new key pair.
@@ -12,7 +12,7 @@ package final class ES256Key: Sendable {
         self.key = key
     }
 
-    /// - Parameter pkcs8: a private key in PKCS#8 DER, as `privateKey` gives it. `nil` is returned for anything else.
+    /// Reads a private key in PKCS#8 DER, as returned by ``privateKey``; `nil` for anything else.
     package init?(pkcs8: [UInt8]) {
         var cursor: UnsafePointer<UInt8>?
         let parsed = pkcs8.withUnsafeBufferPointer { buffer -> OpaquePointer? in
@@ -40,7 +40,7 @@ package final class ES256Key: Sendable {
         return Secret(Array(UnsafeBufferPointer(start: bytes, count: Int(count))))
     }
 
-    /// The coordinates X and Y of the public key, 32 bytes each, as a JWK holds them (RFC 7518, section 6.2.1).
+    /// The coordinates X and Y of the public key, 32 bytes each, as in a JWK (RFC 7518, section 6.2.1).
     package var publicCoordinates: (x: [UInt8], y: [UInt8]) {
         var point = [UInt8](repeating: 0, count: 65)
         var count = 0
@@ -49,7 +49,7 @@ package final class ES256Key: Sendable {
         return (Array(point[1..<33]), Array(point[33..<65]))
     }
 
-    /// 64 bytes.
+    /// Returns a signature of 64 bytes.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         var signature = [UInt8](repeating: 0, count: 64)
         let signed = ossl_es256_sign(key, message, message.count, &signature)
@@ -57,7 +57,7 @@ package final class ES256Key: Sendable {
         return signature
     }
 
-    /// Whether `signature` is this key's over `message`; false for any length but 64.
+    /// Whether `signature` is this key's signature of `message`; false for any length but 64.
     package func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         signature.count == 64 && ossl_es256_verify(key, message, message.count, signature) == 1
     }

@@ -1,19 +1,19 @@
 import Basics
 
-/// Identifiers that sort by the time they were made: UUID version 7 (RFC 9562, section 5.7).
+/// Generates identifiers that sort by their time of creation: UUID version 7 (RFC 9562, section 5.7).
 ///
-/// Strictly increasing within one `Identifiers`, also when many are made in the same millisecond: the 12 bits of
-/// `rand_a` count up (method 1 of section 6.2), and carry into the millisecond when they are used up.
+/// Strictly increasing within one `Identifiers`, even with many in the same millisecond: the 12 bits of `rand_a` are a counter
+/// (method 1 of section 6.2) that carries into the milliseconds when it overflows.
 package final class Identifiers: Sendable {
     private let clock: any WallClock
-    /// The last 48 bits of milliseconds and 12 bits of counter given out, as one number.
+    /// The last 48 bits of milliseconds and 12 bits of counter in use, as one number.
     private let last = Lock<UInt64>(0)
 
     package init(clock: any WallClock) {
         self.clock = clock
     }
 
-    /// 36 characters, lower-case hex and hyphens.
+    /// Returns a new UUID: 36 characters, lowercase hexadecimal digits and hyphens.
     package func uuid() -> String {
         let milliseconds = UInt64(max(0, clock.now().microseconds / 1000)) & 0xFFFF_FFFF_FFFF
         let stamp = last.withLock { last in

@@ -1,20 +1,20 @@
 import Basics
 import Foundation
 
-/// The server's own secret: one root of 256 bits in `DIR/keys/root`, from which every key is derived
-/// by a label and a number (HKDF-Expand with SHA-256, RFC 5869 section 2.3).
+/// The server's root secret of 256 bits in `DIR/keys/root`, from which every key is derived by a label and a number (HKDF-Expand
+/// with SHA-256, RFC 5869 section 2.3).
 ///
-/// A rotation of one key raises its number; lower numbers go on verifying what they signed.
+/// A rotation of a key increases its number; keys with lower numbers continue to verify what they signed.
 package struct Keyring: Sendable {
-    /// What a derived key is for; two labels never share a key.
+    /// The purpose of a derived key; two labels never share a key.
     package enum Label: String, Sendable {
-        /// HMAC key over API-key and refresh-token secrets, which are stored as its output.
+        /// The HMAC key for secrets of API keys and refresh tokens, of which only the HMAC is stored.
         case pepper
-        /// MAC key of the security tokens in temporary credentials, and of their derived secrets.
+        /// The MAC key for security tokens in temporary credentials and for the secrets derived from them.
         case temporaryCredentials = "temporary-credentials"
-        /// MAC key of page tokens.
+        /// The MAC key of page tokens.
         case pageTokens = "page-tokens"
-        /// Encryption key of what page tokens say.
+        /// The encryption key for the contents of page tokens.
         case pageCursors = "page-cursors"
     }
 
@@ -24,10 +24,9 @@ package struct Keyring: Sendable {
         self.root = root
     }
 
-    /// Reads `directory/root`, or makes it (0600, folder 0700, both synced) where `create` allows.
+    /// Reads `directory/root`, or creates it (mode 0600, folder 0700, both synced) if `create` is true.
     ///
-    /// - Throws: `KeyringError`: a database without its root must not be started, so the caller says `create` only for a
-    ///   data directory that is new.
+    /// - Parameter create: true only for a new data directory: a database without its root key must not be used.
     package static func open(directory: String, create: Bool) throws(KeyringError) -> Keyring {
         let path = directory + "/root"
         let known: [UInt8]?
@@ -51,18 +50,18 @@ package struct Keyring: Sendable {
         return Keyring(root: Secret(root))
     }
 
-    /// 32 bytes for `label` and `number`.
+    /// Returns the 32 bytes of the key for `label` and `number`.
     package func key(_ label: Label, number: UInt32 = 1) -> [UInt8] {
         // One block of HKDF-Expand: the root is uniformly random already, so Extract has nothing to do (section 3.3).
         HMAC.sha256(key: root.exposed, Array("data-gateway \(label.rawValue) \(number)".utf8) + [1])
     }
 }
 
-/// Why the server's keys cannot be used. Each description says what to do.
+/// The reason why the server's keys cannot be used. Each description says what to do.
 package enum KeyringError: Error, Sendable, CustomStringConvertible {
     case missing(path: String)
     case damaged(path: String)
-    /// The reason names the path.
+    /// The reason contains the path.
     case unreadable(reason: String)
     case notWritable(path: String, reason: String)
 

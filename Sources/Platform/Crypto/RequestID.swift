@@ -1,35 +1,33 @@
 import Basics
 import Synchronization
 
-/// The name of one request in logs and answers: what its client calls it by `x-request-id`, or ours.
+/// The identifier of a request in logs and responses: the client's `x-request-id`, or one that the gateway generates.
 package struct RequestID: Sendable, Hashable, CustomStringConvertible {
     private enum Form: Sendable, Hashable {
         case given(String)
-        /// Written as 32 hexadecimal digits, and only where somebody reads it.
+        /// Converted to 32 hexadecimal digits only if it is read.
         case made(UInt64, UInt64)
     }
 
-    /// The header field of requests and answers.
+    /// The header field of requests and responses.
     package static let field: StaticString = "x-request-id"
 
     private static let longest = 128
 
     private let form: Form
 
-    /// `nil` unless `field` is 1 to 128 letters, digits, and `-`, `_`, `.`, `:`, `/`, `+`, `=`: with these it can stand in
-    /// any log.
+    /// Returns `nil` unless `field` is 1 to 128 letters, digits, and `-`, `_`, `.`, `:`, `/`, `+`, `=`, which are safe in any log.
     package static func accepted(_ field: some Collection<UInt8>) -> RequestID? {
         guard !field.isEmpty, field.count <= longest, field.allSatisfy(isPlain) else { return nil }
         return RequestID(form: .given(String(decoding: field, as: UTF8.self)))
     }
 
-    /// What begins the ids of this process, and where it began to count.
+    /// The first half of this process's identifiers, and the counter behind the second half, with a random start.
     private static let process = UInt64.random(in: 0 ... .max)
     private static let count = Atomic(UInt64.random(in: 0 ... .max))
 
-    /// 32 hexadecimal digits that nobody has had before: 16 that the process drew, and 16 of its own count, which are
-    /// mixed so that nobody takes them for one. They are names and no secrets: a draw for each would cost two system
-    /// calls.
+    /// Generates a unique identifier of 32 hexadecimal digits: 16 are random for each process, and 16 are its counter, mixed so
+    /// that they do not look like one. Identifiers are not secret: random numbers for each would cost two system calls.
     package static func make() -> RequestID {
         RequestID(form: .made(process, mixed(count.wrappingAdd(1, ordering: .relaxed).oldValue)))
     }
@@ -47,15 +45,16 @@ package struct RequestID: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { withBytes { String(decoding: $0, as: UTF8.self) } }
 
-    /// Writes the id into a line of the log.
+    /// Appends the identifier to a log line.
     package func write(to line: inout LogLine) { withBytes { line.append($0) } }
 
-    /// The 16 hexadecimal digits of a number, as they lie in memory.
+    /// Returns the 16 hexadecimal digits of a number in the order of memory.
     private static func digits(_ number: UInt64) -> (UInt64, UInt64) {
         (digits(UInt32(truncatingIfNeeded: number >> 32)), digits(UInt32(truncatingIfNeeded: number)))
     }
 
-    /// All eight digits at once: each half byte gets a byte, and those from 10 on the distance from `:` to `a`.
+    /// Converts all eight digits at once: each half byte becomes a byte, and values from 10 on get the distance from `:` to `a`
+    /// added.
     private static func digits(_ number: UInt32) -> UInt64 {
         var halves = UInt64(number.byteSwapped)
         halves = (halves | halves << 16) & 0x0000_FFFF_0000_FFFF
@@ -65,7 +64,7 @@ package struct RequestID: Sendable, Hashable, CustomStringConvertible {
         return (halves &+ 0x3030_3030_3030_3030 &+ isLetter &* 0x27).littleEndian
     }
 
-    /// SplitMix64's last steps (Steele, Lea and Flood, 2014), each of which can be undone: no two numbers become the same.
+    /// The final steps of SplitMix64 (Steele, Lea and Flood, 2014). Each is invertible, so different numbers stay different.
     private static func mixed(_ number: UInt64) -> UInt64 {
         var number = number &* 0x9E37_79B9_7F4A_7C15
         number = (number ^ number >> 30) &* 0xBF58_476D_1CE4_E5B9

@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// scrypt (RFC 7914): a key of a passphrase, at a price that makes guessing dear.
+/// scrypt (RFC 7914): derives a key from a passphrase at a cost that makes guessing expensive.
 package enum Scrypt {
-    /// N = 2^17, r = 8, p = 1: 128 MiB of memory and about half a second.
+    /// Derives with N = 2^17, r = 8, p = 1: 128 MiB of memory and about half a second.
     ///
-    /// - Returns: nil where there is no memory for it.
+    /// - Returns: `nil` if there is not enough memory.
     package static func derive(_ passphrase: Secret, salt: [UInt8], count: Int) -> [UInt8]? {
         var key = [UInt8](repeating: 0, count: count)
         let secret = passphrase.exposed

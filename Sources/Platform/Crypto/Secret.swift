@@ -1,4 +1,4 @@
-/// Bytes that must not be shown: printing, interpolating or dumping one gives `***`.
+/// Bytes that must not be shown: printing, interpolating or dumping a secret gives `***`.
 package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private let bytes: [UInt8]
 
@@ -10,7 +10,7 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
         self.bytes = Array(text.utf8)
     }
 
-    /// The bytes themselves: the name says aloud, where it is read, that a secret leaves its wrapping.
+    /// The bytes themselves. The name makes each use of the bare secret visible in the code.
     package var exposed: [UInt8] { bytes }
 
     /// The bytes as text.

@@ -1,20 +1,19 @@
 import Basics
 
-/// Which step of which distributed trace something is (W3C Trace Context, Recommendation of 23 November 2021).
+/// The position of a request in a distributed trace (W3C Trace Context, Recommendation of 23 November 2021).
 ///
-/// Made of the field `traceparent` of a request: the trace goes on with a step of our own, whose parent is the sender's.
+/// Derived from the request's `traceparent` field: the gateway adds a span of its own, whose parent is the sender's span.
 package struct TraceContext: Sendable, Hashable {
     /// 32 lower-case hexadecimal digits.
     package let traceID: String
-    /// 16 of them: the sender's step.
+    /// 16 lower-case hexadecimal digits: the sender's span.
     package let parentID: String
-    /// 16 of them: this step.
+    /// 16 lower-case hexadecimal digits: the gateway's span.
     package let spanID: String
     /// Whether the sender records the trace.
     package let isSampled: Bool
 
-    /// `nil` for what is no valid field, which counts as none (section 3.2.2). Of a version yet to come, what is known of
-    /// it is read.
+    /// Returns `nil` for an invalid field, which is ignored (section 3.2.2). In a field of a later version, the known part is used.
     package init?(traceparent field: some Collection<UInt8>) {
         let bytes = Array(field.prefix(57))
         guard bytes.count >= 55, bytes[2] == Self.hyphen, bytes[35] == Self.hyphen, bytes[52] == Self.hyphen,
@@ -30,7 +29,7 @@ package struct TraceContext: Sendable, Hashable {
         spanID = Hex.lower(Random.bytes(8))
     }
 
-    /// The field for requests that are made because of this step.
+    /// The field for requests that are made on behalf of this one.
     package var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 
     private static let hyphen = UInt8(ascii: "-")

@@ -8,6 +8,9 @@ public enum CommonProtoFiles {
     /// The embedded descriptor of every file of this module, in the order of their names.
     public static let all: [FileDescriptor] = [
         .commonProto,
+        .googleApiAnnotationsProto,
+        .googleApiHttpProto,
+        .googleApiHttpbodyProto,
         .googleProtobufAnyProto,
         .googleProtobufDurationProto,
         .googleProtobufEmptyProto,
@@ -18,6 +21,7 @@ public enum CommonProtoFiles {
         .grpcHealthV1HealthProto,
         .grpcReflectionV1ReflectionProto,
         .grpcReflectionV1alphaReflectionProto,
+        .httpStyleProto,
     ]
 
     /// Every message type of this module, in the order of their names.
@@ -25,6 +29,7 @@ public enum CommonProtoFiles {
         AnyMessage.self,
         BoolValue.self,
         BytesValue.self,
+        CustomHttpPattern.self,
         DoubleValue.self,
         DurationMessage.self,
         Empty.self,
@@ -35,10 +40,15 @@ public enum CommonProtoFiles {
         FieldMask.self,
         FileDescriptorResponse.self,
         FloatValue.self,
+        FormFile.self,
+        HTTPStyle.self,
         HealthCheckRequest.self,
         HealthCheckResponse.self,
         HealthListRequest.self,
         HealthListResponse.self,
+        Http.self,
+        HttpBody.self,
+        HttpRule.self,
         Int32Value.self,
         Int64Value.self,
         ListServiceResponse.self,
@@ -61,4 +71,70 @@ public enum CommonProtoFiles {
         V1AlphaServiceResponse.self,
         Value.self,
     ]
+
+    /// The HTTP requests that call methods of this module's services.
+    public static let routes: [HTTPRoute] = [
+        HealthMethods.routes,
+    ].flatMap { $0 }
+
+    /// The comments of services, methods, messages, fields, enums and their values: on each line the full name, a tab and
+    /// the text.
+    public static let comments = #"""
+        archebase.common.v1.ErrorDetail	What a failed call says beyond its status. `grpc-status-details-bin` decodes as this message and as a `google.rpc.Status` that has it among its `details`.
+        archebase.common.v1.ErrorDetail.code	Stable and for programs, e.g. `DATA_GATEWAY_UPLOAD_NOT_FOUND`.
+        archebase.common.v1.ErrorDetail.message	For people: what was wrong with what they sent.
+        google.api.Http	A list of rules.
+        google.api.Http.fully_decode_reserved_expansion	True = a variable of several segments keeps only `%2F` as an escape.
+        google.api.HttpRule	One HTTP request that calls a method: its method, its path template, and what is in its body.
+        google.api.HttpRule.selector	The method's full name; unset in an annotation, which stands at the method.
+        google.api.HttpRule.body	The request's field that the body is, `*` for all fields that are not in the path, or empty for no body.
+        google.api.HttpRule.additional_bindings	Other requests that call the same method. They have none of their own.
+        google.api.HttpRule.response_body	The response's field that the body is; empty = the whole response.
+        google.api.CustomHttpPattern	An HTTP method without a field of its own.
+        google.api.CustomHttpPattern.kind	The HTTP method.
+        google.api.CustomHttpPattern.path	The path template.
+        google.api.HttpBody	Bytes with their media type, as they are in the body of an HTTP request or response.
+        google.api.HttpBody.extensions	For use by applications.
+        grpc.health.v1.Health.Check	The state of one service; NOT_FOUND for a name that is not served.
+        grpc.health.v1.Health.List	The state of every service.
+        grpc.health.v1.Health.Watch	The state now, and again at every change.
+        grpc.health.v1.HealthCheckRequest.service	A full name; empty asks about the server as a whole.
+        grpc.health.v1.HealthCheckResponse.ServingStatus.SERVICE_UNKNOWN	Watch only: the name is not served.
+        grpc.health.v1.HealthListResponse.statuses	By service name.
+        grpc.reflection.v1.ServerReflection.ServerReflectionInfo	One reply for every request, in order.
+        grpc.reflection.v1.ServerReflectionRequest.file_by_filename	A path as files import it.
+        grpc.reflection.v1.ServerReflectionRequest.file_containing_symbol	The full name of a message, enum, service or method.
+        grpc.reflection.v1.ServerReflectionRequest.all_extension_numbers_of_type	The full name of an extended message.
+        grpc.reflection.v1.ServerReflectionRequest.list_services	The value is not used.
+        grpc.reflection.v1.ServerReflectionResponse.original_request	The request that this answers.
+        grpc.reflection.v1.FileDescriptorResponse.file_descriptor_proto	Serialized FileDescriptorProto messages: the file and what it imports.
+        grpc.reflection.v1.ServiceResponse.name	The full name.
+        grpc.reflection.v1.ErrorResponse.error_code	A gRPC status code.
+        grpc.reflection.v1alpha.ServerReflection.ServerReflectionInfo	One reply for every request, in order.
+        grpc.reflection.v1alpha.ServerReflectionRequest.file_by_filename	A path as files import it.
+        grpc.reflection.v1alpha.ServerReflectionRequest.file_containing_symbol	The full name of a message, enum, service or method.
+        grpc.reflection.v1alpha.ServerReflectionRequest.all_extension_numbers_of_type	The full name of an extended message.
+        grpc.reflection.v1alpha.ServerReflectionRequest.list_services	The value is not used.
+        grpc.reflection.v1alpha.ServerReflectionResponse.original_request	The request that this answers.
+        grpc.reflection.v1alpha.FileDescriptorResponse.file_descriptor_proto	Serialized FileDescriptorProto messages: the file and what it imports.
+        grpc.reflection.v1alpha.ServiceResponse.name	The full name.
+        grpc.reflection.v1alpha.ErrorResponse.error_code	A gRPC status code.
+        archebase.http.v1.HTTPStyle	The form of a service's requests and responses over REST.
+        archebase.http.v1.HTTPStyle.proto_names	The names of fields are those of the file, in place of lowerCamelCase.
+        archebase.http.v1.HTTPStyle.ignores_unknown	Members and parameters that the request does not have are ignored, in place of an error.
+        archebase.http.v1.HTTPStyle.takes_forms	application/x-www-form-urlencoded and multipart/form-data are accepted.
+        archebase.http.v1.HTTPStyle.sniffs_json	A body that begins with `{` is JSON, whatever its content type is.
+        archebase.http.v1.HTTPStyle.failure_status	The HTTP status of every failure but 401; 0 = that of the error's code.
+        archebase.http.v1.HTTPStyle.Errors	The JSON of a failure.
+        archebase.http.v1.HTTPStyle.Errors.STATUS	{"error":{"code":404,"message":…,"status":"NOT_FOUND","details":[…]}} (AIP-193).
+        archebase.http.v1.HTTPStyle.Errors.NESTED	{"error":{"code":"NOT_FOUND","message":…,"details":…}}
+        archebase.http.v1.HTTPStyle.Errors.HTTP	{"message":…,"error":"Not Found","statusCode":404}; for status 400 the message is a list.
+        archebase.http.v1.HTTPStyle.Errors.CODE_MSG	{"code":-1,"msg":…}
+        archebase.http.v1.HTTPStyle.Errors.MESSAGE	{"message":…}
+        archebase.http.v1.HTTPStyle.Unset	What is written of fields that are not set.
+        archebase.http.v1.HTTPStyle.Unset.INITIAL	false, 0, "", [] and {}.
+        archebase.http.v1.HTTPStyle.Unset.NULL	The values of INITIAL, and null for an optional field.
+        archebase.http.v1.FormFile	A file in a form (multipart/form-data).
+        archebase.http.v1.FormFile.filename	The name that the client sent; never a path of this machine.
+        """#
 }

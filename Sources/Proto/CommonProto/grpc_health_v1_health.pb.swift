@@ -32,6 +32,14 @@ public enum HealthMethods {
     public static let list = MethodDescriptor(service: service, name: "List", kind: .unary, isSideEffectFree: true)
     public static let watch = MethodDescriptor(service: service, name: "Watch", kind: .serverStreaming)
     public static let all: [MethodDescriptor] = [check, list, watch]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(check, "GET", RouteTemplate([.literal("v1"), .literal("health")]), messages: ("grpc.health.v1.HealthCheckRequest", "grpc.health.v1.HealthCheckResponse")),
+        HTTPRoute(check, "GET", RouteTemplate([.literal("v1"), .literal("health"), .single], [.init("service", 2..<3)]), messages: ("grpc.health.v1.HealthCheckRequest", "grpc.health.v1.HealthCheckResponse")),
+        HTTPRoute(list, "GET", RouteTemplate([.literal("v1"), .literal("health")], verb: "list"), messages: ("grpc.health.v1.HealthListRequest", "grpc.health.v1.HealthListResponse")),
+        HTTPRoute(watch, "GET", RouteTemplate([.literal("v1"), .literal("health")], verb: "watch"), messages: ("grpc.health.v1.HealthCheckRequest", "grpc.health.v1.HealthCheckResponse")),
+        HTTPRoute(watch, "GET", RouteTemplate([.literal("v1"), .literal("health"), .single], [.init("service", 2..<3)], verb: "watch"), messages: ("grpc.health.v1.HealthCheckRequest", "grpc.health.v1.HealthCheckResponse")),
+    ]
 }
 
 public struct HealthClient<Transport: CallTransport>: Sendable {
@@ -222,16 +230,18 @@ extension FileDescriptor {
     public static let grpcHealthV1HealthProto = FileDescriptor(
         name: "grpc/health/v1/health.proto",
         base64: """
-            ChtncnBjL2hlYWx0aC92MS9oZWFsdGgucHJvdG8SDmdycGMuaGVhbHRoLnYxIi4KEkhlYWx0aENoZWNrUmVxdWVzdBIYCgdzZXJ2\
-            aWNlGAEgASgJUgdzZXJ2aWNlIrEBChNIZWFsdGhDaGVja1Jlc3BvbnNlEkkKBnN0YXR1cxgBIAEoDjIxLmdycGMuaGVhbHRoLnYx\
-            LkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1c1IGc3RhdHVzIk8KDVNlcnZpbmdTdGF0dXMSCwoHVU5LTk9XThAAEgsK\
-            B1NFUlZJTkcQARIPCgtOT1RfU0VSVklORxACEhMKD1NFUlZJQ0VfVU5LTk9XThADIhMKEUhlYWx0aExpc3RSZXF1ZXN0IsQBChJI\
-            ZWFsdGhMaXN0UmVzcG9uc2USTAoIc3RhdHVzZXMYASADKAsyMC5ncnBjLmhlYWx0aC52MS5IZWFsdGhMaXN0UmVzcG9uc2UuU3Rh\
-            dHVzZXNFbnRyeVIIc3RhdHVzZXMaYAoNU3RhdHVzZXNFbnRyeRIQCgNrZXkYASABKAlSA2tleRI5CgV2YWx1ZRgCIAEoCzIjLmdy\
-            cGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2VSBXZhbHVlOgI4ATKHAgoGSGVhbHRoElUKBUNoZWNrEiIuZ3JwYy5oZWFs\
-            dGgudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiMuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXNwb25zZSIDkAIBElIKBExpc3QS\
-            IS5ncnBjLmhlYWx0aC52MS5IZWFsdGhMaXN0UmVxdWVzdBoiLmdycGMuaGVhbHRoLnYxLkhlYWx0aExpc3RSZXNwb25zZSIDkAIB\
-            ElIKBVdhdGNoEiIuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiMuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tS\
-            ZXNwb25zZTABYgZwcm90bzM=
+            ChtncnBjL2hlYWx0aC92MS9oZWFsdGgucHJvdG8SDmdycGMuaGVhbHRoLnYxGhxnb29nbGUvYXBpL2Fubm90YXRpb25zLnByb3Rv\
+            Ii4KEkhlYWx0aENoZWNrUmVxdWVzdBIYCgdzZXJ2aWNlGAEgASgJUgdzZXJ2aWNlIrEBChNIZWFsdGhDaGVja1Jlc3BvbnNlEkkK\
+            BnN0YXR1cxgBIAEoDjIxLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1c1IGc3RhdHVzIk8K\
+            DVNlcnZpbmdTdGF0dXMSCwoHVU5LTk9XThAAEgsKB1NFUlZJTkcQARIPCgtOT1RfU0VSVklORxACEhMKD1NFUlZJQ0VfVU5LTk9X\
+            ThADIhMKEUhlYWx0aExpc3RSZXF1ZXN0IsQBChJIZWFsdGhMaXN0UmVzcG9uc2USTAoIc3RhdHVzZXMYASADKAsyMC5ncnBjLmhl\
+            YWx0aC52MS5IZWFsdGhMaXN0UmVzcG9uc2UuU3RhdHVzZXNFbnRyeVIIc3RhdHVzZXMaYAoNU3RhdHVzZXNFbnRyeRIQCgNrZXkY\
+            ASABKAlSA2tleRI5CgV2YWx1ZRgCIAEoCzIjLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2VSBXZhbHVlOgI4ATKB\
+            AwoGSGVhbHRoEn8KBUNoZWNrEiIuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiMuZ3JwYy5oZWFsdGgudjEuSGVh\
+            bHRoQ2hlY2tSZXNwb25zZSItkAIBgtPkkwIkEgovdjEvaGVhbHRoWhYSFC92MS9oZWFsdGgve3NlcnZpY2V9EmkKBExpc3QSIS5n\
+            cnBjLmhlYWx0aC52MS5IZWFsdGhMaXN0UmVxdWVzdBoiLmdycGMuaGVhbHRoLnYxLkhlYWx0aExpc3RSZXNwb25zZSIakAIBgtPk\
+            kwIREg8vdjEvaGVhbHRoOmxpc3QSigEKBVdhdGNoEiIuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiMuZ3JwYy5o\
+            ZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXNwb25zZSI2gtPkkwIwEhAvdjEvaGVhbHRoOndhdGNoWhwSGi92MS9oZWFsdGgve3NlcnZp\
+            Y2V9OndhdGNoMAFiBnByb3RvMw==
             """)
 }

@@ -206,4 +206,238 @@ public enum GatewayProtoFiles {
         UploadUnderWay.self,
         User.self,
     ]
+
+    /// The HTTP requests that call methods of this module's services.
+    public static let routes: [HTTPRoute] = [
+        AuditServiceMethods.routes,
+        AuthServiceMethods.routes,
+        SystemAuthServiceMethods.routes,
+        AdminAuthServiceMethods.routes,
+        UserAuthServiceMethods.routes,
+        BackupServiceMethods.routes,
+        ClockServiceMethods.routes,
+        DataGatewayServiceMethods.routes,
+        DataGatewayObjectServiceMethods.routes,
+        DataGatewayCopyServiceMethods.routes,
+        DeviceInitServiceMethods.routes,
+        InternalStorageServiceMethods.routes,
+        DeviceManagementServiceMethods.routes,
+        EventServiceMethods.routes,
+        IdentityManagementServiceMethods.routes,
+        ObjectManagementServiceMethods.routes,
+        SessionServiceMethods.routes,
+        UploadManagementServiceMethods.routes,
+    ].flatMap { $0 }
+
+    /// The comments of services, methods, messages, fields, enums and their values: on each line the full name, a tab and
+    /// the text.
+    public static let comments = #"""
+        archebase.auth.v1.AuditService.ListAuditLines	The lines of the caller's organization, oldest first; an admin of SYSTEM who acts for no other sees all.
+        archebase.auth.v1.ListAuditLinesRequest.since	Only lines from then on; missing = all that are kept.
+        archebase.auth.v1.ListAuditLinesRequest.page_size	0 means 50, above 1000 means 1000.
+        archebase.auth.v1.ListAuditLinesRequest.newest_first	From the last line back, for whoever looks at the log instead of following it.
+        archebase.auth.v1.ListAuditLinesResponse.next_page_token	Always there. A page with fewer lines than were asked for is the end for now, and this is where the log goes on when there is more. With newest_first: empty behind the oldest line.
+        archebase.auth.v1.AuditLine.line_id	Rises from line to line.
+        archebase.auth.v1.AuditLine.actor	E.g. `user:system/admin`, `device:260427-000001`, `site:4`, `gateway`, `nobody`.
+        archebase.auth.v1.AuditLine.organization	Which one it is about; empty where it is none.
+        archebase.auth.v1.AuditLine.action	The method's name.
+        archebase.auth.v1.AuditLine.target	E.g. `sites/4`.
+        archebase.auth.v1.AuditLine.peer	The caller's address, or its neighbourhood where lines of many are one.
+        archebase.auth.v1.AuditLine.result	`OK`, or the code of the refusal.
+        archebase.auth.v1.AuditLine.count	How many of the same kind the line stands for.
+        archebase.auth.v1.AuditLine.ids	The ids of what the line is about, where that is several: those of the files of a RequestDownload, whose `target` is `files` then.
+        archebase.auth.v1.AuthService	How devices, sites and people get access tokens.
+        archebase.auth.v1.AuthService.ExchangeCredential	An API key's credential for an access token.
+        archebase.auth.v1.AuthService.Login	A user name and password for an access token and a refresh token.
+        archebase.auth.v1.AuthService.RefreshToken	A refresh token for new tokens; the old one is used up.
+        archebase.auth.v1.SystemAuthService	How service accounts of the SYSTEM organization get access tokens.
+        archebase.auth.v1.SystemAuthService.ExchangeSystemCredential	A service account's credential for an access token.
+        archebase.auth.v1.AdminAuthService	Sites, API keys and organizations, for administrators.
+        archebase.auth.v1.AdminAuthService.CreateOrRotateDeviceApiKey	The key of one device; `mutation_mode` says whether it may exist already.
+        archebase.auth.v1.AdminAuthService.RotateApiKeySecret	A new secret for the same key id; the old one stops at once.
+        archebase.auth.v1.UserAuthService	Users of the caller's organization, for administrators.
+        archebase.auth.v1.ExchangeCredentialRequest.credential	The opaque text that was issued as `api_key` or `credential`.
+        archebase.auth.v1.ExchangeCredentialResponse.expires_at_unix	Seconds since 1970.
+        archebase.auth.v1.ExchangeCredentialResponse.token_type	Always `Bearer`.
+        archebase.auth.v1.ExchangeCredentialResponse.principal	Never set: deployed clients have another type there.
+        archebase.auth.v1.LoginResponse.access_token_expires_at_unix	Seconds since 1970.
+        archebase.auth.v1.LoginResponse.token_type	Always `Bearer`.
+        archebase.auth.v1.User.role	`admin`, `operator`, `user` or `service`.
+        archebase.auth.v1.Site	A place where devices work.
+        archebase.auth.v1.Site.status	1 = enabled, 2 = disabled.
+        archebase.auth.v1.ApiKeyPrincipal	Whom an API key stands for: a site, or a device of it.
+        archebase.auth.v1.ApiKey	An API key without its secret.
+        archebase.auth.v1.ApiKey.status	1 = enabled, 2 = disabled.
+        archebase.auth.v1.ApiKey.expired_at	When the key stops; not set means never.
+        archebase.auth.v1.CreateSiteRequest.status	0 and 1 = enabled, 2 = disabled.
+        archebase.auth.v1.CreateSiteApiKeyRequest.status	0 and 1 = enabled, 2 = disabled.
+        archebase.auth.v1.CreateSiteApiKeyRequest.expired_at	Not set means never.
+        archebase.auth.v1.CreateSiteApiKeyResponse.credential	Shown this once, and not kept.
+        archebase.auth.v1.CreateOrRotateDeviceApiKeyResponse.credential	Shown this once, and not kept.
+        archebase.auth.v1.UpdateApiKeyRequest.clear_expired_at	Makes the key one that never expires.
+        archebase.auth.v1.RotateApiKeySecretResponse.credential	Shown this once, and not kept.
+        archebase.auth.v1.OrganizationKind	SYSTEM is the operators' own organization, of which there is one.
+        archebase.auth.v1.ApiKeyOwnerKind	Who the key stands for.
+        archebase.auth.v1.DeviceApiKeyMutationMode	What CreateOrRotateDeviceApiKey may do; unspecified allows both.
+        archebase.auth.v1.AuthErrorCode	The detail codes of this package, as numbers. They travel as text, in ErrorDetail.code.
+        archebase.data_gateway.v1.BackupService.Backup	Streams one archive. A second backup at the same time is FAILED_PRECONDITION.
+        archebase.data_gateway.v1.BackupRequest.without_objects	Leaves the objects' data out; such an archive is restored over the store that it was taken from.
+        archebase.data_gateway.v1.BackupChunk.data	The archive's next bytes.
+        archebase.data_gateway.v1.BackupChunk.summary	In the last message only: without it the archive is not whole.
+        archebase.data_gateway.v1.BackupSummary.objects	Listed in the archive.
+        archebase.data_gateway.v1.BackupSummary.bytes	Of the objects' data.
+        archebase.data_gateway.v1.BackupSummary.missing_objects	Listed, but the store has no data of that size: their number.
+        archebase.data_gateway.v1.BackupSummary.damaged_objects	The store's data is not what was stored, or cannot be read: their number. In the archive is what could be read, and zeros in place of the rest; a restore leaves them out.
+        archebase.data_gateway.v1.BackupSummary.damaged_file_ids	The file ids of the first 100 of them.
+        archebase.data_gateway.v1.ClockService.GetClock	Whether the clock is confirmed. Where it stepped by more than a day, nothing is deleted for its age until it is.
+        archebase.data_gateway.v1.ClockService.ConfirmClock	Confirms the clock as it is: what is old enough by it is deleted from now on. A clock that is confirmed already stays so.
+        archebase.data_gateway.v1.GetClockResponse.now	What the gateway's clock shows.
+        archebase.data_gateway.v1.GetClockResponse.step_seconds	How far the clock is from where it was when it was last confirmed, in seconds: above 0 it is ahead. 0 where it is confirmed.
+        archebase.data_gateway.v1.GetClockResponse.remaining_seconds	After so many seconds the clock is confirmed without a call, unless it steps again. 0 where it is.
+        archebase.data_gateway.v1.ConfirmClockRequest.step_seconds	As GetClock has it. Where the clock has stepped since, the call is FAILED_PRECONDITION and nothing changes.
+        archebase.data_gateway.v1.DataGatewayService	Uploads, for devices and sites.
+        archebase.data_gateway.v1.DataGatewayService.CreateLogicalUpload	Begins an upload, or restarts one under a new upload id.
+        archebase.data_gateway.v1.DataGatewayService.GetUploadRecovery	What a client that was interrupted has to do next.
+        archebase.data_gateway.v1.DataGatewayService.ReissueUploadCredentials	Fresh credentials for the same object key.
+        archebase.data_gateway.v1.DataGatewayService.AbortUpload	Gives an upload up for good. Idempotent.
+        archebase.data_gateway.v1.DataGatewayService.CompleteUpload	Compares what the client sent with what is stored, and publishes the object. Idempotent.
+        archebase.data_gateway.v1.DataGatewayObjectService	Finished objects, for users.
+        archebase.data_gateway.v1.DataGatewayObjectService.ListObjects	The verified objects that the caller may see, newest first.
+        archebase.data_gateway.v1.DataGatewayObjectService.RequestDownload	A presigned GET for every file, in the order of the request.
+        archebase.data_gateway.v1.DataGatewayCopyService	Copies of objects to other stores, for users.
+        archebase.data_gateway.v1.DeviceInitService	How a device gets its key. No authorization: the device has none yet.
+        archebase.data_gateway.v1.DeviceInitService.InitDevice	The first key of a registered device; works once.
+        archebase.data_gateway.v1.DeviceInitService.ReinitDevice	A new key for an initialized device; the old one stops.
+        archebase.data_gateway.v1.InternalStorageService	Direct access to stored objects, for other services of the operator.
+        archebase.data_gateway.v1.InitDeviceRequest.device_id	`YYMMDD-NNNNNN`.
+        archebase.data_gateway.v1.ReinitDeviceRequest.device_id	`YYMMDD-NNNNNN`.
+        archebase.data_gateway.v1.InitDeviceResponse.api_key	The credential for ExchangeCredential; shown this once.
+        archebase.data_gateway.v1.UploadCredentials	Temporary credentials that reach exactly one object key.
+        archebase.data_gateway.v1.UploadCredentials.sts_expire_at_unix	Seconds since 1970.
+        archebase.data_gateway.v1.UploadCredentials.part_size_bytes	The size of every part but the last.
+        archebase.data_gateway.v1.CreateLogicalUploadRequest.restart_from_upload_id	The upload id that this attempt replaces; empty begins a new upload.
+        archebase.data_gateway.v1.CreateLogicalUploadResponse.logical_upload_id	Names the upload for life: letters, digits and hyphens.
+        archebase.data_gateway.v1.CreateLogicalUploadResponse.upload_id	Names this attempt.
+        archebase.data_gateway.v1.GetUploadRecoveryResponse.terminal_reason	Why it ended, if it did.
+        archebase.data_gateway.v1.GetUploadRecoveryResponse.oss_object_etag	As HEAD gives it, quotes included, once the object is whole.
+        archebase.data_gateway.v1.CompleteUploadRequest.completed_part_count	0 for an object that was put whole.
+        archebase.data_gateway.v1.CompleteUploadRequest.part_size_bytes	0 from clients that do not know it.
+        archebase.data_gateway.v1.CompleteUploadResponse.file_id	The object's id, as ListObjects has it.
+        archebase.data_gateway.v1.ListObjectsRequest.page_size	0 means 50; at most 1000.
+        archebase.data_gateway.v1.ListObjectsRequest.page_token	From the reply before, with the same filter.
+        archebase.data_gateway.v1.ListObjectsRequest.filter	Terms such as `status:verified`, all of which hold.
+        archebase.data_gateway.v1.ListObjectsRequest.order_by	`created`, `size` or `name`, and ` desc` for the largest first; empty = newest first, by the time of verification.
+        archebase.data_gateway.v1.DataObject	A stored object.
+        archebase.data_gateway.v1.DataObject.name	The file's name, fit for every file system; a device and a time where the client told none.
+        archebase.data_gateway.v1.DataObject.content_type	A media type, e.g. `video/mp4`; `application/octet-stream` where nothing is known.
+        archebase.data_gateway.v1.DataObject.device_id	Empty = uploaded by the site itself.
+        archebase.data_gateway.v1.DataObject.crc64_ecma	CRC-64/XZ of the bytes, as a decimal number; empty where it is not known.
+        archebase.data_gateway.v1.DataObject.recorded_from	The time that the content covers, where the client told it.
+        archebase.data_gateway.v1.DataObject.trashed_at	When it was moved to the trash; unset = it was not.
+        archebase.data_gateway.v1.ListObjectsResponse.next_page_token	Empty on the last page.
+        archebase.data_gateway.v1.DownloadObjectLocation.read	The answer names the file in its Content-Disposition.
+        archebase.data_gateway.v1.DownloadObjectLocation.name	The file's name and what can be compared with a file that is there already, as DataObject has them.
+        archebase.data_gateway.v1.RequestDownloadResponse.expires_at_unix	One expiry for all, in seconds since 1970.
+        archebase.data_gateway.v1.RequestDownloadResponse.large_file_threshold_bytes	From this size on, clients do well to fetch ranges.
+        archebase.data_gateway.v1.CreateCopyJobRequest.idempotency_key	The same key gives the same job.
+        archebase.data_gateway.v1.CopyDestination.key_template	`{file_id}` is replaced; empty means `{file_id}`.
+        archebase.data_gateway.v1.PresignedOperation	A request that carries its authorization in itself.
+        archebase.data_gateway.v1.PresignObjectRequest.expires_in_seconds	1 to 3600.
+        archebase.data_gateway.v1.ReadObjectRequest.max_bytes	A longer object is refused.
+        archebase.data_gateway.v1.UploadRecoveryAction	What the client does next.
+        archebase.data_gateway.v1.LogicalUploadStatus	Where an upload stands, over all its attempts.
+        archebase.data_gateway.v1.CopyJobStatus	Where a copy job stands.
+        archebase.data_gateway.v1.DataGatewayErrorCode	The detail codes of this package, as numbers. They travel as text, in ErrorDetail.code.
+        archebase.meta.v1.DeviceManagementService	Suites and devices. Replies are the resource itself.
+        archebase.meta.v1.DeviceManagementService.RegisterDevice	Makes a device known, so that it can be initialized.
+        archebase.meta.v1.DeviceManagementService.DisableDevice	Stops the device's key on its next call.
+        archebase.meta.v1.DeviceManagementService.RemoveDeviceFromSuite	Unbinds the device; stops its key on its next call.
+        archebase.meta.v1.DeviceManagementService.AllowReinit	With the reinit policy `window`: lets the device replace a key that is in use, for some minutes.
+        archebase.meta.v1.DeviceSuite	Devices of one site that work together.
+        archebase.meta.v1.DeviceSuite.name	`deviceSuites/ID`.
+        archebase.meta.v1.Device.name	`devices/260427-000001`.
+        archebase.meta.v1.Device.device_id	`YYMMDD-NNNNNN`.
+        archebase.meta.v1.Device.suite	The suite's name; empty = unbound.
+        archebase.meta.v1.RegisterDeviceRequest.device_id	Empty = assigned: today's date and six random digits.
+        archebase.meta.v1.UpdateDeviceRequest.replace_tags	Makes `tags` the whole set; else they are merged in.
+        archebase.events.v1.EventService.ListDeadLetters	Deliveries that the gateway gave up, oldest event first; an admin of SYSTEM who acts for no other organization sees all.
+        archebase.events.v1.EventService.RedeliverEvent	Tries a dead letter again, from the beginning.
+        archebase.events.v1.ListDeadLettersRequest.webhook	Only this webhook's; empty = all.
+        archebase.events.v1.ListDeadLettersRequest.page_size	0 means 50, above 1000 means 1000.
+        archebase.events.v1.DeadLetter	One event that one webhook did not take.
+        archebase.events.v1.DeadLetter.webhook	By its name in the configuration.
+        archebase.events.v1.DeadLetter.type	E.g. `object.verified`.
+        archebase.events.v1.DeadLetter.subject	E.g. `objects/FILE_ID`.
+        archebase.events.v1.DeadLetter.given_up_at	When the gateway gave up.
+        archebase.events.v1.DeadLetter.payload	The body that was sent, JSON.
+        archebase.events.v1.RedeliverEventRequest.webhook	Empty = every webhook whose dead letter it is.
+        archebase.events.v1.RedeliverEventResponse.webhooks	To which it will be sent.
+        archebase.auth.v1.IdentityManagementService.IssueSystemCredential	Gives a service account a new system credential. The one it had ends, and so do the tokens that were issued for it.
+        archebase.auth.v1.IdentityManagementService.RotateSigningKey	Has a new key sign access tokens. The older ones verify while a token that they signed can live.
+        archebase.auth.v1.IssueSystemCredentialResponse.credential	Shown this once.
+        archebase.auth.v1.RotateSigningKeyResponse.key_id	The `kid` of the key that signs from now on.
+        archebase.auth.v1.RotateSigningKeyResponse.older_key_ids	Those of the keys that go on verifying.
+        archebase.data_gateway.v1.ObjectManagementService.DeleteObject	Moves an object to the trash, or deletes it if the organization keeps no trash.
+        archebase.data_gateway.v1.ObjectManagementService.RestoreObject	Returns an object from the trash to the lists.
+        archebase.data_gateway.v1.ObjectManagementService.PurgeObject	Deletes an object in the trash permanently.
+        archebase.data_gateway.v1.ObjectManagementService.UpdateObject	Changes the tags of an object.
+        archebase.data_gateway.v1.ObjectManagementService.DeleteObjects	Deletes, as DeleteObject does, all objects that match a filter, in the background.
+        archebase.data_gateway.v1.ObjectManagementService.ListObjectOperations	Newest first.
+        archebase.data_gateway.v1.ObjectManagementService.CancelObjectOperation	What the operation did remains.
+        archebase.data_gateway.v1.ObjectManagementService.ListBadObjects	Objects whose bytes no longer match what was verified.
+        archebase.data_gateway.v1.ObjectManagementService.GetObject	One object with all that is known of it, good or bad.
+        archebase.data_gateway.v1.ObjectManagementService.GetStatistics	What is stored, and what came and went on each of the last days.
+        archebase.data_gateway.v1.ObjectManagementService.GetObjectFacets	How many objects match a filter, and by which values of device, site, day and tags they can be narrowed down.
+        archebase.data_gateway.v1.DeleteObjectResponse.purge_at	When the object will be deleted permanently; unset = it is deleted.
+        archebase.data_gateway.v1.RestoreObjectRequest.file_id	As in DeleteObject.
+        archebase.data_gateway.v1.PurgeObjectRequest.reason	Empty = the reason for which the object was moved to the trash.
+        archebase.data_gateway.v1.SetTrashSettingsRequest.days	How long objects stay in the trash; 0 = they are deleted at once.
+        archebase.data_gateway.v1.SetTrashSettingsRequest.dry_run	Only counts what the next sweep would delete.
+        archebase.data_gateway.v1.GetTrashSettingsResponse.trashed_objects	What is in the trash.
+        archebase.data_gateway.v1.UpdateObjectRequest.tags	Added to the object's tags, or instead of them with `replace_tags`.
+        archebase.data_gateway.v1.UpdateObjectRequest.remove_tags	Keys of tags to remove; keys that the object does not have are ignored.
+        archebase.data_gateway.v1.DeleteObjectsRequest.filter	As in ListObjects, not empty and without `trashed`. Ages count to this call; objects that are completed later stay.
+        archebase.data_gateway.v1.DeleteObjectsRequest.dry_run	Only counts what would be deleted.
+        archebase.data_gateway.v1.DeleteObjectsResponse.is_lower_bound	True = more objects than these may match: to count them all would take too long.
+        archebase.data_gateway.v1.DeleteObjectsResponse.operation	Unset after a dry run.
+        archebase.data_gateway.v1.ObjectOperation.created_by	As the audit log names them.
+        archebase.data_gateway.v1.ObjectOperation.deleted_objects	So far.
+        archebase.data_gateway.v1.ObjectOperation.progress_percent	How much of the organization's objects was looked at.
+        archebase.data_gateway.v1.RetentionRule.filter	As in ListObjects, without `trashed` and `age`: for example a tag, a device or a site.
+        archebase.data_gateway.v1.RetentionRule.days	0 = keep.
+        archebase.data_gateway.v1.SetRetentionRequest.days	For objects that no rule matches; 0 = keep.
+        archebase.data_gateway.v1.SetRetentionRequest.dry_run	Only counts what would go.
+        archebase.data_gateway.v1.SetRetentionRequest.rules	The first rule that matches an object decides. Only with `replace_rules`.
+        archebase.data_gateway.v1.SetRetentionRequest.replace_rules	False = the rules remain as they are.
+        archebase.data_gateway.v1.SetRetentionResponse.is_lower_bound	True = more objects than these may be affected: to count them all would take too long.
+        archebase.data_gateway.v1.ObjectDetails.device_id	Empty = uploaded by the site itself.
+        archebase.data_gateway.v1.ObjectDetails.organization	The organization's name.
+        archebase.data_gateway.v1.ObjectDetails.bucket	Where the object store has it.
+        archebase.data_gateway.v1.ObjectDetails.trashed_by	Of an object in the trash: who moved it there, as the audit log names them, why, and when it will be deleted.
+        archebase.data_gateway.v1.GetStatisticsRequest.days	0 means 30, at most 400.
+        archebase.data_gateway.v1.GetStatisticsResponse.stored_objects	Verified objects, and their bytes, now.
+        archebase.data_gateway.v1.GetStatisticsResponse.days	Today, by UTC, and the days before it, oldest first; also those on which nothing happened.
+        archebase.data_gateway.v1.GetObjectFacetsRequest.filter	As in ListObjects; empty = all objects.
+        archebase.data_gateway.v1.GetObjectFacetsResponse.count	How many objects match; with a filter at most 10000.
+        archebase.data_gateway.v1.GetObjectFacetsResponse.is_exact	False = more than `count` may match, and the facets are those of the objects that were counted.
+        archebase.data_gateway.v1.GetObjectFacetsResponse.facets	Device, site and day, then the 20 tags that most objects have.
+        archebase.data_gateway.v1.ObjectFacet.name	What a term of a filter begins with: `device`, `site`, `created` (days by UTC), or `raw_tags.KEY`.
+        archebase.data_gateway.v1.ObjectFacet.values	The 20 values with most objects; of days the latest.
+        archebase.data_gateway.v1.DailyStatistics.date	`2026-01-31`.
+        archebase.data_gateway.v1.DailyStatistics.stored_objects	At the day's end.
+        archebase.data_gateway.v1.DailyStatistics.arrived_objects	Verified that day.
+        archebase.data_gateway.v1.DailyStatistics.requested_objects	Files that RequestDownload handed out URLs for, and their sizes.
+        archebase.session.v1.SessionService.Logout	Revokes the refresh token and all that descend from the same login.
+        archebase.data_gateway.v1.UploadManagementService.ListUploads	Those of the caller's organization that were neither completed nor given up nor swept, the latest begun first. An admin of SYSTEM who acts for no other sees all.
+        archebase.data_gateway.v1.ListUploadsRequest.page_size	0 means 50, above 1000 means 1000.
+        archebase.data_gateway.v1.ListUploadsResponse.uploads	A page may come back short, even empty, with a next token.
+        archebase.data_gateway.v1.UploadUnderWay.device_id	Empty = of the site itself.
+        archebase.data_gateway.v1.UploadUnderWay.stored_bytes	Of parts that were acknowledged, or of the whole object.
+        archebase.data_gateway.v1.UploadUnderWay.part_count	Parts that were acknowledged.
+        archebase.data_gateway.v1.UploadUnderWay.part_size_bytes	The part size that the client was told.
+        archebase.data_gateway.v1.UploadUnderWay.is_whole	All bytes are there, and CompleteUpload has not been called yet.
+        archebase.data_gateway.v1.UploadUnderWay.session_ends_at	When the upload is swept, if nothing more comes.
+        archebase.data_gateway.v1.UploadUnderWay.file_name	What the client called the file when it began; empty = it has not said so yet.
+        archebase.data_gateway.v1.UploadUnderWay.file_size_bytes	The size that the client told when it began, in bytes; 0 = it has not said so yet.
+        """#
 }

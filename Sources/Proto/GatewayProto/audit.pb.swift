@@ -24,6 +24,10 @@ public enum AuditServiceMethods {
     public static let service = "archebase.auth.v1.AuditService"
     public static let listAuditLines = MethodDescriptor(service: service, name: "ListAuditLines", kind: .unary)
     public static let all: [MethodDescriptor] = [listAuditLines]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(listAuditLines, "GET", RouteTemplate([.literal("v1"), .literal("auditLines")]), messages: ("archebase.auth.v1.ListAuditLinesRequest", "archebase.auth.v1.ListAuditLinesResponse")),
+    ]
 }
 
 public struct AuditServiceClient<Transport: CallTransport>: Sendable {
@@ -240,16 +244,16 @@ extension FileDescriptor {
     public static let auditProto = FileDescriptor(
         name: "audit.proto",
         base64: """
-            CgthdWRpdC5wcm90bxIRYXJjaGViYXNlLmF1dGgudjEaH2dvb2dsZS9wcm90b2J1Zi90aW1lc3RhbXAucHJvdG8iqAEKFUxpc3RB\
-            dWRpdExpbmVzUmVxdWVzdBIwCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSBXNpbmNlEhsKCXBhZ2Vf\
-            c2l6ZRgCIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgDIAEoCVIJcGFnZVRva2VuEiEKDG5ld2VzdF9maXJzdBgEIAEoCFIL\
-            bmV3ZXN0Rmlyc3QidAoWTGlzdEF1ZGl0TGluZXNSZXNwb25zZRIyCgVsaW5lcxgBIAMoCzIcLmFyY2hlYmFzZS5hdXRoLnYxLkF1\
-            ZGl0TGluZVIFbGluZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIo4CCglBdWRpdExpbmUSFwoHbGlu\
-            ZV9pZBgBIAEoA1IGbGluZUlkEioKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFICYXQSFAoFYWN0b3IYAyAB\
-            KAlSBWFjdG9yEiIKDG9yZ2FuaXphdGlvbhgEIAEoCVIMb3JnYW5pemF0aW9uEhYKBmFjdGlvbhgFIAEoCVIGYWN0aW9uEhYKBnRh\
-            cmdldBgGIAEoCVIGdGFyZ2V0EhIKBHBlZXIYByABKAlSBHBlZXISFgoGcmVzdWx0GAggASgJUgZyZXN1bHQSFAoFY291bnQYCSAB\
-            KANSBWNvdW50EhAKA2lkcxgKIAMoCVIDaWRzMnUKDEF1ZGl0U2VydmljZRJlCg5MaXN0QXVkaXRMaW5lcxIoLmFyY2hlYmFzZS5h\
-            dXRoLnYxLkxpc3RBdWRpdExpbmVzUmVxdWVzdBopLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBdWRpdExpbmVzUmVzcG9uc2ViBnBy\
-            b3RvMw==
+            CgthdWRpdC5wcm90bxIRYXJjaGViYXNlLmF1dGgudjEaHGdvb2dsZS9hcGkvYW5ub3RhdGlvbnMucHJvdG8aH2dvb2dsZS9wcm90\
+            b2J1Zi90aW1lc3RhbXAucHJvdG8iqAEKFUxpc3RBdWRpdExpbmVzUmVxdWVzdBIwCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90\
+            b2J1Zi5UaW1lc3RhbXBSBXNpbmNlEhsKCXBhZ2Vfc2l6ZRgCIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgDIAEoCVIJcGFn\
+            ZVRva2VuEiEKDG5ld2VzdF9maXJzdBgEIAEoCFILbmV3ZXN0Rmlyc3QidAoWTGlzdEF1ZGl0TGluZXNSZXNwb25zZRIyCgVsaW5l\
+            cxgBIAMoCzIcLmFyY2hlYmFzZS5hdXRoLnYxLkF1ZGl0TGluZVIFbGluZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0\
+            UGFnZVRva2VuIo4CCglBdWRpdExpbmUSFwoHbGluZV9pZBgBIAEoA1IGbGluZUlkEioKAmF0GAIgASgLMhouZ29vZ2xlLnByb3Rv\
+            YnVmLlRpbWVzdGFtcFICYXQSFAoFYWN0b3IYAyABKAlSBWFjdG9yEiIKDG9yZ2FuaXphdGlvbhgEIAEoCVIMb3JnYW5pemF0aW9u\
+            EhYKBmFjdGlvbhgFIAEoCVIGYWN0aW9uEhYKBnRhcmdldBgGIAEoCVIGdGFyZ2V0EhIKBHBlZXIYByABKAlSBHBlZXISFgoGcmVz\
+            dWx0GAggASgJUgZyZXN1bHQSFAoFY291bnQYCSABKANSBWNvdW50EhAKA2lkcxgKIAMoCVIDaWRzMo0BCgxBdWRpdFNlcnZpY2US\
+            fQoOTGlzdEF1ZGl0TGluZXMSKC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0QXVkaXRMaW5lc1JlcXVlc3QaKS5hcmNoZWJhc2UuYXV0\
+            aC52MS5MaXN0QXVkaXRMaW5lc1Jlc3BvbnNlIhaC0+STAhASDi92MS9hdWRpdExpbmVzYgZwcm90bzM=
             """)
 }

@@ -34,6 +34,12 @@ public enum AuthServiceMethods {
     public static let login = MethodDescriptor(service: service, name: "Login", kind: .unary)
     public static let refreshToken = MethodDescriptor(service: service, name: "RefreshToken", kind: .unary)
     public static let all: [MethodDescriptor] = [exchangeCredential, login, refreshToken]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(exchangeCredential, "POST", RouteTemplate([.literal("v1"), .literal("tokens")], verb: "exchange"), body: .whole, messages: ("archebase.auth.v1.ExchangeCredentialRequest", "archebase.auth.v1.ExchangeCredentialResponse")),
+        HTTPRoute(login, "POST", RouteTemplate([.literal("v1"), .literal("sessions")]), body: .whole, messages: ("archebase.auth.v1.LoginRequest", "archebase.auth.v1.LoginResponse")),
+        HTTPRoute(refreshToken, "POST", RouteTemplate([.literal("v1"), .literal("sessions")], verb: "refresh"), body: .whole, messages: ("archebase.auth.v1.RefreshTokenRequest", "archebase.auth.v1.RefreshTokenResponse")),
+    ]
 }
 
 /// How devices, sites and people get access tokens.
@@ -77,6 +83,10 @@ public enum SystemAuthServiceMethods {
     public static let service = "archebase.auth.v1.SystemAuthService"
     public static let exchangeSystemCredential = MethodDescriptor(service: service, name: "ExchangeSystemCredential", kind: .unary)
     public static let all: [MethodDescriptor] = [exchangeSystemCredential]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(exchangeSystemCredential, "POST", RouteTemplate([.literal("v1"), .literal("tokens")], verb: "exchangeSystem"), body: .whole, messages: ("archebase.auth.v1.ExchangeSystemCredentialRequest", "archebase.auth.v1.ExchangeSystemCredentialResponse")),
+    ]
 }
 
 /// How service accounts of the SYSTEM organization get access tokens.
@@ -191,6 +201,30 @@ public enum AdminAuthServiceMethods {
     public static let updateOrganization = MethodDescriptor(service: service, name: "UpdateOrganization", kind: .unary)
     public static let deleteOrganization = MethodDescriptor(service: service, name: "DeleteOrganization", kind: .unary)
     public static let all: [MethodDescriptor] = [createSite, getSite, listSites, enableSite, disableSite, updateSite, deleteSite, createSiteApiKey, createOrRotateDeviceApiKey, getApiKey, listApiKeys, updateApiKey, enableApiKey, disableApiKey, rotateApiKeySecret, deleteApiKey, createOrganization, getOrganization, listOrganizations, updateOrganization, deleteOrganization]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(createSite, "POST", RouteTemplate([.literal("v1"), .literal("sites")]), body: .whole, messages: ("archebase.auth.v1.CreateSiteRequest", "archebase.auth.v1.CreateSiteResponse")),
+        HTTPRoute(getSite, "GET", RouteTemplate([.literal("v1"), .literal("sites"), .single], [.init("site_id", 2..<3)]), messages: ("archebase.auth.v1.GetSiteRequest", "archebase.auth.v1.GetSiteResponse")),
+        HTTPRoute(listSites, "GET", RouteTemplate([.literal("v1"), .literal("sites")]), messages: ("archebase.auth.v1.ListSitesRequest", "archebase.auth.v1.ListSitesResponse")),
+        HTTPRoute(enableSite, "POST", RouteTemplate([.literal("v1"), .literal("sites"), .single], [.init("site_id", 2..<3)], verb: "enable"), body: .whole, messages: ("archebase.auth.v1.EnableSiteRequest", "archebase.auth.v1.EnableSiteResponse")),
+        HTTPRoute(disableSite, "POST", RouteTemplate([.literal("v1"), .literal("sites"), .single], [.init("site_id", 2..<3)], verb: "disable"), body: .whole, messages: ("archebase.auth.v1.DisableSiteRequest", "archebase.auth.v1.DisableSiteResponse")),
+        HTTPRoute(updateSite, "PATCH", RouteTemplate([.literal("v1"), .literal("sites"), .single], [.init("site_id", 2..<3)]), body: .whole, messages: ("archebase.auth.v1.UpdateSiteRequest", "archebase.auth.v1.UpdateSiteResponse")),
+        HTTPRoute(deleteSite, "DELETE", RouteTemplate([.literal("v1"), .literal("sites"), .single], [.init("site_id", 2..<3)]), messages: ("archebase.auth.v1.DeleteSiteRequest", "archebase.auth.v1.DeleteSiteResponse")),
+        HTTPRoute(createSiteApiKey, "POST", RouteTemplate([.literal("v1"), .literal("sites"), .single, .literal("apiKeys")], [.init("site_id", 2..<3)]), body: .whole, messages: ("archebase.auth.v1.CreateSiteApiKeyRequest", "archebase.auth.v1.CreateSiteApiKeyResponse")),
+        HTTPRoute(createOrRotateDeviceApiKey, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single, .literal("apiKey")], [.init("device_id", 2..<3)]), body: .whole, messages: ("archebase.auth.v1.CreateOrRotateDeviceApiKeyRequest", "archebase.auth.v1.CreateOrRotateDeviceApiKeyResponse")),
+        HTTPRoute(getApiKey, "GET", RouteTemplate([.literal("v1"), .literal("apiKeys"), .single], [.init("api_key_id", 2..<3)]), messages: ("archebase.auth.v1.GetApiKeyRequest", "archebase.auth.v1.GetApiKeyResponse")),
+        HTTPRoute(listApiKeys, "GET", RouteTemplate([.literal("v1"), .literal("apiKeys")]), messages: ("archebase.auth.v1.ListApiKeysRequest", "archebase.auth.v1.ListApiKeysResponse")),
+        HTTPRoute(updateApiKey, "PATCH", RouteTemplate([.literal("v1"), .literal("apiKeys"), .single], [.init("api_key_id", 2..<3)]), body: .whole, messages: ("archebase.auth.v1.UpdateApiKeyRequest", "archebase.auth.v1.UpdateApiKeyResponse")),
+        HTTPRoute(enableApiKey, "POST", RouteTemplate([.literal("v1"), .literal("apiKeys"), .single], [.init("api_key_id", 2..<3)], verb: "enable"), body: .whole, messages: ("archebase.auth.v1.EnableApiKeyRequest", "archebase.auth.v1.EnableApiKeyResponse")),
+        HTTPRoute(disableApiKey, "POST", RouteTemplate([.literal("v1"), .literal("apiKeys"), .single], [.init("api_key_id", 2..<3)], verb: "disable"), body: .whole, messages: ("archebase.auth.v1.DisableApiKeyRequest", "archebase.auth.v1.DisableApiKeyResponse")),
+        HTTPRoute(rotateApiKeySecret, "POST", RouteTemplate([.literal("v1"), .literal("apiKeys"), .single], [.init("api_key_id", 2..<3)], verb: "rotate"), body: .whole, messages: ("archebase.auth.v1.RotateApiKeySecretRequest", "archebase.auth.v1.RotateApiKeySecretResponse")),
+        HTTPRoute(deleteApiKey, "DELETE", RouteTemplate([.literal("v1"), .literal("apiKeys"), .single], [.init("api_key_id", 2..<3)]), messages: ("archebase.auth.v1.DeleteApiKeyRequest", "archebase.auth.v1.DeleteApiKeyResponse")),
+        HTTPRoute(createOrganization, "POST", RouteTemplate([.literal("v1"), .literal("organizations")]), body: .whole, messages: ("archebase.auth.v1.CreateOrganizationRequest", "archebase.auth.v1.CreateOrganizationResponse")),
+        HTTPRoute(getOrganization, "GET", RouteTemplate([.literal("v1"), .literal("organizations"), .single], [.init("organization", 2..<3)]), messages: ("archebase.auth.v1.GetOrganizationRequest", "archebase.auth.v1.GetOrganizationResponse")),
+        HTTPRoute(listOrganizations, "GET", RouteTemplate([.literal("v1"), .literal("organizations")]), messages: ("archebase.auth.v1.ListOrganizationsRequest", "archebase.auth.v1.ListOrganizationsResponse")),
+        HTTPRoute(updateOrganization, "PATCH", RouteTemplate([.literal("v1"), .literal("organizations"), .single], [.init("organization", 2..<3)]), body: .whole, messages: ("archebase.auth.v1.UpdateOrganizationRequest", "archebase.auth.v1.UpdateOrganizationResponse")),
+        HTTPRoute(deleteOrganization, "DELETE", RouteTemplate([.literal("v1"), .literal("organizations"), .single], [.init("organization", 2..<3)]), messages: ("archebase.auth.v1.DeleteOrganizationRequest", "archebase.auth.v1.DeleteOrganizationResponse")),
+    ]
 }
 
 /// Sites, API keys and organizations, for administrators.
@@ -320,6 +354,14 @@ public enum UserAuthServiceMethods {
     public static let updateUser = MethodDescriptor(service: service, name: "UpdateUser", kind: .unary)
     public static let deleteUser = MethodDescriptor(service: service, name: "DeleteUser", kind: .unary)
     public static let all: [MethodDescriptor] = [createUser, getUser, listUsers, updateUser, deleteUser]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(createUser, "POST", RouteTemplate([.literal("v1"), .literal("users")]), body: .whole, messages: ("archebase.auth.v1.CreateUserRequest", "archebase.auth.v1.CreateUserResponse")),
+        HTTPRoute(getUser, "GET", RouteTemplate([.literal("v1"), .literal("users"), .single], [.init("user_name", 2..<3)]), messages: ("archebase.auth.v1.GetUserRequest", "archebase.auth.v1.GetUserResponse")),
+        HTTPRoute(listUsers, "GET", RouteTemplate([.literal("v1"), .literal("users")]), messages: ("archebase.auth.v1.ListUsersRequest", "archebase.auth.v1.ListUsersResponse")),
+        HTTPRoute(updateUser, "PATCH", RouteTemplate([.literal("v1"), .literal("users"), .single], [.init("user_name", 2..<3)]), body: .whole, messages: ("archebase.auth.v1.UpdateUserRequest", "archebase.auth.v1.UpdateUserResponse")),
+        HTTPRoute(deleteUser, "DELETE", RouteTemplate([.literal("v1"), .literal("users"), .single], [.init("user_name", 2..<3)]), messages: ("archebase.auth.v1.DeleteUserRequest", "archebase.auth.v1.DeleteUserResponse")),
+    ]
 }
 
 /// Users of the caller's organization, for administrators.
@@ -3119,149 +3161,162 @@ extension FileDescriptor {
     public static let authProto = FileDescriptor(
         name: "auth.proto",
         base64: """
-            CgphdXRoLnByb3RvEhFhcmNoZWJhc2UuYXV0aC52MRofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byI7ChlFeGNoYW5n\
-            ZUNyZWRlbnRpYWxSZXF1ZXN0Eh4KCmNyZWRlbnRpYWwYASABKAlSCmNyZWRlbnRpYWwiyAEKGkV4Y2hhbmdlQ3JlZGVudGlhbFJl\
-            c3BvbnNlEiEKDGFjY2Vzc190b2tlbhgBIAEoCVILYWNjZXNzVG9rZW4SJgoPZXhwaXJlc19hdF91bml4GAIgASgDUg1leHBpcmVz\
-            QXRVbml4Eh0KCnRva2VuX3R5cGUYAyABKAlSCXRva2VuVHlwZRJACglwcmluY2lwYWwYBCABKAsyIi5hcmNoZWJhc2UuYXV0aC52\
-            MS5BcGlLZXlQcmluY2lwYWxSCXByaW5jaXBhbCJrCgxMb2dpblJlcXVlc3QSIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6\
-            YXRpb24SGwoJdXNlcl9uYW1lGAIgASgJUgh1c2VyTmFtZRIaCghwYXNzd29yZBgDIAEoCVIIcGFzc3dvcmQipQIKDUxvZ2luUmVz\
-            cG9uc2USIQoMYWNjZXNzX3Rva2VuGAEgASgJUgthY2Nlc3NUb2tlbhI+ChxhY2Nlc3NfdG9rZW5fZXhwaXJlc19hdF91bml4GAIg\
-            ASgDUhhhY2Nlc3NUb2tlbkV4cGlyZXNBdFVuaXgSIwoNcmVmcmVzaF90b2tlbhgDIAEoCVIMcmVmcmVzaFRva2VuEkAKHXJlZnJl\
-            c2hfdG9rZW5fZXhwaXJlc19hdF91bml4GAQgASgDUhlyZWZyZXNoVG9rZW5FeHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYBSAB\
-            KAlSCXRva2VuVHlwZRIrCgR1c2VyGAYgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNlciI6ChNSZWZyZXNoVG9rZW5S\
-            ZXF1ZXN0EiMKDXJlZnJlc2hfdG9rZW4YASABKAlSDHJlZnJlc2hUb2tlbiKsAgoUUmVmcmVzaFRva2VuUmVzcG9uc2USIQoMYWNj\
-            ZXNzX3Rva2VuGAEgASgJUgthY2Nlc3NUb2tlbhI+ChxhY2Nlc3NfdG9rZW5fZXhwaXJlc19hdF91bml4GAIgASgDUhhhY2Nlc3NU\
-            b2tlbkV4cGlyZXNBdFVuaXgSIwoNcmVmcmVzaF90b2tlbhgDIAEoCVIMcmVmcmVzaFRva2VuEkAKHXJlZnJlc2hfdG9rZW5fZXhw\
-            aXJlc19hdF91bml4GAQgASgDUhlyZWZyZXNoVG9rZW5FeHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYBSABKAlSCXRva2VuVHlw\
-            ZRIrCgR1c2VyGAYgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNlciJBCh9FeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWxS\
-            ZXF1ZXN0Eh4KCmNyZWRlbnRpYWwYASABKAlSCmNyZWRlbnRpYWwi5QEKIEV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlc3BvbnNl\
-            EiEKDGFjY2Vzc190b2tlbhgBIAEoCVILYWNjZXNzVG9rZW4SPgocYWNjZXNzX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgCIAEoA1IY\
-            YWNjZXNzVG9rZW5FeHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYAyABKAlSCXRva2VuVHlwZRIiCgxvcmdhbml6YXRpb24YBCAB\
-            KAlSDG9yZ2FuaXphdGlvbhIbCgl1c2VyX25hbWUYBSABKAlSCHVzZXJOYW1lItMCCgRVc2VyEiIKDG9yZ2FuaXphdGlvbhgBIAEo\
-            CVIMb3JnYW5pemF0aW9uEhsKCXVzZXJfbmFtZRgCIAEoCVIIdXNlck5hbWUSEgoEcm9sZRgDIAEoCVIEcm9sZRI+Cg1sYXN0X2xv\
-            Z2luX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFILbGFzdExvZ2luQXQSOQoKY3JlYXRlZF9hdBgFIAEoCzIa\
-            Lmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVm\
-            LlRpbWVzdGFtcFIJdXBkYXRlZEF0EicKD29yZ2FuaXphdGlvbl9pZBgIIAEoA1IOb3JnYW5pemF0aW9uSWQSFwoHdXNlcl9pZBgJ\
-            IAEoA1IGdXNlcklkIp0CCgxPcmdhbml6YXRpb24SIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24SIQoMZGlzcGxh\
-            eV9uYW1lGAIgASgJUgtkaXNwbGF5TmFtZRI5CgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJ\
-            Y3JlYXRlZEF0EjkKCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgl1cGRhdGVkQXQSUAoRb3Jn\
-            YW5pemF0aW9uX2tpbmQYBSABKA4yIy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25LaW5kUhBvcmdhbml6YXRpb25LaW5k\
-            IsEBCgRTaXRlEhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBISCgRuYW1lGAIgASgJUgRuYW1lEhYKBnN0YXR1cxgDIAEoBVIGc3Rh\
-            dHVzEjkKCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBkYXRlZF9h\
-            dBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXVwZGF0ZWRBdCLeAQoPQXBpS2V5UHJpbmNpcGFsEhcKB3NpdGVf\
-            aWQYASABKANSBnNpdGVJZBIcCgphcGlfa2V5X2lkGAIgASgJUghhcGlLZXlJZBIZCghrZXlfbmFtZRgDIAEoCVIHa2V5TmFtZRJB\
-            Cgpvd25lcl9raW5kGAQgASgOMiIuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5T3duZXJLaW5kUglvd25lcktpbmQSGwoJZGV2aWNl\
-            X2lkGAUgASgJUghkZXZpY2VJZBIZCghzdWl0ZV9pZBgGIAEoCVIHc3VpdGVJZCKUAgoGQXBpS2V5EhwKCmFwaV9rZXlfaWQYASAB\
-            KAlSCGFwaUtleUlkEhkKCGtleV9uYW1lGAIgASgJUgdrZXlOYW1lEhYKBnN0YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmV4cGlyZWRf\
-            YXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUglleHBpcmVkQXQSPAoMbGFzdF91c2VkX2F0GAUgASgLMhouZ29v\
-            Z2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKbGFzdFVzZWRBdBJACglwcmluY2lwYWwYBiABKAsyIi5hcmNoZWJhc2UuYXV0aC52MS5B\
-            cGlLZXlQcmluY2lwYWxSCXByaW5jaXBhbCI/ChFDcmVhdGVTaXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lEhYKBnN0YXR1\
-            cxgCIAEoBVIGc3RhdHVzIkEKEkNyZWF0ZVNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuU2l0\
-            ZVIEc2l0ZSIpCg5HZXRTaXRlUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQiPgoPR2V0U2l0ZVJlc3BvbnNlEisKBHNp\
-            dGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIhIKEExpc3RTaXRlc1JlcXVlc3QiQgoRTGlzdFNpdGVzUmVz\
-            cG9uc2USLQoFc2l0ZXMYASADKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgVzaXRlcyIsChFFbmFibGVTaXRlUmVxdWVzdBIX\
-            CgdzaXRlX2lkGAEgASgDUgZzaXRlSWQiQQoSRW5hYmxlU2l0ZVJlc3BvbnNlEisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0\
-            aC52MS5TaXRlUgRzaXRlIi0KEkRpc2FibGVTaXRlUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQiQgoTRGlzYWJsZVNp\
-            dGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuU2l0ZVIEc2l0ZSJ2ChFVcGRhdGVTaXRlUmVxdWVz\
-            dBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSFwoEbmFtZRgCIAEoCUgAUgRuYW1liAEBEhsKBnN0YXR1cxgDIAEoBUgBUgZzdGF0\
-            dXOIAQFCBwoFX25hbWVCCQoHX3N0YXR1cyJBChJVcGRhdGVTaXRlUmVzcG9uc2USKwoEc2l0ZRgBIAEoCzIXLmFyY2hlYmFzZS5h\
-            dXRoLnYxLlNpdGVSBHNpdGUiLAoRRGVsZXRlU2l0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkIhQKEkRlbGV0ZVNp\
-            dGVSZXNwb25zZSKgAQoXQ3JlYXRlU2l0ZUFwaUtleVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEhkKCGtleV9uYW1l\
-            GAIgASgJUgdrZXlOYW1lEhYKBnN0YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmV4cGlyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9i\
-            dWYuVGltZXN0YW1wUglleHBpcmVkQXQibgoYQ3JlYXRlU2l0ZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNo\
-            ZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleRIeCgpjcmVkZW50aWFsGAIgASgJUgpjcmVkZW50aWFsIoACCiFDcmVhdGVPclJv\
-            dGF0ZURldmljZUFwaUtleVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghkZXZpY2VJZBIZCghrZXlfbmFtZRgCIAEoCVIHa2V5\
-            TmFtZRIWCgZzdGF0dXMYAyABKAVSBnN0YXR1cxI5CgpleHBpcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFt\
-            cFIJZXhwaXJlZEF0ElAKDW11dGF0aW9uX21vZGUYBSABKA4yKy5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VBcGlLZXlNdXRhdGlv\
-            bk1vZGVSDG11dGF0aW9uTW9kZSJ4CiJDcmVhdGVPclJvdGF0ZURldmljZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsy\
-            GS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleRIeCgpjcmVkZW50aWFsGAIgASgJUgpjcmVkZW50aWFsIjAKEEdldEFw\
-            aUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCVIIYXBpS2V5SWQiRwoRR2V0QXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgB\
-            IAEoCzIZLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleVIGYXBpS2V5Io0BChJMaXN0QXBpS2V5c1JlcXVlc3QSFwoHc2l0ZV9pZBgB\
-            IAEoA1IGc2l0ZUlkEkEKCm93bmVyX2tpbmQYAiABKA4yIi5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlPd25lcktpbmRSCW93bmVy\
-            S2luZBIbCglkZXZpY2VfaWQYAyABKAlSCGRldmljZUlkIksKE0xpc3RBcGlLZXlzUmVzcG9uc2USNAoIYXBpX2tleXMYASADKAsy\
-            GS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSB2FwaUtleXMiMwoTRW5hYmxlQXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEg\
-            ASgJUghhcGlLZXlJZCJKChRFbmFibGVBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEu\
-            QXBpS2V5UgZhcGlLZXkiNAoURGlzYWJsZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCVIIYXBpS2V5SWQiSwoVRGlz\
-            YWJsZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleSLtAQoT\
-            VXBkYXRlQXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZBIeCghrZXlfbmFtZRgCIAEoCUgAUgdrZXlO\
-            YW1liAEBEhsKBnN0YXR1cxgDIAEoBUgBUgZzdGF0dXOIAQESOQoKZXhwaXJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5U\
-            aW1lc3RhbXBSCWV4cGlyZWRBdBIoChBjbGVhcl9leHBpcmVkX2F0GAUgASgIUg5jbGVhckV4cGlyZWRBdEILCglfa2V5X25hbWVC\
-            CQoHX3N0YXR1cyJKChRVcGRhdGVBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBp\
-            S2V5UgZhcGlLZXkiOQoZUm90YXRlQXBpS2V5U2VjcmV0UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJwChpS\
-            b3RhdGVBcGlLZXlTZWNyZXRSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlL\
-            ZXkSHgoKY3JlZGVudGlhbBgCIAEoCVIKY3JlZGVudGlhbCIzChNEZWxldGVBcGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASAB\
-            KAlSCGFwaUtleUlkIhYKFERlbGV0ZUFwaUtleVJlc3BvbnNlItcBChlDcmVhdGVPcmdhbml6YXRpb25SZXF1ZXN0EiIKDG9yZ2Fu\
-            aXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSOQoZYm9vdHN0cmFw\
-            X2FkbWluX3VzZXJfbmFtZRgDIAEoCVIWYm9vdHN0cmFwQWRtaW5Vc2VyTmFtZRI4Chhib290c3RyYXBfYWRtaW5fcGFzc3dvcmQY\
-            BCABKAlSFmJvb3RzdHJhcEFkbWluUGFzc3dvcmQiowEKGkNyZWF0ZU9yZ2FuaXphdGlvblJlc3BvbnNlEkMKDG9yZ2FuaXphdGlv\
-            bhgBIAEoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblIMb3JnYW5pemF0aW9uEkAKD2Jvb3RzdHJhcF9hZG1pbhgC\
-            IAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSDmJvb3RzdHJhcEFkbWluIjwKFkdldE9yZ2FuaXphdGlvblJlcXVlc3QSIgoM\
-            b3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24iXgoXR2V0T3JnYW5pemF0aW9uUmVzcG9uc2USQwoMb3JnYW5pemF0aW9u\
-            GAEgASgLMh8uYXJjaGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uUgxvcmdhbml6YXRpb24iGgoYTGlzdE9yZ2FuaXphdGlvbnNS\
-            ZXF1ZXN0ImIKGUxpc3RPcmdhbml6YXRpb25zUmVzcG9uc2USRQoNb3JnYW5pemF0aW9ucxgBIAMoCzIfLmFyY2hlYmFzZS5hdXRo\
-            LnYxLk9yZ2FuaXphdGlvblINb3JnYW5pemF0aW9ucyJ4ChlVcGRhdGVPcmdhbml6YXRpb25SZXF1ZXN0EiIKDG9yZ2FuaXphdGlv\
-            bhgBIAEoCVIMb3JnYW5pemF0aW9uEiYKDGRpc3BsYXlfbmFtZRgCIAEoCUgAUgtkaXNwbGF5TmFtZYgBAUIPCg1fZGlzcGxheV9u\
-            YW1lImEKGlVwZGF0ZU9yZ2FuaXphdGlvblJlc3BvbnNlEkMKDG9yZ2FuaXphdGlvbhgBIAEoCzIfLmFyY2hlYmFzZS5hdXRoLnYx\
-            Lk9yZ2FuaXphdGlvblIMb3JnYW5pemF0aW9uIj8KGURlbGV0ZU9yZ2FuaXphdGlvblJlcXVlc3QSIgoMb3JnYW5pemF0aW9uGAEg\
-            ASgJUgxvcmdhbml6YXRpb24iHAoaRGVsZXRlT3JnYW5pemF0aW9uUmVzcG9uc2UiYAoRQ3JlYXRlVXNlclJlcXVlc3QSGwoJdXNl\
-            cl9uYW1lGAEgASgJUgh1c2VyTmFtZRIaCghwYXNzd29yZBgCIAEoCVIIcGFzc3dvcmQSEgoEcm9sZRgDIAEoCVIEcm9sZSJBChJD\
-            cmVhdGVVc2VyUmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiLQoOR2V0VXNlclJl\
-            cXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZSI+Cg9HZXRVc2VyUmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hl\
-            YmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiEgoQTGlzdFVzZXJzUmVxdWVzdCJCChFMaXN0VXNlcnNSZXNwb25zZRItCgV1c2VycxgB\
-            IAMoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBXVzZXJzIoABChFVcGRhdGVVc2VyUmVxdWVzdBIbCgl1c2VyX25hbWUYASAB\
-            KAlSCHVzZXJOYW1lEh8KCHBhc3N3b3JkGAIgASgJSABSCHBhc3N3b3JkiAEBEhcKBHJvbGUYAyABKAlIAVIEcm9sZYgBAUILCglf\
-            cGFzc3dvcmRCBwoFX3JvbGUiQQoSVXBkYXRlVXNlclJlc3BvbnNlEisKBHVzZXIYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5V\
-            c2VyUgR1c2VyIjAKEURlbGV0ZVVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUiFAoSRGVsZXRlVXNlclJl\
-            c3BvbnNlKnMKEE9yZ2FuaXphdGlvbktpbmQSIQodT1JHQU5JWkFUSU9OX0tJTkRfVU5TUEVDSUZJRUQQABIeChpPUkdBTklaQVRJ\
-            T05fS0lORF9CVVNJTkVTUxABEhwKGE9SR0FOSVpBVElPTl9LSU5EX1NZU1RFTRACKnEKD0FwaUtleU93bmVyS2luZBIiCh5BUElf\
-            S0VZX09XTkVSX0tJTkRfVU5TUEVDSUZJRUQQABIbChdBUElfS0VZX09XTkVSX0tJTkRfU0lURRABEh0KGUFQSV9LRVlfT1dORVJf\
-            S0lORF9ERVZJQ0UQAiqkAQoYRGV2aWNlQXBpS2V5TXV0YXRpb25Nb2RlEiwKKERFVklDRV9BUElfS0VZX01VVEFUSU9OX01PREVf\
-            VU5TUEVDSUZJRUQQABIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RFX0NSRUFURV9PTkxZEAESLAooREVWSUNFX0FQSV9L\
-            RVlfTVVUQVRJT05fTU9ERV9ST1RBVEVfT05MWRACKuIBCg1BdXRoRXJyb3JDb2RlEh8KG0FVVEhfRVJST1JfQ09ERV9VTlNQRUNJ\
-            RklFRBAAEiYKIkFVVEhfRVJST1JfQ09ERV9JTlZBTElEX0NSRURFTlRJQUwQARIgChxBVVRIX0VSUk9SX0NPREVfS0VZX0RJU0FC\
-            TEVEEAISHwobQVVUSF9FUlJPUl9DT0RFX0tFWV9FWFBJUkVEEAMSIQodQVVUSF9FUlJPUl9DT0RFX1NJVEVfRElTQUJMRUQQBBIi\
-            Ch5BVVRIX0VSUk9SX0NPREVfSU5URVJOQUxfRVJST1IQBTKtAgoLQXV0aFNlcnZpY2UScQoSRXhjaGFuZ2VDcmVkZW50aWFsEiwu\
-            YXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VDcmVkZW50aWFsUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLkV4Y2hhbmdlQ3Jl\
-            ZGVudGlhbFJlc3BvbnNlEkoKBUxvZ2luEh8uYXJjaGViYXNlLmF1dGgudjEuTG9naW5SZXF1ZXN0GiAuYXJjaGViYXNlLmF1dGgu\
-            djEuTG9naW5SZXNwb25zZRJfCgxSZWZyZXNoVG9rZW4SJi5hcmNoZWJhc2UuYXV0aC52MS5SZWZyZXNoVG9rZW5SZXF1ZXN0Gicu\
-            YXJjaGViYXNlLmF1dGgudjEuUmVmcmVzaFRva2VuUmVzcG9uc2UymQEKEVN5c3RlbUF1dGhTZXJ2aWNlEoMBChhFeGNoYW5nZVN5\
-            c3RlbUNyZWRlbnRpYWwSMi5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0GjMuYXJjaGVi\
-            YXNlLmF1dGgudjEuRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsUmVzcG9uc2UygBEKEEFkbWluQXV0aFNlcnZpY2USWQoKQ3JlYXRl\
-            U2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZVJl\
-            c3BvbnNlElUKB0dldFNpdGUSIS5hcmNoZWJhc2UuYXV0aC52MS5HZXRTaXRlUmVxdWVzdBoiLmFyY2hlYmFzZS5hdXRoLnYxLkdl\
-            dFNpdGVSZXNwb25zZSIDkAIBElsKCUxpc3RTaXRlcxIjLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RTaXRlc1JlcXVlc3QaJC5hcmNo\
-            ZWJhc2UuYXV0aC52MS5MaXN0U2l0ZXNSZXNwb25zZSIDkAIBElkKCkVuYWJsZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5FbmFi\
-            bGVTaXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZVNpdGVSZXNwb25zZRJcCgtEaXNhYmxlU2l0ZRIlLmFyY2hl\
-            YmFzZS5hdXRoLnYxLkRpc2FibGVTaXRlUmVxdWVzdBomLmFyY2hlYmFzZS5hdXRoLnYxLkRpc2FibGVTaXRlUmVzcG9uc2USWQoK\
-            VXBkYXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRl\
-            U2l0ZVJlc3BvbnNlElkKCkRlbGV0ZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVTaXRlUmVxdWVzdBolLmFyY2hlYmFz\
-            ZS5hdXRoLnYxLkRlbGV0ZVNpdGVSZXNwb25zZRJrChBDcmVhdGVTaXRlQXBpS2V5EiouYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRl\
-            U2l0ZUFwaUtleVJlcXVlc3QaKy5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlQXBpS2V5UmVzcG9uc2USiQEKGkNyZWF0ZU9y\
-            Um90YXRlRGV2aWNlQXBpS2V5EjQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXF1ZXN0GjUu\
-            YXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXNwb25zZRJbCglHZXRBcGlLZXkSIy5hcmNoZWJh\
-            c2UuYXV0aC52MS5HZXRBcGlLZXlSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuR2V0QXBpS2V5UmVzcG9uc2UiA5ACARJhCgtM\
-            aXN0QXBpS2V5cxIlLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBomLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RB\
-            cGlLZXlzUmVzcG9uc2UiA5ACARJfCgxVcGRhdGVBcGlLZXkSJi5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVBcGlLZXlSZXF1ZXN0\
-            GicuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlQXBpS2V5UmVzcG9uc2USXwoMRW5hYmxlQXBpS2V5EiYuYXJjaGViYXNlLmF1dGgu\
-            djEuRW5hYmxlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZUFwaUtleVJlc3BvbnNlEmIKDURpc2FibGVB\
-            cGlLZXkSJy5hcmNoZWJhc2UuYXV0aC52MS5EaXNhYmxlQXBpS2V5UmVxdWVzdBooLmFyY2hlYmFzZS5hdXRoLnYxLkRpc2FibGVB\
-            cGlLZXlSZXNwb25zZRJxChJSb3RhdGVBcGlLZXlTZWNyZXQSLC5hcmNoZWJhc2UuYXV0aC52MS5Sb3RhdGVBcGlLZXlTZWNyZXRS\
-            ZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuUm90YXRlQXBpS2V5U2VjcmV0UmVzcG9uc2USXwoMRGVsZXRlQXBpS2V5EiYuYXJj\
-            aGViYXNlLmF1dGgudjEuRGVsZXRlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZUFwaUtleVJlc3BvbnNl\
-            EnEKEkNyZWF0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZU9yZ2FuaXphdGlvblJlcXVlc3QaLS5hcmNo\
-            ZWJhc2UuYXV0aC52MS5DcmVhdGVPcmdhbml6YXRpb25SZXNwb25zZRJtCg9HZXRPcmdhbml6YXRpb24SKS5hcmNoZWJhc2UuYXV0\
-            aC52MS5HZXRPcmdhbml6YXRpb25SZXF1ZXN0GiouYXJjaGViYXNlLmF1dGgudjEuR2V0T3JnYW5pemF0aW9uUmVzcG9uc2UiA5AC\
-            ARJzChFMaXN0T3JnYW5pemF0aW9ucxIrLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RPcmdhbml6YXRpb25zUmVxdWVzdBosLmFyY2hl\
-            YmFzZS5hdXRoLnYxLkxpc3RPcmdhbml6YXRpb25zUmVzcG9uc2UiA5ACARJxChJVcGRhdGVPcmdhbml6YXRpb24SLC5hcmNoZWJh\
-            c2UuYXV0aC52MS5VcGRhdGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlT3JnYW5pemF0aW9u\
-            UmVzcG9uc2UScQoSRGVsZXRlT3JnYW5pemF0aW9uEiwuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlT3JnYW5pemF0aW9uUmVxdWVz\
-            dBotLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZU9yZ2FuaXphdGlvblJlc3BvbnNlMtYDCg9Vc2VyQXV0aFNlcnZpY2USWQoKQ3Jl\
-            YXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVVzZXJSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlVXNl\
-            clJlc3BvbnNlElUKB0dldFVzZXISIS5hcmNoZWJhc2UuYXV0aC52MS5HZXRVc2VyUmVxdWVzdBoiLmFyY2hlYmFzZS5hdXRoLnYx\
-            LkdldFVzZXJSZXNwb25zZSIDkAIBElsKCUxpc3RVc2VycxIjLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RVc2Vyc1JlcXVlc3QaJC5h\
-            cmNoZWJhc2UuYXV0aC52MS5MaXN0VXNlcnNSZXNwb25zZSIDkAIBElkKClVwZGF0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5V\
-            cGRhdGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVVzZXJSZXNwb25zZRJZCgpEZWxldGVVc2VyEiQuYXJj\
-            aGViYXNlLmF1dGgudjEuRGVsZXRlVXNlclJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVVc2VyUmVzcG9uc2ViBnBy\
-            b3RvMw==
+            CgphdXRoLnByb3RvEhFhcmNoZWJhc2UuYXV0aC52MRocZ29vZ2xlL2FwaS9hbm5vdGF0aW9ucy5wcm90bxofZ29vZ2xlL3Byb3Rv\
+            YnVmL3RpbWVzdGFtcC5wcm90byI7ChlFeGNoYW5nZUNyZWRlbnRpYWxSZXF1ZXN0Eh4KCmNyZWRlbnRpYWwYASABKAlSCmNyZWRl\
+            bnRpYWwiyAEKGkV4Y2hhbmdlQ3JlZGVudGlhbFJlc3BvbnNlEiEKDGFjY2Vzc190b2tlbhgBIAEoCVILYWNjZXNzVG9rZW4SJgoP\
+            ZXhwaXJlc19hdF91bml4GAIgASgDUg1leHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYAyABKAlSCXRva2VuVHlwZRJACglwcmlu\
+            Y2lwYWwYBCABKAsyIi5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlQcmluY2lwYWxSCXByaW5jaXBhbCJrCgxMb2dpblJlcXVlc3QS\
+            IgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24SGwoJdXNlcl9uYW1lGAIgASgJUgh1c2VyTmFtZRIaCghwYXNzd29y\
+            ZBgDIAEoCVIIcGFzc3dvcmQipQIKDUxvZ2luUmVzcG9uc2USIQoMYWNjZXNzX3Rva2VuGAEgASgJUgthY2Nlc3NUb2tlbhI+Chxh\
+            Y2Nlc3NfdG9rZW5fZXhwaXJlc19hdF91bml4GAIgASgDUhhhY2Nlc3NUb2tlbkV4cGlyZXNBdFVuaXgSIwoNcmVmcmVzaF90b2tl\
+            bhgDIAEoCVIMcmVmcmVzaFRva2VuEkAKHXJlZnJlc2hfdG9rZW5fZXhwaXJlc19hdF91bml4GAQgASgDUhlyZWZyZXNoVG9rZW5F\
+            eHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYBSABKAlSCXRva2VuVHlwZRIrCgR1c2VyGAYgASgLMhcuYXJjaGViYXNlLmF1dGgu\
+            djEuVXNlclIEdXNlciI6ChNSZWZyZXNoVG9rZW5SZXF1ZXN0EiMKDXJlZnJlc2hfdG9rZW4YASABKAlSDHJlZnJlc2hUb2tlbiKs\
+            AgoUUmVmcmVzaFRva2VuUmVzcG9uc2USIQoMYWNjZXNzX3Rva2VuGAEgASgJUgthY2Nlc3NUb2tlbhI+ChxhY2Nlc3NfdG9rZW5f\
+            ZXhwaXJlc19hdF91bml4GAIgASgDUhhhY2Nlc3NUb2tlbkV4cGlyZXNBdFVuaXgSIwoNcmVmcmVzaF90b2tlbhgDIAEoCVIMcmVm\
+            cmVzaFRva2VuEkAKHXJlZnJlc2hfdG9rZW5fZXhwaXJlc19hdF91bml4GAQgASgDUhlyZWZyZXNoVG9rZW5FeHBpcmVzQXRVbml4\
+            Eh0KCnRva2VuX3R5cGUYBSABKAlSCXRva2VuVHlwZRIrCgR1c2VyGAYgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNl\
+            ciJBCh9FeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0Eh4KCmNyZWRlbnRpYWwYASABKAlSCmNyZWRlbnRpYWwi5QEKIEV4\
+            Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlc3BvbnNlEiEKDGFjY2Vzc190b2tlbhgBIAEoCVILYWNjZXNzVG9rZW4SPgocYWNjZXNz\
+            X3Rva2VuX2V4cGlyZXNfYXRfdW5peBgCIAEoA1IYYWNjZXNzVG9rZW5FeHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYAyABKAlS\
+            CXRva2VuVHlwZRIiCgxvcmdhbml6YXRpb24YBCABKAlSDG9yZ2FuaXphdGlvbhIbCgl1c2VyX25hbWUYBSABKAlSCHVzZXJOYW1l\
+            ItMCCgRVc2VyEiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEhsKCXVzZXJfbmFtZRgCIAEoCVIIdXNlck5hbWUS\
+            EgoEcm9sZRgDIAEoCVIEcm9sZRI+Cg1sYXN0X2xvZ2luX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFILbGFz\
+            dExvZ2luQXQSOQoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRh\
+            dGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJdXBkYXRlZEF0EicKD29yZ2FuaXphdGlvbl9pZBgIIAEo\
+            A1IOb3JnYW5pemF0aW9uSWQSFwoHdXNlcl9pZBgJIAEoA1IGdXNlcklkIp0CCgxPcmdhbml6YXRpb24SIgoMb3JnYW5pemF0aW9u\
+            GAEgASgJUgxvcmdhbml6YXRpb24SIQoMZGlzcGxheV9uYW1lGAIgASgJUgtkaXNwbGF5TmFtZRI5CgpjcmVhdGVkX2F0GAMgASgL\
+            MhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRlZEF0EjkKCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9i\
+            dWYuVGltZXN0YW1wUgl1cGRhdGVkQXQSUAoRb3JnYW5pemF0aW9uX2tpbmQYBSABKA4yIy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdh\
+            bml6YXRpb25LaW5kUhBvcmdhbml6YXRpb25LaW5kIsEBCgRTaXRlEhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBISCgRuYW1lGAIg\
+            ASgJUgRuYW1lEhYKBnN0YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGlt\
+            ZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXVwZGF0ZWRB\
+            dCLeAQoPQXBpS2V5UHJpbmNpcGFsEhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIcCgphcGlfa2V5X2lkGAIgASgJUghhcGlLZXlJ\
+            ZBIZCghrZXlfbmFtZRgDIAEoCVIHa2V5TmFtZRJBCgpvd25lcl9raW5kGAQgASgOMiIuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5\
+            T3duZXJLaW5kUglvd25lcktpbmQSGwoJZGV2aWNlX2lkGAUgASgJUghkZXZpY2VJZBIZCghzdWl0ZV9pZBgGIAEoCVIHc3VpdGVJ\
+            ZCKUAgoGQXBpS2V5EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkEhkKCGtleV9uYW1lGAIgASgJUgdrZXlOYW1lEhYKBnN0\
+            YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmV4cGlyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUglleHBpcmVk\
+            QXQSPAoMbGFzdF91c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKbGFzdFVzZWRBdBJACglwcmluY2lw\
+            YWwYBiABKAsyIi5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlQcmluY2lwYWxSCXByaW5jaXBhbCI/ChFDcmVhdGVTaXRlUmVxdWVz\
+            dBISCgRuYW1lGAEgASgJUgRuYW1lEhYKBnN0YXR1cxgCIAEoBVIGc3RhdHVzIkEKEkNyZWF0ZVNpdGVSZXNwb25zZRIrCgRzaXRl\
+            GAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuU2l0ZVIEc2l0ZSIpCg5HZXRTaXRlUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZz\
+            aXRlSWQiPgoPR2V0U2l0ZVJlc3BvbnNlEisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIhIKEExp\
+            c3RTaXRlc1JlcXVlc3QiQgoRTGlzdFNpdGVzUmVzcG9uc2USLQoFc2l0ZXMYASADKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRl\
+            UgVzaXRlcyIsChFFbmFibGVTaXRlUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQiQQoSRW5hYmxlU2l0ZVJlc3BvbnNl\
+            EisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIi0KEkRpc2FibGVTaXRlUmVxdWVzdBIXCgdzaXRl\
+            X2lkGAEgASgDUgZzaXRlSWQiQgoTRGlzYWJsZVNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEu\
+            U2l0ZVIEc2l0ZSJ2ChFVcGRhdGVTaXRlUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSFwoEbmFtZRgCIAEoCUgAUgRu\
+            YW1liAEBEhsKBnN0YXR1cxgDIAEoBUgBUgZzdGF0dXOIAQFCBwoFX25hbWVCCQoHX3N0YXR1cyJBChJVcGRhdGVTaXRlUmVzcG9u\
+            c2USKwoEc2l0ZRgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlNpdGVSBHNpdGUiLAoRRGVsZXRlU2l0ZVJlcXVlc3QSFwoHc2l0\
+            ZV9pZBgBIAEoA1IGc2l0ZUlkIhQKEkRlbGV0ZVNpdGVSZXNwb25zZSKgAQoXQ3JlYXRlU2l0ZUFwaUtleVJlcXVlc3QSFwoHc2l0\
+            ZV9pZBgBIAEoA1IGc2l0ZUlkEhkKCGtleV9uYW1lGAIgASgJUgdrZXlOYW1lEhYKBnN0YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmV4\
+            cGlyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUglleHBpcmVkQXQibgoYQ3JlYXRlU2l0ZUFwaUtleVJl\
+            c3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleRIeCgpjcmVkZW50aWFsGAIg\
+            ASgJUgpjcmVkZW50aWFsIoACCiFDcmVhdGVPclJvdGF0ZURldmljZUFwaUtleVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghk\
+            ZXZpY2VJZBIZCghrZXlfbmFtZRgCIAEoCVIHa2V5TmFtZRIWCgZzdGF0dXMYAyABKAVSBnN0YXR1cxI5CgpleHBpcmVkX2F0GAQg\
+            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJZXhwaXJlZEF0ElAKDW11dGF0aW9uX21vZGUYBSABKA4yKy5hcmNoZWJh\
+            c2UuYXV0aC52MS5EZXZpY2VBcGlLZXlNdXRhdGlvbk1vZGVSDG11dGF0aW9uTW9kZSJ4CiJDcmVhdGVPclJvdGF0ZURldmljZUFw\
+            aUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleRIeCgpjcmVkZW50\
+            aWFsGAIgASgJUgpjcmVkZW50aWFsIjAKEEdldEFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCVIIYXBpS2V5SWQiRwoR\
+            R2V0QXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleVIGYXBpS2V5Io0BChJM\
+            aXN0QXBpS2V5c1JlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEkEKCm93bmVyX2tpbmQYAiABKA4yIi5hcmNoZWJhc2Uu\
+            YXV0aC52MS5BcGlLZXlPd25lcktpbmRSCW93bmVyS2luZBIbCglkZXZpY2VfaWQYAyABKAlSCGRldmljZUlkIksKE0xpc3RBcGlL\
+            ZXlzUmVzcG9uc2USNAoIYXBpX2tleXMYASADKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSB2FwaUtleXMiMwoTRW5hYmxl\
+            QXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJKChRFbmFibGVBcGlLZXlSZXNwb25zZRIyCgdhcGlf\
+            a2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkiNAoURGlzYWJsZUFwaUtleVJlcXVlc3QSHAoKYXBp\
+            X2tleV9pZBgBIAEoCVIIYXBpS2V5SWQiSwoVRGlzYWJsZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJh\
+            c2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleSLtAQoTVXBkYXRlQXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlL\
+            ZXlJZBIeCghrZXlfbmFtZRgCIAEoCUgAUgdrZXlOYW1liAEBEhsKBnN0YXR1cxgDIAEoBUgBUgZzdGF0dXOIAQESOQoKZXhwaXJl\
+            ZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWV4cGlyZWRBdBIoChBjbGVhcl9leHBpcmVkX2F0GAUgASgI\
+            Ug5jbGVhckV4cGlyZWRBdEILCglfa2V5X25hbWVCCQoHX3N0YXR1cyJKChRVcGRhdGVBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5\
+            GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkiOQoZUm90YXRlQXBpS2V5U2VjcmV0UmVxdWVzdBIcCgph\
+            cGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJwChpSb3RhdGVBcGlLZXlTZWNyZXRSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhku\
+            YXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkSHgoKY3JlZGVudGlhbBgCIAEoCVIKY3JlZGVudGlhbCIzChNEZWxldGVB\
+            cGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkIhYKFERlbGV0ZUFwaUtleVJlc3BvbnNlItcBChlDcmVh\
+            dGVPcmdhbml6YXRpb25SZXF1ZXN0EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEiEKDGRpc3BsYXlfbmFtZRgC\
+            IAEoCVILZGlzcGxheU5hbWUSOQoZYm9vdHN0cmFwX2FkbWluX3VzZXJfbmFtZRgDIAEoCVIWYm9vdHN0cmFwQWRtaW5Vc2VyTmFt\
+            ZRI4Chhib290c3RyYXBfYWRtaW5fcGFzc3dvcmQYBCABKAlSFmJvb3RzdHJhcEFkbWluUGFzc3dvcmQiowEKGkNyZWF0ZU9yZ2Fu\
+            aXphdGlvblJlc3BvbnNlEkMKDG9yZ2FuaXphdGlvbhgBIAEoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblIMb3Jn\
+            YW5pemF0aW9uEkAKD2Jvb3RzdHJhcF9hZG1pbhgCIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSDmJvb3RzdHJhcEFkbWlu\
+            IjwKFkdldE9yZ2FuaXphdGlvblJlcXVlc3QSIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24iXgoXR2V0T3JnYW5p\
+            emF0aW9uUmVzcG9uc2USQwoMb3JnYW5pemF0aW9uGAEgASgLMh8uYXJjaGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uUgxvcmdh\
+            bml6YXRpb24iGgoYTGlzdE9yZ2FuaXphdGlvbnNSZXF1ZXN0ImIKGUxpc3RPcmdhbml6YXRpb25zUmVzcG9uc2USRQoNb3JnYW5p\
+            emF0aW9ucxgBIAMoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblINb3JnYW5pemF0aW9ucyJ4ChlVcGRhdGVPcmdh\
+            bml6YXRpb25SZXF1ZXN0EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEiYKDGRpc3BsYXlfbmFtZRgCIAEoCUgA\
+            UgtkaXNwbGF5TmFtZYgBAUIPCg1fZGlzcGxheV9uYW1lImEKGlVwZGF0ZU9yZ2FuaXphdGlvblJlc3BvbnNlEkMKDG9yZ2FuaXph\
+            dGlvbhgBIAEoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblIMb3JnYW5pemF0aW9uIj8KGURlbGV0ZU9yZ2FuaXph\
+            dGlvblJlcXVlc3QSIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24iHAoaRGVsZXRlT3JnYW5pemF0aW9uUmVzcG9u\
+            c2UiYAoRQ3JlYXRlVXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZRIaCghwYXNzd29yZBgCIAEoCVIIcGFz\
+            c3dvcmQSEgoEcm9sZRgDIAEoCVIEcm9sZSJBChJDcmVhdGVVc2VyUmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5h\
+            dXRoLnYxLlVzZXJSBHVzZXIiLQoOR2V0VXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZSI+Cg9HZXRVc2Vy\
+            UmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiEgoQTGlzdFVzZXJzUmVxdWVzdCJC\
+            ChFMaXN0VXNlcnNSZXNwb25zZRItCgV1c2VycxgBIAMoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBXVzZXJzIoABChFVcGRh\
+            dGVVc2VyUmVxdWVzdBIbCgl1c2VyX25hbWUYASABKAlSCHVzZXJOYW1lEh8KCHBhc3N3b3JkGAIgASgJSABSCHBhc3N3b3JkiAEB\
+            EhcKBHJvbGUYAyABKAlIAVIEcm9sZYgBAUILCglfcGFzc3dvcmRCBwoFX3JvbGUiQQoSVXBkYXRlVXNlclJlc3BvbnNlEisKBHVz\
+            ZXIYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5Vc2VyUgR1c2VyIjAKEURlbGV0ZVVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgB\
+            IAEoCVIIdXNlck5hbWUiFAoSRGVsZXRlVXNlclJlc3BvbnNlKnMKEE9yZ2FuaXphdGlvbktpbmQSIQodT1JHQU5JWkFUSU9OX0tJ\
+            TkRfVU5TUEVDSUZJRUQQABIeChpPUkdBTklaQVRJT05fS0lORF9CVVNJTkVTUxABEhwKGE9SR0FOSVpBVElPTl9LSU5EX1NZU1RF\
+            TRACKnEKD0FwaUtleU93bmVyS2luZBIiCh5BUElfS0VZX09XTkVSX0tJTkRfVU5TUEVDSUZJRUQQABIbChdBUElfS0VZX09XTkVS\
+            X0tJTkRfU0lURRABEh0KGUFQSV9LRVlfT1dORVJfS0lORF9ERVZJQ0UQAiqkAQoYRGV2aWNlQXBpS2V5TXV0YXRpb25Nb2RlEiwK\
+            KERFVklDRV9BUElfS0VZX01VVEFUSU9OX01PREVfVU5TUEVDSUZJRUQQABIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RF\
+            X0NSRUFURV9PTkxZEAESLAooREVWSUNFX0FQSV9LRVlfTVVUQVRJT05fTU9ERV9ST1RBVEVfT05MWRACKuIBCg1BdXRoRXJyb3JD\
+            b2RlEh8KG0FVVEhfRVJST1JfQ09ERV9VTlNQRUNJRklFRBAAEiYKIkFVVEhfRVJST1JfQ09ERV9JTlZBTElEX0NSRURFTlRJQUwQ\
+            ARIgChxBVVRIX0VSUk9SX0NPREVfS0VZX0RJU0FCTEVEEAISHwobQVVUSF9FUlJPUl9DT0RFX0tFWV9FWFBJUkVEEAMSIQodQVVU\
+            SF9FUlJPUl9DT0RFX1NJVEVfRElTQUJMRUQQBBIiCh5BVVRIX0VSUk9SX0NPREVfSU5URVJOQUxfRVJST1IQBTKJAwoLQXV0aFNl\
+            cnZpY2USkQEKEkV4Y2hhbmdlQ3JlZGVudGlhbBIsLmFyY2hlYmFzZS5hdXRoLnYxLkV4Y2hhbmdlQ3JlZGVudGlhbFJlcXVlc3Qa\
+            LS5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZUNyZWRlbnRpYWxSZXNwb25zZSIegtPkkwIYIhMvdjEvdG9rZW5zOmV4Y2hhbmdl\
+            OgEqEmMKBUxvZ2luEh8uYXJjaGViYXNlLmF1dGgudjEuTG9naW5SZXF1ZXN0GiAuYXJjaGViYXNlLmF1dGgudjEuTG9naW5SZXNw\
+            b25zZSIXgtPkkwIRIgwvdjEvc2Vzc2lvbnM6ASoSgAEKDFJlZnJlc2hUb2tlbhImLmFyY2hlYmFzZS5hdXRoLnYxLlJlZnJlc2hU\
+            b2tlblJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5SZWZyZXNoVG9rZW5SZXNwb25zZSIfgtPkkwIZIhQvdjEvc2Vzc2lvbnM6\
+            cmVmcmVzaDoBKjK/AQoRU3lzdGVtQXV0aFNlcnZpY2USqQEKGEV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbBIyLmFyY2hlYmFzZS5h\
+            dXRoLnYxLkV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlcXVlc3QaMy5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZVN5c3RlbUNy\
+            ZWRlbnRpYWxSZXNwb25zZSIkgtPkkwIeIhkvdjEvdG9rZW5zOmV4Y2hhbmdlU3lzdGVtOgEqMuMWChBBZG1pbkF1dGhTZXJ2aWNl\
+            Em8KCkNyZWF0ZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkNy\
+            ZWF0ZVNpdGVSZXNwb25zZSIUgtPkkwIOIgkvdjEvc2l0ZXM6ASoScAoHR2V0U2l0ZRIhLmFyY2hlYmFzZS5hdXRoLnYxLkdldFNp\
+            dGVSZXF1ZXN0GiIuYXJjaGViYXNlLmF1dGgudjEuR2V0U2l0ZVJlc3BvbnNlIh6QAgGC0+STAhUSEy92MS9zaXRlcy97c2l0ZV9p\
+            ZH0SbAoJTGlzdFNpdGVzEiMuYXJjaGViYXNlLmF1dGgudjEuTGlzdFNpdGVzUmVxdWVzdBokLmFyY2hlYmFzZS5hdXRoLnYxLkxp\
+            c3RTaXRlc1Jlc3BvbnNlIhSQAgGC0+STAgsSCS92MS9zaXRlcxKAAQoKRW5hYmxlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkVu\
+            YWJsZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRW5hYmxlU2l0ZVJlc3BvbnNlIiWC0+STAh8iGi92MS9zaXRlcy97\
+            c2l0ZV9pZH06ZW5hYmxlOgEqEoQBCgtEaXNhYmxlU2l0ZRIlLmFyY2hlYmFzZS5hdXRoLnYxLkRpc2FibGVTaXRlUmVxdWVzdBom\
+            LmFyY2hlYmFzZS5hdXRoLnYxLkRpc2FibGVTaXRlUmVzcG9uc2UiJoLT5JMCICIbL3YxL3NpdGVzL3tzaXRlX2lkfTpkaXNhYmxl\
+            OgEqEnkKClVwZGF0ZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVTaXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYx\
+            LlVwZGF0ZVNpdGVSZXNwb25zZSIegtPkkwIYMhMvdjEvc2l0ZXMve3NpdGVfaWR9OgEqEnYKCkRlbGV0ZVNpdGUSJC5hcmNoZWJh\
+            c2UuYXV0aC52MS5EZWxldGVTaXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVNpdGVSZXNwb25zZSIbgtPkkwIV\
+            KhMvdjEvc2l0ZXMve3NpdGVfaWR9EpMBChBDcmVhdGVTaXRlQXBpS2V5EiouYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZUFw\
+            aUtleVJlcXVlc3QaKy5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlQXBpS2V5UmVzcG9uc2UiJoLT5JMCICIbL3YxL3NpdGVz\
+            L3tzaXRlX2lkfS9hcGlLZXlzOgEqErQBChpDcmVhdGVPclJvdGF0ZURldmljZUFwaUtleRI0LmFyY2hlYmFzZS5hdXRoLnYxLkNy\
+            ZWF0ZU9yUm90YXRlRGV2aWNlQXBpS2V5UmVxdWVzdBo1LmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZU9yUm90YXRlRGV2aWNlQXBp\
+            S2V5UmVzcG9uc2UiKYLT5JMCIyIeL3YxL2RldmljZXMve2RldmljZV9pZH0vYXBpS2V5OgEqEnsKCUdldEFwaUtleRIjLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkdldEFwaUtleVJlcXVlc3QaJC5hcmNoZWJhc2UuYXV0aC52MS5HZXRBcGlLZXlSZXNwb25zZSIjkAIBgtPk\
+            kwIaEhgvdjEvYXBpS2V5cy97YXBpX2tleV9pZH0SdAoLTGlzdEFwaUtleXMSJS5hcmNoZWJhc2UuYXV0aC52MS5MaXN0QXBpS2V5\
+            c1JlcXVlc3QaJi5hcmNoZWJhc2UuYXV0aC52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS9hcGlLZXlzEoQB\
+            CgxVcGRhdGVBcGlLZXkSJi5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVBcGlLZXlSZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEu\
+            VXBkYXRlQXBpS2V5UmVzcG9uc2UiI4LT5JMCHTIYL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OgEqEosBCgxFbmFibGVBcGlLZXkS\
+            Ji5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVBcGlLZXlSZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEuRW5hYmxlQXBpS2V5UmVz\
+            cG9uc2UiKoLT5JMCJCIfL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OmVuYWJsZToBKhKPAQoNRGlzYWJsZUFwaUtleRInLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkRpc2FibGVBcGlLZXlSZXF1ZXN0GiguYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZUFwaUtleVJlc3BvbnNl\
+            IiuC0+STAiUiIC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfTpkaXNhYmxlOgEqEp0BChJSb3RhdGVBcGlLZXlTZWNyZXQSLC5hcmNo\
+            ZWJhc2UuYXV0aC52MS5Sb3RhdGVBcGlLZXlTZWNyZXRSZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuUm90YXRlQXBpS2V5U2Vj\
+            cmV0UmVzcG9uc2UiKoLT5JMCJCIfL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OnJvdGF0ZToBKhKBAQoMRGVsZXRlQXBpS2V5EiYu\
+            YXJjaGViYXNlLmF1dGgudjEuRGVsZXRlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZUFwaUtleVJlc3Bv\
+            bnNlIiCC0+STAhoqGC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfRKPAQoSQ3JlYXRlT3JnYW5pemF0aW9uEiwuYXJjaGViYXNlLmF1\
+            dGgudjEuQ3JlYXRlT3JnYW5pemF0aW9uUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZU9yZ2FuaXphdGlvblJlc3Bv\
+            bnNlIhyC0+STAhYiES92MS9vcmdhbml6YXRpb25zOgEqEpUBCg9HZXRPcmdhbml6YXRpb24SKS5hcmNoZWJhc2UuYXV0aC52MS5H\
+            ZXRPcmdhbml6YXRpb25SZXF1ZXN0GiouYXJjaGViYXNlLmF1dGgudjEuR2V0T3JnYW5pemF0aW9uUmVzcG9uc2UiK5ACAYLT5JMC\
+            IhIgL3YxL29yZ2FuaXphdGlvbnMve29yZ2FuaXphdGlvbn0SjAEKEUxpc3RPcmdhbml6YXRpb25zEisuYXJjaGViYXNlLmF1dGgu\
+            djEuTGlzdE9yZ2FuaXphdGlvbnNSZXF1ZXN0GiwuYXJjaGViYXNlLmF1dGgudjEuTGlzdE9yZ2FuaXphdGlvbnNSZXNwb25zZSIc\
+            kAIBgtPkkwITEhEvdjEvb3JnYW5pemF0aW9ucxKeAQoSVXBkYXRlT3JnYW5pemF0aW9uEiwuYXJjaGViYXNlLmF1dGgudjEuVXBk\
+            YXRlT3JnYW5pemF0aW9uUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZU9yZ2FuaXphdGlvblJlc3BvbnNlIiuC0+ST\
+            AiUyIC92MS9vcmdhbml6YXRpb25zL3tvcmdhbml6YXRpb259OgEqEpsBChJEZWxldGVPcmdhbml6YXRpb24SLC5hcmNoZWJhc2Uu\
+            YXV0aC52MS5EZWxldGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlT3JnYW5pemF0aW9uUmVz\
+            cG9uc2UiKILT5JMCIiogL3YxL29yZ2FuaXphdGlvbnMve29yZ2FuaXphdGlvbn0y2wQKD1VzZXJBdXRoU2VydmljZRJvCgpDcmVh\
+            dGVVc2VyEiQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlVXNlclJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVVc2Vy\
+            UmVzcG9uc2UiFILT5JMCDiIJL3YxL3VzZXJzOgEqEnIKB0dldFVzZXISIS5hcmNoZWJhc2UuYXV0aC52MS5HZXRVc2VyUmVxdWVz\
+            dBoiLmFyY2hlYmFzZS5hdXRoLnYxLkdldFVzZXJSZXNwb25zZSIgkAIBgtPkkwIXEhUvdjEvdXNlcnMve3VzZXJfbmFtZX0SbAoJ\
+            TGlzdFVzZXJzEiMuYXJjaGViYXNlLmF1dGgudjEuTGlzdFVzZXJzUmVxdWVzdBokLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RVc2Vy\
+            c1Jlc3BvbnNlIhSQAgGC0+STAgsSCS92MS91c2VycxJ7CgpVcGRhdGVVc2VyEiQuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlVXNl\
+            clJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVVc2VyUmVzcG9uc2UiIILT5JMCGjIVL3YxL3VzZXJzL3t1c2VyX25h\
+            bWV9OgEqEngKCkRlbGV0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRo\
+            LnYxLkRlbGV0ZVVzZXJSZXNwb25zZSIdgtPkkwIXKhUvdjEvdXNlcnMve3VzZXJfbmFtZX1iBnByb3RvMw==
             """)
 }

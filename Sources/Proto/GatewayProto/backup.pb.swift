@@ -23,6 +23,10 @@ public enum BackupServiceMethods {
     public static let service = "archebase.data_gateway.v1.BackupService"
     public static let backup = MethodDescriptor(service: service, name: "Backup", kind: .serverStreaming)
     public static let all: [MethodDescriptor] = [backup]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(backup, "POST", RouteTemplate([.literal("v1"), .literal("backup")]), body: .whole, responseBody: "data", messages: ("archebase.data_gateway.v1.BackupRequest", "archebase.data_gateway.v1.BackupChunk")),
+    ]
 }
 
 public struct BackupServiceClient<Transport: CallTransport>: Sendable {
@@ -185,12 +189,13 @@ extension FileDescriptor {
     public static let backupProto = FileDescriptor(
         name: "backup.proto",
         base64: """
-            CgxiYWNrdXAucHJvdG8SGWFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEiOAoNQmFja3VwUmVxdWVzdBInCg93aXRob3V0X29iamVj\
-            dHMYASABKAhSDndpdGhvdXRPYmplY3RzImUKC0JhY2t1cENodW5rEhIKBGRhdGEYASABKAxSBGRhdGESQgoHc3VtbWFyeRgCIAEo\
-            CzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFja3VwU3VtbWFyeVIHc3VtbWFyeSK7AQoNQmFja3VwU3VtbWFyeRIYCgdv\
-            YmplY3RzGAEgASgDUgdvYmplY3RzEhQKBWJ5dGVzGAIgASgDUgVieXRlcxInCg9taXNzaW5nX29iamVjdHMYAyABKANSDm1pc3Np\
-            bmdPYmplY3RzEicKD2RhbWFnZWRfb2JqZWN0cxgEIAEoA1IOZGFtYWdlZE9iamVjdHMSKAoQZGFtYWdlZF9maWxlX2lkcxgFIAMo\
-            CVIOZGFtYWdlZEZpbGVJZHMybQoNQmFja3VwU2VydmljZRJcCgZCYWNrdXASKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkJh\
-            Y2t1cFJlcXVlc3QaJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkJhY2t1cENodW5rMAFiBnByb3RvMw==
+            CgxiYWNrdXAucHJvdG8SGWFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEaHGdvb2dsZS9hcGkvYW5ub3RhdGlvbnMucHJvdG8iOAoN\
+            QmFja3VwUmVxdWVzdBInCg93aXRob3V0X29iamVjdHMYASABKAhSDndpdGhvdXRPYmplY3RzImUKC0JhY2t1cENodW5rEhIKBGRh\
+            dGEYASABKAxSBGRhdGESQgoHc3VtbWFyeRgCIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFja3VwU3VtbWFyeVIH\
+            c3VtbWFyeSK7AQoNQmFja3VwU3VtbWFyeRIYCgdvYmplY3RzGAEgASgDUgdvYmplY3RzEhQKBWJ5dGVzGAIgASgDUgVieXRlcxIn\
+            Cg9taXNzaW5nX29iamVjdHMYAyABKANSDm1pc3NpbmdPYmplY3RzEicKD2RhbWFnZWRfb2JqZWN0cxgEIAEoA1IOZGFtYWdlZE9i\
+            amVjdHMSKAoQZGFtYWdlZF9maWxlX2lkcxgFIAMoCVIOZGFtYWdlZEZpbGVJZHMyigEKDUJhY2t1cFNlcnZpY2USeQoGQmFja3Vw\
+            EiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5CYWNrdXBSZXF1ZXN0GiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5CYWNr\
+            dXBDaHVuayIbgtPkkwIVIgovdjEvYmFja3VwOgEqYgRkYXRhMAFiBnByb3RvMw==
             """)
 }

@@ -29,6 +29,11 @@ public enum ClockServiceMethods {
     public static let getClock = MethodDescriptor(service: service, name: "GetClock", kind: .unary, isSideEffectFree: true)
     public static let confirmClock = MethodDescriptor(service: service, name: "ConfirmClock", kind: .unary)
     public static let all: [MethodDescriptor] = [getClock, confirmClock]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(getClock, "GET", RouteTemplate([.literal("v1"), .literal("clock")]), messages: ("archebase.data_gateway.v1.GetClockRequest", "archebase.data_gateway.v1.GetClockResponse")),
+        HTTPRoute(confirmClock, "POST", RouteTemplate([.literal("v1"), .literal("clock")], verb: "confirm"), body: .whole, messages: ("archebase.data_gateway.v1.ConfirmClockRequest", "archebase.data_gateway.v1.ConfirmClockResponse")),
+    ]
 }
 
 public struct ClockServiceClient<Transport: CallTransport>: Sendable {
@@ -190,13 +195,15 @@ extension FileDescriptor {
     public static let clockProto = FileDescriptor(
         name: "clock.proto",
         base64: """
-            CgtjbG9jay5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byIR\
-            Cg9HZXRDbG9ja1JlcXVlc3QiswEKEEdldENsb2NrUmVzcG9uc2USLAoDbm93GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVz\
-            dGFtcFIDbm93EiEKDGlzX2NvbmZpcm1lZBgCIAEoCFILaXNDb25maXJtZWQSIQoMc3RlcF9zZWNvbmRzGAMgASgDUgtzdGVwU2Vj\
-            b25kcxIrChFyZW1haW5pbmdfc2Vjb25kcxgEIAEoA1IQcmVtYWluaW5nU2Vjb25kcyI4ChNDb25maXJtQ2xvY2tSZXF1ZXN0EiEK\
-            DHN0ZXBfc2Vjb25kcxgBIAEoA1ILc3RlcFNlY29uZHMiFgoUQ29uZmlybUNsb2NrUmVzcG9uc2Uy6QEKDENsb2NrU2VydmljZRJo\
-            CghHZXRDbG9jaxIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q2xvY2tSZXF1ZXN0GisuYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5HZXRDbG9ja1Jlc3BvbnNlIgOQAgESbwoMQ29uZmlybUNsb2NrEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5D\
-            b25maXJtQ2xvY2tSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db25maXJtQ2xvY2tSZXNwb25zZWIGcHJvdG8z
+            CgtjbG9jay5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRocZ29vZ2xlL2FwaS9hbm5vdGF0aW9ucy5wcm90bxofZ29v\
+            Z2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byIRCg9HZXRDbG9ja1JlcXVlc3QiswEKEEdldENsb2NrUmVzcG9uc2USLAoDbm93\
+            GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIDbm93EiEKDGlzX2NvbmZpcm1lZBgCIAEoCFILaXNDb25maXJtZWQS\
+            IQoMc3RlcF9zZWNvbmRzGAMgASgDUgtzdGVwU2Vjb25kcxIrChFyZW1haW5pbmdfc2Vjb25kcxgEIAEoA1IQcmVtYWluaW5nU2Vj\
+            b25kcyI4ChNDb25maXJtQ2xvY2tSZXF1ZXN0EiEKDHN0ZXBfc2Vjb25kcxgBIAEoA1ILc3RlcFNlY29uZHMiFgoUQ29uZmlybUNs\
+            b2NrUmVzcG9uc2UymQIKDENsb2NrU2VydmljZRJ5CghHZXRDbG9jaxIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q2xv\
+            Y2tSZXF1ZXN0GisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRDbG9ja1Jlc3BvbnNlIhSQAgGC0+STAgsSCS92MS9jbG9j\
+            axKNAQoMQ29uZmlybUNsb2NrEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db25maXJtQ2xvY2tSZXF1ZXN0Gi8uYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5Db25maXJtQ2xvY2tSZXNwb25zZSIcgtPkkwIWIhEvdjEvY2xvY2s6Y29uZmlybToBKmIGcHJv\
+            dG8z
             """)
 }

@@ -44,6 +44,14 @@ public enum DataGatewayServiceMethods {
     public static let abortUpload = MethodDescriptor(service: service, name: "AbortUpload", kind: .unary)
     public static let completeUpload = MethodDescriptor(service: service, name: "CompleteUpload", kind: .unary)
     public static let all: [MethodDescriptor] = [createLogicalUpload, getUploadRecovery, reissueUploadCredentials, abortUpload, completeUpload]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(createLogicalUpload, "POST", RouteTemplate([.literal("v1"), .literal("uploads")]), body: .whole, messages: ("archebase.data_gateway.v1.CreateLogicalUploadRequest", "archebase.data_gateway.v1.CreateLogicalUploadResponse")),
+        HTTPRoute(getUploadRecovery, "GET", RouteTemplate([.literal("v1"), .literal("uploads"), .single, .literal("recovery")], [.init("logical_upload_id", 2..<3)]), messages: ("archebase.data_gateway.v1.GetUploadRecoveryRequest", "archebase.data_gateway.v1.GetUploadRecoveryResponse")),
+        HTTPRoute(reissueUploadCredentials, "POST", RouteTemplate([.literal("v1"), .literal("uploads"), .literal("byUploadId"), .single], [.init("upload_id", 3..<4)], verb: "reissueCredentials"), body: .whole, messages: ("archebase.data_gateway.v1.ReissueUploadCredentialsRequest", "archebase.data_gateway.v1.ReissueUploadCredentialsResponse")),
+        HTTPRoute(abortUpload, "POST", RouteTemplate([.literal("v1"), .literal("uploads"), .single], [.init("logical_upload_id", 2..<3)], verb: "abort"), body: .whole, messages: ("archebase.data_gateway.v1.AbortUploadRequest", "archebase.data_gateway.v1.AbortUploadResponse")),
+        HTTPRoute(completeUpload, "POST", RouteTemplate([.literal("v1"), .literal("uploads"), .literal("byUploadId"), .single], [.init("upload_id", 3..<4)], verb: "complete"), body: .whole, messages: ("archebase.data_gateway.v1.CompleteUploadRequest", "archebase.data_gateway.v1.CompleteUploadResponse")),
+    ]
 }
 
 /// Uploads, for devices and sites.
@@ -102,6 +110,11 @@ public enum DataGatewayObjectServiceMethods {
     public static let listObjects = MethodDescriptor(service: service, name: "ListObjects", kind: .unary, isSideEffectFree: true)
     public static let requestDownload = MethodDescriptor(service: service, name: "RequestDownload", kind: .unary)
     public static let all: [MethodDescriptor] = [listObjects, requestDownload]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(listObjects, "GET", RouteTemplate([.literal("v1"), .literal("objects")]), messages: ("archebase.data_gateway.v1.ListObjectsRequest", "archebase.data_gateway.v1.ListObjectsResponse")),
+        HTTPRoute(requestDownload, "POST", RouteTemplate([.literal("v1"), .literal("objects")], verb: "requestDownload"), body: .whole, messages: ("archebase.data_gateway.v1.RequestDownloadRequest", "archebase.data_gateway.v1.RequestDownloadResponse")),
+    ]
 }
 
 /// Finished objects, for users.
@@ -151,6 +164,13 @@ public enum DataGatewayCopyServiceMethods {
     public static let listCopyJobItems = MethodDescriptor(service: service, name: "ListCopyJobItems", kind: .unary)
     public static let cancelCopyJob = MethodDescriptor(service: service, name: "CancelCopyJob", kind: .unary)
     public static let all: [MethodDescriptor] = [createCopyJob, getCopyJob, listCopyJobItems, cancelCopyJob]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(createCopyJob, "POST", RouteTemplate([.literal("v1"), .literal("copyJobs")]), body: .whole, messages: ("archebase.data_gateway.v1.CreateCopyJobRequest", "archebase.data_gateway.v1.CreateCopyJobResponse")),
+        HTTPRoute(getCopyJob, "GET", RouteTemplate([.literal("v1"), .literal("copyJobs"), .single], [.init("copy_job_id", 2..<3)]), messages: ("archebase.data_gateway.v1.GetCopyJobRequest", "archebase.data_gateway.v1.GetCopyJobResponse")),
+        HTTPRoute(listCopyJobItems, "GET", RouteTemplate([.literal("v1"), .literal("copyJobs"), .single, .literal("items")], [.init("copy_job_id", 2..<3)]), messages: ("archebase.data_gateway.v1.ListCopyJobItemsRequest", "archebase.data_gateway.v1.ListCopyJobItemsResponse")),
+        HTTPRoute(cancelCopyJob, "POST", RouteTemplate([.literal("v1"), .literal("copyJobs"), .single], [.init("copy_job_id", 2..<3)], verb: "cancel"), body: .whole, messages: ("archebase.data_gateway.v1.CancelCopyJobRequest", "archebase.data_gateway.v1.CancelCopyJobResponse")),
+    ]
 }
 
 /// Copies of objects to other stores, for users.
@@ -200,6 +220,11 @@ public enum DeviceInitServiceMethods {
     public static let initDevice = MethodDescriptor(service: service, name: "InitDevice", kind: .unary)
     public static let reinitDevice = MethodDescriptor(service: service, name: "ReinitDevice", kind: .unary)
     public static let all: [MethodDescriptor] = [initDevice, reinitDevice]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(initDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("device_id", 2..<3)], verb: "init"), body: .whole, messages: ("archebase.data_gateway.v1.InitDeviceRequest", "archebase.data_gateway.v1.InitDeviceResponse")),
+        HTTPRoute(reinitDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("device_id", 2..<3)], verb: "reinit"), body: .whole, messages: ("archebase.data_gateway.v1.ReinitDeviceRequest", "archebase.data_gateway.v1.InitDeviceResponse")),
+    ]
 }
 
 /// How a device gets its key. No authorization: the device has none yet.
@@ -241,6 +266,11 @@ public enum InternalStorageServiceMethods {
     public static let presignObject = MethodDescriptor(service: service, name: "PresignObject", kind: .unary)
     public static let readObject = MethodDescriptor(service: service, name: "ReadObject", kind: .unary)
     public static let all: [MethodDescriptor] = [presignObject, readObject]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(presignObject, "POST", RouteTemplate([.literal("v1"), .literal("internal"), .literal("objects")], verb: "presign"), body: .whole, messages: ("archebase.data_gateway.v1.PresignObjectRequest", "archebase.data_gateway.v1.PresignObjectResponse")),
+        HTTPRoute(readObject, "GET", RouteTemplate([.literal("v1"), .literal("internal"), .literal("objects")], verb: "read"), messages: ("archebase.data_gateway.v1.ReadObjectRequest", "archebase.data_gateway.v1.ReadObjectResponse")),
+    ]
 }
 
 /// Direct access to stored objects, for other services of the operator.
@@ -2557,158 +2587,167 @@ extension FileDescriptor {
     public static let dataGatewayProto = FileDescriptor(
         name: "data_gateway.proto",
         base64: """
-            ChJkYXRhX2dhdGV3YXkucHJvdG8SGWFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEaH2dvb2dsZS9wcm90b2J1Zi90aW1lc3RhbXAu\
-            cHJvdG8ibQoRSW5pdERldmljZVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghkZXZpY2VJZBIfCgtzZGtfdmVyc2lvbhgCIAEo\
-            CVIKc2RrVmVyc2lvbhIaCghwbGF0Zm9ybRgDIAEoCVIIcGxhdGZvcm0ibwoTUmVpbml0RGV2aWNlUmVxdWVzdBIbCglkZXZpY2Vf\
-            aWQYASABKAlSCGRldmljZUlkEh8KC3Nka192ZXJzaW9uGAIgASgJUgpzZGtWZXJzaW9uEhoKCHBsYXRmb3JtGAMgASgJUghwbGF0\
-            Zm9ybSKzAQoSSW5pdERldmljZVJlc3BvbnNlEhcKB2FwaV9rZXkYASABKAlSBmFwaUtleRJLCgR0YWdzGAIgAygLMjcuYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UuVGFnc0VudHJ5UgR0YWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkY\
-            ASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIqkDChFVcGxvYWRDcmVkZW50aWFscxIWCgZidWNrZXQYASABKAlS\
-            BmJ1Y2tldBIaCghlbmRwb2ludBgCIAEoCVIIZW5kcG9pbnQSHQoKb2JqZWN0X2tleRgDIAEoCVIJb2JqZWN0S2V5EikKEXN0c19h\
-            Y2Nlc3Nfa2V5X2lkGAQgASgJUg5zdHNBY2Nlc3NLZXlJZBIxChVzdHNfYWNjZXNzX2tleV9zZWNyZXQYBSABKAlSEnN0c0FjY2Vz\
-            c0tleVNlY3JldBIsChJzdHNfc2VjdXJpdHlfdG9rZW4YBiABKAlSEHN0c1NlY3VyaXR5VG9rZW4SKwoSc3RzX2V4cGlyZV9hdF91\
-            bml4GAcgASgDUg9zdHNFeHBpcmVBdFVuaXgSJgoPcGFydF9zaXplX2J5dGVzGAggASgDUg1wYXJ0U2l6ZUJ5dGVzEjAKFG9iamVj\
-            dF9zdG9yZV9iYWNrZW5kGAkgASgJUhJvYmplY3RTdG9yZUJhY2tlbmQSLgoTb2JqZWN0X3N0b3JlX3JlZ2lvbhgKIAEoCVIRb2Jq\
-            ZWN0U3RvcmVSZWdpb24i/AEKGkNyZWF0ZUxvZ2ljYWxVcGxvYWRSZXF1ZXN0EmkKDGNsaWVudF9oaW50cxgBIAMoCzJGLmFyY2hl\
-            YmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlTG9naWNhbFVwbG9hZFJlcXVlc3QuQ2xpZW50SGludHNFbnRyeVILY2xpZW50SGlu\
-            dHMSMwoWcmVzdGFydF9mcm9tX3VwbG9hZF9pZBgCIAEoCVITcmVzdGFydEZyb21VcGxvYWRJZBo+ChBDbGllbnRIaW50c0VudHJ5\
-            EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEitgEKG0NyZWF0ZUxvZ2ljYWxVcGxvYWRSZXNwb25z\
-            ZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQS\
-            TgoLY3JlZGVudGlhbHMYAyABKAsyLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwbG9hZENyZWRlbnRpYWxzUgtjcmVkZW50\
-            aWFscyJGChhHZXRVcGxvYWRSZWNvdmVyeVJlcXVlc3QSKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJ\
-            ZCLPBQoZR2V0VXBsb2FkUmVjb3ZlcnlSZXNwb25zZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElk\
-            EmIKFWxvZ2ljYWxfdXBsb2FkX3N0YXR1cxgCIAEoDjIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTG9naWNhbFVwbG9hZFN0\
-            YXR1c1ITbG9naWNhbFVwbG9hZFN0YXR1cxIqChFjdXJyZW50X3VwbG9hZF9pZBgDIAEoCVIPY3VycmVudFVwbG9hZElkEhYKBmJ1\
-            Y2tldBgEIAEoCVIGYnVja2V0EhoKCGVuZHBvaW50GAUgASgJUghlbmRwb2ludBIdCgpvYmplY3Rfa2V5GAYgASgJUglvYmplY3RL\
-            ZXkSNgoXY2FuX3JlZnJlc2hfY3JlZGVudGlhbHMYByABKAhSFWNhblJlZnJlc2hDcmVkZW50aWFscxInCg9yZXN0YXJ0X2FsbG93\
-            ZWQYCCABKAhSDnJlc3RhcnRBbGxvd2VkEicKD3Rlcm1pbmFsX3JlYXNvbhgJIAEoCVIOdGVybWluYWxSZWFzb24SOAoYY3JlZGVu\
-            dGlhbF9yZWZyZXNoX2NvdW50GAogASgFUhZjcmVkZW50aWFsUmVmcmVzaENvdW50EjMKFnNlc3Npb25fZXhwaXJlX2F0X3VuaXgY\
-            CyABKANSE3Nlc3Npb25FeHBpcmVBdFVuaXgSUAoLbmV4dF9hY3Rpb24YDCABKA4yLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            LlVwbG9hZFJlY292ZXJ5QWN0aW9uUgpuZXh0QWN0aW9uEjAKFGNvbXBsZXRlZF9wYXJ0X2NvdW50GA0gASgFUhJjb21wbGV0ZWRQ\
-            YXJ0Q291bnQSJgoPb3NzX29iamVjdF9ldGFnGA4gASgJUg1vc3NPYmplY3RFdGFnIj4KH1JlaXNzdWVVcGxvYWRDcmVkZW50aWFs\
-            c1JlcXVlc3QSGwoJdXBsb2FkX2lkGAEgASgJUgh1cGxvYWRJZCK7AQogUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2US\
-            KgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVwbG9hZElkEk4K\
-            C2NyZWRlbnRpYWxzGAMgASgLMiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGxvYWRDcmVkZW50aWFsc1ILY3JlZGVudGlh\
-            bHMiWAoSQWJvcnRVcGxvYWRSZXF1ZXN0EioKEWxvZ2ljYWxfdXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSFgoGcmVh\
-            c29uGAIgASgJUgZyZWFzb24iXgoTQWJvcnRVcGxvYWRSZXNwb25zZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNh\
-            bFVwbG9hZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQi6QIKFUNvbXBsZXRlVXBsb2FkUmVxdWVzdBIbCgl1cGxvYWRf\
-            aWQYASABKAlSCHVwbG9hZElkEhsKCWZpbGVfc2l6ZRgCIAEoA1IIZmlsZVNpemUSWAoIcmF3X3RhZ3MYAyADKAsyPS5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlVXBsb2FkUmVxdWVzdC5SYXdUYWdzRW50cnlSB3Jhd1RhZ3MSMAoUY29tcGxldGVk\
-            X3BhcnRfY291bnQYBCABKAVSEmNvbXBsZXRlZFBhcnRDb3VudBImCg9vc3Nfb2JqZWN0X2V0YWcYBSABKAlSDW9zc09iamVjdEV0\
-            YWcSJgoPcGFydF9zaXplX2J5dGVzGAYgASgDUg1wYXJ0U2l6ZUJ5dGVzGjoKDFJhd1RhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tl\
-            eRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIjEKFkNvbXBsZXRlVXBsb2FkUmVzcG9uc2USFwoHZmlsZV9pZBhkIAEoCVIGZmls\
-            ZUlkIoMBChJMaXN0T2JqZWN0c1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJ\
-            UglwYWdlVG9rZW4SFgoGZmlsdGVyGAMgASgJUgZmaWx0ZXISGQoIb3JkZXJfYnkYZCABKAlSB29yZGVyQnki+QUKCkRhdGFPYmpl\
-            Y3QSGwoJb2JqZWN0X2lkGAEgASgJUghvYmplY3RJZBIXCgdmaWxlX2lkGAIgASgJUgZmaWxlSWQSQwoGc3RhdHVzGAMgASgOMisu\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0U3RhdHVzUgZzdGF0dXMSHQoKc2l6ZV9ieXRlcxgEIAEoA1IJc2l6\
-            ZUJ5dGVzEiYKD2NyZWF0ZWRfYXRfdW5peBgGIAEoA1INY3JlYXRlZEF0VW5peBIoChB1cGxvYWRlZF9hdF91bml4GAcgASgDUg51\
-            cGxvYWRlZEF0VW5peBIoChB2ZXJpZmllZF9hdF91bml4GAggASgDUg52ZXJpZmllZEF0VW5peBISCgRldGFnGAkgASgJUgRldGFn\
-            EhIKBG5hbWUYZCABKAlSBG5hbWUSIQoMY29udGVudF90eXBlGGUgASgJUgtjb250ZW50VHlwZRIbCglkZXZpY2VfaWQYZiABKAlS\
-            CGRldmljZUlkEhcKB3NpdGVfaWQYZyABKANSBnNpdGVJZBJDCgR0YWdzGGggAygLMi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5EYXRhT2JqZWN0LlRhZ3NFbnRyeVIEdGFncxIdCgpjcmM2NF9lY21hGGkgASgJUgljcmM2NEVjbWESPwoNcmVjb3JkZWRfZnJv\
-            bRhqIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDHJlY29yZGVkRnJvbRI7CgtyZWNvcmRlZF90bxhrIAEoCzIaLmdv\
-            b2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCnJlY29yZGVkVG8SOQoKdHJhc2hlZF9hdBhsIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5U\
-            aW1lc3RhbXBSCXRyYXNoZWRBdBo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4\
-            ASJ+ChNMaXN0T2JqZWN0c1Jlc3BvbnNlEj8KB29iamVjdHMYASADKAsyJS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFP\
-            YmplY3RSB29iamVjdHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIjMKFlJlcXVlc3REb3dubG9hZFJl\
-            cXVlc3QSGQoIZmlsZV9pZHMYASADKAlSB2ZpbGVJZHMixgEKFkRvd25sb2FkT2JqZWN0TG9jYXRpb24SFwoHZmlsZV9pZBgBIAEo\
-            CVIGZmlsZUlkEkEKBHJlYWQYAiABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIEcmVh\
-            ZBISCgRuYW1lGGQgASgJUgRuYW1lEh0KCnNpemVfYnl0ZXMYZSABKANSCXNpemVCeXRlcxIdCgpjcmM2NF9lY21hGGYgASgJUglj\
-            cmM2NEVjbWEi+gEKF1JlcXVlc3REb3dubG9hZFJlc3BvbnNlEkcKBWZpbGVzGAEgAygLMjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5Eb3dubG9hZE9iamVjdExvY2F0aW9uUgVmaWxlcxImCg9leHBpcmVzX2F0X3VuaXgYAiABKANSDWV4cGlyZXNBdFVuaXgS\
-            OwoabGFyZ2VfZmlsZV90aHJlc2hvbGRfYnl0ZXMYAyABKANSF2xhcmdlRmlsZVRocmVzaG9sZEJ5dGVzEjEKFXJhbmdlX3BhcnRf\
-            c2l6ZV9ieXRlcxgEIAEoA1IScmFuZ2VQYXJ0U2l6ZUJ5dGVzIqgBChRDcmVhdGVDb3B5Sm9iUmVxdWVzdBIZCghmaWxlX2lkcxgB\
-            IAMoCVIHZmlsZUlkcxJMCgtkZXN0aW5hdGlvbhgCIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weURlc3RpbmF0\
-            aW9uUgtkZXN0aW5hdGlvbhInCg9pZGVtcG90ZW5jeV9rZXkYAyABKAlSDmlkZW1wb3RlbmN5S2V5Ir0BCg9Db3B5RGVzdGluYXRp\
-            b24SFgoGYnVja2V0GAEgASgJUgZidWNrZXQSGgoIZW5kcG9pbnQYAiABKAlSCGVuZHBvaW50EhYKBnJlZ2lvbhgDIAEoCVIGcmVn\
-            aW9uEiEKDGtleV90ZW1wbGF0ZRgEIAEoCVILa2V5VGVtcGxhdGUSHQoKYWNjb3VudF9pZBgFIAEoCVIJYWNjb3VudElkEhwKCmtt\
-            c19rZXlfaWQYBiABKAlSCGttc0tleUlkIs4BChVDcmVhdGVDb3B5Sm9iUmVzcG9uc2USHgoLY29weV9qb2JfaWQYASABKAlSCWNv\
-            cHlKb2JJZBJACgZzdGF0dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JTdGF0dXNSBnN0YXR1cxIf\
-            Cgt0b3RhbF9pdGVtcxgDIAEoBVIKdG90YWxJdGVtcxIyChVlc3RpbWF0ZWRfdG90YWxfYnl0ZXMYBCABKANSE2VzdGltYXRlZFRv\
-            dGFsQnl0ZXMiMwoRR2V0Q29weUpvYlJlcXVlc3QSHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZCJOChJHZXRDb3B5Sm9i\
-            UmVzcG9uc2USOAoDam9iGAEgASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iVmlld1IDam9iIrYECgtDb3B5\
-            Sm9iVmlldxIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzEkwKC2Rlc3RpbmF0aW9uGAMgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5Db3B5RGVzdGluYXRpb25SC2Rlc3RpbmF0aW9uEh8KC3RvdGFsX2l0ZW1zGAQgASgFUgp0b3RhbEl0ZW1zEicKD2NvbXBs\
-            ZXRlZF9pdGVtcxgFIAEoBVIOY29tcGxldGVkSXRlbXMSIQoMZmFpbGVkX2l0ZW1zGAYgASgFUgtmYWlsZWRJdGVtcxIjCg1za2lw\
-            cGVkX2l0ZW1zGAcgASgFUgxza2lwcGVkSXRlbXMSHwoLdG90YWxfYnl0ZXMYCCABKANSCnRvdGFsQnl0ZXMSIQoMY29waWVkX2J5\
-            dGVzGAkgASgDUgtjb3BpZWRCeXRlcxImCg9jcmVhdGVkX2F0X3VuaXgYCiABKANSDWNyZWF0ZWRBdFVuaXgSJgoPc3RhcnRlZF9h\
-            dF91bml4GAsgASgDUg1zdGFydGVkQXRVbml4EigKEGZpbmlzaGVkX2F0X3VuaXgYDCABKANSDmZpbmlzaGVkQXRVbml4EicKD3Rl\
-            cm1pbmFsX3JlYXNvbhgNIAEoCVIOdGVybWluYWxSZWFzb24ivAEKF0xpc3RDb3B5Sm9iSXRlbXNSZXF1ZXN0Eh4KC2NvcHlfam9i\
-            X2lkGAEgASgJUgljb3B5Sm9iSWQSRQoIc3RhdHVzZXMYAiADKA4yKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlJdGVt\
-            U3RhdHVzUghzdGF0dXNlcxIbCglwYWdlX3NpemUYAyABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBCABKAlSCXBhZ2VUb2tl\
-            biKrAgoPQ29weUpvYkl0ZW1WaWV3EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZBI0ChZkZXN0aW5hdGlvbl9vYmplY3Rfa2V5GAIg\
-            ASgJUhRkZXN0aW5hdGlvbk9iamVjdEtleRJBCgZzdGF0dXMYAyABKA4yKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlJ\
-            dGVtU3RhdHVzUgZzdGF0dXMSHwoLc291cmNlX3NpemUYBCABKANSCnNvdXJjZVNpemUSIQoMY29waWVkX2J5dGVzGAUgASgDUgtj\
-            b3BpZWRCeXRlcxIdCgplcnJvcl9jb2RlGAYgASgJUgllcnJvckNvZGUSIwoNZXJyb3JfbWVzc2FnZRgHIAEoCVIMZXJyb3JNZXNz\
-            YWdlIqMBChhMaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2USQAoFaXRlbXMYASADKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            LkNvcHlKb2JJdGVtVmlld1IFaXRlbXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuEh0KCnRvdGFsX3Np\
-            emUYAyABKAVSCXRvdGFsU2l6ZSJOChRDYW5jZWxDb3B5Sm9iUmVxdWVzdBIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklk\
-            EhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uInkKFUNhbmNlbENvcHlKb2JSZXNwb25zZRIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29w\
-            eUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzIkYK\
-            DVN0b3JhZ2VPYmplY3QSFgoGYnVja2V0GAEgASgJUgZidWNrZXQSHQoKb2JqZWN0X2tleRgCIAEoCVIJb2JqZWN0S2V5ItABChJQ\
-            cmVzaWduZWRPcGVyYXRpb24SFgoGbWV0aG9kGAEgASgJUgZtZXRob2QSEAoDdXJpGAIgASgJUgN1cmkSVAoHaGVhZGVycxgDIAMo\
-            CzI6LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uLkhlYWRlcnNFbnRyeVIHaGVhZGVycxo6CgxI\
-            ZWFkZXJzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASLVAQoUUHJlc2lnbk9iamVjdFJl\
-            cXVlc3QSQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSTQoL\
-            YWNjZXNzX21vZGUYAiABKA4yLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25BY2Nlc3NNb2RlUgphY2Nlc3NNb2Rl\
-            EiwKEmV4cGlyZXNfaW5fc2Vjb25kcxgDIAEoA1IQZXhwaXJlc0luU2Vjb25kcyKJAgoVUHJlc2lnbk9iamVjdFJlc3BvbnNlEkAK\
-            Bm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EkEKBHJlYWQYAiAB\
-            KAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIEcmVhZBJDCgV3cml0ZRgDIAEoCzItLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgV3cml0ZRImCg9leHBpcmVzX2F0X3VuaXgYBCABKANS\
-            DWV4cGlyZXNBdFVuaXgipgEKEVJlYWRPYmplY3RSZXF1ZXN0EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EhsKCW1heF9ieXRlcxgCIAEoA1IIbWF4Qnl0ZXMSMgoVYWxsb3dlZF9jb250ZW50\
-            X3R5cGVzGAMgAygJUhNhbGxvd2VkQ29udGVudFR5cGVzIqcBChJSZWFkT2JqZWN0UmVzcG9uc2USQAoGb2JqZWN0GAEgASgLMigu\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSGAoHY29udGVudBgCIAEoDFIHY29udGVudBIh\
-            Cgxjb250ZW50X3R5cGUYAyABKAlSC2NvbnRlbnRUeXBlEhIKBGV0YWcYBCABKAlSBGV0YWcq0wEKFFVwbG9hZFJlY292ZXJ5QWN0\
-            aW9uEiYKIlVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fVU5TUEVDSUZJRUQQABIjCh9VUExPQURfUkVDT1ZFUllfQUNUSU9OX0NPTlRJ\
-            TlVFEAESKAokVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9DT01QTEVURV9PTkxZEAISIgoeVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9S\
-            RVNUQVJUEAMSIAocVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9BQk9SVBAEKs0BChNMb2dpY2FsVXBsb2FkU3RhdHVzEiUKIUxPR0lD\
-            QUxfVVBMT0FEX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHExPR0lDQUxfVVBMT0FEX1NUQVRVU19BQ1RJVkUQARIkCiBMT0dJQ0FM\
-            X1VQTE9BRF9TVEFUVVNfQ09NUExFVElORxACEiMKH0xPR0lDQUxfVVBMT0FEX1NUQVRVU19DT01QTEVURUQQAxIiCh5MT0dJQ0FM\
-            X1VQTE9BRF9TVEFUVVNfVEVSTUlOQUwQBCr0AQoQRGF0YU9iamVjdFN0YXR1cxIiCh5EQVRBX09CSkVDVF9TVEFUVVNfVU5TUEVD\
-            SUZJRUQQABIeChpEQVRBX09CSkVDVF9TVEFUVVNfQ1JFQVRFRBABEh8KG0RBVEFfT0JKRUNUX1NUQVRVU19VUExPQURFRBACEh8K\
-            G0RBVEFfT0JKRUNUX1NUQVRVU19WRVJJRklFRBADEhoKFkRBVEFfT0JKRUNUX1NUQVRVU19CQUQQBBIeChpEQVRBX09CSkVDVF9T\
-            VEFUVVNfQUJPUlRFRBAFEh4KGkRBVEFfT0JKRUNUX1NUQVRVU19JTlZBTElEEAYqhQIKDUNvcHlKb2JTdGF0dXMSHwobQ09QWV9K\
-            T0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGgoWQ09QWV9KT0JfU1RBVFVTX1FVRVVFRBABEhsKF0NPUFlfSk9CX1NUQVRVU19SVU5O\
-            SU5HEAISHQoZQ09QWV9KT0JfU1RBVFVTX1NVQ0NFRURFRBADEiIKHkNPUFlfSk9CX1NUQVRVU19QQVJUSUFMX0ZBSUxFRBAEEhoK\
-            FkNPUFlfSk9CX1NUQVRVU19GQUlMRUQQBRIdChlDT1BZX0pPQl9TVEFUVVNfQ0FOQ0VMSU5HEAYSHAoYQ09QWV9KT0JfU1RBVFVT\
-            X0NBTkNFTEVEEAcq8AEKDkNvcHlJdGVtU3RhdHVzEiAKHENPUFlfSVRFTV9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdDT1BZX0lU\
-            RU1fU1RBVFVTX1FVRVVFRBABEhwKGENPUFlfSVRFTV9TVEFUVVNfQ09QWUlORxACEh4KGkNPUFlfSVRFTV9TVEFUVVNfU1VDQ0VF\
-            REVEEAMSJAogQ09QWV9JVEVNX1NUQVRVU19GQUlMRURfVEVSTUlOQUwQBBIcChhDT1BZX0lURU1fU1RBVFVTX1NLSVBQRUQQBRId\
-            ChlDT1BZX0lURU1fU1RBVFVTX0NBTkNFTEVEEAYqmQEKEVByZXNpZ25BY2Nlc3NNb2RlEiMKH1BSRVNJR05fQUNDRVNTX01PREVf\
-            VU5TUEVDSUZJRUQQABIcChhQUkVTSUdOX0FDQ0VTU19NT0RFX1JFQUQQARIdChlQUkVTSUdOX0FDQ0VTU19NT0RFX1dSSVRFEAIS\
-            IgoeUFJFU0lHTl9BQ0NFU1NfTU9ERV9SRUFEX1dSSVRFEAMqtAMKFERhdGFHYXRld2F5RXJyb3JDb2RlEicKI0RBVEFfR0FURVdB\
-            WV9FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASKwonREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVU5BVVRIRU5USUNBVEVEEAESLAoo\
-            REFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVVBMT0FEX05PVF9GT1VORBACEiwKKERBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VQTE9B\
-            RF9OT1RfT1dORUQQAxIyCi5EQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VUExPQURfTk9UX1JFRlJFU0hBQkxFEAQSLAooREFUQV9H\
-            QVRFV0FZX0VSUk9SX0NPREVfSU5WQUxJRF9BUkdVTUVOVBAFEi8KK0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX0ZBSUxFRF9QUkVD\
-            T05ESVRJT04QBhIrCidEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9TVFNfVU5BVkFJTEFCTEUQBxIqCiZEQVRBX0dBVEVXQVlfRVJS\
-            T1JfQ09ERV9JTlRFUk5BTF9FUlJPUhAIMpYFChJEYXRhR2F0ZXdheVNlcnZpY2UShAEKE0NyZWF0ZUxvZ2ljYWxVcGxvYWQSNS5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUxvZ2ljYWxVcGxvYWRSZXF1ZXN0GjYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5DcmVhdGVMb2dpY2FsVXBsb2FkUmVzcG9uc2USfgoRR2V0VXBsb2FkUmVjb3ZlcnkSMy5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLkdldFVwbG9hZFJlY292ZXJ5UmVxdWVzdBo0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0VXBsb2FkUmVjb3Zl\
-            cnlSZXNwb25zZRKTAQoYUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzEjouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3Vl\
-            VXBsb2FkQ3JlZGVudGlhbHNSZXF1ZXN0GjsuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3VlVXBsb2FkQ3JlZGVudGlh\
-            bHNSZXNwb25zZRJsCgtBYm9ydFVwbG9hZBItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQWJvcnRVcGxvYWRSZXF1ZXN0Gi4u\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5BYm9ydFVwbG9hZFJlc3BvbnNlEnUKDkNvbXBsZXRlVXBsb2FkEjAuYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5Db21wbGV0ZVVwbG9hZFJlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRl\
-            VXBsb2FkUmVzcG9uc2UyhwIKGERhdGFHYXRld2F5T2JqZWN0U2VydmljZRJxCgtMaXN0T2JqZWN0cxItLmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXF1ZXN0Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0c1Jlc3Bv\
-            bnNlIgOQAgESeAoPUmVxdWVzdERvd25sb2FkEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0RG93bmxvYWRSZXF1\
-            ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0RG93bmxvYWRSZXNwb25zZTLoAwoWRGF0YUdhdGV3YXlDb3B5\
-            U2VydmljZRJyCg1DcmVhdGVDb3B5Sm9iEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVDb3B5Sm9iUmVxdWVzdBow\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlQ29weUpvYlJlc3BvbnNlEmkKCkdldENvcHlKb2ISLC5hcmNoZWJhc2Uu\
-            ZGF0YV9nYXRld2F5LnYxLkdldENvcHlKb2JSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRDb3B5Sm9iUmVz\
-            cG9uc2USewoQTGlzdENvcHlKb2JJdGVtcxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdENvcHlKb2JJdGVtc1JlcXVl\
-            c3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RDb3B5Sm9iSXRlbXNSZXNwb25zZRJyCg1DYW5jZWxDb3B5Sm9iEi8u\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxDb3B5Sm9iUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            Q2FuY2VsQ29weUpvYlJlc3BvbnNlMu0BChFEZXZpY2VJbml0U2VydmljZRJpCgpJbml0RGV2aWNlEiwuYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5Jbml0RGV2aWNlUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSW5pdERldmljZVJlc3BvbnNl\
-            Em0KDFJlaW5pdERldmljZRIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpbml0RGV2aWNlUmVxdWVzdBotLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuSW5pdERldmljZVJlc3BvbnNlMvcBChZJbnRlcm5hbFN0b3JhZ2VTZXJ2aWNlEnIKDVByZXNpZ25P\
-            YmplY3QSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25PYmplY3RSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5QcmVzaWduT2JqZWN0UmVzcG9uc2USaQoKUmVhZE9iamVjdBIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVh\
-            ZE9iamVjdFJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXNwb25zZWIGcHJvdG8z
+            ChJkYXRhX2dhdGV3YXkucHJvdG8SGWFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEaHGdvb2dsZS9hcGkvYW5ub3RhdGlvbnMucHJv\
+            dG8aH2dvb2dsZS9wcm90b2J1Zi90aW1lc3RhbXAucHJvdG8ibQoRSW5pdERldmljZVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJ\
+            UghkZXZpY2VJZBIfCgtzZGtfdmVyc2lvbhgCIAEoCVIKc2RrVmVyc2lvbhIaCghwbGF0Zm9ybRgDIAEoCVIIcGxhdGZvcm0ibwoT\
+            UmVpbml0RGV2aWNlUmVxdWVzdBIbCglkZXZpY2VfaWQYASABKAlSCGRldmljZUlkEh8KC3Nka192ZXJzaW9uGAIgASgJUgpzZGtW\
+            ZXJzaW9uEhoKCHBsYXRmb3JtGAMgASgJUghwbGF0Zm9ybSKzAQoSSW5pdERldmljZVJlc3BvbnNlEhcKB2FwaV9rZXkYASABKAlS\
+            BmFwaUtleRJLCgR0YWdzGAIgAygLMjcuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UuVGFnc0Vu\
+            dHJ5UgR0YWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIqkDChFVcGxv\
+            YWRDcmVkZW50aWFscxIWCgZidWNrZXQYASABKAlSBmJ1Y2tldBIaCghlbmRwb2ludBgCIAEoCVIIZW5kcG9pbnQSHQoKb2JqZWN0\
+            X2tleRgDIAEoCVIJb2JqZWN0S2V5EikKEXN0c19hY2Nlc3Nfa2V5X2lkGAQgASgJUg5zdHNBY2Nlc3NLZXlJZBIxChVzdHNfYWNj\
+            ZXNzX2tleV9zZWNyZXQYBSABKAlSEnN0c0FjY2Vzc0tleVNlY3JldBIsChJzdHNfc2VjdXJpdHlfdG9rZW4YBiABKAlSEHN0c1Nl\
+            Y3VyaXR5VG9rZW4SKwoSc3RzX2V4cGlyZV9hdF91bml4GAcgASgDUg9zdHNFeHBpcmVBdFVuaXgSJgoPcGFydF9zaXplX2J5dGVz\
+            GAggASgDUg1wYXJ0U2l6ZUJ5dGVzEjAKFG9iamVjdF9zdG9yZV9iYWNrZW5kGAkgASgJUhJvYmplY3RTdG9yZUJhY2tlbmQSLgoT\
+            b2JqZWN0X3N0b3JlX3JlZ2lvbhgKIAEoCVIRb2JqZWN0U3RvcmVSZWdpb24i/AEKGkNyZWF0ZUxvZ2ljYWxVcGxvYWRSZXF1ZXN0\
+            EmkKDGNsaWVudF9oaW50cxgBIAMoCzJGLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlTG9naWNhbFVwbG9hZFJlcXVl\
+            c3QuQ2xpZW50SGludHNFbnRyeVILY2xpZW50SGludHMSMwoWcmVzdGFydF9mcm9tX3VwbG9hZF9pZBgCIAEoCVITcmVzdGFydEZy\
+            b21VcGxvYWRJZBo+ChBDbGllbnRIaW50c0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEi\
+            tgEKG0NyZWF0ZUxvZ2ljYWxVcGxvYWRSZXNwb25zZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElk\
+            EhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQSTgoLY3JlZGVudGlhbHMYAyABKAsyLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLlVwbG9hZENyZWRlbnRpYWxzUgtjcmVkZW50aWFscyJGChhHZXRVcGxvYWRSZWNvdmVyeVJlcXVlc3QSKgoRbG9naWNhbF91\
+            cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZCLPBQoZR2V0VXBsb2FkUmVjb3ZlcnlSZXNwb25zZRIqChFsb2dpY2FsX3Vw\
+            bG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElkEmIKFWxvZ2ljYWxfdXBsb2FkX3N0YXR1cxgCIAEoDjIuLmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuTG9naWNhbFVwbG9hZFN0YXR1c1ITbG9naWNhbFVwbG9hZFN0YXR1cxIqChFjdXJyZW50X3VwbG9hZF9p\
+            ZBgDIAEoCVIPY3VycmVudFVwbG9hZElkEhYKBmJ1Y2tldBgEIAEoCVIGYnVja2V0EhoKCGVuZHBvaW50GAUgASgJUghlbmRwb2lu\
+            dBIdCgpvYmplY3Rfa2V5GAYgASgJUglvYmplY3RLZXkSNgoXY2FuX3JlZnJlc2hfY3JlZGVudGlhbHMYByABKAhSFWNhblJlZnJl\
+            c2hDcmVkZW50aWFscxInCg9yZXN0YXJ0X2FsbG93ZWQYCCABKAhSDnJlc3RhcnRBbGxvd2VkEicKD3Rlcm1pbmFsX3JlYXNvbhgJ\
+            IAEoCVIOdGVybWluYWxSZWFzb24SOAoYY3JlZGVudGlhbF9yZWZyZXNoX2NvdW50GAogASgFUhZjcmVkZW50aWFsUmVmcmVzaENv\
+            dW50EjMKFnNlc3Npb25fZXhwaXJlX2F0X3VuaXgYCyABKANSE3Nlc3Npb25FeHBpcmVBdFVuaXgSUAoLbmV4dF9hY3Rpb24YDCAB\
+            KA4yLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwbG9hZFJlY292ZXJ5QWN0aW9uUgpuZXh0QWN0aW9uEjAKFGNvbXBsZXRl\
+            ZF9wYXJ0X2NvdW50GA0gASgFUhJjb21wbGV0ZWRQYXJ0Q291bnQSJgoPb3NzX29iamVjdF9ldGFnGA4gASgJUg1vc3NPYmplY3RF\
+            dGFnIj4KH1JlaXNzdWVVcGxvYWRDcmVkZW50aWFsc1JlcXVlc3QSGwoJdXBsb2FkX2lkGAEgASgJUgh1cGxvYWRJZCK7AQogUmVp\
+            c3N1ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2USKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIb\
+            Cgl1cGxvYWRfaWQYAiABKAlSCHVwbG9hZElkEk4KC2NyZWRlbnRpYWxzGAMgASgLMiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5VcGxvYWRDcmVkZW50aWFsc1ILY3JlZGVudGlhbHMiWAoSQWJvcnRVcGxvYWRSZXF1ZXN0EioKEWxvZ2ljYWxfdXBsb2FkX2lk\
+            GAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSFgoGcmVhc29uGAIgASgJUgZyZWFzb24iXgoTQWJvcnRVcGxvYWRSZXNwb25zZRIqChFs\
+            b2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQi6QIKFUNv\
+            bXBsZXRlVXBsb2FkUmVxdWVzdBIbCgl1cGxvYWRfaWQYASABKAlSCHVwbG9hZElkEhsKCWZpbGVfc2l6ZRgCIAEoA1IIZmlsZVNp\
+            emUSWAoIcmF3X3RhZ3MYAyADKAsyPS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlVXBsb2FkUmVxdWVzdC5SYXdU\
+            YWdzRW50cnlSB3Jhd1RhZ3MSMAoUY29tcGxldGVkX3BhcnRfY291bnQYBCABKAVSEmNvbXBsZXRlZFBhcnRDb3VudBImCg9vc3Nf\
+            b2JqZWN0X2V0YWcYBSABKAlSDW9zc09iamVjdEV0YWcSJgoPcGFydF9zaXplX2J5dGVzGAYgASgDUg1wYXJ0U2l6ZUJ5dGVzGjoK\
+            DFJhd1RhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIjEKFkNvbXBsZXRlVXBsb2Fk\
+            UmVzcG9uc2USFwoHZmlsZV9pZBhkIAEoCVIGZmlsZUlkIoMBChJMaXN0T2JqZWN0c1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgF\
+            UghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4SFgoGZmlsdGVyGAMgASgJUgZmaWx0ZXISGQoIb3JkZXJf\
+            YnkYZCABKAlSB29yZGVyQnki+QUKCkRhdGFPYmplY3QSGwoJb2JqZWN0X2lkGAEgASgJUghvYmplY3RJZBIXCgdmaWxlX2lkGAIg\
+            ASgJUgZmaWxlSWQSQwoGc3RhdHVzGAMgASgOMisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0U3RhdHVzUgZz\
+            dGF0dXMSHQoKc2l6ZV9ieXRlcxgEIAEoA1IJc2l6ZUJ5dGVzEiYKD2NyZWF0ZWRfYXRfdW5peBgGIAEoA1INY3JlYXRlZEF0VW5p\
+            eBIoChB1cGxvYWRlZF9hdF91bml4GAcgASgDUg51cGxvYWRlZEF0VW5peBIoChB2ZXJpZmllZF9hdF91bml4GAggASgDUg52ZXJp\
+            ZmllZEF0VW5peBISCgRldGFnGAkgASgJUgRldGFnEhIKBG5hbWUYZCABKAlSBG5hbWUSIQoMY29udGVudF90eXBlGGUgASgJUgtj\
+            b250ZW50VHlwZRIbCglkZXZpY2VfaWQYZiABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQYZyABKANSBnNpdGVJZBJDCgR0YWdzGGgg\
+            AygLMi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0LlRhZ3NFbnRyeVIEdGFncxIdCgpjcmM2NF9lY21hGGkg\
+            ASgJUgljcmM2NEVjbWESPwoNcmVjb3JkZWRfZnJvbRhqIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDHJlY29yZGVk\
+            RnJvbRI7CgtyZWNvcmRlZF90bxhrIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCnJlY29yZGVkVG8SOQoKdHJhc2hl\
+            ZF9hdBhsIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXRyYXNoZWRBdBo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJ\
+            UgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASJ+ChNMaXN0T2JqZWN0c1Jlc3BvbnNlEj8KB29iamVjdHMYASADKAsyJS5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFPYmplY3RSB29iamVjdHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0\
+            UGFnZVRva2VuIjMKFlJlcXVlc3REb3dubG9hZFJlcXVlc3QSGQoIZmlsZV9pZHMYASADKAlSB2ZpbGVJZHMixgEKFkRvd25sb2Fk\
+            T2JqZWN0TG9jYXRpb24SFwoHZmlsZV9pZBgBIAEoCVIGZmlsZUlkEkEKBHJlYWQYAiABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIEcmVhZBISCgRuYW1lGGQgASgJUgRuYW1lEh0KCnNpemVfYnl0ZXMYZSABKANSCXNp\
+            emVCeXRlcxIdCgpjcmM2NF9lY21hGGYgASgJUgljcmM2NEVjbWEi+gEKF1JlcXVlc3REb3dubG9hZFJlc3BvbnNlEkcKBWZpbGVz\
+            GAEgAygLMjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Eb3dubG9hZE9iamVjdExvY2F0aW9uUgVmaWxlcxImCg9leHBpcmVz\
+            X2F0X3VuaXgYAiABKANSDWV4cGlyZXNBdFVuaXgSOwoabGFyZ2VfZmlsZV90aHJlc2hvbGRfYnl0ZXMYAyABKANSF2xhcmdlRmls\
+            ZVRocmVzaG9sZEJ5dGVzEjEKFXJhbmdlX3BhcnRfc2l6ZV9ieXRlcxgEIAEoA1IScmFuZ2VQYXJ0U2l6ZUJ5dGVzIqgBChRDcmVh\
+            dGVDb3B5Sm9iUmVxdWVzdBIZCghmaWxlX2lkcxgBIAMoCVIHZmlsZUlkcxJMCgtkZXN0aW5hdGlvbhgCIAEoCzIqLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuQ29weURlc3RpbmF0aW9uUgtkZXN0aW5hdGlvbhInCg9pZGVtcG90ZW5jeV9rZXkYAyABKAlSDmlk\
+            ZW1wb3RlbmN5S2V5Ir0BCg9Db3B5RGVzdGluYXRpb24SFgoGYnVja2V0GAEgASgJUgZidWNrZXQSGgoIZW5kcG9pbnQYAiABKAlS\
+            CGVuZHBvaW50EhYKBnJlZ2lvbhgDIAEoCVIGcmVnaW9uEiEKDGtleV90ZW1wbGF0ZRgEIAEoCVILa2V5VGVtcGxhdGUSHQoKYWNj\
+            b3VudF9pZBgFIAEoCVIJYWNjb3VudElkEhwKCmttc19rZXlfaWQYBiABKAlSCGttc0tleUlkIs4BChVDcmVhdGVDb3B5Sm9iUmVz\
+            cG9uc2USHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZBJACgZzdGF0dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLkNvcHlKb2JTdGF0dXNSBnN0YXR1cxIfCgt0b3RhbF9pdGVtcxgDIAEoBVIKdG90YWxJdGVtcxIyChVlc3RpbWF0ZWRf\
+            dG90YWxfYnl0ZXMYBCABKANSE2VzdGltYXRlZFRvdGFsQnl0ZXMiMwoRR2V0Q29weUpvYlJlcXVlc3QSHgoLY29weV9qb2JfaWQY\
+            ASABKAlSCWNvcHlKb2JJZCJOChJHZXRDb3B5Sm9iUmVzcG9uc2USOAoDam9iGAEgASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5Db3B5Sm9iVmlld1IDam9iIrYECgtDb3B5Sm9iVmlldxIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkAKBnN0\
+            YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzEkwKC2Rlc3RpbmF0aW9u\
+            GAMgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5RGVzdGluYXRpb25SC2Rlc3RpbmF0aW9uEh8KC3RvdGFsX2l0\
+            ZW1zGAQgASgFUgp0b3RhbEl0ZW1zEicKD2NvbXBsZXRlZF9pdGVtcxgFIAEoBVIOY29tcGxldGVkSXRlbXMSIQoMZmFpbGVkX2l0\
+            ZW1zGAYgASgFUgtmYWlsZWRJdGVtcxIjCg1za2lwcGVkX2l0ZW1zGAcgASgFUgxza2lwcGVkSXRlbXMSHwoLdG90YWxfYnl0ZXMY\
+            CCABKANSCnRvdGFsQnl0ZXMSIQoMY29waWVkX2J5dGVzGAkgASgDUgtjb3BpZWRCeXRlcxImCg9jcmVhdGVkX2F0X3VuaXgYCiAB\
+            KANSDWNyZWF0ZWRBdFVuaXgSJgoPc3RhcnRlZF9hdF91bml4GAsgASgDUg1zdGFydGVkQXRVbml4EigKEGZpbmlzaGVkX2F0X3Vu\
+            aXgYDCABKANSDmZpbmlzaGVkQXRVbml4EicKD3Rlcm1pbmFsX3JlYXNvbhgNIAEoCVIOdGVybWluYWxSZWFzb24ivAEKF0xpc3RD\
+            b3B5Sm9iSXRlbXNSZXF1ZXN0Eh4KC2NvcHlfam9iX2lkGAEgASgJUgljb3B5Sm9iSWQSRQoIc3RhdHVzZXMYAiADKA4yKS5hcmNo\
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlJdGVtU3RhdHVzUghzdGF0dXNlcxIbCglwYWdlX3NpemUYAyABKAVSCHBhZ2VTaXpl\
+            Eh0KCnBhZ2VfdG9rZW4YBCABKAlSCXBhZ2VUb2tlbiKrAgoPQ29weUpvYkl0ZW1WaWV3EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJ\
+            ZBI0ChZkZXN0aW5hdGlvbl9vYmplY3Rfa2V5GAIgASgJUhRkZXN0aW5hdGlvbk9iamVjdEtleRJBCgZzdGF0dXMYAyABKA4yKS5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlJdGVtU3RhdHVzUgZzdGF0dXMSHwoLc291cmNlX3NpemUYBCABKANSCnNvdXJj\
+            ZVNpemUSIQoMY29waWVkX2J5dGVzGAUgASgDUgtjb3BpZWRCeXRlcxIdCgplcnJvcl9jb2RlGAYgASgJUgllcnJvckNvZGUSIwoN\
+            ZXJyb3JfbWVzc2FnZRgHIAEoCVIMZXJyb3JNZXNzYWdlIqMBChhMaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2USQAoFaXRlbXMYASAD\
+            KAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JJdGVtVmlld1IFaXRlbXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIg\
+            ASgJUg1uZXh0UGFnZVRva2VuEh0KCnRvdGFsX3NpemUYAyABKAVSCXRvdGFsU2l6ZSJOChRDYW5jZWxDb3B5Sm9iUmVxdWVzdBIe\
+            Cgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uInkKFUNhbmNlbENvcHlKb2JSZXNw\
+            b25zZRIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzIkYKDVN0b3JhZ2VPYmplY3QSFgoGYnVja2V0GAEgASgJUgZidWNrZXQSHQoKb2Jq\
+            ZWN0X2tleRgCIAEoCVIJb2JqZWN0S2V5ItABChJQcmVzaWduZWRPcGVyYXRpb24SFgoGbWV0aG9kGAEgASgJUgZtZXRob2QSEAoD\
+            dXJpGAIgASgJUgN1cmkSVAoHaGVhZGVycxgDIAMoCzI6LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0\
+            aW9uLkhlYWRlcnNFbnRyeVIHaGVhZGVycxo6CgxIZWFkZXJzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlS\
+            BXZhbHVlOgI4ASLVAQoUUHJlc2lnbk9iamVjdFJlcXVlc3QSQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSTQoLYWNjZXNzX21vZGUYAiABKA4yLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LlByZXNpZ25BY2Nlc3NNb2RlUgphY2Nlc3NNb2RlEiwKEmV4cGlyZXNfaW5fc2Vjb25kcxgDIAEoA1IQZXhwaXJlc0luU2Vjb25k\
+            cyKJAgoVUHJlc2lnbk9iamVjdFJlc3BvbnNlEkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3Rv\
+            cmFnZU9iamVjdFIGb2JqZWN0EkEKBHJlYWQYAiABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJh\
+            dGlvblIEcmVhZBJDCgV3cml0ZRgDIAEoCzItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgV3\
+            cml0ZRImCg9leHBpcmVzX2F0X3VuaXgYBCABKANSDWV4cGlyZXNBdFVuaXgipgEKEVJlYWRPYmplY3RSZXF1ZXN0EkAKBm9iamVj\
+            dBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EhsKCW1heF9ieXRlcxgCIAEo\
+            A1IIbWF4Qnl0ZXMSMgoVYWxsb3dlZF9jb250ZW50X3R5cGVzGAMgAygJUhNhbGxvd2VkQ29udGVudFR5cGVzIqcBChJSZWFkT2Jq\
+            ZWN0UmVzcG9uc2USQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmpl\
+            Y3QSGAoHY29udGVudBgCIAEoDFIHY29udGVudBIhCgxjb250ZW50X3R5cGUYAyABKAlSC2NvbnRlbnRUeXBlEhIKBGV0YWcYBCAB\
+            KAlSBGV0YWcq0wEKFFVwbG9hZFJlY292ZXJ5QWN0aW9uEiYKIlVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fVU5TUEVDSUZJRUQQABIj\
+            Ch9VUExPQURfUkVDT1ZFUllfQUNUSU9OX0NPTlRJTlVFEAESKAokVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9DT01QTEVURV9PTkxZ\
+            EAISIgoeVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9SRVNUQVJUEAMSIAocVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9BQk9SVBAEKs0B\
+            ChNMb2dpY2FsVXBsb2FkU3RhdHVzEiUKIUxPR0lDQUxfVVBMT0FEX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHExPR0lDQUxfVVBM\
+            T0FEX1NUQVRVU19BQ1RJVkUQARIkCiBMT0dJQ0FMX1VQTE9BRF9TVEFUVVNfQ09NUExFVElORxACEiMKH0xPR0lDQUxfVVBMT0FE\
+            X1NUQVRVU19DT01QTEVURUQQAxIiCh5MT0dJQ0FMX1VQTE9BRF9TVEFUVVNfVEVSTUlOQUwQBCr0AQoQRGF0YU9iamVjdFN0YXR1\
+            cxIiCh5EQVRBX09CSkVDVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIeChpEQVRBX09CSkVDVF9TVEFUVVNfQ1JFQVRFRBABEh8KG0RB\
+            VEFfT0JKRUNUX1NUQVRVU19VUExPQURFRBACEh8KG0RBVEFfT0JKRUNUX1NUQVRVU19WRVJJRklFRBADEhoKFkRBVEFfT0JKRUNU\
+            X1NUQVRVU19CQUQQBBIeChpEQVRBX09CSkVDVF9TVEFUVVNfQUJPUlRFRBAFEh4KGkRBVEFfT0JKRUNUX1NUQVRVU19JTlZBTElE\
+            EAYqhQIKDUNvcHlKb2JTdGF0dXMSHwobQ09QWV9KT0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGgoWQ09QWV9KT0JfU1RBVFVTX1FV\
+            RVVFRBABEhsKF0NPUFlfSk9CX1NUQVRVU19SVU5OSU5HEAISHQoZQ09QWV9KT0JfU1RBVFVTX1NVQ0NFRURFRBADEiIKHkNPUFlf\
+            Sk9CX1NUQVRVU19QQVJUSUFMX0ZBSUxFRBAEEhoKFkNPUFlfSk9CX1NUQVRVU19GQUlMRUQQBRIdChlDT1BZX0pPQl9TVEFUVVNf\
+            Q0FOQ0VMSU5HEAYSHAoYQ09QWV9KT0JfU1RBVFVTX0NBTkNFTEVEEAcq8AEKDkNvcHlJdGVtU3RhdHVzEiAKHENPUFlfSVRFTV9T\
+            VEFUVVNfVU5TUEVDSUZJRUQQABIbChdDT1BZX0lURU1fU1RBVFVTX1FVRVVFRBABEhwKGENPUFlfSVRFTV9TVEFUVVNfQ09QWUlO\
+            RxACEh4KGkNPUFlfSVRFTV9TVEFUVVNfU1VDQ0VFREVEEAMSJAogQ09QWV9JVEVNX1NUQVRVU19GQUlMRURfVEVSTUlOQUwQBBIc\
+            ChhDT1BZX0lURU1fU1RBVFVTX1NLSVBQRUQQBRIdChlDT1BZX0lURU1fU1RBVFVTX0NBTkNFTEVEEAYqmQEKEVByZXNpZ25BY2Nl\
+            c3NNb2RlEiMKH1BSRVNJR05fQUNDRVNTX01PREVfVU5TUEVDSUZJRUQQABIcChhQUkVTSUdOX0FDQ0VTU19NT0RFX1JFQUQQARId\
+            ChlQUkVTSUdOX0FDQ0VTU19NT0RFX1dSSVRFEAISIgoeUFJFU0lHTl9BQ0NFU1NfTU9ERV9SRUFEX1dSSVRFEAMqtAMKFERhdGFH\
+            YXRld2F5RXJyb3JDb2RlEicKI0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASKwonREFUQV9HQVRFV0FZX0VS\
+            Uk9SX0NPREVfVU5BVVRIRU5USUNBVEVEEAESLAooREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVVBMT0FEX05PVF9GT1VORBACEiwK\
+            KERBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VQTE9BRF9OT1RfT1dORUQQAxIyCi5EQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VUExP\
+            QURfTk9UX1JFRlJFU0hBQkxFEAQSLAooREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfSU5WQUxJRF9BUkdVTUVOVBAFEi8KK0RBVEFf\
+            R0FURVdBWV9FUlJPUl9DT0RFX0ZBSUxFRF9QUkVDT05ESVRJT04QBhIrCidEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9TVFNfVU5B\
+            VkFJTEFCTEUQBxIqCiZEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9JTlRFUk5BTF9FUlJPUhAIMo8HChJEYXRhR2F0ZXdheVNlcnZp\
+            Y2USnAEKE0NyZWF0ZUxvZ2ljYWxVcGxvYWQSNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUxvZ2ljYWxVcGxvYWRS\
+            ZXF1ZXN0GjYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVMb2dpY2FsVXBsb2FkUmVzcG9uc2UiFoLT5JMCECILL3Yx\
+            L3VwbG9hZHM6ASoSsAEKEUdldFVwbG9hZFJlY292ZXJ5EjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRVcGxvYWRSZWNv\
+            dmVyeVJlcXVlc3QaNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFVwbG9hZFJlY292ZXJ5UmVzcG9uc2UiMILT5JMCKhIo\
+            L3YxL3VwbG9hZHMve2xvZ2ljYWxfdXBsb2FkX2lkfS9yZWNvdmVyeRLVAQoYUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzEjouYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3VlVXBsb2FkQ3JlZGVudGlhbHNSZXF1ZXN0GjsuYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5SZWlzc3VlVXBsb2FkQ3JlZGVudGlhbHNSZXNwb25zZSJAgtPkkwI6IjUvdjEvdXBsb2Fkcy9ieVVwbG9hZElkL3t1\
+            cGxvYWRfaWR9OnJlaXNzdWVDcmVkZW50aWFsczoBKhKeAQoLQWJvcnRVcGxvYWQSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LkFib3J0VXBsb2FkUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQWJvcnRVcGxvYWRSZXNwb25zZSIwgtPkkwIq\
+            IiUvdjEvdXBsb2Fkcy97bG9naWNhbF91cGxvYWRfaWR9OmFib3J0OgEqEq0BCg5Db21wbGV0ZVVwbG9hZBIwLmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuQ29tcGxldGVVcGxvYWRSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db21wbGV0ZVVw\
+            bG9hZFJlc3BvbnNlIjaC0+STAjAiKy92MS91cGxvYWRzL2J5VXBsb2FkSWQve3VwbG9hZF9pZH06Y29tcGxldGU6ASoyxAIKGERh\
+            dGFHYXRld2F5T2JqZWN0U2VydmljZRKEAQoLTGlzdE9iamVjdHMSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RPYmpl\
+            Y3RzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEv\
+            b2JqZWN0cxKgAQoPUmVxdWVzdERvd25sb2FkEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0RG93bmxvYWRSZXF1\
+            ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0RG93bmxvYWRSZXNwb25zZSImgtPkkwIgIhsvdjEvb2JqZWN0\
+            czpyZXF1ZXN0RG93bmxvYWQ6ASoygQUKFkRhdGFHYXRld2F5Q29weVNlcnZpY2USiwEKDUNyZWF0ZUNvcHlKb2ISLy5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUNvcHlKb2JSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVD\
+            b3B5Sm9iUmVzcG9uc2UiF4LT5JMCESIML3YxL2NvcHlKb2JzOgEqEo0BCgpHZXRDb3B5Sm9iEiwuYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5HZXRDb3B5Sm9iUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q29weUpvYlJlc3BvbnNlIiKC\
+            0+STAhwSGi92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9EqUBChBMaXN0Q29weUpvYkl0ZW1zEjIuYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5MaXN0Q29weUpvYkl0ZW1zUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdENvcHlKb2JJdGVt\
+            c1Jlc3BvbnNlIiiC0+STAiISIC92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9L2l0ZW1zEqABCg1DYW5jZWxDb3B5Sm9iEi8uYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxDb3B5Sm9iUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2Fu\
+            Y2VsQ29weUpvYlJlc3BvbnNlIiyC0+STAiYiIS92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9OmNhbmNlbDoBKjLDAgoRRGV2aWNl\
+            SW5pdFNlcnZpY2USkgEKCkluaXREZXZpY2USLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXF1ZXN0Gi0u\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UiJ4LT5JMCISIcL3YxL2RldmljZXMve2RldmljZV9p\
+            ZH06aW5pdDoBKhKYAQoMUmVpbml0RGV2aWNlEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWluaXREZXZpY2VSZXF1ZXN0\
+            Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UiKYLT5JMCIyIeL3YxL2RldmljZXMve2Rldmlj\
+            ZV9pZH06cmVpbml0OgEqMsUCChZJbnRlcm5hbFN0b3JhZ2VTZXJ2aWNlEpsBCg1QcmVzaWduT2JqZWN0Ei8uYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5QcmVzaWduT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbk9iamVj\
+            dFJlc3BvbnNlIieC0+STAiEiHC92MS9pbnRlcm5hbC9vYmplY3RzOnByZXNpZ246ASoSjAEKClJlYWRPYmplY3QSLC5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWFkT2JqZWN0\
+            UmVzcG9uc2UiIYLT5JMCGxIZL3YxL2ludGVybmFsL29iamVjdHM6cmVhZGIGcHJvdG8z
             """)
 }

@@ -79,6 +79,23 @@ public enum DeviceManagementServiceMethods {
     public static let deleteDevice = MethodDescriptor(service: service, name: "DeleteDevice", kind: .unary)
     public static let allowReinit = MethodDescriptor(service: service, name: "AllowReinit", kind: .unary)
     public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, deleteDeviceSuite, registerDevice, getDevice, listDevices, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, deleteDevice, allowReinit]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(createDeviceSuite, "POST", RouteTemplate([.literal("v1"), .literal("deviceSuites")]), body: .whole, messages: ("archebase.meta.v1.CreateDeviceSuiteRequest", "archebase.meta.v1.DeviceSuite")),
+        HTTPRoute(getDeviceSuite, "GET", RouteTemplate([.literal("v1"), .literal("deviceSuites"), .single], [.init("name", 1..<3)]), messages: ("archebase.meta.v1.GetDeviceSuiteRequest", "archebase.meta.v1.DeviceSuite")),
+        HTTPRoute(listDeviceSuites, "GET", RouteTemplate([.literal("v1"), .literal("deviceSuites")]), messages: ("archebase.meta.v1.ListDeviceSuitesRequest", "archebase.meta.v1.ListDeviceSuitesResponse")),
+        HTTPRoute(deleteDeviceSuite, "DELETE", RouteTemplate([.literal("v1"), .literal("deviceSuites"), .single], [.init("name", 1..<3)]), messages: ("archebase.meta.v1.DeleteDeviceSuiteRequest", "archebase.meta.v1.DeleteDeviceSuiteResponse")),
+        HTTPRoute(registerDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices")]), body: .whole, messages: ("archebase.meta.v1.RegisterDeviceRequest", "archebase.meta.v1.Device")),
+        HTTPRoute(getDevice, "GET", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)]), messages: ("archebase.meta.v1.GetDeviceRequest", "archebase.meta.v1.Device")),
+        HTTPRoute(listDevices, "GET", RouteTemplate([.literal("v1"), .literal("devices")]), messages: ("archebase.meta.v1.ListDevicesRequest", "archebase.meta.v1.ListDevicesResponse")),
+        HTTPRoute(updateDevice, "PATCH", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)]), body: .whole, messages: ("archebase.meta.v1.UpdateDeviceRequest", "archebase.meta.v1.Device")),
+        HTTPRoute(enableDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)], verb: "enable"), body: .whole, messages: ("archebase.meta.v1.EnableDeviceRequest", "archebase.meta.v1.Device")),
+        HTTPRoute(disableDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)], verb: "disable"), body: .whole, messages: ("archebase.meta.v1.DisableDeviceRequest", "archebase.meta.v1.Device")),
+        HTTPRoute(addDeviceToSuite, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("device", 1..<3)], verb: "addToSuite"), body: .whole, messages: ("archebase.meta.v1.AddDeviceToSuiteRequest", "archebase.meta.v1.Device")),
+        HTTPRoute(removeDeviceFromSuite, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("device", 1..<3)], verb: "removeFromSuite"), body: .whole, messages: ("archebase.meta.v1.RemoveDeviceFromSuiteRequest", "archebase.meta.v1.Device")),
+        HTTPRoute(deleteDevice, "DELETE", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)]), messages: ("archebase.meta.v1.DeleteDeviceRequest", "google.protobuf.Empty")),
+        HTTPRoute(allowReinit, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)], verb: "allowReinit"), body: .whole, messages: ("archebase.meta.v1.AllowReinitRequest", "archebase.meta.v1.Device")),
+    ]
 }
 
 /// Suites and devices. Replies are the resource itself.
@@ -1072,62 +1089,69 @@ extension FileDescriptor {
     public static let deviceManagementProto = FileDescriptor(
         name: "device_management.proto",
         base64: """
-            ChdkZXZpY2VfbWFuYWdlbWVudC5wcm90bxIRYXJjaGViYXNlLm1ldGEudjEaG2dvb2dsZS9wcm90b2J1Zi9lbXB0eS5wcm90bxof\
-            Z29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byL1AQoLRGV2aWNlU3VpdGUSEgoEbmFtZRgBIAEoCVIEbmFtZRIXCgdzaXRl\
-            X2lkGAIgASgDUgZzaXRlSWQSIQoMZGlzcGxheV9uYW1lGAMgASgJUgtkaXNwbGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgEIAEoCVIL\
-            ZGVzY3JpcHRpb24SOQoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1\
-            cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJdXBkYXRlZEF0IowFCgZEZXZpY2USEgoEbmFtZRgB\
-            IAEoCVIEbmFtZRIbCglkZXZpY2VfaWQYAiABKAlSCGRldmljZUlkEiEKDGRpc3BsYXlfbmFtZRgDIAEoCVILZGlzcGxheU5hbWUS\
-            IAoLZGVzY3JpcHRpb24YBCABKAlSC2Rlc2NyaXB0aW9uEhQKBXN1aXRlGAUgASgJUgVzdWl0ZRI3CgR0YWdzGAYgAygLMiMuYXJj\
-            aGViYXNlLm1ldGEudjEuRGV2aWNlLlRhZ3NFbnRyeVIEdGFncxI3CgZzdGF0dXMYByABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5E\
-            ZXZpY2VTdGF0dXNSBnN0YXR1cxIXCgdzaXRlX2lkGAggASgDUgZzaXRlSWQSHwoLc2RrX3ZlcnNpb24YCSABKAlSCnNka1ZlcnNp\
-            b24SGgoIcGxhdGZvcm0YCiABKAlSCHBsYXRmb3JtEkEKDmluaXRpYWxpemVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRp\
-            bWVzdGFtcFINaW5pdGlhbGl6ZWRBdBI8CgxsYXN0X3NlZW5fYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgps\
-            YXN0U2VlbkF0EjkKCmNyZWF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBk\
-            YXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXVwZGF0ZWRBdBo3CglUYWdzRW50cnkSEAoDa2V5GAEg\
-            ASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASJ4ChhDcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgB\
-            IAEoA1IGc2l0ZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyABKAlSC2Rlc2Ny\
-            aXB0aW9uIisKFUdldERldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIm4KF0xpc3REZXZpY2VTdWl0ZXNSZXF1\
-            ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIbCglwYWdlX3NpemUYAiABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAyAB\
-            KAlSCXBhZ2VUb2tlbiKHAQoYTGlzdERldmljZVN1aXRlc1Jlc3BvbnNlEkMKDWRldmljZV9zdWl0ZXMYASADKAsyHi5hcmNoZWJh\
-            c2UubWV0YS52MS5EZXZpY2VTdWl0ZVIMZGV2aWNlU3VpdGVzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tl\
-            biIuChhEZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIbChlEZWxldGVEZXZpY2VTdWl0ZVJlc3Bv\
-            bnNlIpACChVSZWdpc3RlckRldmljZVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghkZXZpY2VJZBIhCgxkaXNwbGF5X25hbWUY\
-            AiABKAlSC2Rpc3BsYXlOYW1lEiAKC2Rlc2NyaXB0aW9uGAMgASgJUgtkZXNjcmlwdGlvbhIUCgVzdWl0ZRgEIAEoCVIFc3VpdGUS\
-            RgoEdGFncxgFIAMoCzIyLmFyY2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2aWNlUmVxdWVzdC5UYWdzRW50cnlSBHRhZ3MaNwoJ\
-            VGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEiJgoQR2V0RGV2aWNlUmVxdWVzdBIS\
-            CgRuYW1lGAEgASgJUgRuYW1lIrgBChJMaXN0RGV2aWNlc1JlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhcKB3NpdGVfaWQY\
-            AiABKANSBnNpdGVJZBI3CgZzdGF0dXMYAyABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdGF0dXNSBnN0YXR1cxIbCglw\
-            YWdlX3NpemUYBCABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBSABKAlSCXBhZ2VUb2tlbiJyChNMaXN0RGV2aWNlc1Jlc3Bv\
-            bnNlEjMKB2RldmljZXMYASADKAsyGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VSB2RldmljZXMSJgoPbmV4dF9wYWdlX3Rva2Vu\
-            GAIgASgJUg1uZXh0UGFnZVRva2VuIrsCChNVcGRhdGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSJgoMZGlzcGxh\
-            eV9uYW1lGAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBEkQKBHRh\
-            Z3MYBCADKAsyMC5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxyZXBsYWNl\
-            X3RhZ3MYBSABKAhSC3JlcGxhY2VUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFs\
-            dWU6AjgBQg8KDV9kaXNwbGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIikKE0VuYWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEo\
-            CVIEbmFtZSIqChREaXNhYmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIikKE0RlbGV0ZURldmljZVJlcXVlc3QS\
-            EgoEbmFtZRgBIAEoCVIEbmFtZSIoChJBbGxvd1JlaW5pdFJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSJHChdBZGREZXZpY2VU\
-            b1N1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2aWNlGAIgASgJUgZkZXZpY2UiTAocUmVtb3ZlRGV2aWNl\
-            RnJvbVN1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2aWNlGAIgASgJUgZkZXZpY2UqhgEKDERldmljZVN0\
-            YXR1cxIdChlERVZJQ0VfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoYREVWSUNFX1NUQVRVU19SRUdJU1RFUkVEEAESHQoZREVWSUNF\
-            X1NUQVRVU19JTklUSUFMSVpFRBACEhoKFkRFVklDRV9TVEFUVVNfRElTQUJMRUQQAzKmCgoXRGV2aWNlTWFuYWdlbWVudFNlcnZp\
-            Y2USYAoRQ3JlYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5DcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNo\
-            ZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZRJfCg5HZXREZXZpY2VTdWl0ZRIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVN1\
-            aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlIgOQAgEScAoQTGlzdERldmljZVN1aXRlcxIqLmFyY2hl\
-            YmFzZS5tZXRhLnYxLkxpc3REZXZpY2VTdWl0ZXNSZXF1ZXN0GisuYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZVN1aXRlc1Jl\
-            c3BvbnNlIgOQAgESbgoRRGVsZXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VTdWl0ZVJlcXVl\
-            c3QaLC5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VTdWl0ZVJlc3BvbnNlElUKDlJlZ2lzdGVyRGV2aWNlEiguYXJjaGVi\
-            YXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlElAKCUdldERldmljZRIj\
-            LmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiA5ACARJhCgtMaXN0\
-            RGV2aWNlcxIlLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVxdWVzdBomLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZp\
-            Y2VzUmVzcG9uc2UiA5ACARJRCgxVcGRhdGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0Ghku\
-            YXJjaGViYXNlLm1ldGEudjEuRGV2aWNlElEKDEVuYWJsZURldmljZRImLmFyY2hlYmFzZS5tZXRhLnYxLkVuYWJsZURldmljZVJl\
-            cXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2USUwoNRGlzYWJsZURldmljZRInLmFyY2hlYmFzZS5tZXRhLnYxLkRpc2Fi\
-            bGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlElkKEEFkZERldmljZVRvU3VpdGUSKi5hcmNoZWJhc2Uu\
-            bWV0YS52MS5BZGREZXZpY2VUb1N1aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZRJjChVSZW1vdmVEZXZpY2VG\
-            cm9tU3VpdGUSLy5hcmNoZWJhc2UubWV0YS52MS5SZW1vdmVEZXZpY2VGcm9tU3VpdGVSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEu\
-            djEuRGV2aWNlEk4KDERlbGV0ZURldmljZRImLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVJlcXVlc3QaFi5nb29nbGUu\
-            cHJvdG9idWYuRW1wdHkSTwoLQWxsb3dSZWluaXQSJS5hcmNoZWJhc2UubWV0YS52MS5BbGxvd1JlaW5pdFJlcXVlc3QaGS5hcmNo\
-            ZWJhc2UubWV0YS52MS5EZXZpY2ViBnByb3RvMw==
+            ChdkZXZpY2VfbWFuYWdlbWVudC5wcm90bxIRYXJjaGViYXNlLm1ldGEudjEaHGdvb2dsZS9hcGkvYW5ub3RhdGlvbnMucHJvdG8a\
+            G2dvb2dsZS9wcm90b2J1Zi9lbXB0eS5wcm90bxofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byL1AQoLRGV2aWNlU3Vp\
+            dGUSEgoEbmFtZRgBIAEoCVIEbmFtZRIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSIQoMZGlzcGxheV9uYW1lGAMgASgJUgtkaXNw\
+            bGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgEIAEoCVILZGVzY3JpcHRpb24SOQoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90\
+            b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJ\
+            dXBkYXRlZEF0IowFCgZEZXZpY2USEgoEbmFtZRgBIAEoCVIEbmFtZRIbCglkZXZpY2VfaWQYAiABKAlSCGRldmljZUlkEiEKDGRp\
+            c3BsYXlfbmFtZRgDIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YBCABKAlSC2Rlc2NyaXB0aW9uEhQKBXN1aXRlGAUg\
+            ASgJUgVzdWl0ZRI3CgR0YWdzGAYgAygLMiMuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlLlRhZ3NFbnRyeVIEdGFncxI3CgZzdGF0\
+            dXMYByABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdGF0dXNSBnN0YXR1cxIXCgdzaXRlX2lkGAggASgDUgZzaXRlSWQS\
+            HwoLc2RrX3ZlcnNpb24YCSABKAlSCnNka1ZlcnNpb24SGgoIcGxhdGZvcm0YCiABKAlSCHBsYXRmb3JtEkEKDmluaXRpYWxpemVk\
+            X2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFINaW5pdGlhbGl6ZWRBdBI8CgxsYXN0X3NlZW5fYXQYDCABKAsy\
+            Gi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpsYXN0U2VlbkF0EjkKCmNyZWF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9i\
+            dWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXVw\
+            ZGF0ZWRBdBo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASJ4ChhDcmVhdGVE\
+            ZXZpY2VTdWl0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5h\
+            bWUSIAoLZGVzY3JpcHRpb24YAyABKAlSC2Rlc2NyaXB0aW9uIisKFUdldERldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJ\
+            UgRuYW1lIm4KF0xpc3REZXZpY2VTdWl0ZXNSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIbCglwYWdlX3NpemUYAiAB\
+            KAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAyABKAlSCXBhZ2VUb2tlbiKHAQoYTGlzdERldmljZVN1aXRlc1Jlc3BvbnNlEkMK\
+            DWRldmljZV9zdWl0ZXMYASADKAsyHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZVIMZGV2aWNlU3VpdGVzEiYKD25leHRf\
+            cGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiIuChhEZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIE\
+            bmFtZSIbChlEZWxldGVEZXZpY2VTdWl0ZVJlc3BvbnNlIpACChVSZWdpc3RlckRldmljZVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEg\
+            ASgJUghkZXZpY2VJZBIhCgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEiAKC2Rlc2NyaXB0aW9uGAMgASgJUgtkZXNj\
+            cmlwdGlvbhIUCgVzdWl0ZRgEIAEoCVIFc3VpdGUSRgoEdGFncxgFIAMoCzIyLmFyY2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2\
+            aWNlUmVxdWVzdC5UYWdzRW50cnlSBHRhZ3MaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2\
+            YWx1ZToCOAEiJgoQR2V0RGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIrgBChJMaXN0RGV2aWNlc1JlcXVlc3QSFAoF\
+            c3VpdGUYASABKAlSBXN1aXRlEhcKB3NpdGVfaWQYAiABKANSBnNpdGVJZBI3CgZzdGF0dXMYAyABKA4yHy5hcmNoZWJhc2UubWV0\
+            YS52MS5EZXZpY2VTdGF0dXNSBnN0YXR1cxIbCglwYWdlX3NpemUYBCABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBSABKAlS\
+            CXBhZ2VUb2tlbiJyChNMaXN0RGV2aWNlc1Jlc3BvbnNlEjMKB2RldmljZXMYASADKAsyGS5hcmNoZWJhc2UubWV0YS52MS5EZXZp\
+            Y2VSB2RldmljZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIrsCChNVcGRhdGVEZXZpY2VSZXF1ZXN0\
+            EhIKBG5hbWUYASABKAlSBG5hbWUSJgoMZGlzcGxheV9uYW1lGAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9u\
+            GAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBEkQKBHRhZ3MYBCADKAsyMC5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1\
+            ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxyZXBsYWNlX3RhZ3MYBSABKAhSC3JlcGxhY2VUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkY\
+            ASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBQg8KDV9kaXNwbGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIikKE0Vu\
+            YWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIqChREaXNhYmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJ\
+            UgRuYW1lIikKE0RlbGV0ZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIoChJBbGxvd1JlaW5pdFJlcXVlc3QSEgoE\
+            bmFtZRgBIAEoCVIEbmFtZSJHChdBZGREZXZpY2VUb1N1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2aWNl\
+            GAIgASgJUgZkZXZpY2UiTAocUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2\
+            aWNlGAIgASgJUgZkZXZpY2UqhgEKDERldmljZVN0YXR1cxIdChlERVZJQ0VfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoYREVWSUNF\
+            X1NUQVRVU19SRUdJU1RFUkVEEAESHQoZREVWSUNFX1NUQVRVU19JTklUSUFMSVpFRBACEhoKFkRFVklDRV9TVEFUVVNfRElTQUJM\
+            RUQQAzKJDgoXRGV2aWNlTWFuYWdlbWVudFNlcnZpY2USfQoRQ3JlYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5D\
+            cmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIbgtPkkwIVIhAvdjEvZGV2aWNl\
+            U3VpdGVzOgEqEoABCg5HZXREZXZpY2VTdWl0ZRIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVN1aXRlUmVxdWVzdBoeLmFy\
+            Y2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlIiSQAgGC0+STAhsSGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn0SiAEKEExpc3RE\
+            ZXZpY2VTdWl0ZXMSKi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBorLmFyY2hlYmFzZS5tZXRhLnYx\
+            Lkxpc3REZXZpY2VTdWl0ZXNSZXNwb25zZSIbkAIBgtPkkwISEhAvdjEvZGV2aWNlU3VpdGVzEpEBChFEZWxldGVEZXZpY2VTdWl0\
+            ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1aXRlUmVxdWVzdBosLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURl\
+            dmljZVN1aXRlUmVzcG9uc2UiIYLT5JMCGyoZL3YxL3tuYW1lPWRldmljZVN1aXRlcy8qfRJtCg5SZWdpc3RlckRldmljZRIoLmFy\
+            Y2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIWgtPkkwIQIgsv\
+            djEvZGV2aWNlczoBKhJsCglHZXREZXZpY2USIy5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNl\
+            Lm1ldGEudjEuRGV2aWNlIh+QAgGC0+STAhYSFC92MS97bmFtZT1kZXZpY2VzLyp9EnQKC0xpc3REZXZpY2VzEiUuYXJjaGViYXNl\
+            Lm1ldGEudjEuTGlzdERldmljZXNSZXF1ZXN0GiYuYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZXNSZXNwb25zZSIWkAIBgtPk\
+            kwINEgsvdjEvZGV2aWNlcxJyCgxVcGRhdGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0Ghku\
+            YXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIh+C0+STAhkyFC92MS97bmFtZT1kZXZpY2VzLyp9OgEqEnkKDEVuYWJsZURldmljZRIm\
+            LmFyY2hlYmFzZS5tZXRhLnYxLkVuYWJsZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiJoLT5JMCICIb\
+            L3YxL3tuYW1lPWRldmljZXMvKn06ZW5hYmxlOgEqEnwKDURpc2FibGVEZXZpY2USJy5hcmNoZWJhc2UubWV0YS52MS5EaXNhYmxl\
+            RGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIngtPkkwIhIhwvdjEve25hbWU9ZGV2aWNlcy8qfTpkaXNh\
+            YmxlOgEqEocBChBBZGREZXZpY2VUb1N1aXRlEiouYXJjaGViYXNlLm1ldGEudjEuQWRkRGV2aWNlVG9TdWl0ZVJlcXVlc3QaGS5h\
+            cmNoZWJhc2UubWV0YS52MS5EZXZpY2UiLILT5JMCJiIhL3YxL3tkZXZpY2U9ZGV2aWNlcy8qfTphZGRUb1N1aXRlOgEqEpYBChVS\
+            ZW1vdmVEZXZpY2VGcm9tU3VpdGUSLy5hcmNoZWJhc2UubWV0YS52MS5SZW1vdmVEZXZpY2VGcm9tU3VpdGVSZXF1ZXN0GhkuYXJj\
+            aGViYXNlLm1ldGEudjEuRGV2aWNlIjGC0+STAisiJi92MS97ZGV2aWNlPWRldmljZXMvKn06cmVtb3ZlRnJvbVN1aXRlOgEqEmwK\
+            DERlbGV0ZURldmljZRImLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1w\
+            dHkiHILT5JMCFioUL3YxL3tuYW1lPWRldmljZXMvKn0SfAoLQWxsb3dSZWluaXQSJS5hcmNoZWJhc2UubWV0YS52MS5BbGxvd1Jl\
+            aW5pdFJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiK4LT5JMCJSIgL3YxL3tuYW1lPWRldmljZXMvKn06YWxsb3dS\
+            ZWluaXQ6ASpiBnByb3RvMw==
             """)
 }

@@ -28,6 +28,11 @@ public enum EventServiceMethods {
     public static let listDeadLetters = MethodDescriptor(service: service, name: "ListDeadLetters", kind: .unary, isSideEffectFree: true)
     public static let redeliverEvent = MethodDescriptor(service: service, name: "RedeliverEvent", kind: .unary)
     public static let all: [MethodDescriptor] = [listDeadLetters, redeliverEvent]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(listDeadLetters, "GET", RouteTemplate([.literal("v1"), .literal("deadLetters")]), messages: ("archebase.events.v1.ListDeadLettersRequest", "archebase.events.v1.ListDeadLettersResponse")),
+        HTTPRoute(redeliverEvent, "POST", RouteTemplate([.literal("v1"), .literal("deadLetters"), .single], [.init("event_id", 2..<3)], verb: "redeliver"), body: .whole, messages: ("archebase.events.v1.RedeliverEventRequest", "archebase.events.v1.RedeliverEventResponse")),
+    ]
 }
 
 public struct EventServiceClient<Transport: CallTransport>: Sendable {
@@ -314,20 +319,21 @@ extension FileDescriptor {
     public static let eventsProto = FileDescriptor(
         name: "events.proto",
         base64: """
-            CgxldmVudHMucHJvdG8SE2FyY2hlYmFzZS5ldmVudHMudjEaH2dvb2dsZS9wcm90b2J1Zi90aW1lc3RhbXAucHJvdG8ibgoWTGlz\
-            dERlYWRMZXR0ZXJzUmVxdWVzdBIYCgd3ZWJob29rGAEgASgJUgd3ZWJob29rEhsKCXBhZ2Vfc2l6ZRgCIAEoBVIIcGFnZVNpemUS\
-            HQoKcGFnZV90b2tlbhgDIAEoCVIJcGFnZVRva2VuIoUBChdMaXN0RGVhZExldHRlcnNSZXNwb25zZRJCCgxkZWFkX2xldHRlcnMY\
-            ASADKAsyHy5hcmNoZWJhc2UuZXZlbnRzLnYxLkRlYWRMZXR0ZXJSC2RlYWRMZXR0ZXJzEiYKD25leHRfcGFnZV90b2tlbhgCIAEo\
-            CVINbmV4dFBhZ2VUb2tlbiLhAgoKRGVhZExldHRlchIZCghldmVudF9pZBgBIAEoCVIHZXZlbnRJZBIYCgd3ZWJob29rGAIgASgJ\
-            Ugd3ZWJob29rEhIKBHR5cGUYAyABKAlSBHR5cGUSGAoHc3ViamVjdBgEIAEoCVIHc3ViamVjdBIiCgxvcmdhbml6YXRpb24YBSAB\
-            KAlSDG9yZ2FuaXphdGlvbhI7CgtvY2N1cnJlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCm9jY3VycmVk\
-            QXQSGgoIYXR0ZW1wdHMYByABKAVSCGF0dGVtcHRzEjoKC2dpdmVuX3VwX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVz\
-            dGFtcFIJZ2l2ZW5VcEF0Eh0KCmxhc3RfZXJyb3IYCSABKAlSCWxhc3RFcnJvchIYCgdwYXlsb2FkGAogASgJUgdwYXlsb2FkIkwK\
-            FVJlZGVsaXZlckV2ZW50UmVxdWVzdBIZCghldmVudF9pZBgBIAEoCVIHZXZlbnRJZBIYCgd3ZWJob29rGAIgASgJUgd3ZWJob29r\
-            IjQKFlJlZGVsaXZlckV2ZW50UmVzcG9uc2USGgoId2ViaG9va3MYASADKAlSCHdlYmhvb2tzMuwBCgxFdmVudFNlcnZpY2UScQoP\
-            TGlzdERlYWRMZXR0ZXJzEisuYXJjaGViYXNlLmV2ZW50cy52MS5MaXN0RGVhZExldHRlcnNSZXF1ZXN0GiwuYXJjaGViYXNlLmV2\
-            ZW50cy52MS5MaXN0RGVhZExldHRlcnNSZXNwb25zZSIDkAIBEmkKDlJlZGVsaXZlckV2ZW50EiouYXJjaGViYXNlLmV2ZW50cy52\
-            MS5SZWRlbGl2ZXJFdmVudFJlcXVlc3QaKy5hcmNoZWJhc2UuZXZlbnRzLnYxLlJlZGVsaXZlckV2ZW50UmVzcG9uc2ViBnByb3Rv\
-            Mw==
+            CgxldmVudHMucHJvdG8SE2FyY2hlYmFzZS5ldmVudHMudjEaHGdvb2dsZS9hcGkvYW5ub3RhdGlvbnMucHJvdG8aH2dvb2dsZS9w\
+            cm90b2J1Zi90aW1lc3RhbXAucHJvdG8ibgoWTGlzdERlYWRMZXR0ZXJzUmVxdWVzdBIYCgd3ZWJob29rGAEgASgJUgd3ZWJob29r\
+            EhsKCXBhZ2Vfc2l6ZRgCIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgDIAEoCVIJcGFnZVRva2VuIoUBChdMaXN0RGVhZExl\
+            dHRlcnNSZXNwb25zZRJCCgxkZWFkX2xldHRlcnMYASADKAsyHy5hcmNoZWJhc2UuZXZlbnRzLnYxLkRlYWRMZXR0ZXJSC2RlYWRM\
+            ZXR0ZXJzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiLhAgoKRGVhZExldHRlchIZCghldmVudF9pZBgB\
+            IAEoCVIHZXZlbnRJZBIYCgd3ZWJob29rGAIgASgJUgd3ZWJob29rEhIKBHR5cGUYAyABKAlSBHR5cGUSGAoHc3ViamVjdBgEIAEo\
+            CVIHc3ViamVjdBIiCgxvcmdhbml6YXRpb24YBSABKAlSDG9yZ2FuaXphdGlvbhI7CgtvY2N1cnJlZF9hdBgGIAEoCzIaLmdvb2ds\
+            ZS5wcm90b2J1Zi5UaW1lc3RhbXBSCm9jY3VycmVkQXQSGgoIYXR0ZW1wdHMYByABKAVSCGF0dGVtcHRzEjoKC2dpdmVuX3VwX2F0\
+            GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJZ2l2ZW5VcEF0Eh0KCmxhc3RfZXJyb3IYCSABKAlSCWxhc3RFcnJv\
+            chIYCgdwYXlsb2FkGAogASgJUgdwYXlsb2FkIkwKFVJlZGVsaXZlckV2ZW50UmVxdWVzdBIZCghldmVudF9pZBgBIAEoCVIHZXZl\
+            bnRJZBIYCgd3ZWJob29rGAIgASgJUgd3ZWJob29rIjQKFlJlZGVsaXZlckV2ZW50UmVzcG9uc2USGgoId2ViaG9va3MYASADKAlS\
+            CHdlYmhvb2tzMrYCCgxFdmVudFNlcnZpY2USiAEKD0xpc3REZWFkTGV0dGVycxIrLmFyY2hlYmFzZS5ldmVudHMudjEuTGlzdERl\
+            YWRMZXR0ZXJzUmVxdWVzdBosLmFyY2hlYmFzZS5ldmVudHMudjEuTGlzdERlYWRMZXR0ZXJzUmVzcG9uc2UiGpACAYLT5JMCERIP\
+            L3YxL2RlYWRMZXR0ZXJzEpoBCg5SZWRlbGl2ZXJFdmVudBIqLmFyY2hlYmFzZS5ldmVudHMudjEuUmVkZWxpdmVyRXZlbnRSZXF1\
+            ZXN0GisuYXJjaGViYXNlLmV2ZW50cy52MS5SZWRlbGl2ZXJFdmVudFJlc3BvbnNlIi+C0+STAikiJC92MS9kZWFkTGV0dGVycy97\
+            ZXZlbnRfaWR9OnJlZGVsaXZlcjoBKmIGcHJvdG8z
             """)
 }

@@ -28,6 +28,11 @@ public enum IdentityManagementServiceMethods {
     public static let issueSystemCredential = MethodDescriptor(service: service, name: "IssueSystemCredential", kind: .unary)
     public static let rotateSigningKey = MethodDescriptor(service: service, name: "RotateSigningKey", kind: .unary)
     public static let all: [MethodDescriptor] = [issueSystemCredential, rotateSigningKey]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(issueSystemCredential, "POST", RouteTemplate([.literal("v1"), .literal("users"), .single], [.init("user_name", 2..<3)], verb: "issueCredential"), body: .whole, messages: ("archebase.auth.v1.IssueSystemCredentialRequest", "archebase.auth.v1.IssueSystemCredentialResponse")),
+        HTTPRoute(rotateSigningKey, "POST", RouteTemplate([.literal("v1"), .literal("signingKeys")], verb: "rotate"), body: .whole, messages: ("archebase.auth.v1.RotateSigningKeyRequest", "archebase.auth.v1.RotateSigningKeyResponse")),
+    ]
 }
 
 public struct IdentityManagementServiceClient<Transport: CallTransport>: Sendable {
@@ -193,13 +198,15 @@ extension FileDescriptor {
     public static let identityManagementProto = FileDescriptor(
         name: "identity_management.proto",
         base64: """
-            ChlpZGVudGl0eV9tYW5hZ2VtZW50LnByb3RvEhFhcmNoZWJhc2UuYXV0aC52MSI7ChxJc3N1ZVN5c3RlbUNyZWRlbnRpYWxSZXF1\
-            ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUiXAodSXNzdWVTeXN0ZW1DcmVkZW50aWFsUmVzcG9uc2USGwoJdXNlcl9u\
-            YW1lGAEgASgJUgh1c2VyTmFtZRIeCgpjcmVkZW50aWFsGAIgASgJUgpjcmVkZW50aWFsIhkKF1JvdGF0ZVNpZ25pbmdLZXlSZXF1\
-            ZXN0IlUKGFJvdGF0ZVNpZ25pbmdLZXlSZXNwb25zZRIVCgZrZXlfaWQYASABKAlSBWtleUlkEiIKDW9sZGVyX2tleV9pZHMYAiAD\
-            KAlSC29sZGVyS2V5SWRzMoQCChlJZGVudGl0eU1hbmFnZW1lbnRTZXJ2aWNlEnoKFUlzc3VlU3lzdGVtQ3JlZGVudGlhbBIvLmFy\
-            Y2hlYmFzZS5hdXRoLnYxLklzc3VlU3lzdGVtQ3JlZGVudGlhbFJlcXVlc3QaMC5hcmNoZWJhc2UuYXV0aC52MS5Jc3N1ZVN5c3Rl\
-            bUNyZWRlbnRpYWxSZXNwb25zZRJrChBSb3RhdGVTaWduaW5nS2V5EiouYXJjaGViYXNlLmF1dGgudjEuUm90YXRlU2lnbmluZ0tl\
-            eVJlcXVlc3QaKy5hcmNoZWJhc2UuYXV0aC52MS5Sb3RhdGVTaWduaW5nS2V5UmVzcG9uc2ViBnByb3RvMw==
+            ChlpZGVudGl0eV9tYW5hZ2VtZW50LnByb3RvEhFhcmNoZWJhc2UuYXV0aC52MRocZ29vZ2xlL2FwaS9hbm5vdGF0aW9ucy5wcm90\
+            byI7ChxJc3N1ZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUiXAodSXNzdWVTeXN0\
+            ZW1DcmVkZW50aWFsUmVzcG9uc2USGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZRIeCgpjcmVkZW50aWFsGAIgASgJUgpjcmVk\
+            ZW50aWFsIhkKF1JvdGF0ZVNpZ25pbmdLZXlSZXF1ZXN0IlUKGFJvdGF0ZVNpZ25pbmdLZXlSZXNwb25zZRIVCgZrZXlfaWQYASAB\
+            KAlSBWtleUlkEiIKDW9sZGVyX2tleV9pZHMYAiADKAlSC29sZGVyS2V5SWRzMtsCChlJZGVudGl0eU1hbmFnZW1lbnRTZXJ2aWNl\
+            EqwBChVJc3N1ZVN5c3RlbUNyZWRlbnRpYWwSLy5hcmNoZWJhc2UuYXV0aC52MS5Jc3N1ZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0\
+            GjAuYXJjaGViYXNlLmF1dGgudjEuSXNzdWVTeXN0ZW1DcmVkZW50aWFsUmVzcG9uc2UiMILT5JMCKiIlL3YxL3VzZXJzL3t1c2Vy\
+            X25hbWV9Omlzc3VlQ3JlZGVudGlhbDoBKhKOAQoQUm90YXRlU2lnbmluZ0tleRIqLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZVNp\
+            Z25pbmdLZXlSZXF1ZXN0GisuYXJjaGViYXNlLmF1dGgudjEuUm90YXRlU2lnbmluZ0tleVJlc3BvbnNlIiGC0+STAhsiFi92MS9z\
+            aWduaW5nS2V5czpyb3RhdGU6ASpiBnByb3RvMw==
             """)
 }

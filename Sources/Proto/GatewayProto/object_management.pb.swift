@@ -93,6 +93,25 @@ public enum ObjectManagementServiceMethods {
     public static let getStatistics = MethodDescriptor(service: service, name: "GetStatistics", kind: .unary, isSideEffectFree: true)
     public static let getObjectFacets = MethodDescriptor(service: service, name: "GetObjectFacets", kind: .unary, isSideEffectFree: true)
     public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, deleteObjects, getObjectOperation, listObjectOperations, cancelObjectOperation, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(deleteObject, "DELETE", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)]), messages: ("archebase.data_gateway.v1.DeleteObjectRequest", "archebase.data_gateway.v1.DeleteObjectResponse")),
+        HTTPRoute(restoreObject, "POST", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)], verb: "restore"), body: .whole, messages: ("archebase.data_gateway.v1.RestoreObjectRequest", "archebase.data_gateway.v1.RestoreObjectResponse")),
+        HTTPRoute(purgeObject, "POST", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)], verb: "purge"), body: .whole, messages: ("archebase.data_gateway.v1.PurgeObjectRequest", "archebase.data_gateway.v1.PurgeObjectResponse")),
+        HTTPRoute(setTrashSettings, "PUT", RouteTemplate([.literal("v1"), .literal("trashSettings")]), body: .whole, messages: ("archebase.data_gateway.v1.SetTrashSettingsRequest", "archebase.data_gateway.v1.SetTrashSettingsResponse")),
+        HTTPRoute(getTrashSettings, "GET", RouteTemplate([.literal("v1"), .literal("trashSettings")]), messages: ("archebase.data_gateway.v1.GetTrashSettingsRequest", "archebase.data_gateway.v1.GetTrashSettingsResponse")),
+        HTTPRoute(updateObject, "PATCH", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)]), body: .whole, messages: ("archebase.data_gateway.v1.UpdateObjectRequest", "archebase.data_gateway.v1.UpdateObjectResponse")),
+        HTTPRoute(deleteObjects, "POST", RouteTemplate([.literal("v1"), .literal("objects")], verb: "delete"), body: .whole, messages: ("archebase.data_gateway.v1.DeleteObjectsRequest", "archebase.data_gateway.v1.DeleteObjectsResponse")),
+        HTTPRoute(getObjectOperation, "GET", RouteTemplate([.literal("v1"), .literal("objectOperations"), .single], [.init("operation_id", 2..<3)]), messages: ("archebase.data_gateway.v1.GetObjectOperationRequest", "archebase.data_gateway.v1.GetObjectOperationResponse")),
+        HTTPRoute(listObjectOperations, "GET", RouteTemplate([.literal("v1"), .literal("objectOperations")]), messages: ("archebase.data_gateway.v1.ListObjectOperationsRequest", "archebase.data_gateway.v1.ListObjectOperationsResponse")),
+        HTTPRoute(cancelObjectOperation, "POST", RouteTemplate([.literal("v1"), .literal("objectOperations"), .single], [.init("operation_id", 2..<3)], verb: "cancel"), body: .whole, messages: ("archebase.data_gateway.v1.CancelObjectOperationRequest", "archebase.data_gateway.v1.CancelObjectOperationResponse")),
+        HTTPRoute(setRetention, "PUT", RouteTemplate([.literal("v1"), .literal("retention")]), body: .whole, messages: ("archebase.data_gateway.v1.SetRetentionRequest", "archebase.data_gateway.v1.SetRetentionResponse")),
+        HTTPRoute(getRetention, "GET", RouteTemplate([.literal("v1"), .literal("retention")]), messages: ("archebase.data_gateway.v1.GetRetentionRequest", "archebase.data_gateway.v1.GetRetentionResponse")),
+        HTTPRoute(listBadObjects, "GET", RouteTemplate([.literal("v1"), .literal("badObjects")]), messages: ("archebase.data_gateway.v1.ListBadObjectsRequest", "archebase.data_gateway.v1.ListBadObjectsResponse")),
+        HTTPRoute(getObject, "GET", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)]), messages: ("archebase.data_gateway.v1.GetObjectRequest", "archebase.data_gateway.v1.ObjectDetails")),
+        HTTPRoute(getStatistics, "GET", RouteTemplate([.literal("v1"), .literal("statistics")]), messages: ("archebase.data_gateway.v1.GetStatisticsRequest", "archebase.data_gateway.v1.GetStatisticsResponse")),
+        HTTPRoute(getObjectFacets, "GET", RouteTemplate([.literal("v1"), .literal("objects")], verb: "facets"), messages: ("archebase.data_gateway.v1.GetObjectFacetsRequest", "archebase.data_gateway.v1.GetObjectFacetsResponse")),
+    ]
 }
 
 public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable {
@@ -1874,99 +1893,106 @@ extension FileDescriptor {
     public static let objectManagementProto = FileDescriptor(
         name: "object_management.proto",
         base64: """
-            ChdvYmplY3RfbWFuYWdlbWVudC5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRoSZGF0YV9nYXRld2F5LnByb3RvGh9n\
-            b29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIkYKE0RlbGV0ZU9iamVjdFJlcXVlc3QSFwoHZmlsZV9pZBgBIAEoCVIGZmls\
-            ZUlkEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uIk0KFERlbGV0ZU9iamVjdFJlc3BvbnNlEjUKCHB1cmdlX2F0GAEgASgLMhouZ29v\
-            Z2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHcHVyZ2VBdCIvChRSZXN0b3JlT2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJUgZm\
-            aWxlSWQiVgoVUmVzdG9yZU9iamVjdFJlc3BvbnNlEj0KBm9iamVjdBgBIAEoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            RGF0YU9iamVjdFIGb2JqZWN0IkUKElB1cmdlT2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQSFgoGcmVhc29u\
-            GAIgASgJUgZyZWFzb24iFQoTUHVyZ2VPYmplY3RSZXNwb25zZSJGChdTZXRUcmFzaFNldHRpbmdzUmVxdWVzdBISCgRkYXlzGAEg\
-            ASgFUgRkYXlzEhcKB2RyeV9ydW4YAiABKAhSBmRyeVJ1biKAAQoYU2V0VHJhc2hTZXR0aW5nc1Jlc3BvbnNlEhIKBGRheXMYASAB\
-            KAVSBGRheXMSKQoQYWZmZWN0ZWRfb2JqZWN0cxgCIAEoA1IPYWZmZWN0ZWRPYmplY3RzEiUKDmFmZmVjdGVkX2J5dGVzGAMgASgD\
-            Ug1hZmZlY3RlZEJ5dGVzIhkKF0dldFRyYXNoU2V0dGluZ3NSZXF1ZXN0InwKGEdldFRyYXNoU2V0dGluZ3NSZXNwb25zZRISCgRk\
-            YXlzGAEgASgFUgRkYXlzEicKD3RyYXNoZWRfb2JqZWN0cxgCIAEoA1IOdHJhc2hlZE9iamVjdHMSIwoNdHJhc2hlZF9ieXRlcxgD\
-            IAEoA1IMdHJhc2hlZEJ5dGVzIvkBChNVcGRhdGVPYmplY3RSZXF1ZXN0EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZBJMCgR0YWdz\
-            GAIgAygLMjguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmplY3RSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxy\
-            ZXBsYWNlX3RhZ3MYAyABKAhSC3JlcGxhY2VUYWdzEh8KC3JlbW92ZV90YWdzGAQgAygJUgpyZW1vdmVUYWdzGjcKCVRhZ3NFbnRy\
-            eRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIlUKFFVwZGF0ZU9iamVjdFJlc3BvbnNlEj0KBm9i\
-            amVjdBgBIAEoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIGb2JqZWN0Il8KFERlbGV0ZU9iamVjdHNS\
-            ZXF1ZXN0EhYKBmZpbHRlchgBIAEoCVIGZmlsdGVyEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uEhcKB2RyeV9ydW4YAyABKAhSBmRy\
-            eVJ1biLZAQoVRGVsZXRlT2JqZWN0c1Jlc3BvbnNlEikKEG1hdGNoaW5nX29iamVjdHMYASABKANSD21hdGNoaW5nT2JqZWN0cxIl\
-            Cg5tYXRjaGluZ19ieXRlcxgCIAEoA1INbWF0Y2hpbmdCeXRlcxIkCg5pc19sb3dlcl9ib3VuZBgDIAEoCFIMaXNMb3dlckJvdW5k\
-            EkgKCW9wZXJhdGlvbhgEIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uUglvcGVyYXRpb24i\
-            vgMKD09iamVjdE9wZXJhdGlvbhIhCgxvcGVyYXRpb25faWQYASABKAlSC29wZXJhdGlvbklkEkgKBnN0YXR1cxgCIAEoDjIwLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uU3RhdHVzUgZzdGF0dXMSFgoGZmlsdGVyGAMgASgJUgZmaWx0\
-            ZXISFgoGcmVhc29uGAQgASgJUgZyZWFzb24SHQoKY3JlYXRlZF9ieRgFIAEoCVIJY3JlYXRlZEJ5EjkKCmNyZWF0ZWRfYXQYBiAB\
-            KAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOwoLZmluaXNoZWRfYXQYByABKAsyGi5nb29nbGUucHJv\
-            dG9idWYuVGltZXN0YW1wUgpmaW5pc2hlZEF0EicKD2RlbGV0ZWRfb2JqZWN0cxgIIAEoA1IOZGVsZXRlZE9iamVjdHMSIwoNZGVs\
-            ZXRlZF9ieXRlcxgJIAEoA1IMZGVsZXRlZEJ5dGVzEikKEHByb2dyZXNzX3BlcmNlbnQYCiABKAVSD3Byb2dyZXNzUGVyY2VudCI+\
-            ChlHZXRPYmplY3RPcGVyYXRpb25SZXF1ZXN0EiEKDG9wZXJhdGlvbl9pZBgBIAEoCVILb3BlcmF0aW9uSWQiZgoaR2V0T2JqZWN0\
-            T3BlcmF0aW9uUmVzcG9uc2USSAoJb3BlcmF0aW9uGAEgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVy\
-            YXRpb25SCW9wZXJhdGlvbiJZChtMaXN0T2JqZWN0T3BlcmF0aW9uc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6\
-            ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4ikgEKHExpc3RPYmplY3RPcGVyYXRpb25zUmVzcG9uc2USSgoKb3BlcmF0\
-            aW9ucxgBIAMoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uUgpvcGVyYXRpb25zEiYKD25leHRf\
-            cGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiJBChxDYW5jZWxPYmplY3RPcGVyYXRpb25SZXF1ZXN0EiEKDG9wZXJhdGlv\
-            bl9pZBgBIAEoCVILb3BlcmF0aW9uSWQiaQodQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2USSAoJb3BlcmF0aW9uGAEgASgL\
-            MiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiI7Cg1SZXRlbnRpb25SdWxlEhYK\
-            BmZpbHRlchgBIAEoCVIGZmlsdGVyEhIKBGRheXMYAiABKAVSBGRheXMipwEKE1NldFJldGVudGlvblJlcXVlc3QSEgoEZGF5cxgB\
-            IAEoBVIEZGF5cxIXCgdkcnlfcnVuGAIgASgIUgZkcnlSdW4SPgoFcnVsZXMYAyADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLlJldGVudGlvblJ1bGVSBXJ1bGVzEiMKDXJlcGxhY2VfcnVsZXMYBCABKAhSDHJlcGxhY2VSdWxlcyLiAQoUU2V0UmV0ZW50\
-            aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEoBVIEZGF5cxIpChBhZmZlY3RlZF9vYmplY3RzGAIgASgDUg9hZmZlY3RlZE9iamVjdHMS\
-            JQoOYWZmZWN0ZWRfYnl0ZXMYAyABKANSDWFmZmVjdGVkQnl0ZXMSPgoFcnVsZXMYBCADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLlJldGVudGlvblJ1bGVSBXJ1bGVzEiQKDmlzX2xvd2VyX2JvdW5kGAUgASgIUgxpc0xvd2VyQm91bmQiFQoTR2V0UmV0\
-            ZW50aW9uUmVxdWVzdCJqChRHZXRSZXRlbnRpb25SZXNwb25zZRISCgRkYXlzGAEgASgFUgRkYXlzEj4KBXJ1bGVzGAIgAygLMigu\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXRlbnRpb25SdWxlUgVydWxlcyJTChVMaXN0QmFkT2JqZWN0c1JlcXVlc3QSGwoJ\
-            cGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4igQEKFkxpc3RCYWRPYmplY3Rz\
-            UmVzcG9uc2USPwoHb2JqZWN0cxgBIAMoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIHb2JqZWN0cxIm\
-            Cg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iKwoQR2V0T2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJ\
-            UgZmaWxlSWQi9gMKDU9iamVjdERldGFpbHMSPQoGb2JqZWN0GAEgASgLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRh\
-            T2JqZWN0UgZvYmplY3QSRgoEdGFncxgCIAMoCzIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscy5UYWdz\
-            RW50cnlSBHRhZ3MSGwoJZGV2aWNlX2lkGAMgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGAQgASgDUgZzaXRlSWQSIgoMb3JnYW5p\
-            emF0aW9uGAUgASgJUgxvcmdhbml6YXRpb24SGwoJdXBsb2FkX2lkGAYgASgJUgh1cGxvYWRJZBIWCgZidWNrZXQYByABKAlSBmJ1\
-            Y2tldBIdCgpvYmplY3Rfa2V5GAggASgJUglvYmplY3RLZXkSHQoKdHJhc2hlZF9ieRgJIAEoCVIJdHJhc2hlZEJ5EiEKDHRyYXNo\
-            X3JlYXNvbhgKIAEoCVILdHJhc2hSZWFzb24SNQoIcHVyZ2VfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdw\
-            dXJnZUF0GjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIioKFEdldFN0YXRp\
-            c3RpY3NSZXF1ZXN0EhIKBGRheXMYASABKAVSBGRheXMioQEKFUdldFN0YXRpc3RpY3NSZXNwb25zZRIlCg5zdG9yZWRfb2JqZWN0\
-            cxgBIAEoA1INc3RvcmVkT2JqZWN0cxIhCgxzdG9yZWRfYnl0ZXMYAiABKANSC3N0b3JlZEJ5dGVzEj4KBGRheXMYAyADKAsyKi5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhaWx5U3RhdGlzdGljc1IEZGF5cyIwChZHZXRPYmplY3RGYWNldHNSZXF1ZXN0EhYK\
-            BmZpbHRlchgBIAEoCVIGZmlsdGVyIooBChdHZXRPYmplY3RGYWNldHNSZXNwb25zZRIUCgVjb3VudBgBIAEoA1IFY291bnQSGQoI\
-            aXNfZXhhY3QYAiABKAhSB2lzRXhhY3QSPgoGZmFjZXRzGAMgAygLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RG\
-            YWNldFIGZmFjZXRzImYKC09iamVjdEZhY2V0EhIKBG5hbWUYASABKAlSBG5hbWUSQwoGdmFsdWVzGAIgAygLMisuYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5PYmplY3RGYWNldFZhbHVlUgZ2YWx1ZXMiQgoQT2JqZWN0RmFjZXRWYWx1ZRIUCgV2YWx1ZRgBIAEo\
-            CVIFdmFsdWUSGAoHb2JqZWN0cxgCIAEoA1IHb2JqZWN0cyLhAgoPRGFpbHlTdGF0aXN0aWNzEhIKBGRhdGUYASABKAlSBGRhdGUS\
-            JQoOc3RvcmVkX29iamVjdHMYAiABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAMgASgDUgtzdG9yZWRCeXRlcxIn\
-            Cg9hcnJpdmVkX29iamVjdHMYBCABKANSDmFycml2ZWRPYmplY3RzEiMKDWFycml2ZWRfYnl0ZXMYBSABKANSDGFycml2ZWRCeXRl\
-            cxInCg9kZWxldGVkX29iamVjdHMYBiABKANSDmRlbGV0ZWRPYmplY3RzEiMKDWRlbGV0ZWRfYnl0ZXMYByABKANSDGRlbGV0ZWRC\
-            eXRlcxIrChFyZXF1ZXN0ZWRfb2JqZWN0cxgIIAEoA1IQcmVxdWVzdGVkT2JqZWN0cxInCg9yZXF1ZXN0ZWRfYnl0ZXMYCSABKANS\
-            DnJlcXVlc3RlZEJ5dGVzKrIBChVPYmplY3RPcGVyYXRpb25TdGF0dXMSJwojT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfVU5TUEVD\
-            SUZJRUQQABIjCh9PQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19SVU5OSU5HEAESJQohT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfU1VD\
-            Q0VFREVEEAISJAogT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfQ0FOQ0VMRUQQAzK6DwoXT2JqZWN0TWFuYWdlbWVudFNlcnZpY2US\
-            bwoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZRJyCg1SZXN0b3JlT2JqZWN0Ei8uYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5SZXN0b3JlT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdFJlc3Bv\
-            bnNlEmwKC1B1cmdlT2JqZWN0Ei0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdFJlcXVlc3QaLi5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVzcG9uc2USewoQU2V0VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuU2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0\
-            dGluZ3NSZXNwb25zZRKAAQoQR2V0VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0VHJhc2hTZXR0\
-            aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNoU2V0dGluZ3NSZXNwb25zZSIDkAIBEm8KDFVw\
-            ZGF0ZU9iamVjdBIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVzcG9uc2UScgoNRGVsZXRlT2JqZWN0cxIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuRGVsZXRlT2JqZWN0c1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZU9iamVjdHNSZXNwb25zZRKG\
-            AQoSR2V0T2JqZWN0T3BlcmF0aW9uEjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXF1ZXN0\
-            GjUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXNwb25zZSIDkAIBEowBChRMaXN0T2JqZWN0\
-            T3BlcmF0aW9ucxI2LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlvbnNSZXF1ZXN0GjcuYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0T3BlcmF0aW9uc1Jlc3BvbnNlIgOQAgESigEKFUNhbmNlbE9iamVjdE9wZXJh\
-            dGlvbhI3LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBo4LmFyY2hlYmFzZS5k\
-            YXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2USbwoMU2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRh\
-            dGFfZ2F0ZXdheS52MS5TZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRSZXRlbnRpb25S\
-            ZXNwb25zZRJ0CgxHZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlvblJlcXVlc3QaLy5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlvblJlc3BvbnNlIgOQAgESegoOTGlzdEJhZE9iamVjdHMSMC5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RCYWRPYmplY3RzUmVxdWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlz\
-            dEJhZE9iamVjdHNSZXNwb25zZSIDkAIBEmcKCUdldE9iamVjdBIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0\
-            UmVxdWVzdBooLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscyIDkAIBEncKDUdldFN0YXRpc3RpY3MSLy5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5H\
-            ZXRTdGF0aXN0aWNzUmVzcG9uc2UiA5ACARJ9Cg9HZXRPYmplY3RGYWNldHMSMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdl\
-            dE9iamVjdEZhY2V0c1JlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdEZhY2V0c1Jlc3BvbnNlIgOQ\
-            AgFiBnByb3RvMw==
+            ChdvYmplY3RfbWFuYWdlbWVudC5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRoSZGF0YV9nYXRld2F5LnByb3RvGhxn\
+            b29nbGUvYXBpL2Fubm90YXRpb25zLnByb3RvGh9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIkYKE0RlbGV0ZU9iamVj\
+            dFJlcXVlc3QSFwoHZmlsZV9pZBgBIAEoCVIGZmlsZUlkEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uIk0KFERlbGV0ZU9iamVjdFJl\
+            c3BvbnNlEjUKCHB1cmdlX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHcHVyZ2VBdCIvChRSZXN0b3JlT2Jq\
+            ZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQiVgoVUmVzdG9yZU9iamVjdFJlc3BvbnNlEj0KBm9iamVjdBgBIAEo\
+            CzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIGb2JqZWN0IkUKElB1cmdlT2JqZWN0UmVxdWVzdBIXCgdm\
+            aWxlX2lkGAEgASgJUgZmaWxlSWQSFgoGcmVhc29uGAIgASgJUgZyZWFzb24iFQoTUHVyZ2VPYmplY3RSZXNwb25zZSJGChdTZXRU\
+            cmFzaFNldHRpbmdzUmVxdWVzdBISCgRkYXlzGAEgASgFUgRkYXlzEhcKB2RyeV9ydW4YAiABKAhSBmRyeVJ1biKAAQoYU2V0VHJh\
+            c2hTZXR0aW5nc1Jlc3BvbnNlEhIKBGRheXMYASABKAVSBGRheXMSKQoQYWZmZWN0ZWRfb2JqZWN0cxgCIAEoA1IPYWZmZWN0ZWRP\
+            YmplY3RzEiUKDmFmZmVjdGVkX2J5dGVzGAMgASgDUg1hZmZlY3RlZEJ5dGVzIhkKF0dldFRyYXNoU2V0dGluZ3NSZXF1ZXN0InwK\
+            GEdldFRyYXNoU2V0dGluZ3NSZXNwb25zZRISCgRkYXlzGAEgASgFUgRkYXlzEicKD3RyYXNoZWRfb2JqZWN0cxgCIAEoA1IOdHJh\
+            c2hlZE9iamVjdHMSIwoNdHJhc2hlZF9ieXRlcxgDIAEoA1IMdHJhc2hlZEJ5dGVzIvkBChNVcGRhdGVPYmplY3RSZXF1ZXN0EhcK\
+            B2ZpbGVfaWQYASABKAlSBmZpbGVJZBJMCgR0YWdzGAIgAygLMjguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmpl\
+            Y3RSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxyZXBsYWNlX3RhZ3MYAyABKAhSC3JlcGxhY2VUYWdzEh8KC3JlbW92ZV90YWdz\
+            GAQgAygJUgpyZW1vdmVUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgB\
+            IlUKFFVwZGF0ZU9iamVjdFJlc3BvbnNlEj0KBm9iamVjdBgBIAEoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9i\
+            amVjdFIGb2JqZWN0Il8KFERlbGV0ZU9iamVjdHNSZXF1ZXN0EhYKBmZpbHRlchgBIAEoCVIGZmlsdGVyEhYKBnJlYXNvbhgCIAEo\
+            CVIGcmVhc29uEhcKB2RyeV9ydW4YAyABKAhSBmRyeVJ1biLZAQoVRGVsZXRlT2JqZWN0c1Jlc3BvbnNlEikKEG1hdGNoaW5nX29i\
+            amVjdHMYASABKANSD21hdGNoaW5nT2JqZWN0cxIlCg5tYXRjaGluZ19ieXRlcxgCIAEoA1INbWF0Y2hpbmdCeXRlcxIkCg5pc19s\
+            b3dlcl9ib3VuZBgDIAEoCFIMaXNMb3dlckJvdW5kEkgKCW9wZXJhdGlvbhgEIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuT2JqZWN0T3BlcmF0aW9uUglvcGVyYXRpb24ivgMKD09iamVjdE9wZXJhdGlvbhIhCgxvcGVyYXRpb25faWQYASABKAlSC29w\
+            ZXJhdGlvbklkEkgKBnN0YXR1cxgCIAEoDjIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uU3RhdHVz\
+            UgZzdGF0dXMSFgoGZmlsdGVyGAMgASgJUgZmaWx0ZXISFgoGcmVhc29uGAQgASgJUgZyZWFzb24SHQoKY3JlYXRlZF9ieRgFIAEo\
+            CVIJY3JlYXRlZEJ5EjkKCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOwoL\
+            ZmluaXNoZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpmaW5pc2hlZEF0EicKD2RlbGV0ZWRfb2JqZWN0\
+            cxgIIAEoA1IOZGVsZXRlZE9iamVjdHMSIwoNZGVsZXRlZF9ieXRlcxgJIAEoA1IMZGVsZXRlZEJ5dGVzEikKEHByb2dyZXNzX3Bl\
+            cmNlbnQYCiABKAVSD3Byb2dyZXNzUGVyY2VudCI+ChlHZXRPYmplY3RPcGVyYXRpb25SZXF1ZXN0EiEKDG9wZXJhdGlvbl9pZBgB\
+            IAEoCVILb3BlcmF0aW9uSWQiZgoaR2V0T2JqZWN0T3BlcmF0aW9uUmVzcG9uc2USSAoJb3BlcmF0aW9uGAEgASgLMiouYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiJZChtMaXN0T2JqZWN0T3BlcmF0aW9uc1JlcXVl\
+            c3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4ikgEKHExpc3RPYmpl\
+            Y3RPcGVyYXRpb25zUmVzcG9uc2USSgoKb3BlcmF0aW9ucxgBIAMoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0\
+            T3BlcmF0aW9uUgpvcGVyYXRpb25zEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiJBChxDYW5jZWxPYmpl\
+            Y3RPcGVyYXRpb25SZXF1ZXN0EiEKDG9wZXJhdGlvbl9pZBgBIAEoCVILb3BlcmF0aW9uSWQiaQodQ2FuY2VsT2JqZWN0T3BlcmF0\
+            aW9uUmVzcG9uc2USSAoJb3BlcmF0aW9uGAEgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVyYXRpb25S\
+            CW9wZXJhdGlvbiI7Cg1SZXRlbnRpb25SdWxlEhYKBmZpbHRlchgBIAEoCVIGZmlsdGVyEhIKBGRheXMYAiABKAVSBGRheXMipwEK\
+            E1NldFJldGVudGlvblJlcXVlc3QSEgoEZGF5cxgBIAEoBVIEZGF5cxIXCgdkcnlfcnVuGAIgASgIUgZkcnlSdW4SPgoFcnVsZXMY\
+            AyADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJldGVudGlvblJ1bGVSBXJ1bGVzEiMKDXJlcGxhY2VfcnVsZXMYBCAB\
+            KAhSDHJlcGxhY2VSdWxlcyLiAQoUU2V0UmV0ZW50aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEoBVIEZGF5cxIpChBhZmZlY3RlZF9v\
+            YmplY3RzGAIgASgDUg9hZmZlY3RlZE9iamVjdHMSJQoOYWZmZWN0ZWRfYnl0ZXMYAyABKANSDWFmZmVjdGVkQnl0ZXMSPgoFcnVs\
+            ZXMYBCADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJldGVudGlvblJ1bGVSBXJ1bGVzEiQKDmlzX2xvd2VyX2JvdW5k\
+            GAUgASgIUgxpc0xvd2VyQm91bmQiFQoTR2V0UmV0ZW50aW9uUmVxdWVzdCJqChRHZXRSZXRlbnRpb25SZXNwb25zZRISCgRkYXlz\
+            GAEgASgFUgRkYXlzEj4KBXJ1bGVzGAIgAygLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXRlbnRpb25SdWxlUgVydWxl\
+            cyJTChVMaXN0QmFkT2JqZWN0c1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJ\
+            UglwYWdlVG9rZW4igQEKFkxpc3RCYWRPYmplY3RzUmVzcG9uc2USPwoHb2JqZWN0cxgBIAMoCzIlLmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuRGF0YU9iamVjdFIHb2JqZWN0cxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iKwoQR2V0\
+            T2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQi9gMKDU9iamVjdERldGFpbHMSPQoGb2JqZWN0GAEgASgLMiUu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0UgZvYmplY3QSRgoEdGFncxgCIAMoCzIyLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscy5UYWdzRW50cnlSBHRhZ3MSGwoJZGV2aWNlX2lkGAMgASgJUghkZXZpY2VJZBIXCgdz\
+            aXRlX2lkGAQgASgDUgZzaXRlSWQSIgoMb3JnYW5pemF0aW9uGAUgASgJUgxvcmdhbml6YXRpb24SGwoJdXBsb2FkX2lkGAYgASgJ\
+            Ugh1cGxvYWRJZBIWCgZidWNrZXQYByABKAlSBmJ1Y2tldBIdCgpvYmplY3Rfa2V5GAggASgJUglvYmplY3RLZXkSHQoKdHJhc2hl\
+            ZF9ieRgJIAEoCVIJdHJhc2hlZEJ5EiEKDHRyYXNoX3JlYXNvbhgKIAEoCVILdHJhc2hSZWFzb24SNQoIcHVyZ2VfYXQYCyABKAsy\
+            Gi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdwdXJnZUF0GjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1\
+            ZRgCIAEoCVIFdmFsdWU6AjgBIioKFEdldFN0YXRpc3RpY3NSZXF1ZXN0EhIKBGRheXMYASABKAVSBGRheXMioQEKFUdldFN0YXRp\
+            c3RpY3NSZXNwb25zZRIlCg5zdG9yZWRfb2JqZWN0cxgBIAEoA1INc3RvcmVkT2JqZWN0cxIhCgxzdG9yZWRfYnl0ZXMYAiABKANS\
+            C3N0b3JlZEJ5dGVzEj4KBGRheXMYAyADKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhaWx5U3RhdGlzdGljc1IEZGF5\
+            cyIwChZHZXRPYmplY3RGYWNldHNSZXF1ZXN0EhYKBmZpbHRlchgBIAEoCVIGZmlsdGVyIooBChdHZXRPYmplY3RGYWNldHNSZXNw\
+            b25zZRIUCgVjb3VudBgBIAEoA1IFY291bnQSGQoIaXNfZXhhY3QYAiABKAhSB2lzRXhhY3QSPgoGZmFjZXRzGAMgAygLMiYuYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RGYWNldFIGZmFjZXRzImYKC09iamVjdEZhY2V0EhIKBG5hbWUYASABKAlSBG5h\
+            bWUSQwoGdmFsdWVzGAIgAygLMisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RGYWNldFZhbHVlUgZ2YWx1ZXMiQgoQ\
+            T2JqZWN0RmFjZXRWYWx1ZRIUCgV2YWx1ZRgBIAEoCVIFdmFsdWUSGAoHb2JqZWN0cxgCIAEoA1IHb2JqZWN0cyLhAgoPRGFpbHlT\
+            dGF0aXN0aWNzEhIKBGRhdGUYASABKAlSBGRhdGUSJQoOc3RvcmVkX29iamVjdHMYAiABKANSDXN0b3JlZE9iamVjdHMSIQoMc3Rv\
+            cmVkX2J5dGVzGAMgASgDUgtzdG9yZWRCeXRlcxInCg9hcnJpdmVkX29iamVjdHMYBCABKANSDmFycml2ZWRPYmplY3RzEiMKDWFy\
+            cml2ZWRfYnl0ZXMYBSABKANSDGFycml2ZWRCeXRlcxInCg9kZWxldGVkX29iamVjdHMYBiABKANSDmRlbGV0ZWRPYmplY3RzEiMK\
+            DWRlbGV0ZWRfYnl0ZXMYByABKANSDGRlbGV0ZWRCeXRlcxIrChFyZXF1ZXN0ZWRfb2JqZWN0cxgIIAEoA1IQcmVxdWVzdGVkT2Jq\
+            ZWN0cxInCg9yZXF1ZXN0ZWRfYnl0ZXMYCSABKANSDnJlcXVlc3RlZEJ5dGVzKrIBChVPYmplY3RPcGVyYXRpb25TdGF0dXMSJwoj\
+            T0JKRUNUX09QRVJBVElPTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIjCh9PQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19SVU5OSU5HEAES\
+            JQohT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfU1VDQ0VFREVEEAISJAogT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfQ0FOQ0VMRUQQ\
+            AzK/EwoXT2JqZWN0TWFuYWdlbWVudFNlcnZpY2USjgEKDERlbGV0ZU9iamVjdBIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            RGVsZXRlT2JqZWN0UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0UmVzcG9uc2UiHYLT5JMC\
+            FyoVL3YxL29iamVjdHMve2ZpbGVfaWR9EpwBCg1SZXN0b3JlT2JqZWN0Ei8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0\
+            b3JlT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdFJlc3BvbnNlIiiC0+STAiIi\
+            HS92MS9vYmplY3RzL3tmaWxlX2lkfTpyZXN0b3JlOgEqEpQBCgtQdXJnZU9iamVjdBItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuUHVyZ2VPYmplY3RSZXF1ZXN0Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdFJlc3BvbnNlIiaC0+ST\
+            AiAiGy92MS9vYmplY3RzL3tmaWxlX2lkfTpwdXJnZToBKhKZAQoQU2V0VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuU2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0dGlu\
+            Z3NSZXNwb25zZSIcgtPkkwIWGhEvdjEvdHJhc2hTZXR0aW5nczoBKhKZAQoQR2V0VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuR2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNo\
+            U2V0dGluZ3NSZXNwb25zZSIckAIBgtPkkwITEhEvdjEvdHJhc2hTZXR0aW5ncxKRAQoMVXBkYXRlT2JqZWN0Ei4uYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmpl\
+            Y3RSZXNwb25zZSIggtPkkwIaMhUvdjEvb2JqZWN0cy97ZmlsZV9pZH06ASoSkQEKDURlbGV0ZU9iamVjdHMSLy5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLkRlbGV0ZU9iamVjdHNSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmpl\
+            Y3RzUmVzcG9uc2UiHYLT5JMCFyISL3YxL29iamVjdHM6ZGVsZXRlOgEqErEBChJHZXRPYmplY3RPcGVyYXRpb24SNC5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdE9wZXJhdGlvblJlcXVlc3QaNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdl\
+            dE9iamVjdE9wZXJhdGlvblJlc3BvbnNlIi6QAgGC0+STAiUSIy92MS9vYmplY3RPcGVyYXRpb25zL3tvcGVyYXRpb25faWR9EqgB\
+            ChRMaXN0T2JqZWN0T3BlcmF0aW9ucxI2LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlvbnNSZXF1\
+            ZXN0GjcuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0T3BlcmF0aW9uc1Jlc3BvbnNlIh+QAgGC0+STAhYSFC92\
+            MS9vYmplY3RPcGVyYXRpb25zEsEBChVDYW5jZWxPYmplY3RPcGVyYXRpb24SNy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNh\
+            bmNlbE9iamVjdE9wZXJhdGlvblJlcXVlc3QaOC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbE9iamVjdE9wZXJhdGlv\
+            blJlc3BvbnNlIjWC0+STAi8iKi92MS9vYmplY3RPcGVyYXRpb25zL3tvcGVyYXRpb25faWR9OmNhbmNlbDoBKhKJAQoMU2V0UmV0\
+            ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5TZXRSZXRlbnRpb25SZXNwb25zZSIYgtPkkwISGg0vdjEvcmV0ZW50aW9uOgEqEokBCgxHZXRSZXRlbnRpb24SLi5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdl\
+            dFJldGVudGlvblJlc3BvbnNlIhiQAgGC0+STAg8SDS92MS9yZXRlbnRpb24SkAEKDkxpc3RCYWRPYmplY3RzEjAuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0c1JlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RCYWRP\
+            YmplY3RzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL2JhZE9iamVjdHMShAEKCUdldE9iamVjdBIrLmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuR2V0T2JqZWN0UmVxdWVzdBooLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscyIgkAIBgtPk\
+            kwIXEhUvdjEvb2JqZWN0cy97ZmlsZV9pZH0SjQEKDUdldFN0YXRpc3RpY3MSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdl\
+            dFN0YXRpc3RpY3NSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVzcG9uc2UiGZACAYLT\
+            5JMCEBIOL3YxL3N0YXRpc3RpY3MSlwEKD0dldE9iamVjdEZhY2V0cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2Jq\
+            ZWN0RmFjZXRzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2UiHZACAYLT\
+            5JMCFBISL3YxL29iamVjdHM6ZmFjZXRzYgZwcm90bzM=
             """)
 }

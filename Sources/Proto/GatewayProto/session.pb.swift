@@ -23,6 +23,10 @@ public enum SessionServiceMethods {
     public static let service = "archebase.session.v1.SessionService"
     public static let logout = MethodDescriptor(service: service, name: "Logout", kind: .unary)
     public static let all: [MethodDescriptor] = [logout]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(logout, "POST", RouteTemplate([.literal("v1"), .literal("sessions")], verb: "end"), body: .whole, messages: ("archebase.session.v1.LogoutRequest", "archebase.session.v1.LogoutResponse")),
+    ]
 }
 
 public struct SessionServiceClient<Transport: CallTransport>: Sendable {
@@ -98,8 +102,9 @@ extension FileDescriptor {
     public static let sessionProto = FileDescriptor(
         name: "session.proto",
         base64: """
-            Cg1zZXNzaW9uLnByb3RvEhRhcmNoZWJhc2Uuc2Vzc2lvbi52MSI0Cg1Mb2dvdXRSZXF1ZXN0EiMKDXJlZnJlc2hfdG9rZW4YASAB\
-            KAlSDHJlZnJlc2hUb2tlbiIQCg5Mb2dvdXRSZXNwb25zZTJlCg5TZXNzaW9uU2VydmljZRJTCgZMb2dvdXQSIy5hcmNoZWJhc2Uu\
-            c2Vzc2lvbi52MS5Mb2dvdXRSZXF1ZXN0GiQuYXJjaGViYXNlLnNlc3Npb24udjEuTG9nb3V0UmVzcG9uc2ViBnByb3RvMw==
+            Cg1zZXNzaW9uLnByb3RvEhRhcmNoZWJhc2Uuc2Vzc2lvbi52MRocZ29vZ2xlL2FwaS9hbm5vdGF0aW9ucy5wcm90byI0Cg1Mb2dv\
+            dXRSZXF1ZXN0EiMKDXJlZnJlc2hfdG9rZW4YASABKAlSDHJlZnJlc2hUb2tlbiIQCg5Mb2dvdXRSZXNwb25zZTKCAQoOU2Vzc2lv\
+            blNlcnZpY2UScAoGTG9nb3V0EiMuYXJjaGViYXNlLnNlc3Npb24udjEuTG9nb3V0UmVxdWVzdBokLmFyY2hlYmFzZS5zZXNzaW9u\
+            LnYxLkxvZ291dFJlc3BvbnNlIhuC0+STAhUiEC92MS9zZXNzaW9uczplbmQ6ASpiBnByb3RvMw==
             """)
 }

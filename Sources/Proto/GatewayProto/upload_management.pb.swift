@@ -24,6 +24,10 @@ public enum UploadManagementServiceMethods {
     public static let service = "archebase.data_gateway.v1.UploadManagementService"
     public static let listUploads = MethodDescriptor(service: service, name: "ListUploads", kind: .unary, isSideEffectFree: true)
     public static let all: [MethodDescriptor] = [listUploads]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(listUploads, "GET", RouteTemplate([.literal("v1"), .literal("uploads")]), messages: ("archebase.data_gateway.v1.ListUploadsRequest", "archebase.data_gateway.v1.ListUploadsResponse")),
+    ]
 }
 
 public struct UploadManagementServiceClient<Transport: CallTransport>: Sendable {
@@ -236,18 +240,19 @@ extension FileDescriptor {
     public static let uploadManagementProto = FileDescriptor(
         name: "upload_management.proto",
         base64: """
-            Chd1cGxvYWRfbWFuYWdlbWVudC5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRofZ29vZ2xlL3Byb3RvYnVmL3RpbWVz\
-            dGFtcC5wcm90byJQChJMaXN0VXBsb2Fkc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2Vu\
-            GAIgASgJUglwYWdlVG9rZW4iggEKE0xpc3RVcGxvYWRzUmVzcG9uc2USQwoHdXBsb2FkcxgBIAMoCzIpLmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuVXBsb2FkVW5kZXJXYXlSB3VwbG9hZHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2Vu\
-            ItgDCg5VcGxvYWRVbmRlcldheRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElkEhsKCXVwbG9hZF9p\
-            ZBgCIAEoCVIIdXBsb2FkSWQSGwoJZGV2aWNlX2lkGAMgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGAQgASgDUgZzaXRlSWQSIQoM\
-            c3RvcmVkX2J5dGVzGAUgASgDUgtzdG9yZWRCeXRlcxIdCgpwYXJ0X2NvdW50GAYgASgFUglwYXJ0Q291bnQSJgoPcGFydF9zaXpl\
-            X2J5dGVzGAcgASgDUg1wYXJ0U2l6ZUJ5dGVzEhkKCGlzX3dob2xlGAggASgIUgdpc1dob2xlEjkKCmNyZWF0ZWRfYXQYCSABKAsy\
-            Gi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSQgoPc2Vzc2lvbl9lbmRzX2F0GAogASgLMhouZ29vZ2xlLnBy\
-            b3RvYnVmLlRpbWVzdGFtcFINc2Vzc2lvbkVuZHNBdBIbCglmaWxlX25hbWUYCyABKAlSCGZpbGVOYW1lEiYKD2ZpbGVfc2l6ZV9i\
-            eXRlcxgMIAEoA1INZmlsZVNpemVCeXRlczKMAQoXVXBsb2FkTWFuYWdlbWVudFNlcnZpY2UScQoLTGlzdFVwbG9hZHMSLS5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RVcGxvYWRzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVw\
-            bG9hZHNSZXNwb25zZSIDkAIBYgZwcm90bzM=
+            Chd1cGxvYWRfbWFuYWdlbWVudC5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRocZ29vZ2xlL2FwaS9hbm5vdGF0aW9u\
+            cy5wcm90bxofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byJQChJMaXN0VXBsb2Fkc1JlcXVlc3QSGwoJcGFnZV9zaXpl\
+            GAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4iggEKE0xpc3RVcGxvYWRzUmVzcG9uc2USQwoH\
+            dXBsb2FkcxgBIAMoCzIpLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBsb2FkVW5kZXJXYXlSB3VwbG9hZHMSJgoPbmV4dF9w\
+            YWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuItgDCg5VcGxvYWRVbmRlcldheRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEo\
+            CVIPbG9naWNhbFVwbG9hZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQSGwoJZGV2aWNlX2lkGAMgASgJUghkZXZpY2VJ\
+            ZBIXCgdzaXRlX2lkGAQgASgDUgZzaXRlSWQSIQoMc3RvcmVkX2J5dGVzGAUgASgDUgtzdG9yZWRCeXRlcxIdCgpwYXJ0X2NvdW50\
+            GAYgASgFUglwYXJ0Q291bnQSJgoPcGFydF9zaXplX2J5dGVzGAcgASgDUg1wYXJ0U2l6ZUJ5dGVzEhkKCGlzX3dob2xlGAggASgI\
+            Ugdpc1dob2xlEjkKCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSQgoPc2Vz\
+            c2lvbl9lbmRzX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFINc2Vzc2lvbkVuZHNBdBIbCglmaWxlX25hbWUY\
+            CyABKAlSCGZpbGVOYW1lEiYKD2ZpbGVfc2l6ZV9ieXRlcxgMIAEoA1INZmlsZVNpemVCeXRlczKgAQoXVXBsb2FkTWFuYWdlbWVu\
+            dFNlcnZpY2UShAEKC0xpc3RVcGxvYWRzEi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0VXBsb2Fkc1JlcXVlc3QaLi5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RVcGxvYWRzUmVzcG9uc2UiFpACAYLT5JMCDRILL3YxL3VwbG9hZHNiBnByb3Rv\
+            Mw==
             """)
 }

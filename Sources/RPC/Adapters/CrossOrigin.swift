@@ -24,7 +24,7 @@ package struct CrossOrigin: Sendable {
 
     private static let responseFields = [
         "content-encoding", "connect-content-encoding", "grpc-encoding", "grpc-status", "grpc-message",
-        "grpc-status-details-bin", "retry-after-ms", "x-request-id",
+        "grpc-status-details-bin", "retry-after", "retry-after-ms", "x-request-id", "content-disposition",
     ].joined(separator: ", ")
 
     private func allows(_ origin: String) -> Bool {
@@ -42,12 +42,19 @@ package struct CrossOrigin: Sendable {
 
     /// The answer to a browser's question before a call; `nil` where it gets none.
     func preflight(origin: String?) -> ResponsePart? {
+        preflightFields(origin: origin, methods: "GET, POST").map {
+            ResponsePart(head: .made(status: 204, $0), end: .body)
+        }
+    }
+
+    /// The fields of that answer.
+    ///
+    /// - Parameter methods: the HTTP methods that a page may use.
+    func preflightFields(origin: String?, methods: String) -> ResponseSection.Fields? {
         guard let origin, allows(origin) else { return nil }
-        let fields = ResponseSection.fields([
-            ("access-control-allow-origin", origin), ("vary", "origin"),
-            ("access-control-allow-methods", "GET, POST"), ("access-control-allow-headers", Self.requestFields),
-            ("access-control-max-age", "\(maxAge)"),
+        return ResponseSection.fields([
+            ("access-control-allow-origin", origin), ("vary", "origin"), ("access-control-allow-methods", methods),
+            ("access-control-allow-headers", Self.requestFields), ("access-control-max-age", "\(maxAge)"),
         ])
-        return ResponsePart(head: .made(status: 204, fields), end: .body)
     }
 }

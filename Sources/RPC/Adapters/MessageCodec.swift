@@ -5,10 +5,15 @@ enum MessageCodec {
     case proto
     /// Mapped by the schema, between the full names of the method's messages.
     case json(JSONMapping, input: String, output: String)
+    /// Made out of the request's path, query and body; responses are the encoder's matter.
+    case rest(RESTRequestReader)
 
     /// A client's message in the encoding that methods read; `nil` where it is in that already.
     func decode(_ message: UnsafeRawBufferPointer) throws(RPCError) -> [UInt8]? {
-        guard case .json(let mapping, let input, _) = self else { return nil }
+        guard case .json(let mapping, let input, _) = self else {
+            guard case .rest(let reader) = self else { return nil }
+            return try reader.request(message)
+        }
         if message.isEmpty { throw .invalidRequest("the request is empty: send {} for a message without fields") }
         do {
             return try mapping.encode([UInt8](message), as: input)
@@ -30,7 +35,7 @@ enum MessageCodec {
 
 extension JSONError {
     /// For the person who wrote the JSON.
-    fileprivate var explanation: String {
+    var explanation: String {
         let what =
             switch reason {
             case .syntax: "the text is not valid JSON"

@@ -3,6 +3,7 @@ enum RequestDecoder {
     case framed(FramedDecoder)
     case framedText(GRPCWebTextDecoder)
     case wholeBody(WholeBodyDecoder)
+    case pieces(PieceDecoder)
 
     typealias Deliver = (_ message: UnsafeRawBufferPointer, _ isCompressed: Bool) -> Void
 
@@ -12,6 +13,7 @@ enum RequestDecoder {
         case .framed(let decoder): decoder.heldBytes
         case .framedText(let decoder): decoder.heldBytes
         case .wholeBody(let decoder): decoder.heldBytes
+        case .pieces: 0
         }
     }
 
@@ -27,6 +29,9 @@ enum RequestDecoder {
         case .wholeBody(var decoder):
             defer { self = .wholeBody(decoder) }
             try decoder.receive(data)
+        case .pieces(var decoder):
+            defer { self = .pieces(decoder) }
+            decoder.receive(data, deliver: deliver)
         }
     }
 
@@ -38,6 +43,9 @@ enum RequestDecoder {
         case .wholeBody(let decoder):
             self = .wholeBody(decoder.emptied)
             decoder.receiveEnd(deliver: deliver)
+        case .pieces(var decoder):
+            decoder.receiveEnd(deliver: deliver)
+            self = .pieces(decoder)
         }
     }
 }

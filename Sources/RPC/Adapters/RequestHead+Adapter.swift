@@ -64,6 +64,12 @@ extension RequestHead {
         if case .tooLarge = fault {
             throw RequestRefusal(response: HTTPRefusal.tooLarge(server.limits.http2).reply([]), reason: .headerSize)
         }
+        let parts = unknownPath.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let query = parts.count > 1 ? parts[1] : ""
+        if method == nil, let path = parts.first {
+            if parts.count > 1 { method = server.router.method(path) }
+            if method == nil, let call = try adaptREST(path: path, query: query, server) { return call }
+        }
         let origin = metadata["origin"]
         if httpMethod == "OPTIONS", metadata["access-control-request-method"] != nil,
             let preflight = server.crossOrigin?.preflight(origin: origin)
@@ -72,7 +78,7 @@ extension RequestHead {
         }
         let crossOrigin = server.crossOrigin?.fields(origin: origin) ?? []
         do throws(HTTPRefusal) {
-            return try adaptCall(for: server, crossOrigin)
+            return try adaptCall(path: parts.first ?? "", query: query, server, crossOrigin)
         } catch {
             var response = error.reply(crossOrigin)
             // RFC 9110, section 9.3.2.
@@ -82,14 +88,12 @@ extension RequestHead {
     }
 
     private mutating func adaptCall(
-        for server: RPCServer, _ crossOrigin: ResponseSection.Fields
+        path: Substring, query: Substring, _ server: RPCServer, _ crossOrigin: ResponseSection.Fields
     ) throws(HTTPRefusal) -> AdaptedCall {
-        let parts = unknownPath.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        if let path = parts.first, parts.count > 1 { method = server.router.method(path) }
-        guard let method else { throw .noMethod(parts.first ?? "") }
+        guard let method else { throw .noMethod(path) }
         let isReadable = method.descriptor.kind == .unary && method.descriptor.isSideEffectFree
         if httpMethod == "GET", isReadable {
-            return connectGet(method, query: parts.count > 1 ? parts[1] : "", server, crossOrigin)
+            return connectGet(method, query: query, server, crossOrigin)
         }
         guard httpMethod == "POST" else { throw .httpMethod(allowed: isReadable ? "GET, POST" : "POST") }
         guard let type = WebContentType(contentType), let codec = MessageCodec(type.codec, method, server.json),

@@ -7,6 +7,8 @@ package struct ResponsePart: Sendable {
         case head
         /// Nothing follows the body, and the client may go on with its request.
         case body
+        /// The response breaks off behind the body, and the client is to see that it is not whole.
+        case broken
         /// These fields follow the body.
         case trailers(ResponseSection)
     }

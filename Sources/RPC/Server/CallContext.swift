@@ -101,8 +101,10 @@ package protocol CallerIdentity: Sendable {
 }
 
 extension PeerAddress {
-    /// Writes the address into a line of the log, as ``description`` has it.
+    /// Writes the address into a line of the log: as ``description``, or the host alone if the port is unknown (0), as it is
+    /// behind a proxy and for calls over HTTP/1.1.
     package func write(to line: inout LogLine) {
+        guard port != 0 else { return line.append(host) }
         if isBracketed { line.append("[") }
         line.append(host)
         line.append(isBracketed ? "]:" : ":")

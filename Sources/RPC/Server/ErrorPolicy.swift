@@ -16,10 +16,13 @@ package struct ErrorPolicy: Sendable {
     /// Errors without detail codes.
     package static let bare = ErrorPolicy { _, _ in nil }
 
+    /// The name of the system that the detail codes belong to (AIP-193, `ErrorInfo.domain`).
+    package let domain: String
     /// The code for a condition of a call of that method; `nil` = the error has a status and a message alone.
     package let detail: @Sendable (Condition, MethodDescriptor) -> DetailCode?
 
-    package init(detail: @escaping @Sendable (Condition, MethodDescriptor) -> DetailCode?) {
+    package init(domain: String = "", detail: @escaping @Sendable (Condition, MethodDescriptor) -> DetailCode?) {
+        self.domain = domain
         self.detail = detail
     }
 }

@@ -20,6 +20,8 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
     private var holdsWindow = false
     /// Bytes of the request that came after the end of the response.
     private var lingered = 0
+    /// The response breaks off when what was written has left.
+    private var breaksOff = false
 
     init(connection: ServerConnection) {
         self.connection = connection
@@ -54,7 +56,7 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
 
     override func receiveEnd() { call?.receiveEnd() }
 
-    override func drained() { call?.drained() }
+    override func drained() { breaksOff ? reset(.internalError) : call?.drained() }
 
     override func closed(code: UInt32) {
         // What was never read counts against the connection's window, which the other streams need.
@@ -91,6 +93,9 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
         case .body:
             lingers = true
             finish()
+        case .broken:
+            breaksOff = true
+            if unsentBytes == 0 { reset(.internalError) }
         case .trailers(let section):
             finish(section.block)
         }

@@ -55,6 +55,8 @@ package final class RPCServer: Sendable {
     let errors: ErrorPolicy
     /// How messages are written in JSON; `nil` = they are not, and who asks for it is refused.
     package let json: JSONMapping?
+    /// The routes of methods over REST; `nil` = none.
+    let rest: RESTRoutes?
     /// Which pages of other origins may call; `nil` = none.
     package let crossOrigin: CrossOrigin?
     /// Where handlers log; see ``CallContext/log``.
@@ -71,6 +73,7 @@ package final class RPCServer: Sendable {
         self.metrics = metrics
         self.errors = errors
         self.json = json
+        rest = json.flatMap { RESTRoutes(router, $0) }
         self.crossOrigin = crossOrigin
         self.log = log
     }

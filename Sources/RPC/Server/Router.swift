@@ -13,6 +13,9 @@ package struct Router: MethodRegistry, Sendable {
     /// By the hash of the path.
     private var entries: [UInt64: Entry] = [:]
 
+    /// The routes of registered methods over REST, in the order of `add(routes:)`.
+    package private(set) var httpRoutes: [HTTPRoute] = []
+
     package init() {}
 
     /// The full names of the services registered, sorted.
@@ -39,6 +42,16 @@ package struct Router: MethodRegistry, Sendable {
     func method(_ path: Substring) -> (any Method)? {
         var path = path
         return path.withUTF8 { method($0) }
+    }
+
+    /// Enters the routes of those methods that are registered.
+    package mutating func add(routes: [HTTPRoute]) {
+        httpRoutes += routes.filter { method(Substring($0.method.path)) != nil }
+    }
+
+    /// Each route with its method.
+    var routes: [(route: HTTPRoute, method: any Method)] {
+        httpRoutes.compactMap { route in method(Substring(route.method.path)).map { (route, $0) } }
     }
 
     /// Has calls of a method, which is registered, treated by `rules`.

@@ -20,7 +20,7 @@ package final class ObjectStoreServer: Sendable {
     package var port: UInt16 { daemon.port }
 
     /// Takes no new connection, lets requests in flight end, at most `seconds`, and closes all. Blocks.
-    package func stop(drainingFor seconds: Int) {
-        daemon.stop(drainingFor: seconds)
+    package func stop(drainingFor limit: Duration) {
+        daemon.stop(drainingFor: limit)
     }
 }

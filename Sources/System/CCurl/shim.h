@@ -2,7 +2,7 @@
 
 #include <curl/curl.h>
 
-// curl_easy_setopt and curl_easy_getinfo take any type: here is each that we use, as a function of its own.
+// curl_easy_setopt and curl_easy_getinfo are variadic: here is a function for each type of argument in use.
 
 static inline CURLcode curl_set_number(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
@@ -32,7 +32,7 @@ static inline CURLcode curl_set_seek(CURL *handle, int (*seek)(void *, curl_off_
     return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, seek);
 }
 
-/// For CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION.
+/// The type of functions for CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION.
 static inline CURLcode curl_set_receive(
     CURL *handle, CURLoption option, size_t (*receive)(char *, size_t, size_t, void *)) {
     return curl_easy_setopt(handle, option, receive);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/// What a daemon is started with. `MHD_start_daemon` is variadic, which Swift cannot call.
+/// The options of a daemon. `MHD_start_daemon` is variadic, which Swift cannot call.
 struct microhttpd_options {
     int listening_socket;
     bool ipv6;
@@ -22,28 +22,29 @@ struct microhttpd_options {
     void *(*request_line)(void *context, const char *target, struct MHD_Connection *connection);
     MHD_AccessHandlerCallback request;
     MHD_RequestCompletedCallback completed;
-    /// Whether a connection from there may begin.
+    /// Decides whether a connection from an address is accepted.
     MHD_AcceptPolicyCallback admit;
-    /// Where `secure`, a connection that starts is to be given an identity; see `microhttpd_identify`.
+    /// Notified of the start and the end of a connection; if `secure`, it has to set the identity of one that starts, see
+    /// `microhttpd_identify`.
     MHD_NotifyConnectionCallback connection;
     bool secure;
 };
 
-/// The certificate that a daemon shows, its own first, and its private key.
+/// The certificate chain of a daemon, its own certificate first, and its private key.
 struct microhttpd_identity {
     gnutls_pcert_st *chain;
     unsigned int count;
     gnutls_privkey_t key;
 };
 
-/// What `connection` shows in its handshake; `identity` is to live as long as the connection.
+/// Sets the identity for the handshake of `connection`; `identity` has to live as long as the connection.
 static inline void microhttpd_identify(struct MHD_Connection *connection, struct microhttpd_identity *identity) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
     if (info != NULL && info->tls_session != NULL)
         gnutls_session_set_ptr((gnutls_session_t) info->tls_session, identity);
 }
 
-/// GnuTLS's `gnutls_certificate_retrieve_function2`: what it is handed stays ours.
+/// GnuTLS's `gnutls_certificate_retrieve_function2`: the returned objects stay owned by the identity.
 static inline int microhttpd_identity_of(
     gnutls_session_t session, const gnutls_datum_t *authorities, int authority_count, const gnutls_pk_algorithm_t *keys,
     int key_count, gnutls_pcert_st **chain, unsigned int *count, gnutls_privkey_t *key) {
@@ -57,12 +58,12 @@ static inline int microhttpd_identity_of(
     return 0;
 }
 
-/// What the gRPC listeners speak: TLS 1.2 and 1.3, ephemeral keys and AEAD only.
+/// The TLS parameters of the gRPC listeners: TLS 1.2 and 1.3, only ephemeral keys and AEAD.
 #define MICROHTTPD_PRIORITIES                                                                                          \
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:"                                      \
     "-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:%SERVER_PRECEDENCE"
 
-/// The library's unescaping is off: it would hand over a decoded path, cut at `%00`.
+/// Disables the library's unescaping, which would return a decoded path that ends at `%00`.
 static inline size_t microhttpd_keep_escaped(void *context, struct MHD_Connection *connection, char *text) {
     (void) context;
     (void) connection;
@@ -98,31 +99,32 @@ static inline struct MHD_Daemon *microhttpd_start(const struct microhttpd_option
         MHD_OPTION_END);
 }
 
-/// The socket's peer; `MHD_get_connection_info` is variadic. NULL when the library does not know it.
+/// Returns the socket's peer, or NULL if it is unknown; `MHD_get_connection_info` is variadic.
 static inline const struct sockaddr *microhttpd_peer(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     return info == NULL ? NULL : info->client_addr;
 }
 
-/// The descriptor of the connection's socket; -1 when the library does not know it.
+/// Returns the descriptor of the connection's socket, or -1 if it is unknown.
 static inline int microhttpd_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info == NULL ? -1 : info->connect_fd;
 }
 
-/// Bytes of the header section of the request that the connection is at, its request line and its end included.
+/// Returns the size in bytes of the header section of the connection's current request, including the request line and the last
+/// line end.
 static inline size_t microhttpd_header_size(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info == NULL ? 0 : info->header_size;
 }
 
-/// What the connection was given when it started.
+/// Returns the pointer that was stored for the connection when it started.
 static inline void *microhttpd_held(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info == NULL ? NULL : info->socket_context;
 }
 
-/// How many bytes a TCP socket has received, and how many of those it sent its peer has acknowledged. glibc's tcp_info
+/// Reads the number of bytes that a TCP socket has received, and of those it sent that its peer has acknowledged. glibc's tcp_info
 /// ends before these two fields; they are the kernel's interface since 4.1 (linux/tcp.h).
 static inline int microhttpd_progress(int descriptor, uint64_t *received, uint64_t *acknowledged) {
     enum { tcp_protocol = 6, tcp_information = 11, bytes_acked = 120 / 8, bytes_received = 128 / 8 };

@@ -12,13 +12,13 @@
 #include <openssl/x509_vfy.h>
 #include <string.h>
 
-// What Swift cannot reach: macros and variadics. JWS wants R || S where OpenSSL speaks DER.
+// Macros and variadic functions, which Swift cannot call, and the conversion of signatures: JWS uses R || S, OpenSSL DER.
 
 static inline EVP_PKEY *ossl_es256_generate(void) { return EVP_EC_gen("P-256"); }
 
 static inline void ossl_free(void *memory) { OPENSSL_free(memory); }
 
-/// HMAC with a hash function, without a key yet: to be copied for each use. NULL = OpenSSL has no such function.
+/// Returns an HMAC context for a hash function, without a key, to be copied for each use; NULL if OpenSSL has no such function.
 static inline EVP_MAC_CTX *ossl_hmac(const char *hash) {
     EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
     EVP_MAC_CTX *context = hmac == NULL ? NULL : EVP_MAC_CTX_new(hmac);
@@ -88,18 +88,19 @@ static inline int ossl_es256_verify(
     return ok;
 }
 
-// TLS of the gRPC listeners: macros again, and the one protocol that is spoken.
+// TLS of the gRPC listeners: macros, and the selection of HTTP/2.
 
 static inline void tls_harden(SSL_CTX *context) {
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-    // RFC 9113, section 9.2.2: with TLS 1.2 nothing but ephemeral keys and AEAD.
+    // RFC 9113, section 9.2.2: with TLS 1.2 only ephemeral keys and AEAD.
     SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20");
-    // An idle connection keeps no buffers of 34 KiB.
+    // Idle connections release their buffers of 34 KiB.
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_AUTO_RETRY);
 }
 
-/// The certificate at `index` of what `context` shows, its own first: DER, to be freed; 0 = no more.
+/// Returns the length of the certificate at `index` in the chain of `context`, the server's own first, in DER, which the caller
+/// frees; 0 = no more.
 static inline int tls_chain_certificate(SSL_CTX *context, int index, unsigned char **out) {
     STACK_OF(X509) *rest = NULL;
     SSL_CTX_get0_chain_certs(context, &rest);
@@ -126,7 +127,7 @@ static inline int tls_speaks_h2(const SSL *connection) {
     return count == 2 && name[0] == 'h' && name[1] == '2';
 }
 
-/// The subject of the certificate that the peer proved to have, as RFC 2253 writes it, to be freed; NULL = it has none.
+/// Returns the subject of the peer's verified certificate in the form of RFC 2253, which the caller frees; NULL if there is none.
 static inline char *tls_peer_subject(SSL *connection) {
     X509 *certificate = SSL_get0_peer_certificate(connection);
     if (certificate == NULL || SSL_get_verify_result(connection) != X509_V_OK) return NULL;

@@ -1,19 +1,19 @@
 import Basics
 
-/// An event that one webhook is to be told of, and what came of it so far.
+/// The delivery of an event to one webhook, and its state.
 struct Delivery: Sendable, Hashable {
-    /// The event's position in the order of the commits.
+    /// The event's position in the order of commits.
     let position: Int64
     let eventID: String
     let subject: String
     let payload: String
     let traceparent: String?
-    /// Attempts that failed.
+    /// The number of failed attempts.
     let attempts: Int
     let firstFailedAt: UnixTime?
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 enum DeliveryOutcome: Sendable, Hashable {
     case delivered
     case retry(at: UnixTime, reason: String)

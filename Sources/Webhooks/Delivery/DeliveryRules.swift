@@ -1,9 +1,9 @@
 import Basics
 import HTTPClient
 
-/// What an attempt's answer means. Pure: time and lot come in.
+/// The evaluation of an attempt's response. Pure: time and randomness are parameters.
 struct DeliveryRules: Sendable {
-    /// The characters of an error that are kept and shown.
+    /// The number of characters of an error that are stored.
     private static let longestReason = 256
 
     let policy: RetryPolicy
@@ -12,13 +12,13 @@ struct DeliveryRules: Sendable {
         var policy = RetryPolicy(patience: configuration.patience)
         policy.base = .seconds(1)
         policy.cap = configuration.longestRetry
-        // Time alone ends it: an attempt costs little.
+        // Only the time limits retries, since an attempt costs little.
         policy.attempts = 1
         self.policy = policy
     }
 
     /// - Parameters:
-    ///   - answer: the status and when to come again at the earliest, in seconds; or why there was none.
+    ///   - answer: the status and the earliest time for a retry, in seconds; or the reason why there was no response.
     ///   - random: 0 to 1.
     func outcome(
         of answer: Result<(status: Int, retryAfter: Int64?), TransferFailure>, for delivery: Delivery, at now: UnixTime,

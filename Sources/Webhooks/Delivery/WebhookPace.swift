@@ -1,7 +1,7 @@
-/// How fast a webhook is sent to: a receiver that takes nothing at all is asked one event at a time, and seldom, however
-/// many wait. Pure.
+/// The rate of requests to a webhook: a receiver that accepts nothing gets one request at a time, and seldom, however many events
+/// wait. Pure.
 struct WebhookPace: Sendable, Hashable {
-    /// Failed attempts one after the other, of whatever events, from which on the receiver counts as down.
+    /// The number of consecutive failed attempts, of any events, after which the receiver counts as down.
     private static let patience = 10
     private static let longestPause = Duration.seconds(30)
 
@@ -18,10 +18,10 @@ struct WebhookPace: Sendable, Hashable {
 
     var isDown: Bool { failures >= Self.patience }
 
-    /// Requests that may be under way.
+    /// The number of parallel requests.
     var slots: Int { isDown ? 1 : concurrency }
 
-    /// From the end of an attempt to the beginning of the next.
+    /// The pause between the end of an attempt and the beginning of the next.
     var pause: Duration {
         isDown ? min(Self.longestPause, .seconds(1 << min(failures - Self.patience, 8))) : .zero
     }

@@ -2,13 +2,13 @@ import Basics
 import Database
 import HTTPClient
 
-/// Sends one webhook's events as they become due, several at once, and writes what came of it.
+/// Sends one webhook's events as they become due, several in parallel, and records the results.
 ///
-/// What is under way stands in memory only: after a crash it is due as before, and sent once more.
+/// Requests in progress are only in memory: after a crash their events are still due and are sent again.
 actor WebhookSender {
-    /// After trouble with the database.
+    /// The pause after an error of the database.
     private static let pause = Duration.seconds(1)
-    /// The bytes of an answer that are received; they are not used.
+    /// The number of bytes of a response that are received; they are not used.
     private static let longestAnswer = 64 << 10
 
     let webhook: Webhook
@@ -21,9 +21,9 @@ actor WebhookSender {
     private let log: Logger
     private var pace: WebhookPace
     private var idle: [HTTPConnection]
-    /// Positions of the events under way.
+    /// The positions of the events in progress.
     private var underWay: Set<Int64> = []
-    /// Before then nothing begins, whatever is due.
+    /// The time before which nothing begins, whatever is due.
     private var quietUntil = ContinuousClock.now
 
     init(
@@ -43,11 +43,11 @@ actor WebhookSender {
         idle = (0..<configuration.concurrency).map { _ in HTTPConnection(options) }
     }
 
-    /// Returns when its task is cancelled.
+    /// Sends events; returns when its task is cancelled.
     func run() async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
-                // Asked first: what comes after it wakes at once.
+                // Read first, so that later notifications are noticed.
                 let notified = signal.count
                 let (begun, wait) = await takeDue()
                 for (delivery, connection) in begun {
@@ -58,7 +58,8 @@ actor WebhookSender {
         }
     }
 
-    /// What begins now, each with a connection of its own, and how long there is nothing to do then; nil = until the signal.
+    /// Returns the deliveries to begin now, each with its own connection, and the time until there may be more; `nil` = until a
+    /// notification.
     private func takeDue() async -> (begun: [(Delivery, HTTPConnection)], wait: Duration?) {
         let quiet = quietUntil - .now
         if quiet > .zero { return ([], quiet) }
@@ -67,10 +68,10 @@ actor WebhookSender {
         guard free > 0 else { return ([], nil) }
         let now = clock.now()
         let (name, limit) = (webhook.name, underWay.count + free)
-        // What ends while the database is asked may still be among the answers.
+        // Deliveries that end during the query may still be in its result.
         let known = underWay
         do {
-            // Whoever rang did so after the commit.
+            // Notifications come after the commit.
             let (due, next) = try await database.read { connection in
                 let records = EventRecords(connection)
                 return (
@@ -97,9 +98,9 @@ actor WebhookSender {
             try await database.write { try EventRecords($0).settle(delivery, to: name, outcome, at: now) }
             note(outcome, of: delivery)
         } catch is CancellationError {
-            // It is due as before, at the next start.
+            // The event is still due at the next start.
         } catch {
-            // What came of it could not be written: it is sent once more.
+            // The result could not be recorded, so the event is sent again.
             log.writeDeliveryFailure(error)
             try? await Task.sleep(for: Self.pause)
         }
@@ -140,7 +141,7 @@ actor WebhookSender {
 }
 
 extension HTTPReceiver {
-    /// Takes the answer's body and keeps nothing of it.
+    /// Returns a receiver that discards the response's body.
     fileprivate static func passingOver(atMost limit: Int) -> HTTPReceiver {
         let count = Lock(0)
         return HTTPReceiver(wants: { _, _ in true }) { bytes in

@@ -3,17 +3,17 @@ import Crypto
 import Foundation
 import HTTPTypes
 
-/// How a receiver knows that a request is ours, whole and fresh: the header fields of Standard Webhooks 1.0
-/// (standardwebhooks.com), HMAC-SHA256 over the id, the time of sending and the body.
+/// The signature that lets receivers verify that a request is authentic, unaltered and recent: the header fields of Standard
+/// Webhooks 1.0 (standardwebhooks.com), with HMAC-SHA256 over the id, the time of sending and the body.
 enum WebhookSignature {
-    /// What the text of a key in base64 begins with.
+    /// The prefix of a Base64-encoded key.
     private static let prefix = "whsec_"
     private static let shortestKey = 16
     private static let mostKeys = 4
 
     /// - Parameters:
-    ///   - keys: each makes a signature; a receiver takes any that is right.
-    ///   - time: of this attempt. Receivers refuse what is older than some minutes.
+    ///   - keys: each makes a signature; a receiver accepts any valid one.
+    ///   - time: the time of this attempt. Receivers refuse requests that are older than some minutes.
     static func fields(id: String, body: [UInt8], keys: [Secret], at time: UnixTime) -> HTTPFields {
         let signed = Array("\(id).\(time.seconds).".utf8) + body
         let signatures = keys.map { "v1,\(Base64.encode(HMAC.sha256(key: $0.exposed, signed)))" }
@@ -23,7 +23,7 @@ enum WebhookSignature {
         ]
     }
 
-    /// See ``Webhook/keys(_:)``.
+    /// Parses keys; see ``Webhook/keys(_:)``.
     static func keys(_ text: String) -> [Secret]? {
         let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty }
@@ -39,8 +39,8 @@ enum WebhookSignature {
 }
 
 extension Webhook {
-    /// The keys that a configured text stands for, one a line: `whsec_` and base64 (Standard Webhooks), or the key itself.
+    /// Parses the configured keys, one for each line: `whsec_` and Base64 (Standard Webhooks), or the key itself.
     ///
-    /// - Returns: `nil` where one has fewer than 16 bytes, or there are none or more than 4.
+    /// - Returns: `nil` if one has fewer than 16 bytes, or there are none or more than 4.
     package static func keys(_ text: String) -> [Secret]? { WebhookSignature.keys(text) }
 }

@@ -1,8 +1,8 @@
 import Protobuf
 
-/// What a caller may say about one call.
+/// The options of one call.
 public struct CallOptions: Sendable {
-    /// Sent as `grpc-timeout`, and watched by the caller too. `nil` = none.
+    /// Sent as `grpc-timeout`, and enforced by the caller as well. `nil` = none.
     public var timeout: Duration?
     /// Custom metadata, names in lower case; a name ending in `-bin` carries base64.
     public var metadata: [(name: String, value: String)]
@@ -13,7 +13,7 @@ public struct CallOptions: Sendable {
     }
 }
 
-/// The client's side: something that carries a call to a server. Generated clients are generic over it.
+/// The client side of the wire: carries calls to a server. Generated clients are generic over it.
 public protocol CallTransport: Sendable {
     /// - Throws: `GRPCStatus` when the server answers with a status other than OK.
     func unary<Input: Message, Output: Message>(

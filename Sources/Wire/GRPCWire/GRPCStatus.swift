@@ -1,13 +1,13 @@
-/// How a call ended: what travels in `grpc-status`, `grpc-message` and `grpc-status-details-bin`.
+/// The outcome of a call, as transmitted in `grpc-status`, `grpc-message` and `grpc-status-details-bin`.
 ///
-/// A client's call throws it where the code is not OK.
+/// A client's call throws it if the code is not OK.
 public struct GRPCStatus: Error, Sendable, Hashable, CustomStringConvertible {
     public var code: StatusCode
-    /// For people; empty where there is nothing to say.
+    /// A description for people; may be empty.
     public var message: String
-    /// The decoded bytes of `grpc-status-details-bin`; `nil` where it was not sent.
+    /// The decoded bytes of `grpc-status-details-bin`; `nil` if it was not sent.
     public var details: [UInt8]?
-    /// What `retry-after-ms` said: when the same call may succeed. `nil` where it was not sent.
+    /// The value of `retry-after-ms`: the time after which the same call may succeed. `nil` if it was not sent.
     public var retryAfterMilliseconds: Int?
 
     public init(

@@ -4,7 +4,7 @@ import Basics
 ///
 /// Source: gRPC over HTTP/2, "Requests", rule Timeout.
 public enum GRPCTimeout {
-    /// Nanoseconds, at most `Int64.max`; `nil` where the value breaks the rule.
+    /// Returns nanoseconds, at most `Int64.max`; `nil` if the value is malformed.
     public static func parse(_ value: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard value.count >= 2, value.count <= 9, let unit = value.last else { return nil }
         var amount: Int64 = 0
@@ -26,7 +26,7 @@ public enum GRPCTimeout {
         return overflow ? .max : nanoseconds
     }
 
-    /// The value for a timeout, in the finest unit that 8 digits hold, rounded up.
+    /// Returns the value for a timeout, in the finest unit that 8 digits hold, rounded up.
     public static func format(nanoseconds: Int64) -> String {
         let units: [(scale: Int64, letter: String)] = [
             (1, "n"), (1000, "u"), (1_000_000, "m"), (1_000_000_000, "S"), (60_000_000_000, "M"),

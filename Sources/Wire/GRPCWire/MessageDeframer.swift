@@ -1,8 +1,8 @@
-/// Takes the bytes of DATA frames apart into messages: a flag byte, four bytes of length, the message.
+/// Splits the bytes of DATA frames into messages, each preceded by a flag byte and four bytes of length.
 ///
-/// Source: gRPC over HTTP/2, "Length-Prefixed-Message". A message that lies whole in the bytes at hand is handed over
-/// in place; only one that is split over several DATA frames is gathered. The length is checked before anything is
-/// allocated, and memory grows with the bytes that came, not with the length that was claimed.
+/// Source: gRPC over HTTP/2, "Length-Prefixed-Message". A message that is completely in the received bytes is delivered in place;
+/// only a message that is split over several DATA frames is copied. The length is checked before anything is allocated, and memory
+/// grows with the bytes received, not with the length that the prefix claims.
 public struct MessageDeframer: Sendable {
     public enum Failure: Error, Sendable, Hashable {
         /// The prefix claims more bytes than are allowed.
@@ -11,7 +11,7 @@ public struct MessageDeframer: Sendable {
         case badFlag(UInt8)
     }
 
-    /// The largest message taken, in bytes without the prefix.
+    /// The largest accepted message, in bytes without the prefix.
     public let limit: Int
     private var gathered: [UInt8] = []
 
@@ -19,13 +19,13 @@ public struct MessageDeframer: Sendable {
         self.limit = limit
     }
 
-    /// Whether the bytes so far end within a message: at the end of a stream, that is an error.
+    /// Whether the bytes so far end within a message, which is an error at the end of a stream.
     public var isWithinMessage: Bool { !gathered.isEmpty }
 
-    /// Bytes of that message, and of its prefix, that have come.
+    /// The number of bytes received of an incomplete message, including its prefix.
     public var gatheredBytes: Int { gathered.count }
 
-    /// Calls `deliver` for each message that is whole now; its bytes are valid during the call only.
+    /// Calls `deliver` for each complete message; its bytes are valid during the call only.
     public mutating func receive(
         _ bytes: UnsafeRawBufferPointer, deliver: (_ message: UnsafeRawBufferPointer, _ compressed: Bool) -> Void
     ) throws(Failure) {

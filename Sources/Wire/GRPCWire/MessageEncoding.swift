@@ -1,6 +1,6 @@
 import CZlib
 
-/// How a message's bytes are compressed: the values of `grpc-encoding` besides `identity`.
+/// The compression of messages: the values of `grpc-encoding` other than `identity`.
 ///
 /// Source: gRPC over HTTP/2, "Message-Encoding"; the formats are RFC 1952 and RFC 1950.
 public enum MessageEncoding: String, Sendable, CaseIterable {
@@ -8,14 +8,14 @@ public enum MessageEncoding: String, Sendable, CaseIterable {
     case deflate
 
     public enum Failure: Error, Sendable, Hashable {
-        /// The bytes are no whole stream of this format.
+        /// The bytes are not one complete stream of this format.
         case malformed
-        /// What they stand for is longer than allowed, in bytes.
+        /// The decompressed message is longer than the limit, in bytes.
         case tooLong(limit: Int)
     }
 
-    /// The encodings of a list that are supported, the best first: `gzip, br;q=0.5`. A weight of 0 excludes one (RFC
-    /// 9110, section 12.5.3); other weights do not count.
+    /// Returns the supported encodings of a list such as `gzip, br;q=0.5`, the preferred one first. A weight of 0 excludes an
+    /// encoding (RFC 9110, section 12.5.3); other weights are ignored.
     public static func accepted(_ list: String) -> [MessageEncoding] {
         let names = list.lowercased().split(separator: ",").filter { !$0.hasSuffix(";q=0") }
         let known = names.compactMap {
@@ -24,7 +24,7 @@ public enum MessageEncoding: String, Sendable, CaseIterable {
         return allCases.filter(known.contains)
     }
 
-    /// zlib's window bits: 15, and 16 more for gzip's frame.
+    /// zlib's window bits: 15, plus 16 for gzip's framing.
     private var windowBits: Int32 { self == .gzip ? 31 : 15 }
 
     public func compress(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
@@ -45,7 +45,7 @@ public enum MessageEncoding: String, Sendable, CaseIterable {
         }
     }
 
-    /// - Parameter limit: the longest result, in bytes: memory grows with what came out, never beyond this.
+    /// - Parameter limit: the longest result, in bytes. Memory grows with the output and never beyond the limit.
     public func decompress(_ bytes: UnsafeRawBufferPointer, limit: Int) throws(Failure) -> [UInt8] {
         var stream = z_stream()
         let started = inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))

@@ -1,8 +1,8 @@
 import Protobuf
 
-/// The messages that a client sends, in order; ends when the client half-closes, throws when the call breaks off.
+/// The messages from the client, in order. The sequence ends when the client half-closes, and throws if the call fails.
 ///
-/// One consumer at a time. Asking for the next message is what opens the flow-control window for it.
+/// One consumer at a time. Asking for the next message opens the flow-control window for it.
 public struct RequestStream<Element: Message>: AsyncSequence, Sendable {
     private let pull: @Sendable () async throws -> Element?
 
@@ -23,7 +23,7 @@ public struct RequestStream<Element: Message>: AsyncSequence, Sendable {
     }
 }
 
-/// Sends messages to the client, in order; `write` returns when there is room for the next one.
+/// Sends messages to the client, in order; `write` returns when the next one can be sent.
 public struct ResponseWriter<Element: Message>: Sendable {
     private let push: @Sendable (Element) async throws -> Void
 
@@ -31,7 +31,7 @@ public struct ResponseWriter<Element: Message>: Sendable {
         self.push = push
     }
 
-    /// - Throws: when the call was cancelled, its deadline passed, or its connection is gone.
+    /// - Throws: if the call was cancelled, its deadline passed, or its connection was lost.
     public func write(_ message: Element) async throws {
         try await push(message)
     }

@@ -1,7 +1,6 @@
-/// Header fields of a call in the order they came, names in lower case.
+/// The header fields of a call in the order of arrival, with names in lower case.
 ///
-/// All bytes lie in one buffer: a call with few fields costs two allocations, and a string is made only of a field that
-/// somebody asks for.
+/// All bytes are in one buffer: a call with few fields costs two allocations, and a string is made only of a field that is read.
 public struct Metadata: Sendable {
     private struct Field: Sendable {
         var start: Int32
@@ -40,12 +39,12 @@ public struct Metadata: Sendable {
         fields.append(field)
     }
 
-    /// The first value under `name`; `nil` where there is none.
+    /// The first value under `name`; `nil` if there is none.
     public subscript(name: String) -> String? {
         fields.first { matches($0, name) }.map(value)
     }
 
-    /// Every value under `name`, in order.
+    /// Returns all values under `name`, in order.
     public func values(_ name: String) -> [String] {
         fields.filter { matches($0, name) }.map(value)
     }

@@ -1,9 +1,9 @@
 import Protobuf
 
-/// Where a service's methods are entered, so that calls find them.
+/// A registry of the methods of services, which a router implements.
 ///
-/// Generated code calls it once per method; a router implements it. `Context` is what the router tells a handler
-/// about its call beside the message.
+/// Generated code adds each method. `Context` is the type of the information about a call that a handler gets in addition to the
+/// message.
 public protocol MethodRegistry<Context> {
     associatedtype Context: Sendable
 

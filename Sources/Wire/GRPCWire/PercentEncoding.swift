@@ -22,7 +22,7 @@ public enum PercentEncoding {
         return encoded
     }
 
-    /// Never fails, as the specification asks: what is no valid escape stays as it stands.
+    /// Decodes without ever failing, as the specification requires: a malformed escape stays unchanged.
     public static func decode(_ encoded: some Collection<UInt8>) -> String {
         String(decoding: PercentEscapes.decode(Array(encoded), keepsMalformed: true) ?? [], as: UTF8.self)
     }

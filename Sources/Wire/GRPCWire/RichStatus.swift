@@ -2,13 +2,13 @@ import Protobuf
 
 /// The bytes of `grpc-status-details-bin`: one string that is both a `google.rpc.Status` and the detail itself.
 ///
-/// Deployed clients decode the detail's own message and branch on its code. grpc-go, Connect's clients and grpcio-status
-/// decode `google.rpc.Status` instead, and report a code that differs from `grpc-status` as INTERNAL or UNKNOWN. The two
-/// readings share field 2, the message. Field 1 is a string to one and a varint to the other, so it is there twice, and each
-/// decoder skips the one of the wrong wire type (Protocol Buffers, "Unknown Fields"). Field 3 is the status's alone: the
-/// detail again, as a `google.protobuf.Any`, where clients of `google.rpc.Status` look for it.
+/// Deployed clients decode the detail's own message and use its code. grpc-go, Connect's clients and grpcio-status decode
+/// `google.rpc.Status` instead, and report a code that differs from `grpc-status` as INTERNAL or UNKNOWN. Both messages have the
+/// same field 2, the message. Field 1 is a string in one and a varint in the other, so it is written twice, and each decoder skips
+/// the one with the wrong wire type (Protocol Buffers, "Unknown Fields"). Field 3 belongs to the status only: it repeats the detail
+/// as a `google.protobuf.Any`, where clients of `google.rpc.Status` expect it.
 ///
-/// Source: google/rpc/status.proto. Not worth a generated type.
+/// Source: google/rpc/status.proto. Too small for a generated type.
 public enum RichStatus {
     private static let code: UInt32 = 1 << 3 | WireType.varint
     private static let details: UInt32 = 3 << 3 | WireType.delimited

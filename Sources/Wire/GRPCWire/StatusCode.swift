@@ -1,4 +1,4 @@
-/// The status codes of gRPC, with the numbers that travel in `grpc-status`.
+/// The status codes of gRPC, with their numbers in `grpc-status`.
 ///
 /// Source: gRPC "Status codes and their use in gRPC".
 public enum StatusCode: Int, Sendable, Hashable, CaseIterable {

@@ -1,26 +1,26 @@
-/// Finds the heads of the frames in what a connection receives, wherever reads have cut it (RFC 9113, section 4.1).
+/// Finds the frame headers in the bytes of a connection, wherever reads have split them (RFC 9113, section 4.1).
 struct FrameHeads {
     struct Head: Equatable {
         let type: UInt8
         let stream: Int32
-        /// Where the frame begins among the bytes at hand; negative when it began before them.
+        /// The offset of the frame in the current bytes; negative if it began before them.
         let start: Int
     }
 
     static let byteCount = 9
 
-    /// Bytes of the preface, or of a payload, that are still to come.
+    /// The bytes of the preface, or of a payload, that are still to come.
     private var unseen: Int
-    /// A head that was cut.
+    /// The first part of a header that was split.
     private var begun: [UInt8] = []
 
-    /// - Parameter preface: bytes before the first frame.
+    /// - Parameter preface: the number of bytes before the first frame.
     init(preface: Int) {
         unseen = preface
     }
 
-    /// - Parameter offset: how far `bytes` was looked at; 0 for new ones.
-    /// - Returns: the next head that is whole; `nil` when `bytes` has no more.
+    /// - Parameter offset: the position up to which `bytes` was examined; 0 for new bytes.
+    /// - Returns: the next complete header; `nil` if `bytes` has no more.
     mutating func next(in bytes: UnsafeRawBufferPointer, at offset: inout Int) -> Head? {
         let passed = min(unseen, bytes.count - offset)
         unseen -= passed

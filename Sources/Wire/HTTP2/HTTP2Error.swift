@@ -1,8 +1,8 @@
 import CNghttp2
 
-/// The connection cannot go on: what came breaks HTTP/2, or memory ran out.
+/// A fatal error of a connection: the peer violated HTTP/2, or memory ran out.
 public struct HTTP2Error: Error, Sendable, CustomStringConvertible {
-    /// nghttp2's number.
+    /// nghttp2's error number.
     public let code: Int32
 
     public var description: String { String(cString: nghttp2_strerror(code)) }

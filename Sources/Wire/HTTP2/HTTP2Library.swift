@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// nghttp2's tables of callbacks and options, made once; the callbacks find their session in its user data.
+/// nghttp2's tables of callbacks and options, made once. Callbacks find their session in its user data.
 enum HTTP2Library {
     /// Never changed after it was made; nghttp2 only reads it.
     nonisolated(unsafe) static let callbacks: OpaquePointer? = {  // only read
@@ -10,7 +10,7 @@ enum HTTP2Library {
             guard let header, header.pointee.type == UInt8(NGHTTP2_HEADERS.rawValue),
                 let session = HTTP2Library.session(context), !session.takesHeaders(header.pointee.stream_id)
             else { return 0 }
-            // Whatever else a callback says, nghttp2 goes on with the frame.
+            // For any other return value, nghttp2 would continue with the frame.
             return Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
         }
         nghttp2_session_callbacks_set_on_begin_headers_callback(table) { handle, frame, context in
@@ -33,7 +33,7 @@ enum HTTP2Library {
         nghttp2_session_callbacks_set_on_header_callback(table) {
             _, _, name, nameCount, value, valueCount, _, context in
             guard let context else { return 0 }
-            // Called for each field: counting references would cost more than the rest of it.
+            // Called for each field: reference counting would cost more than everything else in it.
             Unmanaged<HTTP2Session>.fromOpaque(context)._withUnsafeGuaranteedRef { session in
                 session.streamReceivingHeaders?._withUnsafeGuaranteedRef { stream in
                     stream.receive(
@@ -49,7 +49,7 @@ enum HTTP2Library {
             return 0
         }
         nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(table) { _, frame, _, context in
-            // Of a header section that is refused, no other callback tells the end.
+            // No other callback reports the end of a rejected header section.
             if frame?.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
                 HTTP2Library.session(context)?.isWithinHeaderSection = false
             }
@@ -57,7 +57,7 @@ enum HTTP2Library {
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) { handle, _, id, bytes, count, context in
             guard let stream = HTTP2Session.stream(handle, id) else {
-                // Nobody will read it, but the connection's window has to stay open for the others.
+                // No stream reads the bytes, but the connection's window has to stay open for other streams.
                 nghttp2_session_consume_connection(handle, count)
                 return 0
             }
@@ -79,13 +79,13 @@ enum HTTP2Library {
         return table
     }()
 
-    /// Set up once, then only read; the same holds for `callbacks`.
+    /// Set up once and then only read, like `callbacks`.
     nonisolated(unsafe) static let options: OpaquePointer? = {  // only read
         var table: OpaquePointer?
         nghttp2_option_new(&table)
-        // Windows open when a message was taken, not when its bytes came: that is the back-pressure.
+        // Back-pressure: windows open when a message was consumed, not when its bytes arrived.
         nghttp2_option_set_no_auto_window_update(table, 1)
-        // RFC 9218 replaces the priority tree; closed streams are then of no use.
+        // RFC 9218 replaces the priority tree, which alone needs closed streams.
         nghttp2_option_set_no_closed_streams(table, 1)
         nghttp2_option_set_max_outbound_ack(table, 128)
         return table
@@ -142,12 +142,12 @@ enum HTTP2Library {
                 let stream = HTTP2Session.stream(handle, header.stream_id), !stream.hasReceivedEnd,
                 !stream.lingers
             else { return }
-            // The answer is complete: the client need not send what nobody will read (RFC 9113, section 8.1).
+            // The response is complete: the client need not send the rest of its request (RFC 9113, section 8.1).
             nghttp2_submit_rst_stream(
                 handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), header.stream_id, HTTP2ErrorCode.noError.rawValue)
         case NGHTTP2_RST_STREAM where nghttp2_session_check_server_session(handle) != 0:
             session(context)?.sentReset(header.stream_id)
-            // A client resets streams because it wants to.
+            // A client that resets a stream does so on purpose.
             if frame.pointee.rst_stream.error_code != HTTP2ErrorCode.noError.rawValue {
                 session(context)?.peerMadeUsReset()
             }

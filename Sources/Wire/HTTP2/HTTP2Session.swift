@@ -1,18 +1,18 @@
 import CNghttp2
 
-/// What a session asks of whoever runs it.
+/// The owner of a session, which provides streams and a clock and is notified of the session's events.
 public protocol HTTP2SessionHost: AnyObject {
-    /// Server: the peer opens a stream. `nil` refuses it (REFUSED_STREAM).
+    /// Server: accepts a stream that the peer opens. `nil` refuses it (REFUSED_STREAM).
     func openStream() -> HTTP2Stream?
-    /// There is something to send: `nextOutput` is to be called soon.
+    /// Output is available: `nextOutput` has to be called soon.
     func outputPending()
-    /// The peer answered the PING with this number, or sent GOAWAY, or SETTINGS of its own.
+    /// The peer acknowledged the PING with this number.
     func receivedPingAcknowledgement(_ number: UInt8)
     func receivedGoAway()
     func receivedSettings()
-    /// Nanoseconds of the monotonic clock.
+    /// The monotonic clock in nanoseconds.
     var now: UInt64 { get }
-    /// The peer broke a limit, and the connection is being ended; the name is for metrics.
+    /// The peer exceeded a limit, and the connection is being terminated; the name of the limit is for metrics.
     func exceeded(_ limit: String)
 }
 
@@ -24,7 +24,8 @@ extension HTTP2SessionHost {
     public func receivedSettings() {}
 }
 
-/// One HTTP/2 connection (RFC 9113) without a socket: bytes in, bytes out. Frames, HPACK and flow control are nghttp2's.
+/// One HTTP/2 connection (RFC 9113) without a socket: it consumes and produces bytes. nghttp2 implements frames, HPACK and flow
+/// control.
 ///
 /// Used by one thread at a time. Streams may be written to from within their own callbacks.
 public final class HTTP2Session {
@@ -35,23 +36,23 @@ public final class HTTP2Session {
 
     private let session: OpaquePointer
     private let settings: HTTP2Settings
-    /// Owns this session, and so outlives it.
+    /// The owner of this session, which therefore outlives it.
     private unowned(unsafe) let host: any HTTP2SessionHost  // the host owns the session
     private var conduct: PeerAbuseDetector
-    /// Server: what the client has opened; a client opens its streams itself.
+    /// Server: the streams that the client has opened. `nil` on a client.
     private var opened: OpenedStreams?
     private var heads = FrameHeads(preface: 24)
-    /// RST_STREAM came, and a frame behind it may be for a stream that it has closed.
+    /// Whether RST_STREAM was received, so that a later frame may be for the stream that it closed.
     private var isAfterReset = false
-    /// The stream whose header section arrives, while it is open; nghttp2 lets no other frame come between.
+    /// The open stream whose header section is arriving; nghttp2 accepts no other frame in between.
     var streamReceivingHeaders: Unmanaged<HTTP2Stream>?
-    /// A header section has begun and has not ended.
+    /// Whether a header section has begun and not ended.
     public internal(set) var isWithinHeaderSection = false
-    /// Bytes of bodies that went into DATA frames so far.
+    /// The number of body bytes put into DATA frames so far.
     public internal(set) var producedBytes: UInt64 = 0
-    /// Bytes of bodies that streams wrote, and that no flow-control window has let out yet.
+    /// The number of body bytes that streams wrote and that flow control still holds back.
     public internal(set) var queuedBytes = 0
-    /// Streams that are open.
+    /// The number of open streams.
     public private(set) var activeStreams = 0
 
     public init(role: Role, settings: HTTP2Settings = HTTP2Settings(), host: any HTTP2SessionHost) {
@@ -71,7 +72,7 @@ public final class HTTP2Session {
     }
 
     deinit {
-        // Closing the session does not report its streams, so they are let go here.
+        // Closing the session does not report its streams, so they are released here.
         while let stream = firstStream { release(stream) }
         nghttp2_session_del(session)
     }
@@ -99,7 +100,7 @@ public final class HTTP2Session {
 
     // MARK: bytes
 
-    /// Takes bytes that came from the peer; streams hear of what they say during the call.
+    /// Processes bytes from the peer; streams get their events during the call.
     public func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
         guard opened != nil else { return try take(bytes) }
         var offset = 0
@@ -107,8 +108,8 @@ public final class HTTP2Session {
         while let head = heads.next(in: bytes, at: &offset) {
             if head.type == UInt8(NGHTTP2_RST_STREAM.rawValue) { isAfterReset = true }
             guard head.type == UInt8(NGHTTP2_DATA.rawValue), isAfterReset || isGone(head.stream) else { continue }
-            // nghttp2 passes over DATA on a closed stream without a word (RFC 9113, section 5.1). Whether this one is
-            // closed shows when all that came before was taken.
+            // nghttp2 silently skips DATA on a closed stream (RFC 9113, section 5.1). Whether the stream is closed is known after
+            // all earlier bytes were processed.
             isAfterReset = false
             let start = max(taken, head.start)
             try take(UnsafeRawBufferPointer(rebasing: bytes[taken..<start]))
@@ -124,7 +125,7 @@ public final class HTTP2Session {
         if taken < 0 { throw HTTP2Error(code: Int32(taken)) }
     }
 
-    /// The next bytes for the peer, about a frame; `nil` when there are none now. Valid until the next call.
+    /// Returns the next bytes for the peer, about one frame; `nil` if there are none now. Valid until the next call.
     public func nextOutput() throws(HTTP2Error) -> UnsafeRawBufferPointer? {
         var bytes: UnsafePointer<UInt8>?
         let count = nghttp2_session_mem_send(session, &bytes)
@@ -132,25 +133,25 @@ public final class HTTP2Session {
         return count == 0 ? nil : UnsafeRawBufferPointer(start: bytes, count: count)
     }
 
-    /// Neither side has anything more to say: the connection can be closed.
+    /// Whether neither side has more to send, so that the connection can be closed.
     public var isFinished: Bool {
         nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
     }
 
-    /// The open streams, the youngest first.
+    /// The open streams, the most recent first.
     public var streams: [HTTP2Stream] {
         Array(sequence(first: firstStream) { $0?.next }.prefix { $0 != nil }.compactMap { $0 })
     }
 
     // MARK: the connection as a whole
 
-    /// Announces that the connection will be closed, while streams on their way are still taken (RFC 9113, section 6.8).
+    /// Announces that the connection will be closed, while it still accepts streams in transit (RFC 9113, section 6.8).
     public func submitShutdownNotice() {
         nghttp2_submit_shutdown_notice(session)
         host.outputPending()
     }
 
-    /// Takes no stream any more; those that are open go on to their end.
+    /// Refuses new streams; open streams continue to their end.
     public func submitGoAway(_ code: HTTP2ErrorCode = .noError) {
         nghttp2_submit_goaway(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nghttp2_session_get_last_proc_stream_id(session), code.rawValue,
@@ -158,7 +159,7 @@ public final class HTTP2Session {
         host.outputPending()
     }
 
-    /// - Parameter number: what the acknowledgement will bring back.
+    /// - Parameter number: the number that the acknowledgement returns.
     public func submitPing(_ number: UInt8) {
         nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), [number, 0, 0, 0, 0, 0, 0, 0])
         host.outputPending()
@@ -169,7 +170,7 @@ public final class HTTP2Session {
     /// Client: opens a stream with a request's header fields.
     ///
     /// - Parameter hasBody: whether `write` and `finish` follow.
-    /// - Returns: whether there was a stream identifier left and the peer has not said GOAWAY.
+    /// - Returns: whether a stream identifier was left and the peer has not sent GOAWAY.
     public func open(_ stream: HTTP2Stream, _ headers: HeaderBlock, hasBody: Bool) -> Bool {
         let context = retain(stream)
         var provider = Self.dataProvider
@@ -202,7 +203,7 @@ public final class HTTP2Session {
         var provider = Self.dataProvider
         withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: count + 1) { fields in
             for index in 0..<count { fields.initializeElement(at: index, to: headers.fields[index]) }
-            // nghttp2 only reads both.
+            // nghttp2 only reads both strings.
             fields.initializeElement(
                 at: count,
                 to: nghttp2_nv(
@@ -248,23 +249,23 @@ public final class HTTP2Session {
 
     // MARK: what the callbacks use
 
-    /// The stream whose address nghttp2 keeps for us under `id`, from its opening to its closing.
+    /// Returns the stream whose address nghttp2 stores under `id` while it is open.
     static func stream(_ session: OpaquePointer?, _ id: Int32) -> HTTP2Stream? {
         guard let context = nghttp2_session_get_stream_user_data(session, id) else { return nil }
         return Unmanaged<HTTP2Stream>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Whether HEADERS, of which the head has come, may stand where they do.
+    /// Whether HEADERS, of which the frame header has arrived, are allowed on this stream.
     func takesHeaders(_ id: Int32) -> Bool {
         opened?.opens(id) ?? true || !refuses(id)
     }
 
-    /// Whether the stream was opened once and is now closed.
+    /// Whether the stream was opened and is now closed.
     private func isGone(_ id: Int32) -> Bool {
         id <= opened?.last ?? 0 && Self.stream(session, id) == nil
     }
 
-    /// Ends the connection where the peer may send nothing on the stream any more.
+    /// Terminates the connection if the peer must not send on the stream any more.
     private func refuses(_ id: Int32) -> Bool {
         guard Self.stream(session, id) == nil, let code = opened?.fault(id) else { return false }
         nghttp2_session_terminate_session(session, code.rawValue)
@@ -272,7 +273,7 @@ public final class HTTP2Session {
         return true
     }
 
-    /// The peer may have sent more on the stream before it hears of our RST_STREAM.
+    /// Records that the stream was reset: the peer may have sent more on it before it receives RST_STREAM.
     func sentReset(_ id: Int32) {
         if !(Self.stream(session, id)?.hasReceivedEnd ?? false) { opened?.recordReset(id) }
     }
@@ -289,7 +290,7 @@ public final class HTTP2Session {
 
     func closed(_ stream: HTTP2Stream, code: UInt32) {
         nghttp2_session_set_stream_user_data(session, stream.id, nil)
-        // Other streams end while a header section arrives, too.
+        // Other streams can end while a header section arrives.
         if streamReceivingHeaders?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() {
             streamReceivingHeaders = nil
         }
@@ -306,7 +307,7 @@ public final class HTTP2Session {
 
     func peerMadeUsReset() { judge(conduct.madeUsReset(at: host.now)) }
 
-    /// To be called where a header section was refused for its size.
+    /// Records that a header section was rejected for its size.
     public func peerSentOversizedHeaders() { judge(conduct.oversizedHeaders(at: host.now)) }
 
     private func judge(_ excess: PeerAbuseDetector.Excess?) {
@@ -322,12 +323,12 @@ public final class HTTP2Session {
 
     func peerSentGoAway() { host.receivedGoAway() }
 
-    /// The connection is gone: every stream still open hears of it.
+    /// Closes every open stream after the connection was lost.
     public func abandon() {
         while let stream = firstStream { closed(stream, code: HTTP2ErrorCode.cancel.rawValue) }
     }
 
-    /// The open streams, each holding the next; the list is what keeps them alive while nghttp2 knows their address.
+    /// The head of the linked list of open streams, which keeps them alive while nghttp2 knows their addresses.
     private var firstStream: HTTP2Stream?
 
     private func retain(_ stream: HTTP2Stream) -> UnsafeMutableRawPointer {

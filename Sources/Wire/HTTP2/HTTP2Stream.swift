@@ -1,54 +1,54 @@
 import CNghttp2
 
-/// One stream of a session: a subclass says what happens to what arrives, and sends through the methods here.
+/// One stream of a session. A subclass handles the received events and sends through the methods here.
 ///
-/// Belongs to its session, and is used where the session is used: by one thread at a time.
+/// Belongs to its session and is used, like it, by one thread at a time.
 open class HTTP2Stream {
     /// The stream identifier; 0 until a client's request was submitted.
     public internal(set) final var id: Int32 = 0
-    /// `nil` once the stream is closed; then nothing can be sent any more. The session clears it before it goes away.
+    /// The session; `nil` once the stream is closed, when nothing can be sent any more. The session clears it before it is freed.
     final unowned(unsafe) var session: HTTP2Session?  // the session clears it
-    /// Whether the peer has sent all that it will.
+    /// Whether the peer has ended its side of the stream.
     public internal(set) final var hasReceivedEnd = false
-    /// Server: whether the client may go on with its request when the response is complete. Where it may not, the stream
-    /// is reset then (RFC 9113, section 8.1), which some clients take for a failure: curl 7.88 shows no response at all.
+    /// Server: whether the client may continue with its request after the response is complete. If not, the stream is then reset
+    /// (RFC 9113, section 8.1), which some clients take for a failure: curl 7.88 shows no response at all.
     public final var lingers = false
-    /// Neighbours in the session's list of open streams.
+    /// The neighbors in the session's list of open streams.
     final var next: HTTP2Stream?
     final unowned(unsafe) var previous: HTTP2Stream?  // the session clears it
 
-    /// Bytes that wait to be sent, the first of them partly gone.
+    /// The bytes to be sent; the first `sent` bytes of `outgoing` were sent already.
     private final var outgoing: [UInt8] = []
     private final var sent = 0
     private final var queued: [[UInt8]] = []
     private final var trailers: HeaderBlock?
     private final var isFinishing = false
-    /// nghttp2 asked for data when there was none, and has to be told when there is.
+    /// Whether nghttp2 asked for data when there was none, and has to be notified when there is.
     private final var isDeferred = false
 
     public init() {}
 
     // MARK: what arrives
 
-    /// One header or trailer field; the bytes are valid during the call only.
+    /// Receives one header or trailer field; the bytes are valid during the call only.
     open func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {}
 
-    /// The header section, or the trailer section, is complete.
+    /// Handles the end of the header section or the trailer section.
     open func receiveHeadersEnd(isTrailers: Bool) {}
 
-    /// Bytes of DATA, valid during the call only. The window opens again when they are `consume`d.
+    /// Receives bytes of DATA, valid during the call only. The window opens again when they are `consume`d.
     open func receive(data: UnsafeRawBufferPointer) {}
 
-    /// The peer sends no more.
+    /// Handles the end of the peer's side.
     open func receiveEnd() {}
 
-    /// The stream is over, orderly (`noError`) or not; nothing else arrives after it.
+    /// Handles the end of the stream, normal (`noError`) or not; no other event follows.
     open func closed(code: UInt32) {}
 
-    /// What was written has left for the session.
+    /// Handles that all written bytes were passed to the session.
     open func drained() {}
 
-    /// `unsentBytes` is by so many more, or fewer.
+    /// Handles a change of `unsentBytes`.
     open func unsentBytesChanged(by change: Int) {}
 
     // MARK: what is sent
@@ -63,15 +63,15 @@ open class HTTP2Stream {
         session?.submitResponse(self, headers, hasBody: true)
     }
 
-    /// The same with one more field, which is copied. It differs from response to response, and so neither side's
-    /// compression remembers it (RFC 7541, section 6.2.3).
+    /// Sends the response's header fields with one more field, which is copied. Its value differs between responses, so it is not
+    /// added to the compression tables (RFC 7541, section 6.2.3).
     ///
     /// - Parameter name: in lower case.
     public final func respond(_ headers: HeaderBlock, _ name: StaticString, _ value: UnsafeRawBufferPointer) {
         session?.submitResponse(self, headers, name, value)
     }
 
-    /// Sends a response that consists of its header fields alone.
+    /// Sends a response that consists of header fields only.
     public final func respondAndFinish(_ headers: HeaderBlock) {
         session?.submitResponse(self, headers, hasBody: false)
     }
@@ -84,7 +84,7 @@ open class HTTP2Stream {
         resumeIfDeferred()
     }
 
-    /// Ends our side, after what was written, with a trailer section where one is given.
+    /// Ends this side of the stream after the written bytes, optionally with a trailer section.
     public final func finish(_ trailers: HeaderBlock? = nil) {
         guard session != nil, !isFinishing else { return }
         self.trailers = trailers
@@ -92,12 +92,12 @@ open class HTTP2Stream {
         resumeIfDeferred()
     }
 
-    /// Breaks the stream off.
+    /// Resets the stream.
     public final func reset(_ code: HTTP2ErrorCode) {
         session?.submitReset(self, code)
     }
 
-    /// Lets the peer send as many bytes again.
+    /// Lets the peer send this number of bytes again.
     public final func consume(_ count: Int) {
         session?.consume(self, count)
     }
@@ -145,7 +145,7 @@ open class HTTP2Stream {
         unsentBytesChanged(by: change)
     }
 
-    /// Drops what was not sent, which nobody will take any more.
+    /// Drops unsent bytes, which cannot be sent any more.
     final func dropUnsent() {
         let left = unsentBytes
         if left > 0 { count(-left) }

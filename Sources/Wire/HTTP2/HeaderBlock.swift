@@ -1,9 +1,9 @@
 import CNghttp2
 
-/// Header fields in the form that nghttp2 takes.
+/// Header fields in nghttp2's form.
 ///
-/// A block that is used for many messages is made once and kept for the life of the process; nghttp2 then reads it in
-/// place instead of copying it.
+/// A block for many messages is made once and kept for the life of the process; nghttp2 then reads it in place instead of copying
+/// it.
 public final class HeaderBlock: Sendable {
     /// Never changed after `init`, and freed by `deinit` only.
     nonisolated(unsafe) let fields: UnsafeMutableBufferPointer<nghttp2_nv>  // only read
@@ -16,7 +16,7 @@ public final class HeaderBlock: Sendable {
         self.init(pairs, isPermanent: false)
     }
 
-    /// A block that is never freed.
+    /// Makes a block that is never freed.
     public convenience init(permanent pairs: [(name: String, value: String)]) {
         self.init(pairs.map { ($0.name, Array($0.value.utf8)) }, isPermanent: true)
         _ = Unmanaged.passRetained(self)

@@ -1,29 +1,28 @@
-/// Which streams a client has opened, so that a frame for one that is open no more can be judged (RFC 9113, sections 5.1
-/// and 5.1.1).
+/// The streams that a client has opened, to decide on frames for streams that are no longer open (RFC 9113, sections 5.1 and
+/// 5.1.1).
 ///
-/// nghttp2 ignores all such frames, for it keeps nothing of closed streams. Three kinds have to be told apart: the client
-/// skipped the identifier, which closes it for good; the client itself ended or reset the stream; we reset it, and what
-/// the client sent meanwhile is no fault of its. The last kind is remembered one by one, up to a bound below which
-/// everything is ignored.
+/// nghttp2 ignores all such frames, because it keeps nothing of closed streams. Three cases differ: the client skipped the
+/// identifier, which closes it for good; the client itself ended or reset the stream; or the server reset it, and the client could
+/// not know that yet. Streams of the last case are remembered individually, up to a limit; frames for evicted ones are ignored.
 struct OpenedStreams {
-    /// Streams, and ranges of skipped identifiers, that are remembered.
+    /// The largest number of remembered streams.
     static let maxRecentlyReset = 256
     static let maxSkipped = 16
 
     /// The highest identifier that was used; -1 = none.
     private(set) var last: Int32 = -1
-    /// The stream with the highest identifier was not accepted yet: if it still is not when the next frame comes, it was
+    /// Whether the stream with the highest identifier was not accepted yet. If it still is not when the next frame arrives, it was
     /// refused, by nghttp2 or by the session's host.
     private var isUntaken = false
-    /// Identifiers that the client went past.
+    /// The identifiers that the client skipped.
     private var skipped: [Range<Int32>] = []
     private var recentlyReset: [Int32] = []
     /// The highest stream identifier evicted from `recentlyReset`; frames at or below it are ignored.
     private var lastEvicted: Int32 = 0
 
-    /// HEADERS came.
+    /// Records HEADERS.
     ///
-    /// - Returns: whether they open a stream; `false` also for identifiers that no client may use, which nghttp2 refuses.
+    /// - Returns: whether they open a stream; `false` also for identifiers that clients must not use, which nghttp2 refuses.
     mutating func opens(_ id: Int32) -> Bool {
         guard id > last, id & 1 == 1 else { return false }
         recordUnopened()
@@ -36,19 +35,19 @@ struct OpenedStreams {
         return true
     }
 
-    /// The stream that was opened last is accepted.
+    /// Records that the stream that was opened last is accepted.
     mutating func isTaken() { isUntaken = false }
 
-    /// We reset the stream while the client could still send on it.
+    /// Records that the server reset the stream while the client could still send on it.
     mutating func recordReset(_ id: Int32) {
         guard !recentlyReset.contains(id) else { return }
         if recentlyReset.count == Self.maxRecentlyReset { lastEvicted = max(lastEvicted, recentlyReset.removeFirst()) }
         recentlyReset.append(id)
     }
 
-    /// HEADERS or DATA came for a stream that is not open.
+    /// Decides on HEADERS or DATA for a stream that is not open.
     ///
-    /// - Returns: the connection's error; `nil` where the frame is to be ignored, or nghttp2 finds the fault itself.
+    /// - Returns: the connection error; `nil` if the frame is ignored or nghttp2 reports the error itself.
     mutating func fault(_ id: Int32) -> HTTP2ErrorCode? {
         recordUnopened()
         guard id & 1 == 1, id <= last, id > lastEvicted, !recentlyReset.contains(id) else { return nil }

@@ -1,20 +1,20 @@
 import Basics
 import Glibc
 
-/// A block of IP addresses in CIDR notation (RFC 4632, section 3.1; RFC 4291, section 2.3): `192.0.2.0/24`,
-/// `2001:db8::/32`, or one address alone.
+/// A block of IP addresses in CIDR notation (RFC 4632, section 3.1; RFC 4291, section 2.3): `192.0.2.0/24`, `2001:db8::/32`, or a
+/// single address.
 ///
-/// IPv4 addresses are held as IPv6 maps them (RFC 4291, section 2.5.5.2), so a block holds an IPv4 peer whichever kind
-/// of socket it came by.
+/// IPv4 addresses are stored in their IPv6-mapped form (RFC 4291, section 2.5.5.2), so a block matches an IPv4 peer on either kind
+/// of socket.
 package struct AddressRange: Sendable, Hashable {
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-    /// 16 bytes, those behind the prefix 0.
+    /// 16 bytes; the bits after the prefix are 0.
     private let address: [UInt8]
-    /// In bits of the 128.
+    /// The length of the prefix in bits, of 128.
     private let prefixLength: Int
 
-    /// `nil` for what is no block: also one with a bit set behind its prefix, which says two things at once.
+    /// Returns `nil` for text that is not a block, including a block with a bit set after its prefix, which is ambiguous.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let address = Self.address(String(parts[0])) else { return nil }
@@ -32,15 +32,15 @@ package struct AddressRange: Sendable, Hashable {
         guard Self.prefix(of: address, prefixLength) == address else { return nil }
     }
 
-    /// The block that `host` is in, of so many bits of an IPv4 or an IPv6 address; `nil` for what is no address. A zone
-    /// behind it (RFC 4007, section 11) is left out.
+    /// Makes the block of the given prefix length that contains `host`; `nil` if it is not an address. A zone (RFC 4007, section
+    /// 11) is ignored.
     package init?(around host: String, ipv4: Int, ipv6: Int) {
         guard let address = Self.address(String(host.prefix { $0 != "%" })) else { return nil }
         prefixLength = address.starts(with: Self.mapped) ? ipv4 + 96 : ipv6
         self.address = Self.prefix(of: address, prefixLength)
     }
 
-    /// Whether `host` is one of the addresses; false for what is no address.
+    /// Whether `host` is an address of the block; false if it is not an address.
     package func contains(_ host: String) -> Bool {
         Self.address(host).map { Self.prefix(of: $0, prefixLength) == address } ?? false
     }
@@ -49,7 +49,7 @@ package struct AddressRange: Sendable, Hashable {
         address(host) != nil
     }
 
-    /// The address with what is behind its first `length` bits cleared.
+    /// Returns the address with all bits after the first `length` cleared.
     private static func prefix(of address: [UInt8], _ length: Int) -> [UInt8] {
         address.enumerated().map { index, byte in
             let bits = min(max(length - index * 8, 0), 8)
@@ -77,20 +77,21 @@ extension AddressRange: CustomStringConvertible {
         return prefixLength == 128 ? text : "\(text)/\(isIPv4 ? prefixLength - 96 : prefixLength)"
     }
 
-    /// What counts as one where something is limited by address: an IPv4 address, but the first 64 bits of an IPv6 one,
-    /// since a host chooses the rest as it likes (RFC 4291, section 2.5.4). Text that is no address is its own.
+    /// Returns the unit of limits by address: an IPv4 address, or the first 64 bits of an IPv6 address, since a host can choose the
+    /// rest (RFC 4291, section 2.5.4). Text that is not an address is returned unchanged.
     package static func countedAsOne(_ host: String) -> String {
         AddressRange(around: host, ipv4: 32, ipv6: 64)?.description ?? host
     }
 
-    /// What belongs to one owner, more or less: `192.0.2.0/24`, `2001:db8:0:100::/56`. Text that is no address is its own.
+    /// Returns the block that probably belongs to one owner: `192.0.2.0/24`, `2001:db8:0:100::/56`. Text that is not an address is
+    /// returned unchanged.
     package static func neighbourhood(_ host: String) -> String {
         AddressRange(around: host, ipv4: 24, ipv6: 56)?.description ?? host
     }
 }
 
 extension [AddressRange] {
-    /// Whether one of the blocks has the address.
+    /// Whether one of the blocks contains the address.
     package func contain(_ host: String) -> Bool {
         contains { $0.contains(host) }
     }

@@ -1,5 +1,4 @@
-/// Header fields in the order in which they came. Names are lower-case; a value is kept as it was sent, without the
-/// blanks around it.
+/// Header fields in the order of arrival. Names are in lower case; values are unchanged, except for whitespace around them.
 package struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     package struct Field: Sendable, Equatable {
         package let name: String
@@ -17,17 +16,17 @@ package struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     }
 
     package mutating func append(_ name: String, _ value: String) {
-        // Not by Unicode's rules: they make ASCII of letters that are none, and a name would pass for another.
+        // Unicode's case mapping turns some other letters into ASCII, and such a name would pass for another.
         let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
         fields.append(Field(name: isASCII ? name.lowercased() : name, value: value))
     }
 
-    /// The first value of a field; `name` in lower case.
+    /// The first value of a field; `name` is in lower case.
     package subscript(name: String) -> String? {
         fields.first { $0.name == name }?.value
     }
 
-    /// Every value of a field; `name` in lower case.
+    /// Returns all values of a field; `name` is in lower case.
     package func values(of name: String) -> [String] {
         fields.compactMap { $0.name == name ? $0.value : nil }
     }

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// An open file whose descriptor is closed once: by whoever took it over, or with this object.
+/// An open file whose descriptor is closed exactly once: by the caller of ``take()``, or with this object.
 package final class HTTPFile: Sendable {
     private let descriptor: Atomic<Int32>
 
@@ -10,7 +10,7 @@ package final class HTTPFile: Sendable {
         self.descriptor = Atomic(descriptor)
     }
 
-    /// Hands the descriptor to the caller, who closes it from now on; nil when it was taken before.
+    /// Transfers the descriptor to the caller, who has to close it; `nil` if it was transferred before.
     package func take() -> Int32? {
         let taken = descriptor.exchange(-1, ordering: .acquiringAndReleasing)
         return taken < 0 ? nil : taken

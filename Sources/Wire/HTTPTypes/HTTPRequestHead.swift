@@ -1,12 +1,12 @@
 import Crypto
 
-/// The connection that a request came by.
+/// The connection of a request.
 package struct HTTPRequestOrigin: Sendable, Hashable {
-    /// The socket's numeric peer address, without port; empty where the system did not tell it.
+    /// The socket's numeric peer address, without port; empty if it is unknown.
     package let peer: String
     /// Whether the connection has TLS.
     package let isSecure: Bool
-    /// The connection's socket, only to see whether the client is still there; -1 where there is none.
+    /// The connection's socket, only for checking whether the client is still connected; -1 if there is none.
     package let socket: Int32
 
     package init(peer: String, isSecure: Bool = false, socket: Int32 = -1) {
@@ -16,9 +16,9 @@ package struct HTTPRequestOrigin: Sendable, Hashable {
     }
 }
 
-/// A request as it stands when its header has arrived and has passed ``RequestValidator``; its body has not been read.
+/// A request whose header has arrived and passed ``RequestValidator``; its body has not been read.
 package struct HTTPRequestHead: Sendable {
-    /// How the body that follows is delimited (RFC 9112, section 6.3).
+    /// The delimitation of the body (RFC 9112, section 6.3).
     package enum Framing: Sendable, Equatable {
         case none
         case length(Int64)
@@ -26,16 +26,16 @@ package struct HTTPRequestHead: Sendable {
     }
 
     package let method: String
-    /// The request target exactly as it was sent: nothing is decoded.
+    /// The request target exactly as sent, without any decoding.
     package let target: String
     package let fields: HTTPFields
     package let framing: Framing
     package let origin: HTTPRequestOrigin
-    /// Its name in logs, which the answer tells: the client's own `x-request-id`, where that is well-formed.
+    /// The request's identifier in logs and in the response: the client's `x-request-id` if that is well-formed.
     package let requestID: String
-    /// Which step of the client's trace it is (`traceparent`); `nil` where it told none.
+    /// The position in the client's trace (`traceparent`); `nil` if the client sent none.
     package let trace: TraceContext?
-    /// For who handles it to fill in.
+    /// Notes that the request's handler fills in.
     package let notes = HTTPRequestNotes()
 
     package init(
@@ -48,7 +48,7 @@ package struct HTTPRequestHead: Sendable {
         self.origin = origin
         requestID = (fields["x-request-id"].flatMap { RequestID.accepted($0.utf8) } ?? RequestID.make()).description
         let traces = fields.values(of: "traceparent")
-        // Of two, nobody knows which is right.
+        // With two values, it is unknown which one is right.
         trace = traces.count == 1 ? TraceContext(traceparent: traces[0].utf8) : nil
     }
 
@@ -56,7 +56,7 @@ package struct HTTPRequestHead: Sendable {
     package var isSecure: Bool { origin.isSecure }
     package var socket: Int32 { origin.socket }
 
-    /// The client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).
+    /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).
     package var expectsContinue: Bool {
         fields["expect"]?.lowercased() == "100-continue"
     }

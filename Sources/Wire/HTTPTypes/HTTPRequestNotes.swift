@@ -1,15 +1,15 @@
-/// What a handler says of a request, as it finds it out.
+/// A handler's notes on a request for log and metrics.
 ///
-/// Sendable although it has state: that is touched on the thread of the request's connection only.
+/// Sendable although it is mutable: only the thread of the request's connection uses it.
 package final class HTTPRequestNotes: @unchecked Sendable {  // used by its connection's thread alone
-    /// The request is a call of a `RPCServer`, where it is counted and logged.
+    /// Whether the request is a call of an `RPCServer`, which counts and logs it itself.
     package var isCall = false
-    /// What was asked for, as one of a few words, e.g. `UploadPart`.
+    /// The operation, one of a small set of words, e.g. `UploadPart`.
     package var operation: String?
-    /// In which protocol on top of HTTP, e.g. `oss`.
+    /// The protocol on top of HTTP, e.g. `oss`.
     package var dialect: String?
     /// The caller's name in the log.
     package var principal: String?
-    /// What it was about, e.g. `uploads/ID`.
+    /// The target of the operation, e.g. `uploads/ID`.
     package var target: String?
 }

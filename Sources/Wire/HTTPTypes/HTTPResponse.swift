@@ -1,19 +1,19 @@
-/// An answer over HTTP/1.1. `Date`, `Content-Length` and `Connection` are the daemon's to set.
+/// A response over HTTP/1.1. The daemon sets `Date`, `Content-Length` and `Connection`.
 package struct HTTPResponse: Sendable {
     package enum Body: Sendable {
         case bytes([UInt8])
         /// A range of a file, sent by the kernel.
         case file(HTTPFile, offset: Int64, length: Int64)
-        /// What comes as it is made, in chunks.
+        /// Content that is sent in chunks while it is produced.
         case stream(any HTTPBodySource & Sendable)
-        /// The answer to HEAD, or a 304: the length that a 200 to GET would have, and no body.
+        /// The response to HEAD, or a 304: the length that a response to GET would have, and no body.
         case omitted(length: Int64)
     }
 
     package var status: Int
     package var fields: HTTPFields
     package var body: Body
-    /// Close the connection after this answer.
+    /// Whether to close the connection after this response.
     package var closes = false
 
     package init(status: Int, fields: HTTPFields = [:], body: Body = .bytes([])) {

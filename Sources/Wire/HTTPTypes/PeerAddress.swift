@@ -1,6 +1,6 @@
 /// A socket's address, as text: `127.0.0.1:50051`, `[::1]:50051`.
 package struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
-    /// Without brackets.
+    /// The host without brackets.
     package let host: String
     package let port: Int
 
@@ -13,6 +13,6 @@ package struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { isBracketed ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// Whether brackets tell the host's colons from the one before the port.
+    /// Whether the host contains colons and therefore needs brackets before the port.
     package var isBracketed: Bool { host.utf8.contains(UInt8(ascii: ":")) }
 }

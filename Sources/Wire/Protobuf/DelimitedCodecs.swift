@@ -61,7 +61,7 @@ public enum ProtoMessage<Value: Message>: FieldCodec {
     @inlinable public static var wireType: UInt32 { WireType.delimited }
     @inlinable public static var initial: Value { Value() }
 
-    /// A message field has presence: it is never left out.
+    /// Returns false: a message field has presence and is never omitted.
     @inlinable public static func isInitial(_ value: Value) -> Bool { false }
 
     @inlinable

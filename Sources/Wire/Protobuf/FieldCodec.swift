@@ -1,17 +1,17 @@
-/// How the values of one protobuf type travel. Generated code names a codec per field, and everything specialises.
+/// The encoding of the values of one protobuf type. Generated code names a codec for each field, and the compiler specializes it.
 ///
-/// The codecs are `ProtoInt32`, `ProtoString`, `ProtoMessage<M>` and so on, after the types of the language.
+/// The codecs are `ProtoInt32`, `ProtoString`, `ProtoMessage<M>` and so on, named after the types of the language.
 public protocol FieldCodec {
     associatedtype Value: Sendable, Equatable
 
     static var wireType: UInt32 { get }
-    /// What a field holds that was never set.
+    /// The value of a field that was never set.
     static var initial: Value { get }
 
     static func isInitial(_ value: Value) -> Bool
-    /// Reads a value; a message is merged into `value`, everything else replaces it.
+    /// Reads a value: a message is merged into `value`, any other type replaces it.
     static func merge(into value: inout Value, from reader: inout ProtobufReader) throws(DecodingError)
-    /// The encoded length, with a length prefix where there is one, without the tag.
+    /// Returns the encoded length without the tag, including a length prefix if there is one.
     static func payloadSize(_ value: Value) -> Int
     static func writePayload(_ value: Value, to writer: inout ProtobufWriter)
 }
@@ -92,7 +92,7 @@ extension FieldCodec {
         values.append(try read(from: &reader))
     }
 
-    /// The same for length-delimited elements; makes room for all that follow at once.
+    /// Reads a length-delimited element and all that follow it, reserving space once.
     @inlinable
     @inline(__always)
     public static func append(

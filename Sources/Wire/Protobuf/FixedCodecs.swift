@@ -1,5 +1,5 @@
-/// A codec of values that travel as 4 or 8 little-endian bytes, which is also how they stand in memory: packed fields
-/// are copied whole. (The project's platforms are little-endian; `Bits` converts single values all the same.)
+/// A codec of values with 4 or 8 little-endian bytes, which is also their form in memory, so packed fields are copied as a whole.
+/// (The supported platforms are little-endian; `Bits` converts single values nevertheless.)
 public protocol FixedCodec: PackedCodec where Value: BitwiseCopyable {
     associatedtype Bits: FixedWidthInteger
 
@@ -13,7 +13,7 @@ extension FixedCodec {
 
     @inlinable public static var initial: Value { value(0) }
 
-    /// By bits: −0.0 is not the initial value of a floating-point field.
+    /// Compares bits: −0.0 is not the initial value of a floating-point field.
     @inlinable
     @inline(__always)
     public static func isInitial(_ value: Value) -> Bool { bits(value) == 0 }

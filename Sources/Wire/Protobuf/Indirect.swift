@@ -1,6 +1,6 @@
-/// A message held by reference, with the value semantics of the message itself.
+/// A message stored by reference, with the value semantics of the message itself.
 ///
-/// Generated code stores a field this way where a message contains itself, which a Swift struct cannot.
+/// Generated code uses it for a message that contains itself, which a Swift struct cannot.
 public struct Indirect<Value: Message>: Sendable, Equatable {
     private final class Box: Sendable {
         let value: Value

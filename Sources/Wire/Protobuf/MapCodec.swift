@@ -1,10 +1,10 @@
-/// A codec that map keys may have: every integer, `bool` and `string`.
+/// A codec for map keys: every integer type, `bool` and `string`.
 public protocol MapKeyCodec: FieldCodec where Value: Hashable {
-    /// The canonical order of keys.
+    /// Whether one key precedes another in the canonical order.
     static func precedes(_ first: Value, _ second: Value) -> Bool
 }
 
-/// A map field: on the wire a repeated message of a key, field 1, and a value, field 2.
+/// A map field, encoded as a repeated message with the key as field 1 and the value as field 2.
 ///
 /// Source: protobuf "Language Guide (proto 3)", section "Maps", "Backwards compatibility".
 public enum ProtoMap<Key: MapKeyCodec, Element: FieldCodec> {
@@ -13,12 +13,12 @@ public enum ProtoMap<Key: MapKeyCodec, Element: FieldCodec> {
     @inlinable static var keyTag: UInt32 { 1 << 3 | Key.wireType }
     @inlinable static var valueTag: UInt32 { 2 << 3 | Element.wireType }
 
-    /// Reads one entry. A key that is there already gets the new value; what the entry leaves out is initial.
+    /// Reads one entry. An existing key gets the new value; a key or value that the entry omits is initial.
     @inlinable
     public static func insert(
         into map: inout Value, tag: UInt32, from reader: inout ProtobufReader
     ) throws(DecodingError) {
-        // Not for more than most maps have: entries are small, and may all have the same key.
+        // At most the size of most maps: entries are small, and may all have the same key.
         if map.isEmpty { map.reserveCapacity(min(reader.run(of: tag), 32)) }
         let outerEnd = try reader.enter()
         var key = Key.initial
@@ -87,7 +87,7 @@ extension ProtoBool: MapKeyCodec {
 }
 
 extension ProtoString: MapKeyCodec {
-    /// By bytes, as every other implementation has it; Swift's `<` compares normalized text.
+    /// Compares bytes, like every other implementation; Swift's `<` compares normalized text.
     @inlinable
     public static func precedes(_ first: String, _ second: String) -> Bool {
         first.utf8.lexicographicallyPrecedes(second.utf8)

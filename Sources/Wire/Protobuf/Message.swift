@@ -1,4 +1,4 @@
-/// A protobuf message. Generated code conforms; nobody else does.
+/// A protobuf message. Only generated code conforms.
 ///
 /// A singular message field and an `optional` field are Swift optionals, a `oneof` is an optional enum, `bytes` is
 /// `[UInt8]`, a map is a dictionary.
@@ -6,38 +6,39 @@ public protocol Message: Sendable, Equatable {
     /// The full name in its `.proto` file, e.g. `archebase.auth.v1.LoginRequest`.
     static var fullName: String { get }
 
-    /// Fields that came in and are not of this message's type; written again after the known ones.
+    /// Fields that were received and that this message's type does not have; they are written after the known ones.
     var unknownFields: UnknownFields { get set }
 
     /// A message with every field at its initial value.
     init()
 
-    /// Reads fields to the reader's end: singular ones replace or, being messages, merge; repeated ones append.
+    /// Reads fields up to the reader's end: singular fields replace, or merge if they are messages; repeated fields append.
     mutating func merge(from reader: inout ProtobufReader) throws(DecodingError)
 
     /// The encoded length in bytes.
     var encodedSize: Int { get }
 
-    /// Writes every field that is set, in descending order of the declaration.
+    /// Writes every field that is set, in descending order of their declaration.
     func write(to writer: inout ProtobufWriter)
 }
 
 extension Message {
-    /// - Throws: `DecodingError` when the bytes are not a message. Nothing is allocated for a length before the bytes
-    ///   for it are known to be there.
+    /// Decodes a message. No memory is allocated for a length before its bytes are known to exist.
+    ///
+    /// - Throws: `DecodingError` if the bytes are not a message.
     @inlinable
     public init(decoding bytes: UnsafeRawBufferPointer) throws(DecodingError) {
         self.init()
         try merge(decoding: bytes)
     }
 
-    /// The same for an array.
+    /// Decodes a message from an array.
     public init(decoding bytes: [UInt8]) throws(DecodingError) {
         self.init()
         try merge(decoding: bytes)
     }
 
-    /// Merges an encoded message into this one. After a throw its contents are unspecified, and safe.
+    /// Merges an encoded message into this one. After an error the contents are unspecified but safe to use.
     @inlinable
     public mutating func merge(decoding bytes: UnsafeRawBufferPointer) throws(DecodingError) {
         guard let start = bytes.baseAddress else { return }
@@ -52,11 +53,11 @@ extension Message {
         }
     }
 
-    /// The message in a buffer of exactly its size.
+    /// Encodes the message into a buffer of exactly its size.
     ///
     /// - Parameters:
-    ///   - prefix: Bytes left free in front, zeroed; gRPC puts its five there.
-    ///   - canonical: Write map entries in the order of their keys, so that equal messages have equal bytes.
+    ///   - prefix: the number of zero bytes in front of the message; gRPC puts its prefix of five bytes there.
+    ///   - canonical: whether map entries are sorted by their keys, so that equal messages have equal bytes.
     @inlinable
     public func encoded(reserving prefix: Int = 0, canonical: Bool = false) -> [UInt8] {
         let size = encodedSize

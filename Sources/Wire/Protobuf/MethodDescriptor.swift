@@ -1,4 +1,4 @@
-/// How many messages travel each way in a call.
+/// The kind of a call by the number of messages in each direction.
 public enum CallKind: Sendable, Hashable {
     case unary
     case clientStreaming
@@ -6,7 +6,7 @@ public enum CallKind: Sendable, Hashable {
     case bidirectionalStreaming
 }
 
-/// One method of a service, as its `.proto` file names it.
+/// One method of a service in a `.proto` file.
 public struct MethodDescriptor: Sendable, Hashable {
     /// The service's full name, e.g. `archebase.auth.v1.AuthService`.
     public let service: String
@@ -15,7 +15,7 @@ public struct MethodDescriptor: Sendable, Hashable {
     public let kind: CallKind
     /// The HTTP/2 `:path`, e.g. `/archebase.auth.v1.AuthService/Login`.
     public let path: String
-    /// Whether its file says so (`idempotency_level = NO_SIDE_EFFECTS`): it may be called by a GET.
+    /// Whether the `.proto` file declares `idempotency_level = NO_SIDE_EFFECTS`, which allows calls with GET.
     public let isSideEffectFree: Bool
 
     public init(service: String, name: String, kind: CallKind, isSideEffectFree: Bool = false) {

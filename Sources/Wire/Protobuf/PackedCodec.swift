@@ -1,8 +1,8 @@
 /// A codec whose repeated fields may be packed: one tag and one length for all elements.
 public protocol PackedCodec: FieldCodec {
-    /// Appends the elements that fill the reader's bytes to its end.
+    /// Appends all elements up to the reader's end.
     static func appendAll(to values: inout [Value], from reader: inout ProtobufReader) throws(DecodingError)
-    /// The encoded length of the elements alone.
+    /// Returns the encoded length of the elements only.
     static func packedSize(_ values: [Value]) -> Int
     static func writeAll(_ values: [Value], to writer: inout ProtobufWriter)
 }

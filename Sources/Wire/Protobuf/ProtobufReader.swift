@@ -1,16 +1,16 @@
-/// A cursor over the bytes of one message, and the only place where decoding touches memory unchecked.
+/// A cursor over the bytes of one message; the only place where decoding uses unchecked memory access.
 ///
-/// The owner keeps the bytes alive for as long as the reader is used (`Message.init(decoding:)` does). After a throw
-/// the reader must not be used again.
+/// The owner keeps the bytes alive while the reader is in use (`Message.init(decoding:)` does). After an error the reader must not
+/// be used again.
 public struct ProtobufReader: ~Copyable {
-    /// How deep messages and groups may nest; what other implementations allow too.
+    /// The deepest nesting of messages and groups, the same as in other implementations.
     public static let depthLimit = 100
 
-    /// How long an encoded message may be, in bytes: below 2 GiB, as protobuf's encoding guide bounds it. Whoever
-    /// takes messages from strangers bounds them sooner, before they are in memory.
+    /// The longest encoded message, in bytes: below 2 GiB, as in protobuf's encoding guide. Code that receives messages from
+    /// untrusted peers has to apply lower limits before the message is in memory.
     public static let sizeLimit = Int(Int32.max)
 
-    // Always `cursor <= end`, both inside the one buffer; `end` is where the innermost message ends.
+    // Always `cursor <= end`, both inside the same buffer; `end` is the end of the innermost message.
     @usableFromInline var cursor: UnsafeRawPointer
     @usableFromInline var end: UnsafeRawPointer
     @usableFromInline var depthLeft: Int
@@ -24,7 +24,7 @@ public struct ProtobufReader: ~Copyable {
 
     @inlinable package var remaining: Int { end - cursor }
 
-    /// The next field's tag (number << 3 | wire type), or `nil` at the end of the message.
+    /// Returns the next field's tag (number << 3 | wire type), or `nil` at the end of the message.
     @inlinable
     @inline(__always)
     public mutating func nextTag() throws(DecodingError) -> UInt32? {
@@ -62,8 +62,8 @@ public struct ProtobufReader: ~Copyable {
             let word = UInt64(littleEndian: cursor.loadUnaligned(as: UInt64.self))
             let stops = ~word & 0x8080_8080_8080_8080
             if stops != 0 {
-                // Keep the bytes up to the first without a continuation bit, then close the gaps between the groups
-                // of seven bits: pairs, quads, halves.
+                // Keep the bytes up to the first without a continuation bit, then close the gaps between the groups of seven bits:
+                // pairs, quads, halves.
                 var groups = word & (stops ^ (stops &- 1)) & 0x7F7F_7F7F_7F7F_7F7F
                 groups = (groups & 0x007F_007F_007F_007F) | ((groups & 0x7F00_7F00_7F00_7F00) >> 1)
                 groups = (groups & 0x0000_3FFF_0000_3FFF) | ((groups & 0x3FFF_0000_3FFF_0000) >> 2)
@@ -89,7 +89,7 @@ public struct ProtobufReader: ~Copyable {
         throw .truncated
     }
 
-    /// A length prefix that was checked against the bytes that remain.
+    /// Reads a length prefix and checks it against the remaining bytes.
     @inlinable
     @inline(__always)
     mutating func length() throws(DecodingError) -> Int {
@@ -107,7 +107,7 @@ public struct ProtobufReader: ~Copyable {
         return Bits(littleEndian: bits)
     }
 
-    /// The bytes of a length-delimited field; valid while the reader's buffer is.
+    /// Returns the bytes of a length-delimited field; valid as long as the reader's buffer.
     @inlinable
     @inline(__always)
     package mutating func delimited() throws(DecodingError) -> UnsafeRawBufferPointer {
@@ -119,7 +119,7 @@ public struct ProtobufReader: ~Copyable {
 
     /// Narrows the reader to the nested message that comes next.
     ///
-    /// - Returns: What `leave` takes once all of the message is read.
+    /// - Returns: the argument for `leave`, which is called after the whole message was read.
     @inlinable
     mutating func enter() throws(DecodingError) -> UnsafeRawPointer {
         let count = try length()
@@ -139,7 +139,7 @@ public struct ProtobufReader: ~Copyable {
     @usableFromInline
     mutating func string() throws(DecodingError) -> String {
         let bytes = try delimited()
-        // Looked at once here, and copied without a second look: `String(decoding:)` would scan again and repair.
+        // Validated once here and copied without a second scan; `String(decoding:)` would validate again.
         let units = bytes.bindMemory(to: UInt8.self).span
         if bytes.isASCII { return String(copying: UTF8Span(unchecked: units, isKnownASCII: true)) }
         do {
@@ -149,9 +149,9 @@ public struct ProtobufReader: ~Copyable {
         }
     }
 
-    /// How many fields with this tag, which is that of a length-delimited field and was just read, follow one another.
+    /// Counts the consecutive length-delimited fields with the tag that was just read.
     ///
-    /// It makes room for all of them at once, without trusting a number from outside: each was seen to be there.
+    /// The count lets the caller reserve space for all of them without trusting a number in the message: each field was seen.
     @usableFromInline
     func run(of tag: UInt32) -> Int {
         var probe = ProtobufReader(start: cursor, count: remaining)
@@ -167,14 +167,14 @@ public struct ProtobufReader: ~Copyable {
         return count
     }
 
-    /// Keeps a field that the message does not know, or that came with another wire type than its own.
+    /// Keeps a field that the message does not have, or that has an unexpected wire type.
     public mutating func readUnknown(_ tag: UInt32, into fields: inout UnknownFields) throws(DecodingError) {
         let start = cursor
         try skip(tag)
         fields.append(tag: tag, value: UnsafeRawBufferPointer(start: start, count: cursor - start))
     }
 
-    /// Passes over the value that follows `tag`.
+    /// Skips the value that follows `tag`.
     @usableFromInline
     package mutating func skip(_ tag: UInt32) throws(DecodingError) {
         switch tag & 7 {
@@ -203,7 +203,7 @@ public struct ProtobufReader: ~Copyable {
     }
 }
 
-/// The low three bits of a tag.
+/// The wire types, which are the low three bits of a tag.
 public enum WireType {
     public static let varint: UInt32 = 0
     public static let fixed64: UInt32 = 1
@@ -214,7 +214,7 @@ public enum WireType {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether no byte has its highest bit set; by vectors of sixteen, the last of which may overlap the one before.
+    /// Whether no byte has its highest bit set. Reads vectors of sixteen bytes, the last of which may overlap the one before.
     @inline(__always)
     fileprivate var isASCII: Bool {
         guard count >= 16 else { return allSatisfy { $0 < 0x80 } }

@@ -1,14 +1,14 @@
 /// Writes a message into a buffer of exactly its size, from the last byte to the first.
 ///
-/// Encoding is two passes: `Message.encodedSize` adds up every size once, then the fields are written backwards. A
-/// nested message's length is then simply the distance written since its end, so no size is computed twice or
-/// remembered, no byte is moved, and the result is one allocation. The price is that generated code writes its fields
-/// in descending order, and repeated ones from the last element.
+/// Encoding takes two passes: `Message.encodedSize` computes the total size once, then the fields are written backwards. The length
+/// of a nested message is then the distance written since its end, so no size is computed twice or stored, no byte is moved, and
+/// the result is one allocation. In return, generated code has to write its fields in descending order, and repeated fields from
+/// the last element.
 public struct ProtobufWriter: ~Copyable {
-    // Where the byte written last stands; everything from it to the end of the buffer is written.
+    // The position of the byte written last; everything from it to the end of the buffer is written.
     @usableFromInline var cursor: UnsafeMutableRawPointer
     @usableFromInline let start: UnsafeMutableRawPointer
-    /// Map entries go in the order of their keys, so that equal messages have equal bytes.
+    /// Whether map entries are sorted by their keys, so that equal messages have equal bytes.
     @usableFromInline let isCanonical: Bool
 
     @inlinable
@@ -18,7 +18,7 @@ public struct ProtobufWriter: ~Copyable {
         self.isCanonical = isCanonical
     }
 
-    /// Steps back over `count` bytes, which the caller fills. The size pass made room for them.
+    /// Moves the cursor back by `count` bytes, which the caller fills. The size pass made room for them.
     @inlinable
     @inline(__always)
     mutating func take(_ count: Int) {
@@ -72,7 +72,7 @@ public struct ProtobufWriter: ~Copyable {
         if isContiguous == nil { for byte in string.utf8.reversed() { fixed(byte) } }
     }
 
-    /// Writes the length of what `body` writes in front of it.
+    /// Writes what `body` writes, preceded by its length.
     @inlinable
     @inline(__always)
     mutating func delimited(_ body: (inout ProtobufWriter) -> Void) {

@@ -1,6 +1,6 @@
-/// The fields of a message that its type does not know, as they came and in that order.
+/// The fields of a message that its type does not have, unchanged and in the order of arrival.
 ///
-/// They are written again after the known ones, so that what passes through an older program is not lost.
+/// They are written after the known fields, so that an older program preserves them when it forwards a message.
 public struct UnknownFields: Sendable, Hashable {
     /// Tags and values, in protobuf's encoding.
     @usableFromInline var bytes: [UInt8] = []

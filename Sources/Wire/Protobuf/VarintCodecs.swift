@@ -1,4 +1,4 @@
-/// A codec of values that travel as varints: `Value` to and from 64 bits.
+/// A codec of values that are encoded as varints: `Value` to and from 64 bits.
 public protocol VarintCodec: PackedCodec {
     static func value(_ bits: UInt64) -> Value
     static func bits(_ value: Value) -> UInt64
@@ -50,7 +50,8 @@ extension VarintCodec {
 }
 
 extension Array {
-    /// Makes room for `count` more, still growing by doubling: a field may come in many small packed pieces.
+    /// Reserves space for `count` more elements but at least doubles the capacity, since a field may arrive in many small packed
+    /// pieces.
     @inlinable
     mutating func reserveForAppending(_ count: Int) {
         if self.count &+ count > capacity { reserveCapacity(Swift.max(self.count &+ count, capacity &* 2)) }
@@ -85,7 +86,7 @@ public enum ProtoUInt64: VarintCodec {
     @inlinable public static func bits(_ value: UInt64) -> UInt64 { value }
 }
 
-/// `sint32`: zigzag, so that small negative numbers are short.
+/// `sint32`: zigzag encoding, which makes small negative numbers short.
 public enum ProtoSInt32: VarintCodec {
     public typealias Value = Int32
 
@@ -99,7 +100,7 @@ public enum ProtoSInt32: VarintCodec {
     public static func bits(_ value: Int32) -> UInt64 { UInt64(UInt32(bitPattern: (value << 1) ^ (value >> 31))) }
 }
 
-/// `sint64`: zigzag, so that small negative numbers are short.
+/// `sint64`: zigzag encoding, which makes small negative numbers short.
 public enum ProtoSInt64: VarintCodec {
     public typealias Value = Int64
 
@@ -121,7 +122,7 @@ public enum ProtoEnum<Enum: ProtobufEnum>: VarintCodec {
     @inlinable public static func bits(_ value: Enum) -> UInt64 { UInt64(bitPattern: Int64(value.rawValue)) }
 }
 
-/// A protobuf enum. It is open, as proto3 says: a number without a name is kept as `.unrecognized`.
+/// A protobuf enum. It is open, as proto3 requires: a number without a name is kept as `.unrecognized`.
 public protocol ProtobufEnum: Sendable, Hashable, CaseIterable {
     init(rawValue: Int32)
     var rawValue: Int32 { get }

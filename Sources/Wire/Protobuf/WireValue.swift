@@ -1,11 +1,11 @@
-/// One value of a field as it travels, without its tag.
+/// One encoded value of a field, without its tag.
 package enum WireValue {
     case varint(UInt64)
     case fixed64(UInt64)
     case fixed32(UInt32)
     case delimited([UInt8])
 
-    /// Whether a field without presence leaves it out.
+    /// Whether a field without presence omits the value.
     package var isInitial: Bool {
         switch self {
         case .varint(let bits): bits == 0

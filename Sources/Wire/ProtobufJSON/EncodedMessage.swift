@@ -1,10 +1,10 @@
 import Protobuf
 
-/// The fields of an encoded message, sorted by its schema; unknown ones are left out.
+/// The fields of an encoded message, grouped by its schema; unknown fields are omitted.
 struct EncodedMessage {
     let schema: MessageSchema
-    /// For every field of the schema its values in the order that they came in, packed ones taken apart. Of the cases of
-    /// a oneof only the one that came last has any.
+    /// The values of each field of the schema in the order of arrival, with packed ones split. Of a oneof only the field that
+    /// arrived last has values.
     private(set) var values: [[WireValue]]
 
     init(_ bytes: [UInt8], of schema: MessageSchema) throws(DecodingError) {
@@ -30,7 +30,7 @@ struct EncodedMessage {
         }
     }
 
-    /// Takes the value if it has a wire type that the field may have.
+    /// Reads the value if its wire type is valid for the field.
     private mutating func read(
         _ tag: UInt32, _ field: FieldSchema, at index: Int, from reader: inout ProtobufReader
     ) throws(DecodingError) -> Bool {
@@ -47,7 +47,7 @@ struct EncodedMessage {
         return true
     }
 
-    /// The value of a singular field. Messages that came in pieces are merged, which is what joining their bytes does.
+    /// Returns the value of a singular field. A message that arrived in pieces is merged by joining their bytes.
     func value(_ index: Int) -> WireValue? {
         guard schema.fields[index].kind == .message else { return values[index].last }
         guard values[index].count > 1 else { return values[index].first }
@@ -56,7 +56,7 @@ struct EncodedMessage {
         return .delimited(merged)
     }
 
-    /// The value of the singular field with this number.
+    /// Returns the value of the singular field with this number.
     func value(number: UInt32) -> WireValue? {
         schema.index(ofNumber: number).flatMap { value($0) }
     }

@@ -1,13 +1,13 @@
-/// The text of a FieldMask's paths, whose segments are spelled as fields are in JSON.
+/// Conversion of FieldMask paths between field names and JSON's spelling.
 enum FieldMaskText {
-    /// `nil` when reading the text back would give another path.
+    /// Converts to camel case; `nil` if converting back would give another path.
     static func camel(_ path: String) -> String? {
         if path.isEmpty { return nil }
         var camel = ""
         var raises = false
         for character in path.unicodeScalars {
             switch character {
-            // A comma would divide it into two paths, of which one may be empty.
+            // A comma would split it into two paths.
             case "A"..."Z", ",": return nil
             case "_":
                 if raises { return nil }
@@ -23,7 +23,7 @@ enum FieldMaskText {
         return raises ? nil : camel
     }
 
-    /// `nil` for text with an underscore, which JSON's spelling never has, or for none.
+    /// Converts from camel case; `nil` for empty text or text with an underscore, which camel case never has.
     static func snake(_ camel: String) -> String? {
         if camel.isEmpty { return nil }
         var path = ""

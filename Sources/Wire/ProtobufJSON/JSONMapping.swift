@@ -2,21 +2,21 @@ import Protobuf
 
 /// The JSON mapping of proto3, with all of its well-known types.
 ///
-/// It turns encoded messages into JSON and back, guided by a schema. The detour over the encoded form costs one more
-/// pass; in return the generated types carry no code for JSON, and `Any` and messages without a Swift type just work.
+/// Converts encoded messages to JSON and back, using a schema. The conversion through the encoded form costs one more pass; in
+/// return the generated types contain no code for JSON, and `Any` and messages without a Swift type are supported.
 ///
 /// Source: protobuf "ProtoJSON Format".
 public struct JSONMapping: Sendable {
     public let schema: Schema
 
-    /// - Parameter schema: Has every message that is mapped, those nested in it, and those that an `Any` may hold.
+    /// - Parameter schema: contains every mapped message, the messages nested in it, and those that an `Any` may contain.
     public init(schema: Schema) {
         self.schema = schema
     }
 
     /// Writes a message as JSON, without insignificant white space.
     ///
-    /// - Parameter includesInitialValues: Write fields without presence, and empty lists and maps, even if not set.
+    /// - Parameter includesInitialValues: whether fields without presence, and empty lists and maps, are written even if not set.
     public func text(
         _ message: some Message, includesInitialValues: Bool = false
     ) throws(JSONError) -> [UInt8] {
@@ -25,18 +25,32 @@ public struct JSONMapping: Sendable {
             includesInitialValues: includesInitialValues)
     }
 
-    /// The same for a message that is encoded already.
+    /// Writes an encoded message as JSON.
     public func text(
         encoded: [UInt8], of fullName: String, includesInitialValues: Bool = false
     ) throws(JSONError) -> [UInt8] {
-        var writer = JSONMessageWriter(schema: schema, includesInitialValues: includesInitialValues)
+        try text(encoded: encoded, of: fullName, format: JSONFormat(unset: includesInitialValues ? .initial : .omitted))
+    }
+
+    /// Writes an encoded message as JSON of another form than protobuf's own.
+    public func text(encoded: [UInt8], of fullName: String, format: JSONFormat) throws(JSONError) -> [UInt8] {
+        var writer = JSONMessageWriter(schema: schema, format: format)
         try writer.message(encoded, of: fullName)
+        return writer.output
+    }
+
+    /// Writes one field of an encoded message as JSON, without the message around it.
+    public func text(
+        of field: FieldSchema, in encoded: [UInt8], of fullName: String, format: JSONFormat
+    ) throws(JSONError) -> [UInt8] {
+        var writer = JSONMessageWriter(schema: schema, format: format)
+        try writer.field(field, in: encoded, of: fullName)
         return writer.output
     }
 
     /// Reads a message from JSON.
     ///
-    /// - Parameter ignoresUnknownFields: Pass over members without a field, and enum names without a number.
+    /// - Parameter ignoresUnknownFields: whether members without a field and unknown names of enum values are skipped.
     public func message<M: Message>(
         _ type: M.Type = M.self, from json: [UInt8], ignoresUnknownFields: Bool = false
     ) throws(JSONError) -> M {
@@ -54,5 +68,18 @@ public struct JSONMapping: Sendable {
     ) throws(JSONError) -> [UInt8] {
         var reader = JSONMessageReader(json, schema: schema, ignoresUnknownFields: ignoresUnknownFields)
         return try reader.document(of: fullName)
+    }
+}
+
+/// What may differ in the JSON of a message.
+public struct JSONFormat: Sendable {
+    /// What is written of fields without presence, lists and maps that are not set; with `null`, also of the others.
+    public var unset: UnsetFields
+    /// The names of fields are those of the file, in place of lowerCamelCase.
+    public var usesProtoNames: Bool
+
+    public init(unset: UnsetFields = .omitted, usesProtoNames: Bool = false) {
+        self.unset = unset
+        self.usesProtoNames = usesProtoNames
     }
 }

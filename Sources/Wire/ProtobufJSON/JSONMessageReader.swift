@@ -24,7 +24,7 @@ struct JSONMessageReader {
         return try fields(of: fullName, except: nil)
     }
 
-    /// - Parameter special: A member to pass over: the `@type` of an `Any`.
+    /// - Parameter special: a member to skip: the `@type` of an `Any`.
     private mutating func fields(of fullName: String, except special: String?) throws(JSONError) -> [UInt8] {
         guard let message = schema.messages[fullName] else { throw scanner.error(.unknownType) }
         var output: [UInt8] = []
@@ -53,7 +53,7 @@ struct JSONMessageReader {
         return output
     }
 
-    /// For all other fields `null` means that they are not set.
+    /// Whether `null` is a value of the field. For all other fields it means that they are not set.
     private static func acceptsNull(_ field: FieldSchema) -> Bool {
         !field.isRepeated
             && (field.typeName == WellKnownType.nullValue || field.typeName == WellKnownType.value.rawValue)
@@ -107,7 +107,7 @@ struct JSONMessageReader {
 
     // MARK: Values
 
-    /// `nil` for the name of an enum value that is not known, where such are passed over.
+    /// Returns `nil` for an unknown name of an enum value if unknown names are ignored.
     private mutating func value(_ kind: FieldSchema.Kind, _ typeName: String) throws(JSONError) -> WireValue? {
         switch kind {
         case .message: return .delimited(try message(of: typeName))
@@ -198,7 +198,7 @@ extension JSONMessageReader {
         return output
     }
 
-    /// A `google.protobuf.Value`: whatever JSON has.
+    /// Reads a `google.protobuf.Value`, which is any JSON value.
     private mutating func dynamicValue() throws(JSONError) -> [UInt8] {
         var output: [UInt8] = []
         switch scanner.peek() {
@@ -220,7 +220,7 @@ extension JSONMessageReader {
         return output
     }
 
-    /// The type stands in a member that may be anywhere, so the object is looked through for it first.
+    /// Reads an `Any`. The member with the type may be anywhere, so the object is first searched for it.
     private mutating func any() throws(JSONError) -> [UInt8] {
         var probe = scanner
         var url: String?
@@ -254,7 +254,7 @@ extension JSONMessageReader {
         return output
     }
 
-    /// An `Any` of a type whose JSON form is its own: it stands in the member `value`.
+    /// Reads an `Any` whose type has its own JSON form, which is in the member `value`.
     private mutating func wrappedAny(_ name: String) throws(JSONError) -> [UInt8] {
         var value: [UInt8]?
         var isFirst = true

@@ -5,12 +5,12 @@ import Protobuf
 struct JSONMessageWriter {
     private(set) var output: [UInt8] = []
     private let schema: Schema
-    private let includesInitialValues: Bool
+    private let format: JSONFormat
     private var depthLeft = ProtobufReader.depthLimit
 
-    init(schema: Schema, includesInitialValues: Bool) {
+    init(schema: Schema, format: JSONFormat) {
         self.schema = schema
-        self.includesInitialValues = includesInitialValues
+        self.format = format
     }
 
     mutating func message(_ bytes: [UInt8], of fullName: String) throws(JSONError) {
@@ -39,23 +39,41 @@ struct JSONMessageWriter {
 
     private mutating func members(of message: EncodedMessage, isFirst: inout Bool) throws(JSONError) {
         for (index, field) in message.schema.fields.enumerated() {
-            let values = message.values[index]
+            let name = format.usesProtoNames ? field.name : field.jsonName
             do throws(JSONError) {
                 if field.isRepeated {
-                    if values.isEmpty && !includesInitialValues { continue }
-                    name(field.jsonName, isFirst: &isFirst)
-                    if field.isMap { try map(values, field) } else { try list(values, field) }
-                } else {
-                    let set = message.value(index)
-                    guard let value = set ?? (field.hasPresence ? nil : field.kind.initialValue) else { continue }
-                    if !field.hasPresence && value.isInitial && !includesInitialValues { continue }
-                    name(field.jsonName, isFirst: &isFirst)
+                    if message.values[index].isEmpty && format.unset == .omitted { continue }
+                    self.name(name, isFirst: &isFirst)
+                    try repeated(message.values[index], field)
+                } else if let value = message.value(index) ?? (field.hasPresence ? nil : field.kind.initialValue) {
+                    if !field.hasPresence && value.isInitial && format.unset == .omitted { continue }
+                    self.name(name, isFirst: &isFirst)
                     try self.value(value, field.kind, field.typeName)
+                } else if format.unset == .null, field.oneof == nil {
+                    self.name(name, isFirst: &isFirst)
+                    put("null")
                 }
             } catch {
                 throw JSONError(error.reason, field: error.field ?? field.name)
             }
         }
+    }
+
+    /// Writes the value of one field, without its name; `null` for one with presence that is not set.
+    mutating func field(_ field: FieldSchema, in bytes: [UInt8], of fullName: String) throws(JSONError) {
+        let message = try decoded(bytes, of: fullName)
+        guard let index = message.schema.index(ofNumber: field.number) else { throw JSONError(.unknownType) }
+        if field.isRepeated {
+            try repeated(message.values[index], field)
+        } else if let value = message.value(index) ?? (field.hasPresence ? nil : field.kind.initialValue) {
+            try self.value(value, field.kind, field.typeName)
+        } else {
+            put("null")
+        }
+    }
+
+    private mutating func repeated(_ values: [WireValue], _ field: FieldSchema) throws(JSONError) {
+        if field.isMap { try map(values, field) } else { try list(values, field) }
     }
 
     private mutating func list(_ values: [WireValue], _ field: FieldSchema) throws(JSONError) {
@@ -68,7 +86,7 @@ struct JSONMessageWriter {
     }
 
     private mutating func map(_ entries: [WireValue], _ field: FieldSchema) throws(JSONError) {
-        // A key that comes again replaces the value, and keeps its place.
+        // A repeated key replaces the value and keeps its position.
         var places: [String: Int] = [:]
         var members: [(key: String, value: WireValue, field: FieldSchema)] = []
         for case .delimited(let bytes) in entries {
@@ -93,7 +111,7 @@ struct JSONMessageWriter {
         put("}")
     }
 
-    /// Keys are strings in JSON: numbers and `true` stand in quotes.
+    /// Returns a map key as a JSON string: numbers and Booleans are quoted.
     private func keyText(_ key: WireValue, _ kind: FieldSchema.Kind) throws(JSONError) -> String {
         switch (kind, key) {
         case (.string, .delimited(let bytes)): try text(bytes)
@@ -124,7 +142,7 @@ struct JSONMessageWriter {
         case (.float, .fixed32(let bits)): put(JSONNumber.text(Float(bitPattern: bits)))
         case (.enum, .varint(let bits)): enumValue(Int32(truncatingIfNeeded: bits), typeName)
         case (.int64, _), (.uint64, _), (.sint64, _), (.fixed64, _), (.sfixed64, _):
-            // 64 bits do not fit into the numbers of JavaScript: they are strings.
+            // JavaScript's numbers cannot hold 64 bits, so these are strings.
             quote(JSONNumber.integerText(value, kind))
         default: put(JSONNumber.integerText(value, kind))
         }
@@ -193,7 +211,7 @@ extension JSONMessageWriter {
     private mutating func dynamicValue(_ message: EncodedMessage) throws(JSONError) {
         for (index, field) in message.schema.fields.enumerated() {
             guard let value = message.value(index) else { continue }
-            // A Value holds what JSON has, and that is no NaN and no infinity.
+            // A Value holds JSON values, which do not include NaN and infinity.
             if case .fixed64(let bits) = value, !Double(bitPattern: bits).isFinite { break }
             return try self.value(value, field.kind, field.typeName)
         }

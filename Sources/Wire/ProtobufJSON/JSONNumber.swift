@@ -1,9 +1,9 @@
 import Protobuf
 
-/// Numbers between JSON's text and the encoded form.
+/// Conversion of numbers between JSON's text and the encoded form.
 enum JSONNumber {
-    /// - Parameter text: A JSON number, or what stood in quotes instead of one.
-    /// - Returns: `nil` when it is no number, or none that the type holds.
+    /// - Parameter text: a JSON number, or the contents of a string in place of one.
+    /// - Returns: `nil` if it is not a number or the type cannot hold it.
     static func wireValue(_ text: Substring, _ kind: FieldSchema.Kind) -> WireValue? {
         switch kind {
         case .int32, .enum: integer(text, Int32.self).map { .varint(UInt64(bitPattern: Int64($0))) }
@@ -27,7 +27,7 @@ enum JSONNumber {
         return Integer(text) ?? plainInteger(text).flatMap { Integer($0) }
     }
 
-    /// `1.0`, `1e5` and `120e-1` are integers too: their digits, worked out exactly. `nil` where a fraction is left.
+    /// Returns the exact digits of an integer such as `1.0`, `1e5` or `120e-1`; `nil` if a fraction remains.
     private static func plainInteger(_ number: Substring) -> String? {
         let parts = number.split(maxSplits: 1) { $0 == "e" || $0 == "E" }
         let mantissa = (parts.first ?? "").split(separator: ".", maxSplits: 1)
@@ -41,7 +41,7 @@ enum JSONNumber {
             digits.removeLast()
             exponent += 1
         }
-        // No integer type holds more than 20 digits.
+        // No integer type has more than 20 digits.
         guard exponent >= 0, digits.count + exponent <= 20 else { return nil }
         return (isNegative ? "-" : "") + digits + String(repeating: "0", count: exponent)
     }
@@ -59,9 +59,9 @@ enum JSONNumber {
         }
     }
 
-    /// Swift's own initializers allow more, such as `0x1p4` and `+1`.
+    /// Whether the text is a JSON number. Swift's own initializers accept more, such as `0x1p4` and `+1`.
     private static func isNumber(_ text: Substring) -> Bool {
-        // The scanner passes over white space; here there must be none.
+        // The scanner skips white space, which is not allowed here.
         guard let first = text.utf8.first, first > 0x20 else { return false }
         var scanner = JSONScanner([UInt8](text.utf8))
         do throws(JSONError) {
@@ -87,7 +87,7 @@ enum JSONNumber {
         }
     }
 
-    /// The shortest text that reads back as the same number; those without one are in quotes.
+    /// Returns the shortest text that converts back to the same number; NaN and infinities are quoted.
     static func text<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ value: Number) -> String {
         if value.isNaN { return "\"NaN\"" }
         if value.isInfinite { return value < 0 ? "\"-Infinity\"" : "\"Infinity\"" }

@@ -1,6 +1,6 @@
 import Protobuf
 
-/// Takes JSON apart, token by token, strictly by RFC 8259.
+/// A strict tokenizer for JSON (RFC 8259).
 struct JSONScanner {
     private let text: [UInt8]
     private(set) var offset = 0
@@ -14,7 +14,7 @@ struct JSONScanner {
         JSONError(reason, at: offset, field: field)
     }
 
-    /// The byte that the next token begins with; 0 at the end of the text.
+    /// Returns the first byte of the next token; 0 at the end of the text.
     mutating func peek() -> UInt8 {
         while offset < text.count {
             let byte = text[offset]
@@ -41,7 +41,7 @@ struct JSONScanner {
         guard offset == text.count else { throw error(.syntax) }
     }
 
-    /// Takes a literal such as `null` if it comes next.
+    /// Consumes a literal such as `null` if it comes next.
     mutating func take(word: StaticString) -> Bool {
         _ = peek()
         let end = offset + word.utf8CodeUnitCount
@@ -59,7 +59,7 @@ struct JSONScanner {
         try descend()
     }
 
-    /// The name of the next member, whose value comes next; `nil` at the object's end, which is taken.
+    /// Returns the name of the next member, whose value comes next; `nil` at the end of the object, which is consumed.
     mutating func nextMember(_ isFirst: inout Bool) throws(JSONError) -> String? {
         guard try hasNext(&isFirst, closing: "}") else { return nil }
         let name = try string()
@@ -72,7 +72,7 @@ struct JSONScanner {
         try descend()
     }
 
-    /// Whether an element comes next; the array's end is taken.
+    /// Returns whether an element comes next; consumes the end of the array.
     mutating func nextElement(_ isFirst: inout Bool) throws(JSONError) -> Bool {
         try hasNext(&isFirst, closing: "]")
     }
@@ -91,7 +91,7 @@ struct JSONScanner {
         depthLeft -= 1
     }
 
-    /// Passes over one value of any kind.
+    /// Skips one value of any kind.
     mutating func skip() throws(JSONError) {
         var isFirst = true
         switch peek() {
@@ -116,7 +116,7 @@ struct JSONScanner {
         return false
     }
 
-    /// The text of a number, which has JSON's form.
+    /// Returns the text of a number in JSON's format.
     mutating func number() throws(JSONError) -> Substring {
         _ = peek()
         let start = offset
@@ -156,7 +156,7 @@ struct JSONScanner {
         return string
     }
 
-    /// Takes one byte of a string, or one escape.
+    /// Consumes one byte or one escape of a string.
     private mutating func unescaped(into bytes: inout ArraySlice<UInt8>) throws(JSONError) {
         let first = byte()
         guard first >= 0x20 else { throw error(.syntax) }
@@ -179,7 +179,7 @@ struct JSONScanner {
         }
     }
 
-    /// The four hexadecimal digits after `\u`, and those of the other half of a surrogate pair.
+    /// Reads the four hexadecimal digits after `\u`, and those of the other half of a surrogate pair.
     private mutating func escapedScalar() throws(JSONError) -> String {
         let unit = try hexadecimal()
         if let scalar = Unicode.Scalar(unit) { return String(scalar) }

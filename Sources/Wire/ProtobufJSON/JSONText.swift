@@ -1,4 +1,4 @@
-/// Text as JSON writes it (RFC 8259, section 7).
+/// Escaping of JSON strings (RFC 8259, section 7).
 package enum JSONText {
     package static func quote(_ text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))

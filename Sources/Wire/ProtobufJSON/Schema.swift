@@ -2,13 +2,14 @@ import Protobuf
 
 /// The messages and enums of a set of `.proto` files, read from their embedded descriptors.
 ///
-/// It is what lets the JSON mapping work on encoded bytes: no generated type carries code for JSON.
+/// With it, the JSON mapping works on encoded bytes, and no generated type contains code for JSON.
 public struct Schema: Sendable {
-    /// By full name without a leading dot, e.g. `archebase.auth.v1.User`.
+    /// The messages by full name without a leading dot, e.g. `archebase.auth.v1.User`.
     public let messages: [String: MessageSchema]
-    let enums: [String: EnumSchema]
+    /// By full name without a leading dot.
+    package let enums: [String: EnumSchema]
 
-    /// - Throws: when the bytes of a descriptor are no FileDescriptorProto.
+    /// - Throws: if the bytes of a descriptor are not a FileDescriptorProto.
     public init(_ files: [FileDescriptor]) throws(DecodingError) {
         var messages: [String: MessageSchema] = [:]
         var enums: [String: EnumSchema] = [:]
@@ -37,7 +38,7 @@ public struct Schema: Sendable {
 /// One message type.
 public struct MessageSchema: Sendable {
     public let fullName: String
-    /// In ascending order of their numbers.
+    /// The fields in ascending order of their numbers.
     public let fields: [FieldSchema]
     private let indexByNumber: [UInt32: Int]
     private let indexByName: [String: Int]
@@ -53,16 +54,19 @@ public struct MessageSchema: Sendable {
             byNumber[field.number] = index
             byName[field.name] = index
         }
-        // Where one field's JSON name is the other's own, the JSON name has it.
+        // If a field's JSON name equals another field's name, it denotes the field with the JSON name.
         for (index, field) in fields.enumerated() { byName[field.jsonName] = index }
         indexByNumber = byNumber
         indexByName = byName
     }
 
-    func index(ofNumber number: UInt32) -> Int? { indexByNumber[number] }
+    package func index(ofNumber number: UInt32) -> Int? { indexByNumber[number] }
 
-    /// - Parameter name: as in the file, or as in JSON.
-    func index(ofName name: String) -> Int? { indexByName[name] }
+    /// - Parameter name: the name in the `.proto` file or in JSON.
+    package func index(ofName name: String) -> Int? { indexByName[name] }
+
+    /// - Parameter name: the name in the `.proto` file or in JSON.
+    package func field(_ name: String) -> FieldSchema? { indexByName[name].map { fields[$0] } }
 }
 
 /// One field of a message type.
@@ -78,12 +82,12 @@ public struct FieldSchema: Sendable {
     /// The full name of the message or enum, without a leading dot; empty for the other kinds.
     public let typeName: String
     public let isRepeated: Bool
-    /// A map: `typeName` is its entry message, with the key as field 1 and the value as field 2.
+    /// Whether the field is a map: `typeName` is its entry message, with the key as field 1 and the value as field 2.
     public let isMap: Bool
     public let isPacked: Bool
-    /// The index of the oneof that it belongs to.
+    /// The index of the oneof that contains the field.
     public let oneof: Int32?
-    /// Whether being set to the initial value differs from not being set.
+    /// Whether a field set to its initial value differs from one that is not set.
     public let hasPresence: Bool
 
     init(_ field: FieldDescriptorProto, mapEntries: Set<String>, isProto3: Bool) {
@@ -100,7 +104,7 @@ public struct FieldSchema: Sendable {
     }
 
     /// The tag of one value of the field.
-    var tag: UInt32 { number << 3 | kind.wireType }
+    package var tag: UInt32 { number << 3 | kind.wireType }
 }
 
 extension FieldSchema.Kind {
@@ -129,7 +133,9 @@ extension FieldSchema.Kind {
 }
 
 /// One enum type.
-struct EnumSchema: Sendable {
+package struct EnumSchema: Sendable {
+    /// The names of all values, in the order of the file.
+    package let valueNames: [String]
     private let names: [Int32: String]
     private let numbers: [String: Int32]
 
@@ -138,10 +144,11 @@ struct EnumSchema: Sendable {
         var numbers: [String: Int32] = [:]
         for value in descriptor.value {
             guard let name = value.name, let number = value.number else { continue }
-            // Of aliases the first is the name.
+            // The first of several aliases is the name.
             if names[number] == nil { names[number] = name }
             numbers[name] = number
         }
+        valueNames = descriptor.value.compactMap(\.name)
         self.names = names
         self.numbers = numbers
     }

@@ -1,10 +1,10 @@
 import Basics
 
-/// The text of Timestamp (RFC 3339) and Duration (decimal seconds).
+/// The text formats of Timestamp (RFC 3339) and Duration (decimal seconds).
 enum TimeText {
     /// 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
     static let timestampSeconds: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
-    /// About 10,000 years either way.
+    /// About 10,000 years in either direction.
     static let durationSeconds: ClosedRange<Int64> = -315_576_000_000...315_576_000_000
 
     static func timestamp(seconds: Int64, nanos: Int32) -> String? {
@@ -19,7 +19,7 @@ enum TimeText {
     }
 
     static func parseTimestamp(_ text: String) -> (seconds: Int64, nanos: Int32)? {
-        // Upper-case letters and at most nine digits of a fraction, stricter than RFC 3339.
+        // Stricter than RFC 3339: upper-case letters and at most nine digits of a fraction.
         guard !text.utf8.contains(where: { $0 == UInt8(ascii: "t") || $0 == UInt8(ascii: "z") }),
             text.utf8.drop(while: { $0 != UInt8(ascii: ".") }).dropFirst().prefix(while: { $0.isASCIIDigit }).count
                 <= 9,

@@ -1,6 +1,6 @@
 import Protobuf
 
-/// The messages whose JSON form is their own.
+/// The message types with a JSON form of their own.
 ///
 /// Source: protobuf "ProtoJSON Format", table of types.
 enum WellKnownType: String {
@@ -23,7 +23,7 @@ enum WellKnownType: String {
 
     static let nullValue = "google.protobuf.NullValue"
 
-    /// What a wrapper wraps, in its field 1.
+    /// The type of field 1 of a wrapper; `nil` for other messages.
     var wrapped: FieldSchema.Kind? {
         switch self {
         case .doubleValue: .double
@@ -39,7 +39,7 @@ enum WellKnownType: String {
         }
     }
 
-    /// The full name in an `Any`'s type URL: what follows the last slash.
+    /// Returns the full name in an `Any`'s type URL: the part after the last slash.
     static func name(ofTypeURL url: String) -> String? {
         guard let slash = url.lastIndex(of: "/") else { return nil }
         let name = url[url.index(after: slash)...]

@@ -1,6 +1,7 @@
-/// The formats of the wire under one name: protobuf and its JSON, HTTP/2 sessions, and the framings of gRPC, gRPC-Web and
-/// Connect. Nothing here touches a socket, a file or a clock.
+/// All wire formats in one module: protobuf and its JSON mapping, HTTP/2 sessions, the framings of gRPC, gRPC-Web and Connect, and
+/// the paths and forms of REST. The code uses no sockets, files or clocks.
 @_exported import GRPCWire
 @_exported import HTTP2
 @_exported import Protobuf
 @_exported import ProtobufJSON
+@_exported import REST

@@ -1,6 +1,6 @@
-// A clock that is wrong: preloaded into a process (LD_PRELOAD). CLOCK_AHEAD: the wall clock is ahead by so many seconds.
-// CLOCK_CONTROL: a file of two 64-bit numbers that may change at any time: so many seconds are added to the wall clock, and
-// to the time since boot.
+// A wrong clock: preloaded into a process (LD_PRELOAD). CLOCK_AHEAD: the number of seconds by which the wall clock is ahead.
+// CLOCK_CONTROL: a file of two 64-bit numbers that may change at any time: the seconds that are added to the wall clock, and to the
+// time since boot.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

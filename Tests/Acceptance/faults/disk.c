@@ -1,6 +1,6 @@
-// What a disk would hold if its power went now: a folder FAULTS_JOURNAL on the file system of FAULTS_ROOT. It outlives
-// the process, as a page cache does, so that several processes can follow each other before the power goes;
-// `Faults.cut_power` of support/faults.py then makes the files equal to it.
+// A model of the disk's contents after a power cut: a folder FAULTS_JOURNAL on the file system of FAULTS_ROOT. It outlives the
+// process, like a page cache, so that several processes can run one after the other before the power cut; `Faults.cut_power` of
+// support/faults.py then makes the files equal to it.
 //
 //   disk/INODE           the bytes and the length that the disk has, from the first change of the file on
 //   dirty/INODE          one byte for each page of the file: CLEAN, DIRTY, LOST
@@ -8,8 +8,8 @@
 //   names/FOLDER/NAME    a link to the inode that the disk has under that name, 0 = none; until the folder is synced
 //   inodes/INODE         the file itself: removed names can come back, and no other file gets its inode's number
 //
-// A sync that fails leaves the page cache as it is and marks its pages clean, as Linux does: a later sync, of whatever
-// process, succeeds without them, and they are LOST until they are written again.
+// A failing sync leaves the page cache unchanged and marks its pages clean, like Linux: a later sync, by any process, succeeds
+// without them, and they are LOST until they are written again.
 
 #include "faults.h"
 
@@ -34,7 +34,7 @@ void disk_lock(void) { pthread_mutex_lock(&lock); }
 
 void disk_unlock(void) { pthread_mutex_unlock(&lock); }
 
-// A model that is wrong must not look like a gateway that is right.
+// An error in the model must not look like a correct gateway.
 static void require(int holds, const char *what) {
     if (holds) return;
     fprintf(stderr, "faults: %s: %s\n", what, strerror(errno));
@@ -65,7 +65,7 @@ static int for_reading(int descriptor, char buffer[PAGE]) {
     return own;
 }
 
-// Aligned, for files that are read past the page cache.
+// Aligned, for files that are read without the page cache.
 static char buffer[BATCH * PAGE] __attribute__((aligned(PAGE)));
 
 static void copy(int source, int target, off_t offset, size_t length) {
@@ -80,7 +80,7 @@ static void copy(int source, int target, off_t offset, size_t length) {
     }
 }
 
-// Before the first change of a file that was there before: the disk has what it holds.
+// Called before the first change of an existing file: the disk has its contents.
 static void keep_bytes(int descriptor, const struct stat *status) {
     char path[PATH_MAX], fresh[PATH_MAX + 8], link[64];
     entry(path, "disk", status->st_ino);
@@ -99,7 +99,7 @@ static void keep_bytes(int descriptor, const struct stat *status) {
     require(REAL(rename)(fresh, path) == 0, "name a file of the disk's bytes");
 }
 
-// Pages from `start` up to `end`.
+// The pages from `start` up to `end`.
 static void mark_dirty(ino_t inode, off_t start, off_t end) {
     char path[PATH_MAX];
     entry(path, "dirty", inode);
@@ -123,7 +123,7 @@ static void change(int descriptor, const struct stat *status, off_t start, off_t
 void disk_before_change(int descriptor, off_t offset, size_t length) {
     struct stat status;
     if (length == 0 || REAL(fstat)(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return;
-    // What lies between the end and a write behind it is zeros, and new as well.
+    // The space between the end and a later write consists of zeros, and is new as well.
     change(descriptor, &status, offset < status.st_size ? offset : status.st_size, offset + (off_t)length);
 }
 
@@ -145,7 +145,7 @@ void disk_before_mode(int descriptor) {
     require(symlink(mode, path) == 0 || errno == EEXIST, "keep a mode");
 }
 
-// The folder of a name's entry below `names`; -1 where there is no such folder.
+// The folder of a name's entry below `names`; -1 if there is no such folder.
 static int names_of(const char *path, char names[PATH_MAX], int is_made) {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -162,7 +162,7 @@ void disk_before_name(const char *path) {
     struct stat status;
     if (names_of(path, names, 1) != 0) return;
     if (REAL(lstat)(path, &status) == 0) {
-        // Folders are made and never renamed or removed.
+        // Folders are created, but never renamed or removed.
         if (!S_ISREG(status.st_mode)) return;
         snprintf(inode, sizeof inode, "%llu", (unsigned long long)status.st_ino);
         hold(path, status.st_ino);
@@ -201,7 +201,7 @@ static void own_name_is_durable(int descriptor) {
     REAL(unlink)(kept);
 }
 
-// Moves what is dirty to the disk's file, or marks it as lost.
+// Writes dirty pages to the disk's file, or marks them as lost.
 static void bytes_are_synced(int descriptor, const struct stat *status, int has_failed) {
     char path[PATH_MAX];
     struct stat marked;
@@ -244,7 +244,7 @@ void disk_after_sync(int descriptor, int has_failed, int with_mode) {
     char mode[PATH_MAX];
     if (REAL(fstat)(descriptor, &status) != 0) return;
     if (S_ISDIR(status.st_mode)) {
-        // Where it failed, the next one syncs the names, too: they are the file system's own, not cached pages.
+        // If it failed, the next one syncs the names, too: they belong to the file system, and are not cached pages.
         if (!has_failed) names_are_durable(status.st_ino);
         return;
     }

@@ -1,5 +1,5 @@
-// A disk that fails: preloaded into a gateway (LD_PRELOAD), steered by a page of memory that the test shares with it.
-// Only what happens below FAULTS_ROOT counts. disk.c keeps what the disk holds.
+// A failing disk: preloaded into a gateway (LD_PRELOAD), controlled by a page of memory that is shared with the test. Only calls
+// below FAULTS_ROOT count. disk.c models the contents of the disk.
 
 #include "faults.h"
 
@@ -39,7 +39,7 @@ static int is_below(const char *path) {
     return control && strncmp(path, root, root_length) == 0 && (path[root_length] == '/' || path[root_length] == 0);
 }
 
-// A descriptor's path; empty where it has none.
+// A descriptor's path; empty if it has none.
 static void path_of(int descriptor, char path[PATH_MAX]) {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
@@ -53,7 +53,7 @@ static int is_watched(int descriptor, char path[PATH_MAX]) {
     return is_below(path);
 }
 
-// The path of a name in a folder that is held open, or below /proc/self/fd, or a whole one.
+// The path of a name in an open folder, or below /proc/self/fd, or an absolute one.
 static void resolve(int at, const char *path, char full[PATH_MAX]) {
     static const char held[] = "/proc/self/fd/";
     char folder[PATH_MAX];
@@ -68,10 +68,10 @@ static void resolve(int at, const char *path, char full[PATH_MAX]) {
     }
 }
 
-// Whether calls of that kind are counted at all; saves the others the look at their path.
+// Whether calls of that kind are counted at all; avoids looking up their path.
 static int is_armed(int kind) { return control && __atomic_load_n(&control->kinds, __ATOMIC_SEQ_CST) & kind; }
 
-// Whether this call is one that is to fail.
+// Whether this call has to fail.
 static int fails(int kind, const char *path) {
     if (!is_armed(kind) || (control->path[0] && !strstr(path, control->path))) return 0;
     int64_t count = __atomic_add_fetch(&control->counted, 1, __ATOMIC_SEQ_CST);
@@ -95,7 +95,7 @@ static int fails_at(int kind, int at, const char *path) {
     return is_below(full) && fails(kind, full);
 }
 
-// Evaluates `call` between what the model does before and after it.
+// Evaluates `call` between the model's steps before and after it.
 #define MODELLED(before, call, after)                                                                                  \
     ({                                                                                                                 \
         int is_kept = control->journal != 0;                                                                           \
@@ -119,7 +119,7 @@ static int opened(int at, const char *path, int flags, mode_t mode) {
     if (!is_below(full)) return real(at, path, flags, mode);
     if (fails(OPEN, full)) return -1;
     if (!(flags & (O_CREAT | O_TRUNC))) return real(at, path, flags, mode);
-    // Cut only once the model knows what was there.
+    // Truncated only after the model has recorded the earlier contents.
     int is_new = 0, is_cut = flags & O_TRUNC && !(flags & O_EXCL);
     if (control->journal && is_cut) flags &= ~O_TRUNC;
     int descriptor = MODELLED(
@@ -172,7 +172,7 @@ static size_t total(const struct iovec *pieces, int count) {
     return length;
 }
 
-// Where `write` writes.
+// The position at which `write` writes.
 static off_t position(int descriptor) {
     struct stat status;
     if (fcntl(descriptor, F_GETFL) & O_APPEND && REAL(fstat)(descriptor, &status) == 0) return status.st_size;
@@ -227,7 +227,7 @@ int chmod(const char *path, mode_t mode) {
     return changed;
 }
 
-// Syncing. Where the model keeps the disk, the kernel's own sync would only cost time.
+// Syncing. With the model of the disk, the kernel's own sync would only cost time.
 
 static int synced(int descriptor, int (*real)(int), int with_mode) {
     char path[PATH_MAX];
@@ -272,7 +272,7 @@ int rename(const char *old, const char *new) { return renameat(AT_FDCWD, old, AT
 int mkdirat(int at, const char *path, mode_t mode) {
     char full[PATH_MAX];
     resolve(at, path, full);
-    // The name of the root itself is not modelled.
+    // The name of the root itself is not modeled.
     if (!is_below(full) || !full[root_length]) return REAL(mkdirat)(at, path, mode);
     if (fails(MKDIR, full)) return -1;
     return MODELLED(disk_before_name(full), REAL(mkdirat)(at, path, mode), );

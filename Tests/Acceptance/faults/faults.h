@@ -1,4 +1,4 @@
-// What the interposed calls (faults.c) and the model of the disk (disk.c) share.
+// The shared declarations of the interposed calls (faults.c) and the model of the disk (disk.c).
 
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// Kinds of calls that can fail. The same values in support/faults.py.
+// The kinds of calls that can fail. The same values are in support/faults.py.
 enum {
     WRITE = 1,
     SYNC = 2,
@@ -20,10 +20,10 @@ enum {
     MKDIR = 256
 };
 
-// What happens at the chosen call.
+// The effect on the chosen call.
 enum { FAIL = 0, KILL = 1 };
 
-// The page of memory shared with the test. The same order in support/faults.py.
+// The page of memory shared with the test. The same order is in support/faults.py.
 struct control {
     int64_t kinds;   // which calls are counted
     int64_t number;  // the call that fails, from 1; 0 = none
@@ -40,7 +40,7 @@ struct control {
 
 extern struct control *control;
 
-// The function of the C library that an interposed one stands before.
+// The C library's function behind an interposed one.
 #define REAL(name)                                                                                                     \
     ({                                                                                                                 \
         static __typeof__(&name) real;                                                                                 \
@@ -48,8 +48,8 @@ extern struct control *control;
         real;                                                                                                          \
     })
 
-// The model of the disk. Each of these is called with the lock held, and so is the call that it announces: a sync must
-// not see half of a change.
+// The model of the disk. Each of these functions is called with the lock held during the announced call, too: a sync must not see
+// half of a change.
 int disk_begin(const char *journal);
 void disk_lock(void);
 void disk_unlock(void);

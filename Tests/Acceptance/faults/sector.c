@@ -1,5 +1,5 @@
-// A bad sector: preloaded (LD_PRELOAD), every read of the file with the inode SECTOR_INODE that comes to its byte
-// SECTOR_OFFSET fails with the errno SECTOR_ERROR.
+// A bad sector: preloaded (LD_PRELOAD), every read of the file with the inode SECTOR_INODE that includes the byte SECTOR_OFFSET
+// fails with the errno SECTOR_ERROR.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-"""Those who are served while somebody else attacks: a device that uploads, and a user who lists."""
+"""Clients that have to be served during an attack: a device that uploads, and a user who lists."""
 
 import time
 
@@ -6,7 +6,7 @@ from .gateway import Gateway
 from .parties import Fleet, User
 from .uploads import Upload, content
 
-#: Small enough that the disk's time says little, large enough to be a body.
+#: Small enough that the disk hardly affects the time, but with a real body.
 SIZE = 64 * 1024
 
 
@@ -17,12 +17,12 @@ class Bystanders:
         self.gateway = gateway
         self.user = user
         self.device = Fleet.create(user).uploader()
-        #: Seconds that each call took, in order.
+        #: The duration of each call in seconds, in order.
         self.timings: list[float] = []
         self._data = content(SIZE)
 
     def serve(self, rounds: int = 3) -> None:
-        """Uploads a file and lists, so many times; the first call that fails is raised."""
+        """Uploads a file and lists, `rounds` times; raises the first failure."""
         for _ in range(rounds):
             upload = self._timed(lambda: Upload.create(self.device))
             self._timed(lambda: upload.put(self._data))
@@ -31,17 +31,17 @@ class Bystanders:
             assert listed.objects
 
     def serve_for(self, seconds: float) -> None:
-        """The same again and again, for as long."""
+        """Repeats this for a number of seconds."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.serve(rounds=1)
 
     def reconnect(self) -> None:
-        """Has the next calls open connections of their own."""
+        """Makes the next calls open new connections."""
         self.gateway.forget_channels()
 
     def percentile(self, share: float) -> float:
-        """Of all that calls took, in milliseconds."""
+        """Returns a percentile of all durations, in milliseconds."""
         return 1000 * sorted(self.timings)[min(len(self.timings) - 1, int(len(self.timings) * share))]
 
     def _timed(self, call):

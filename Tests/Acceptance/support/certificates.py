@@ -1,4 +1,4 @@
-"""Certificates for the servers under test, signed by authorities that are made for them."""
+"""Certificates for the servers under test, signed by temporary authorities."""
 
 import datetime
 import ipaddress
@@ -24,13 +24,13 @@ class Authority:
         return self.certificate.public_bytes(serialization.Encoding.PEM)
 
     def client_context(self) -> ssl.SSLContext:
-        """For a client that speaks h2 with a server whose certificate is from here."""
+        """Returns the context for a client that uses h2 and trusts this authority."""
         context = ssl.create_default_context(cafile=self.path)
         context.set_alpn_protocols(["h2"])
         return context
 
     def issue(self, name: str, addresses: tuple[str, ...] = ()):
-        """A certificate for localhost (and addresses) and its key, as two files that are replaced."""
+        """Issues a certificate for localhost (and addresses) and its key, and writes both files, replacing earlier ones."""
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = self._sign(name, key.public_key(), self.certificate.subject.rfc4514_string()[3:], addresses)
         certificate_path, key_path = self.directory / "server.pem", self.directory / "server.key"

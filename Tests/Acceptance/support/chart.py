@@ -1,4 +1,4 @@
-"""Line charts as SVG, drawn here: what a report shows of a run."""
+"""Line charts as SVG, for the report of a run."""
 
 from dataclasses import dataclass
 from html import escape
@@ -9,7 +9,7 @@ COLORS = ("#1f6feb", "#d1242f", "#1a7f37", "#8250df", "#9a6700", "#0a7ea4", "#bf
 
 @dataclass
 class Chart:
-    """`lines` maps a name to points (seconds, value)."""
+    """A chart; `lines` maps a name to points (seconds, value)."""
 
     title: str
     unit: str
@@ -41,7 +41,7 @@ class Chart:
 
 
 def svg(charts: list[Chart]) -> str:
-    """The charts under each other, as one document."""
+    """Returns the charts, one below the other, as one document."""
     body = "\n".join(chart.draw(index * HEIGHT) for index, chart in enumerate(charts))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT * len(charts)}" '

@@ -1,4 +1,4 @@
-"""The gateway's own client: `data-gateway upload` and its neighbours, as a device and as a user run them."""
+"""The gateway's own client: `data-gateway upload` and related commands, used like by a device and by a user."""
 
 import json
 import os
@@ -17,7 +17,7 @@ TIMEOUT = 120
 
 
 class Network:
-    """A gateway, and a proxy before each listener that a device speaks to; what it issues leads through them."""
+    """A gateway with a proxy before each listener for devices; issued addresses are those of the proxies."""
 
     def __init__(self, gateway_with, config: dict | None = None):
         self.auth, self.rpc, self.device_init = Proxy(), Proxy(), Proxy()
@@ -47,13 +47,13 @@ class Network:
 
 @dataclass
 class Device:
-    """A device's folder, and its programs."""
+    """A device's folder, and its commands."""
 
     binary: Path
     network: Network
     folder: Path
     device_id: str = ""
-    #: Of the endpoints other than auth.
+    #: The scheme of the endpoints other than auth.
     scheme: str = "http"
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -66,12 +66,12 @@ class Device:
         return sorted((self.folder / "uploads").glob("*")) if (self.folder / "uploads").exists() else []
 
     def events(self) -> list[str]:
-        """The kinds of the events in the only journal."""
+        """Returns the kinds of the events in the only journal."""
         (journal,) = self.journals
         return [next(iter(json.loads(line))) for line in journal.read_text().splitlines()]
 
     def copy(self, folder: Path) -> "Device":
-        """The same device's key in a folder of its own."""
+        """Copies the device's key to a folder of its own."""
         folder.mkdir()
         for name in ("archebase-config.json", "archebase-endpoints.json"):
             shutil.copy(self.folder / name, folder / name)
@@ -114,24 +114,24 @@ class Device:
         return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
     def done(self, *arguments) -> str:
-        """The output of a command that must succeed."""
+        """Returns the output of a command that must succeed."""
         result = self.run(*arguments)
         assert result.returncode == OK, (result.returncode, result.stdout, result.stderr)
         return result.stdout
 
     def events_of(self, *arguments) -> list[dict]:
-        """What a command that must succeed says with --json."""
+        """Returns the --json output of a command that must succeed."""
         return [json.loads(line) for line in self.done(*arguments, "--json").splitlines()]
 
     def refused(self, code: int, *arguments) -> str:
-        """The error message of a command that must fail with the exit code."""
+        """Returns the error message of a command that must fail with the exit code."""
         result = self.run(*arguments)
         assert result.returncode == code, (result.returncode, result.stdout, result.stderr)
         return result.stderr
 
 
 class Stage:
-    """A place at which a client is stopped: it waits there until it is killed, or let go."""
+    """A point at which a client is stopped: it waits there until it is killed, or released."""
 
     def __init__(self):
         self._reached, self._gate = threading.Event(), threading.Event()
@@ -147,7 +147,7 @@ class Stage:
         self._gate.set()
 
     def kill(self, client: subprocess.Popen, network: Network) -> None:
-        """Ends the client, as a power cut does, once it is there; the bytes on their way are lost with it."""
+        """Kills the client at that point, like a power cut; bytes in transit are lost."""
         self.wait()
         end(client, signal.SIGKILL)
         for proxy in network.proxies:
@@ -156,13 +156,13 @@ class Stage:
 
 
 def end(client: subprocess.Popen, number: int) -> tuple[str, str]:
-    """Sends the signal, waits for the end, and gives what the client had said."""
+    """Sends the signal, waits for the end, and returns the client's output."""
     client.send_signal(number)
     return client.communicate(timeout=TIMEOUT)
 
 
 class SignedIn:
-    """A user's command line, with a session file of its own."""
+    """The command line of a user, with its own session file."""
 
     def __init__(self, binary: Path, gateway: Gateway, directory: Path):
         self.binary = binary

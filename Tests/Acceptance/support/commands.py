@@ -1,4 +1,4 @@
-"""`data-gateway` as a command, as an operator and as a script use it."""
+"""The `data-gateway` command, used like by an operator and by a script."""
 
 import json
 import os
@@ -10,7 +10,7 @@ OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 
 
 class CommandLine:
-    """Runs `data-gateway` as one user of this machine, with a session file of its own."""
+    """Runs `data-gateway` as one user of this machine, with its own session file."""
 
     def __init__(self, binary, gateway, directory):
         self.binary = binary
@@ -34,13 +34,13 @@ class CommandLine:
         )
 
     def json(self, *arguments: str, input: str = "") -> dict:
-        """What a command that must succeed prints with --json."""
+        """Returns the --json output of a command that must succeed."""
         done = self.run(*arguments, "--json", input=input)
         assert done.returncode == OK, done.stderr
         return json.loads(done.stdout)
 
     def refused(self, code: int, *arguments: str, **options) -> str:
-        """The error message of a command that must fail with the exit code."""
+        """Returns the error message of a command that must fail with the exit code."""
         done = self.run(*arguments, **options)
         assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
         assert done.stderr.strip()
@@ -54,7 +54,7 @@ class CommandLine:
 
 
 def offline(binary, *arguments, code: int = OK, environment: dict[str, str] | None = None) -> dict:
-    """`restore` or `doctor`: what it prints with --json. They read and write whole archives."""
+    """Runs `restore` or `doctor`, which read and write whole archives, and returns the --json output."""
     done = subprocess.run(
         [binary, *map(str, arguments), "--json"],
         capture_output=True,

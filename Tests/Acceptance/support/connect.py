@@ -25,7 +25,7 @@ def client(
     compresses: bool = False,
     authority: Authority | None = None,
 ):
-    """A client of its own; over TLS where an authority is given."""
+    """Makes a client with its own connections; with TLS if an authority is given."""
     pem = authority.pem if authority else None
     base = f"https://localhost:{address.rsplit(':', 1)[1]}" if authority else f"http://{address}"
     with (
@@ -43,7 +43,7 @@ def client(
 
 
 def method(service: str, name: str, takes, gives, kind: StreamType = StreamType.UNARY, is_safe: bool = False):
-    """What generated code would say of a method."""
+    """Returns the description of a method as in generated code."""
     level = IdempotencyLevel.NO_SIDE_EFFECTS if is_safe else IdempotencyLevel.UNKNOWN
     return MethodInfo(
         name=name, service_name=service, input=takes, output=gives, idempotency_level=level, stream_type=kind

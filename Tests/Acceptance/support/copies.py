@@ -1,4 +1,4 @@
-"""Copy jobs, and places that they can go to."""
+"""Copy jobs, and destinations for them."""
 
 import socket
 import subprocess
@@ -34,7 +34,7 @@ class Copies:
         return status.removeprefix("COPY_JOB_STATUS_")
 
     def finished(self, job_id: str, seconds: float = 60):
-        """The job once it has finished."""
+        """Waits until the job has finished, and returns it."""
         eventually(lambda: self.status(job_id) in FINISHED, seconds)
         return self.job(job_id)
 
@@ -63,7 +63,7 @@ def free_port() -> int:
 
 @dataclass
 class Moto:
-    """moto's S3, as a process."""
+    """moto's S3 server, as a process."""
 
     port: int = field(default_factory=free_port)
 
@@ -95,7 +95,7 @@ class Moto:
 
 
 def secret_file(directory: Path, secret: str) -> str:
-    """The path of a new file that holds it."""
+    """Writes a secret to a new file, and returns the path."""
     path = directory / f"secret-{len(list(directory.glob('secret-*')))}"
     path.write_text(secret + "\n")
     path.chmod(0o600)

@@ -1,4 +1,4 @@
-"""What each of the ten calls costs: measured, kept in `counters.txt`, and compared with it."""
+"""The costs of the ten calls: measured, recorded in `counters.txt`, and compared with it."""
 
 import statistics
 import tempfile
@@ -11,8 +11,8 @@ from support.gateway import Gateway
 
 FILE = Path(__file__).resolve().parents[1] / "counters.txt"
 COLUMNS = ("allocations", "statements", "system calls")
-#: Of allocations and system calls; statements are the same each time. Identifiers and signatures, which are random, decide
-#: how many pages of the database a change touches, and how many characters of a URL are escaped.
+#: The tolerance for allocations and system calls; statements are the same each time. Identifiers and signatures are
+#: random, and affect how many pages of the database a change touches, and how many characters of a URL are escaped.
 TOLERANCE, LEAST_TOLERANCE = 0.01, 2
 
 _HEADING = """\
@@ -24,7 +24,7 @@ _HEADING = """\
 
 @dataclass(frozen=True)
 class Cost:
-    """One call's. The fields are in the order of `COLUMNS`."""
+    """The cost of one call. The fields are in the order of `COLUMNS`."""
 
     allocations: int
     statements: int
@@ -32,7 +32,7 @@ class Cost:
 
     @classmethod
     def of(cls, calls: list[Counts]) -> "Cost":
-        """The median call's."""
+        """Returns the cost of the median call."""
         return cls(
             statistics.median_low(call.allocations for call in calls),
             statistics.median_low(len(call.statements) for call in calls),
@@ -40,12 +40,12 @@ class Cost:
         )
 
 
-#: The name of a call → its cost; in the order in which they are made.
+#: The costs by name of the call, in the order of the calls.
 Table = dict[str, Cost]
 
 
 def measure(binary: Path, stubs) -> dict[str, list[Counts]]:
-    """Starts a gateway, makes the ten calls, and gives what each of those cost that count."""
+    """Starts a gateway, makes the ten calls, and returns the costs of the counted ones."""
     measured = {}
     with tempfile.TemporaryDirectory(prefix="data-gateway-counters-") as directory:
         counters = Counters(binary.with_name("libcounters.so"), Path(directory, "counters"))
@@ -71,24 +71,24 @@ def table(measured: dict[str, list[Counts]]) -> Table:
 
 
 def read() -> Table:
-    """The recorded table."""
+    """Reads the recorded table."""
     lines = [line.split() for line in FILE.read_text().splitlines() if line and not line.startswith("#")]
     return {name: Cost(*map(int, values)) for name, *values in lines}
 
 
 def write(costs: Table) -> None:
-    """Records the table."""
+    """Writes the table."""
     FILE.write_text(_HEADING.format(counted=ten_calls.COUNTED, warm_up=ten_calls.WARM_UP) + text(costs))
 
 
 def text(costs: Table) -> str:
-    """The table, a line for each call."""
+    """Returns the table as text, with a line for each call."""
     rows = [_row("# call", COLUMNS, 14), *(_row(name, astuple(cost), 14) for name, cost in costs.items())]
     return "".join(f"{row}\n" for row in rows)
 
 
 def changes(before: Table, after: Table) -> str:
-    """The rows that differ by more than the tolerance, as a table of old → new numbers; empty where there are none."""
+    """Returns the rows that differ by more than the tolerance, with old → new numbers; empty if there are none."""
     rows = []
     for name in dict.fromkeys((*before, *after)):
         old, new = (astuple(costs[name]) if name in costs else None for costs in (before, after))

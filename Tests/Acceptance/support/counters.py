@@ -1,6 +1,6 @@
 """A process whose allocations, database statements and system calls are counted.
 
-The first two by a library that is preloaded (`Tests/Counters`), the system calls by strace.
+A preloaded library (`Tests/Counters`) counts the first two, strace the system calls.
 """
 
 import re
@@ -12,31 +12,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-#: The order of `struct counters`.
+#: The order of the fields in `struct counters`.
 _HEAD = struct.Struct("=QQ")
-#: The SQL of one call, many times over; no block of the disk is taken for what is not written.
+#: Space for the SQL of one call, many times over; unused space takes no blocks on the disk.
 _TEXTS = 64 * 1024 * 1024
-#: System calls that are not counted. How often threads wait for each other is a matter of timing, and no work of the
-#: process; the allocator asks the kernel for memory now and then, whatever the call.
+#: The system calls that are not counted: how often threads wait for each other depends on timing and is not work of
+#: the process, and the allocator requests memory from the kernel now and then, whatever the call.
 LEFT_OUT = (
     "futex", "sched_yield", "epoll_wait", "epoll_pwait", "poll", "ppoll", "select", "restart_syscall",
     "nanosleep", "clock_nanosleep", "brk", "mmap", "munmap", "mprotect", "madvise",
 )  # fmt: skip
-#: The line of strace's that begins a call; where another thread's comes in between, the call has a second line. Not those
-#: on standard error, where lines of the log are written together, nor on event descriptors, by which threads are woken.
+#: A line of strace that begins a call; if another thread's line interrupts it, the call has a second line. Calls on
+#: standard error, where log lines are written together, and on event descriptors, which wake threads, are not
+#: counted.
 _SYSTEM_CALL = re.compile(rb"^\d+ +(\w+)\((?!2<|\d+<anon_inode:\[eventfd\]>)", re.MULTILINE)
-#: A process that is still busy after this many seconds never rests.
+#: A process that is still busy after this many seconds will not come to rest.
 _REST_TIMEOUT = 30
 
 
 def objection() -> str:
-    """Why strace cannot trace a process of this machine; empty where it can."""
+    """Returns the reason why strace cannot trace a process of this machine; empty if it can."""
     tried = subprocess.run(["strace", "-f", "-o", "/dev/null", "true"], capture_output=True, text=True, timeout=60)
     return tried.stderr.strip() if tried.returncode else ""
 
 
 def rest(process: int, counted: Callable = lambda: None) -> None:
-    """Waits until every thread of the process waits for something, twice, and nothing was `counted` in between."""
+    """Waits until twice in succession every thread of the process is waiting, and `counted` is unchanged in between."""
     deadline, before = time.monotonic() + _REST_TIMEOUT, None
     while (now := (_is_resting(process), counted())) != before or not now[0]:
         assert time.monotonic() < deadline, f"process {process} does not rest"
@@ -49,7 +50,7 @@ def _is_resting(process: int) -> bool:
             state = (thread / "stat").read_text().rpartition(")")[2].split()[0]
         except (FileNotFoundError, ProcessLookupError):
             return False
-        # One that a debugger has stopped, such as strace, is in state t.
+        # A process stopped by a debugger such as strace is in state t.
         if state != "S":
             return False
     return True
@@ -57,21 +58,21 @@ def _is_resting(process: int) -> bool:
 
 @dataclass(frozen=True)
 class Counts:
-    """What a process did between two moments of rest."""
+    """The work of a process between two moments of rest."""
 
     allocations: int
-    #: The SQL of each run, in order.
+    #: The SQL of each statement, in order.
     statements: tuple[str, ...]
-    #: How many of each name.
+    #: The number of calls by name.
     system_calls: Counter
 
 
 class Counters:
-    """The counters of one process: start it behind `wrapper`, and set `process` to its id.
+    """The counters of one process. Start it with `wrapper`, and set `process` to its id.
 
-    Started with `environment` instead, it has no strace beside it: only `allocations` are counted then.
+    Started with `environment` instead, it runs without strace, and only `allocations` are counted.
 
-    directory: for the files of the counters; it is made.
+    directory: the folder for the counters' files; it is created.
     """
 
     def __init__(self, library: Path, directory: Path):
@@ -86,27 +87,29 @@ class Counters:
         self.environment = {
             "LD_PRELOAD": str(library),
             "COUNTERS_FILE": str(self._page),
-            # The order of sets, and with it how often they grow, would differ from process to process.
+            # Otherwise the order of sets, and with it how often they grow, would differ between processes.
             "SWIFT_DETERMINISTIC_HASHING": "1",
         }
 
     @property
     def allocations(self) -> int:
-        """Of the process so far."""
+        """The allocations of the process so far."""
         return self._head()[0]
 
     @property
     def wrapper(self) -> list[str]:
-        """strace beside the process, which stays this one's child; stops it at the calls that are counted only."""
+        """The command for running strace beside the process, which stays a child of this one and is stopped only at
+        counted calls.
+        """
         left_out = ",".join(LEFT_OUT)
         command = ["strace", "-D", "-f", "-qq", "-y", "--seccomp-bpf", "-e", "signal=none", "-e", f"trace=!{left_out}"]
-        # The counting library is for the process alone.
+        # Only the process gets the counting library.
         for name, value in self.environment.items():
             command += ["-E", f"{name}={value}"]
         return [*command, "-o", str(self._trace)]
 
     def count(self, call) -> tuple[Counts, object]:
-        """What the process did from one rest to the next while `call` ran, and what `call` returned."""
+        """Returns the work of the process between two moments of rest while `call` ran, and the result of `call`."""
         self._counts_since_last()
         result = call()
         return self._counts_since_last(), result

@@ -1,4 +1,4 @@
-"""The echo server of the benchmarks, in a process of its own, and the allocations that its calls make."""
+"""The echo server of the benchmarks in a process of its own, and the number of allocations of its calls."""
 
 import json
 import os
@@ -17,7 +17,7 @@ MESSAGE = b"\0" + (2 + len(TEXT)).to_bytes(4, "big") + b"\x0a" + bytes([len(TEXT
 
 
 class EchoServer:
-    """Any program that says the ready line: ours, or a peer's."""
+    """Any program that prints the ready line: the gateway's or another implementation's."""
 
     def __init__(self, *command: str | Path, environment: dict[str, str] | None = None):
         self.process = subprocess.Popen(
@@ -46,7 +46,9 @@ class EchoServer:
 
 
 def allocations_per_call(binary: Path, directory: Path, warm_up: int = 200, calls: int = 1000) -> float:
-    """Of call after call on one connection: each a read and a write. directory: for the counters' files; it is made."""
+    """Returns the allocations of sequential calls on one connection, each with one read and one write. directory: the
+    folder for the counters' files; it is created.
+    """
     counters = Counters(binary.with_name("libcounters.so"), directory)
     with EchoServer(binary, environment=counters.environment) as server, UnaryChannel(server.address) as channel:
 

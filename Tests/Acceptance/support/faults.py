@@ -1,6 +1,7 @@
-"""A gateway whose disk can be made to fail, and whose power can be cut: faults/faults.c, preloaded and steered.
+"""A gateway with injected disk faults and power cuts (faults/faults.c, preloaded and controlled by the test).
 
-A process whose clock is wrong, or is set while it runs: faults/clock.c. A file that the disk cannot read: faults/sector.c.
+Also a process whose clock is wrong or is set while it runs (faults/clock.c), and a file that the disk cannot read
+(faults/sector.c).
 """
 
 import errno
@@ -16,7 +17,7 @@ from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[1] / "faults"
 
-#: Kinds of calls.
+#: The kinds of calls.
 WRITE, SYNC, OPEN, READ, LIST, STAT, UNLINK, RENAME, MKDIR = (1 << bit for bit in range(9))
 NAMES = {
     WRITE: "write",
@@ -29,7 +30,7 @@ NAMES = {
     RENAME: "rename",
     MKDIR: "mkdir",
 }
-#: Each way in which one call fails: its kind, and what the kernel says.
+#: The failures of one call: its kind, and the kernel's error.
 FAULTS = [
     (WRITE, errno.EIO),
     (WRITE, errno.ENOSPC),
@@ -43,10 +44,10 @@ FAULTS = [
     (RENAME, errno.EIO),
     (RENAME, errno.ENOSPC),
 ]
-#: What happens at the chosen call: it fails, or the process ends right before it.
+#: The effect on the chosen call: it fails, or the process ends right before it.
 FAIL, KILL = 0, 1
 
-#: The order of `struct control`.
+#: The order of the fields in `struct control`.
 _FIELDS = ("kinds", "number", "lasting", "action", "error", "counted", "failed", "delay", "journal", "ordered")
 _PATH = struct.calcsize(f"<{len(_FIELDS)}q")
 
@@ -55,18 +56,18 @@ _DIRTY = 1
 
 
 def fault_name(fault: tuple[int, int]) -> str:
-    """The name of one of `FAULTS`, for a test's id."""
+    """Returns the name of one of `FAULTS`, for a test's id."""
     kind, error = fault
     return f"{NAMES[kind]}-{errno.errorcode[error]}"
 
 
-#: Libraries are built once for the tests of a process.
+#: Libraries are built once for each process of tests.
 _libraries = tempfile.TemporaryDirectory()
 
 
 @functools.cache
 def _build(name: str, *sources: str) -> Path:
-    """The library of these files below `faults`, to be preloaded."""
+    """Builds a library for preloading from files in `faults`."""
     library = Path(_libraries.name) / f"{name}.so"
     flags = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror"]
     paths = [SOURCES / source for source in sources]
@@ -75,12 +76,12 @@ def _build(name: str, *sources: str) -> Path:
 
 
 def wrong_clock(seconds: int) -> dict[str, str]:
-    """The environment of a process whose clock is ahead by so many seconds."""
+    """Returns the environment of a process whose clock is ahead by a number of seconds."""
     return {"LD_PRELOAD": str(_build("clock", "clock.c")), "CLOCK_AHEAD": str(seconds)}
 
 
 class Clock:
-    """The clock of a process that gets `environment`: what is added to the wall clock, and to the time since boot."""
+    """The clock of a process with `environment`: offsets that are added to the wall clock, and to the time since boot."""
 
     def __init__(self, directory: Path):
         path = directory / "clock.control"
@@ -89,13 +90,13 @@ class Clock:
         self.environment = {"LD_PRELOAD": str(_build("clock", "clock.c")), "CLOCK_CONTROL": str(path)}
 
     def set(self, wall: int, boot: int = 0) -> None:
-        """Both in seconds."""
+        """Sets both offsets in seconds."""
         self._file.seek(0)
         self._file.write(struct.pack("<2q", wall, boot))
 
 
 def bad_sector(file: Path, offset: int, error: int) -> dict[str, str]:
-    """The environment of a process that cannot read that byte of a file, wherever the file is moved to."""
+    """Returns the environment of a process that cannot read the given byte of a file, even if the file is moved."""
     return {
         "LD_PRELOAD": str(_build("sector", "sector.c")),
         "SECTOR_INODE": str(file.stat().st_ino),
@@ -105,9 +106,9 @@ def bad_sector(file: Path, offset: int, error: int) -> dict[str, str]:
 
 
 class Faults:
-    """What happens below `root`; hand `environment` to the process, then set the fields.
+    """The faults below `root`. Pass `environment` to the process, then set the fields.
 
-    `directory` is on the file system of `root`, and not below it: the journal there has hard links to its files.
+    `directory` is on the file system of `root`, but not below it: its journal contains hard links to the files.
     """
 
     def __init__(self, directory: Path, root: Path):
@@ -138,9 +139,10 @@ class Faults:
     def arm(
         self, kind: int, number: int, error: int, path: str = "", lasting: bool = False, action: int = FAIL
     ) -> None:
-        """The `number`th call of the kind fails from now on, and every later one if `lasting`; 0 only counts them.
+        """Makes the `number`th call of the kind fail from now on, and every later one if `lasting`; 0 only counts
+        calls.
 
-        path: calls on paths that contain it are counted, and no others.
+        path: only calls on paths that contain it are counted.
         """
         self.number = 0
         self._page[_PATH : _PATH + 1024] = path.encode().ljust(1024, b"\0")
@@ -152,13 +154,13 @@ class Faults:
         self.arm(0, 0, 0)
 
     def is_synced(self, path: Path) -> bool:
-        """Whether the disk has all that the file holds."""
+        """Returns whether the disk has the complete contents of the file."""
         return not (self._disk / "dirty" / str(path.stat().st_ino)).exists()
 
     def cut_power(self, lots: random.Random | None = None) -> None:
-        """Makes the files what the disk has of them; the processes must have ended.
+        """Resets the files to their state on the disk; the processes must have ended.
 
-        lots: draws dirty pages that the kernel had written before the power went; without it there are none.
+        lots: selects dirty pages that the kernel had already written; without it there are none.
         """
         self._restore_names()
         if lots:
@@ -169,7 +171,7 @@ class Faults:
         for mode in self._kept("modes"):
             os.chmod(self._disk / "inodes" / mode.name, int(os.readlink(mode), 8))
             mode.unlink()
-        # A file that no folder names any more.
+        # A file that has no name any more.
         for inode in self._kept("inodes"):
             if inode.stat().st_nlink == 1:
                 inode.unlink()
@@ -183,7 +185,7 @@ class Faults:
         for names in self._kept("names"):
             folder = folders.get(int(names.name))
             for kept in names.iterdir():
-                # A new folder that is gone already took its names along.
+                # A new folder that was removed as a whole.
                 if folder and os.path.isdir(folder):
                     self._restore_name(Path(folder) / kept.name, os.readlink(kept))
                 kept.unlink()
@@ -214,7 +216,7 @@ class Faults:
         if not pages or lots.random() < 0.5:
             return
         with open(on_disk, "r+b") as disk, open(path, "rb") as file:
-            # The length is the file system's own, and may be on the disk before any of the bytes.
+            # The file system itself sets the length, which may be on the disk before any of the bytes.
             disk.truncate(os.fstat(file.fileno()).st_size)
             for page in pages:
                 if lots.random() < 0.5:

@@ -1,4 +1,4 @@
-"""Real file systems of a test's own: a small one, and one on a disk that can be full below it, as a thin volume is."""
+"""Temporary real file systems: a small one, and one on a disk that can become full below it, like a thin volume."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ SIZE, POOL_SIZE = 64 * MIB, 128 * MIB
 
 
 class Unavailable(Exception):
-    """This machine has no loop devices for us; the message says what failed."""
+    """This machine does not offer loop devices; the message names the failed command."""
 
 
 def _run(*command) -> str:
@@ -23,12 +23,12 @@ def _run(*command) -> str:
 
 
 def _undo(*command) -> None:
-    """For the end of a test: what cannot be undone any more is left."""
+    """Runs a command at the end of a test, and ignores its failure."""
     subprocess.run([str(part) for part in command], capture_output=True, timeout=30)
 
 
 class SmallDisk:
-    """A tmpfs of `size` bytes at `folder`, which other programs can fill, too. To be used in a `with`."""
+    """A tmpfs of `size` bytes at `folder`, which other programs can fill, too. Used with `with`."""
 
     def __init__(self, folder: Path, size: int):
         self.folder, self._size = folder, size
@@ -45,7 +45,7 @@ class SmallDisk:
         _undo("umount", "--lazy", self.folder)
 
     def fill(self) -> None:
-        """Writes until not one page is free."""
+        """Writes until no page is free."""
         with open(self._filling, "ab", buffering=0) as file:
             for size in (MIB, 4096):
                 try:
@@ -61,9 +61,10 @@ class SmallDisk:
 
 
 class ThinDisk:
-    """ext4 on a loop device on a tmpfs. `folder` is the file system; `fill` takes the room below it, `free` gives it back.
+    """ext4 on a loop device on a tmpfs. `folder` is the file system; `fill` takes the space below it, `free` returns
+    it.
 
-    To be used in a `with`, which takes everything down again.
+    Used with `with`, which removes everything at the end.
     """
 
     def __init__(self, directory: Path):
@@ -90,7 +91,7 @@ class ThinDisk:
                 "nodiscard,lazy_itable_init=0,lazy_journal_init=0",
                 self._image,
             )
-            # All of it has room, what mkfs left as holes as well: the file system's own journal must not be what fails.
+            # Allocates the whole image, including mkfs's holes: the file system's own journal must not be what fails.
             with open(self._image, "r+b") as image:
                 os.posix_fallocate(image.fileno(), 0, SIZE)
             self._mount(self._image, self.folder)
@@ -106,16 +107,16 @@ class ThinDisk:
         folder.mkdir()
         device = _run("losetup", "--find", "--show", image)
         self._ends.callback(_undo, "losetup", "--detach", device)
-        # A request of one page is written or fails. Of a larger one that finds the pool full after its first page, the
-        # loop device says that all of it was written.
+        # A request of one page is either written or fails. For a larger one that finds the pool full after its first
+        # page, the loop device would report success for the whole.
         Path(f"/sys/block/{Path(device).name}/queue/max_sectors_kb").write_text(str(PAGE // 1024))
         _run("mount", "-t", "ext4", device, folder)
         self._ends.callback(_undo, "umount", "--lazy", folder)
 
     def fill(self) -> None:
-        """Leaves room for nothing but what the file system holds now: new blocks cannot be written."""
+        """Leaves no free space except for existing contents: new blocks cannot be written."""
         os.sync()
-        # Free blocks give their room back.
+        # Free blocks return their space.
         _run("fstrim", self.folder)
         with open(self._filling, "wb", buffering=0) as file:
             try:
@@ -123,7 +124,7 @@ class ThinDisk:
                     pass
             except OSError:
                 pass
-            # The last pages that a whole MiB found no room for.
+            # The last pages, for which a whole MiB was too large.
             try:
                 while file.write(bytes(PAGE)):
                     pass
@@ -134,9 +135,9 @@ class ThinDisk:
         self._filling.unlink()
 
     def after_power_loss(self) -> Path:
-        """The file system as it is on the disk at this moment, mounted beside this one: its own journal is replayed."""
+        """Mounts the state of the file system on the disk at this moment beside this one; its own journal is replayed."""
         copy, folder = self._directory / "copy", self._directory / "copy-mount"
-        # What the kernel has not written yet is not in the image.
+        # Data that the kernel has not written yet is not in the image.
         shutil.copyfile(self._image, copy)
         self._mount(copy, folder)
         return folder

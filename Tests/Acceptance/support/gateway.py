@@ -1,4 +1,4 @@
-"""A gateway process under test: started on free ports, watched, stopped, killed, started again."""
+"""A gateway process under test: started on free ports, monitored, stopped, killed, restarted."""
 
 import json
 import os
@@ -12,9 +12,9 @@ from pathlib import Path
 import grpc
 
 ADMIN_PASSWORD = "correct horse battery staple"
-#: Those that are there whatever the configuration says.
+#: The listeners that exist in every configuration.
 LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store", "web", "ops")
-#: A debug build on a busy machine starts in a second or two; this bounds the wait for one that never does.
+#: A debug build on a busy machine starts in a second or two; this limits the wait for one that never does.
 START_TIMEOUT = 30
 START_ATTEMPTS = 10
 STOP_TIMEOUT = 30
@@ -23,7 +23,7 @@ STOP_TIMEOUT = 30
 class Gateway:
     """One data directory and the process that serves it.
 
-    `listeners` maps the listener's name to the `host:port` it has; a restart keeps them.
+    `listeners` maps a listener's name to its `host:port`; a restart keeps them.
     """
 
     def __init__(self, binary: Path, directory: Path, config: dict | None = None):
@@ -32,25 +32,26 @@ class Gateway:
         self.data = directory / "data"
         self.config = directory / "config.json5"
         self.config.write_text(json.dumps(config or {}, indent=2))
-        #: What the program is started by; `data` and `config` are paths as the program sees them.
+        #: The command that starts the program; `data` and `config` are paths as the program sees them.
         self.wrapper: list[str] = []
-        #: Variables of the process beside this one's own. Hundreds of data directories stay until the run's end.
+        #: Additional environment variables of the process. A small reserve, since hundreds of data directories stay
+        #: until the end of the run.
         self.environment: dict[str, str] = {"DATA_GATEWAY_DATABASE__RESERVE_BYTES": "65536"}
         self.listeners: dict[str, str] = {}
         self.process: subprocess.Popen | None = None
-        #: How the process ended that was killed last; -9 where it had not ended by itself.
+        #: The exit code of the process that was killed last; -9 if it had not ended by itself.
         self.exit_code: int | None = None
         self._stderr = directory / "stderr.log"
         self._channels: dict[str, grpc.Channel] = {}
 
     def start(self) -> "Gateway":
-        """Starts the process and returns once it said that every listener accepts."""
+        """Starts the process and returns once it has reported that every listener accepts."""
         for attempt in range(START_ATTEMPTS):
             said = len(self.stderr) if self._stderr.exists() else 0
             try:
                 return self._start()
             except AssertionError:
-                # While nobody listened, the kernel may have given one of its ports to somebody's outgoing connection.
+                # Meanwhile, the kernel may have given one of its ports to another process's outgoing connection.
                 if "Address already in use" not in self.stderr[said:] or attempt == START_ATTEMPTS - 1:
                     raise
         raise AssertionError("no attempt was made")
@@ -72,7 +73,7 @@ class Gateway:
         ready = json.loads(line)
         assert ready["event"] == "ready", line
         self.listeners = ready["listeners"]
-        # A thread that called while nobody listened left a channel that waits before it connects again.
+        # A thread that called in the meantime left a channel that waits before it reconnects.
         self._close_channels()
         return self
 
@@ -91,7 +92,7 @@ class Gateway:
         return code
 
     def kill(self) -> None:
-        """Ends the process as a power cut would end it (SIGKILL)."""
+        """Ends the process without warning (SIGKILL), like a power cut."""
         self._close_channels()
         process, self.process = self.process, None
         process.kill()
@@ -99,18 +100,18 @@ class Gateway:
         self._reader.join()
 
     def cut_power(self, faults, lots=None) -> None:
-        """Ends the process, and takes back all that it, and those before it, did not sync."""
+        """Ends the process, and reverts everything that it and earlier processes did not sync."""
         self.kill()
         assert self.exit_code == -signal.SIGKILL, f"the gateway had ended before, with {self.exit_code}\n{self.stderr}"
         faults.cut_power(lots)
 
     def close(self) -> None:
-        """Ends whatever still runs; for the end of a test, whatever state it left."""
+        """Ends all processes at the end of a test, whatever their state."""
         if self.process is not None:
             self.stop()
 
     def channel(self, listener: str) -> grpc.Channel:
-        """The channel to a listener; opened once, closed when the process ends."""
+        """Returns the channel to a listener, which is opened once and closed when the process ends."""
         if listener not in self._channels:
             self._channels[listener] = grpc.insecure_channel(
                 self.listeners[listener], options=[("grpc.enable_retries", 0)]
@@ -118,17 +119,17 @@ class Gateway:
         return self._channels[listener]
 
     def forget_channels(self) -> None:
-        """Has the next calls open connections of their own."""
+        """Makes the next calls open new connections."""
         self._close_channels()
 
     @property
     def object_store(self) -> str:
-        """`host:port` of the object store."""
+        """The `host:port` of the object store."""
         return self.listeners["object-store"]
 
     @property
     def stderr(self) -> str:
-        """All that the process wrote to standard error so far."""
+        """The standard error of the process so far."""
         return self._stderr.read_text(errors="replace")
 
     def _first_line(self) -> bytes:
@@ -136,7 +137,7 @@ class Gateway:
         process = self.process
 
         def read() -> None:
-            # Goes on to the end, so that the pipe never fills.
+            # Reads up to the end, so that the pipe never fills.
             with process.stdout:
                 for line in process.stdout:
                     lines.put(line)
@@ -160,7 +161,7 @@ class Gateway:
 
 
 def eventually(check, seconds: float = 20, every: float = 0.1):
-    """Calls `check` until it returns something true, and returns that; for what must pass but says no when."""
+    """Calls `check` until it returns a true value, and returns that value; for conditions that become true at an unknown time."""
     deadline = time.monotonic() + seconds
     while not (result := check()):
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""An HTTP/2 peer that keeps no rule: it sends the frames that a test writes, and shows those that come (RFC 9113)."""
+"""An HTTP/2 peer without any rules: it sends the frames of a test, and returns the received frames (RFC 9113)."""
 
 import socket
 import ssl
@@ -21,7 +21,7 @@ NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR, FLOW_CONTROL_ERROR = range(4)
 SETTINGS_TIMEOUT, STREAM_CLOSED, FRAME_SIZE_ERROR = 4, 5, 6
 REFUSED_STREAM, CANCEL, COMPRESSION_ERROR, CONNECT_ERROR, ENHANCE_YOUR_CALM = range(7, 12)
 
-#: What a peer has to answer comes at once; this bounds the wait for one that never does.
+#: A peer's response comes at once; this limits the wait for one that never comes.
 TIMEOUT = 20
 
 
@@ -34,7 +34,7 @@ class Frame:
 
     @property
     def error(self) -> int:
-        """The code of RST_STREAM or GOAWAY."""
+        """Returns the error code of RST_STREAM or GOAWAY."""
         return struct.unpack(">I", self.payload[4:8] if self.kind == GOAWAY else self.payload)[0]
 
     @property
@@ -43,7 +43,9 @@ class Frame:
 
 
 def integer(value: int, prefix: int, first: int = 0) -> bytes:
-    """HPACK's integer (RFC 7541, section 5.1) in the low `prefix` bits of an octet whose other bits are `first`'s."""
+    """Encodes an HPACK integer (RFC 7541, section 5.1) in the low `prefix` bits of an octet whose other bits are
+    those of `first`.
+    """
     limit = (1 << prefix) - 1
     if value < limit:
         return bytes([first | value])
@@ -56,13 +58,13 @@ def integer(value: int, prefix: int, first: int = 0) -> bytes:
 
 
 def string(text: str | bytes) -> bytes:
-    """HPACK's string literal without Huffman coding (section 5.2)."""
+    """Encodes an HPACK string literal without Huffman coding (section 5.2)."""
     text = text.encode() if isinstance(text, str) else text
     return integer(len(text), 7) + text
 
 
 def literal(name: str, value: str) -> bytes:
-    """A field that leaves the dynamic table as it is (section 6.2.2)."""
+    """Encodes a field without indexing (section 6.2.2)."""
     return b"\0" + string(name) + string(value)
 
 
@@ -71,9 +73,10 @@ def block(*fields: tuple[str, str]) -> bytes:
 
 
 class Peer:
-    """A connection to `host:port`, after both sides' SETTINGS unless `greet` is false; over TLS with a context.
+    """A connection to `host:port`, after both sides' SETTINGS unless `greet` is false; with TLS if a context is
+    given.
 
-    `source` is the address that it comes from.
+    `source` is its own address.
     """
 
     def __init__(
@@ -104,20 +107,20 @@ class Peer:
     def __exit__(self, *_) -> None:
         self.socket.close()
 
-    # What is sent.
+    # Sending.
 
     def raw(self, octets: bytes) -> None:
         try:
             self.socket.sendall(octets)
         except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):
-            # The other side has closed already; what it said before is still to be read.
+            # The other side has already closed; its earlier output can still be read.
             pass
 
     def send(self, kind: int, flags: int = 0, stream: int = 0, payload: bytes = b"") -> None:
         self.raw(frame(kind, flags, stream, payload))
 
     def settings(self, *entries: tuple[int, int]) -> None:
-        """SETTINGS with these entries in this order."""
+        """Sends SETTINGS with these entries in this order."""
         self.send(SETTINGS, 0, 0, encode_settings(entries))
 
     def window_update(self, stream: int, increment: int) -> None:
@@ -129,10 +132,10 @@ class Peer:
     def priority(self, stream: int, depends_on: int = 0, weight: int = 15, exclusive: bool = False) -> None:
         self.send(PRIORITY, 0, stream, priority(depends_on, weight, exclusive))
 
-    # What comes.
+    # Receiving.
 
     def next(self) -> Frame | None:
-        """The next frame; `None` when the other side has closed the connection."""
+        """Returns the next frame; `None` if the other side has closed the connection."""
         header = self._read(9)
         if header is None:
             return None
@@ -154,7 +157,7 @@ class Peer:
         return octets
 
     def expect(self, kind: int, stream: int = 0, flags: int = 0) -> Frame:
-        """Reads on to a frame of this kind, on this stream, with these flags; the connection must not end before."""
+        """Reads up to a frame of this kind, on this stream, with these flags; the connection must not end before."""
         seen = []
         while (got := self.next()) is not None:
             if got.kind == kind and got.stream == stream and got.flags & flags == flags:
@@ -165,12 +168,12 @@ class Peer:
         raise AssertionError(f"closed instead of a frame of kind {kind}, after {seen}")
 
     def expect_pong(self, data: bytes = b"conform!") -> None:
-        """The connection lives: it answers a PING."""
+        """Checks that the connection is alive: it answers a PING."""
         self.send(PING, 0, 0, data)
         assert self.expect(PING, flags=ACK).payload == data
 
     def expect_end(self, stream: int) -> None:
-        """The other side ends its half of the stream."""
+        """Expects that the other side ends its half of the stream."""
         while (got := self.next()) is not None:
             if got.stream == stream and got.kind in (DATA, HEADERS) and got.flags & END_STREAM:
                 return
@@ -178,7 +181,7 @@ class Peer:
         raise AssertionError("closed within the response")
 
     def expect_connection_error(self, *codes: int) -> None:
-        """GOAWAY with one of the codes, and then the end of the connection (section 5.4.1)."""
+        """Expects GOAWAY with one of the codes, and then the end of the connection (section 5.4.1)."""
         code = None
         while (got := self.next()) is not None:
             if got.kind == GOAWAY:
@@ -187,7 +190,7 @@ class Peer:
         assert code in codes, f"GOAWAY {code}, not {codes}"
 
     def expect_stream_error(self, stream: int, *codes: int) -> None:
-        """RST_STREAM with one of the codes (section 5.4.2), or the same as an error of the whole connection."""
+        """Expects RST_STREAM with one of the codes (section 5.4.2), or a connection error with one of them."""
         code = None
         while code is None and (got := self.next()) is not None:
             if got.kind == GOAWAY or (got.kind == RST_STREAM and got.stream == stream):
@@ -206,12 +209,12 @@ def encode_settings(entries) -> bytes:
 
 
 def priority(depends_on: int = 0, weight: int = 15, exclusive: bool = False) -> bytes:
-    """The payload of PRIORITY; `weight` is one less than what it means (RFC 7540, section 6.3)."""
+    """Returns the payload of PRIORITY; `weight` is one less than its meaning (RFC 7540, section 6.3)."""
     return struct.pack(">IB", depends_on | (0x80000000 if exclusive else 0), weight)
 
 
 def call(authority: str, method: str, *more: tuple[str, str]) -> bytes:
-    """The header section of a call of `grpc.testing.TestService`."""
+    """Returns the header section of a call of `grpc.testing.TestService`."""
     return block(
         (":method", "POST"),
         (":scheme", "http"),

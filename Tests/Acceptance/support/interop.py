@@ -1,4 +1,4 @@
-"""The interop server: `grpc.testing.TestService` on our stack, in a process of its own."""
+"""The interop server: `grpc.testing.TestService` on the gateway's server library, in a process of its own."""
 
 import json
 import select
@@ -14,7 +14,7 @@ START_TIMEOUT = 30
 
 
 class InteropServer:
-    """Over TLS where an authority is given, which then signs the certificate."""
+    """An interop server; with TLS if an authority is given, which signs the certificate."""
 
     def __init__(self, binary: Path, authority: Authority | None = None):
         self.authority = authority
@@ -29,11 +29,11 @@ class InteropServer:
             raise AssertionError("the interop server said no ready line")
         listeners = json.loads(line)["listeners"]
         self.address = listeners["interop"]
-        #: The same service over HTTP/1.1.
+        #: The address of the same service over HTTP/1.1.
         self.web = listeners["web"]
 
     def channel(self, *options: tuple[str, int]) -> grpc.Channel:
-        """A connection of its own."""
+        """Opens a new channel."""
         options = [("grpc.enable_retries", 0), ("grpc.use_local_subchannel_pool", 1), *options]
         if self.authority is None:
             return grpc.insecure_channel(self.address, options=options)
@@ -41,14 +41,14 @@ class InteropServer:
         return grpc.secure_channel(self.address, grpc.ssl_channel_credentials(self.authority.pem), options=options)
 
     def peer(self, settings: dict[int, int] | None = None, greet: bool = True) -> Peer:
-        """A connection of its own that keeps no rule."""
+        """Opens a new connection without any rules."""
         if self.authority is None:
             return Peer(self.address, settings, greet)
         return Peer(self.address, settings, greet, self.authority.client_context())
 
     @property
     def resident_bytes(self) -> int:
-        """Memory that the process holds now."""
+        """Returns the resident memory of the process in bytes."""
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) * 1024

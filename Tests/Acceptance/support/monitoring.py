@@ -1,4 +1,4 @@
-"""What a gateway tells operators: its metrics, its log, and a Prometheus server that watches it."""
+"""The gateway's output for operators: its metrics, its log, and a Prometheus server that scrapes it."""
 
 import json
 import re
@@ -16,29 +16,29 @@ _LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
 
 
 def scrape(gateway) -> str:
-    """All metrics, as Prometheus gets them."""
+    """Returns all metrics in Prometheus' text format."""
     with urllib.request.urlopen(f"http://{gateway.listeners['ops']}/metrics", timeout=20) as answer:
         return answer.read().decode()
 
 
 def samples(gateway) -> list[tuple[str, dict[str, str], float]]:
-    """Name, labels and value of each."""
+    """Returns the name, labels and value of each sample."""
     matches = [_SAMPLE.match(line) for line in scrape(gateway).splitlines() if not line.startswith("#")]
     return [(match[1], dict(_LABEL.findall(match[2] or "")), float(match[3])) for match in matches]
 
 
 def metric(gateway, name: str, **labels: str) -> float:
-    """The sum of the samples of that name that have these labels."""
+    """Returns the sum of the samples with that name and these labels."""
     return sum(value for found, has, value in samples(gateway) if found == name and labels.items() <= has.items())
 
 
 def log(gateway) -> list[dict]:
-    """The lines of the log so far; each has to be one JSON object. The gateway writes them a moment after the event."""
+    """Returns the log lines so far, each of which has to be a JSON object. The gateway writes them a moment after the event."""
     return [json.loads(line) for line in gateway.stderr.splitlines()]
 
 
 def logged(gateway, **fields) -> dict:
-    """The one line that has these fields."""
+    """Returns the only line with these fields."""
 
     def find() -> list[dict]:
         return [line for line in log(gateway) if fields.items() <= line.items()]
@@ -55,13 +55,13 @@ def tool(name: str) -> str:
 
 
 def promtool(*arguments: str | Path, input: str = "") -> None:
-    """Runs Prometheus' checker, which must be content."""
+    """Runs Prometheus' checker, which must succeed."""
     done = subprocess.run([tool("promtool"), *arguments], input=input, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 class Prometheus:
-    """A server that scrapes gateways every second, on a port of its own."""
+    """A Prometheus server that scrapes gateways every second."""
 
     def __init__(self, directory: Path, *gateways):
         with socket.socket() as probe:
@@ -95,7 +95,7 @@ class Prometheus:
         self.process.wait(STOP_TIMEOUT)
 
     def _is_ready(self) -> bool:
-        """It listens before it answers: until its storage is open it refuses connections, then queries (503)."""
+        """Returns whether it responds to queries: it refuses connections, then queries (503), until its storage is open."""
         assert self.process.poll() is None, "prometheus ended: see prometheus.log in the test's directory"
         try:
             with urllib.request.urlopen(f"http://{self.address}/-/ready", timeout=20):
@@ -104,7 +104,7 @@ class Prometheus:
             return False
 
     def query(self, expression: str) -> list[dict]:
-        """The series that the expression gives now."""
+        """Returns the current result of the expression."""
         question = urllib.parse.urlencode({"query": expression})
         try:
             with urllib.request.urlopen(f"http://{self.address}/api/v1/query?{question}", timeout=20) as answer:

@@ -1,4 +1,4 @@
-"""Bytes and messages that no client sends by itself, drawn at random from a fixed seed."""
+"""Bytes and messages that no regular client sends, generated from a fixed seed."""
 
 import random
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 
 @dataclass
 class Mutations:
-    """Some of `documents`, changed in up to six places, also by `pieces`."""
+    """Variants of `documents` with changes at up to six places, some of them by inserting `pieces`."""
 
     random: random.Random
     documents: list[bytes]
@@ -55,7 +55,7 @@ _NUMBERS = [0.0, -0.0, 1.5, float("inf"), float("-inf"), float("nan"), 5e-324, 1
 class Extremes:
     """Messages whose fields have extreme values.
 
-    texts: for text fields, beside `TEXTS`; names and ids that exist reach further than those that do not.
+    texts: values for text fields, in addition to `TEXTS`; existing names and ids reach further code than others.
     """
 
     random: random.Random

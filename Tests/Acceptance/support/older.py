@@ -1,11 +1,11 @@
-"""What an older gateway kept, `older/0.1.0.json`: what an upgrade finds on a machine.
+"""The data of an older gateway, `older/0.1.0.json`, as an upgrade finds it.
 
-It was taken of a program whose schema ended with `uploads-2`, before events, copies and statistics; whoever changes what a
-gateway keeps takes another of the last program that did not, beside it:
+It was exported from a program whose schema ended with `uploads-2`, before events, copies and statistics. After a
+change of the stored data, export another one from the last program before the change:
 
     python -m support.older PROGRAM older/VERSION.json
 
-No key is in it: the root key is one that anybody knows, and so is the device's credential.
+It contains no secrets: the root key is publicly known, and so is the device's credential.
 """
 
 import base64
@@ -34,14 +34,14 @@ TAGS = {"weather": "rain", FILE_NAME_TAG: "drive 7.mcap"}
 
 @dataclass
 class Kept:
-    """What is in it, and what its callers have."""
+    """The contents of an export, and the credentials of its callers."""
 
     device_id: str
     credential: str
-    #: Of the object that it completed.
+    #: The id of the object that the device completed.
     file_id: str
     etag: str
-    #: Of the upload that it left with one of two parts.
+    #: The upload that it left with one of two parts.
     logical_upload_id: str
     upload_id: str
 
@@ -104,9 +104,10 @@ def take(program: Path, path: Path) -> None:
 
 
 def _publish(database: sqlite3.Connection) -> str:
-    """Gives the one API key a credential that is no secret, and forgets who has signed in.
+    """Gives the only API key a publicly known credential, and removes all sessions.
 
-    A credential is its kind, its id and 30 bytes in base64; the digest of it is kept, keyed by what the root key gives.
+    A credential is its kind, its id and 30 bytes in Base64; the database stores its digest, keyed by a key from the
+    root key.
     """
     ((id,),) = database.execute("SELECT id FROM api_keys")
     kind = "dgwk"

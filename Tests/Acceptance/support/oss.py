@@ -1,4 +1,4 @@
-"""The object store's clients: real SDKs, behind one small interface, with their checks (CRC) left on."""
+"""Clients of the object store: real SDKs behind one small interface, with their CRC checks enabled."""
 
 import datetime
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from alibabacloud_oss_v2 import exceptions as oss_exceptions
 
 
 class StoreError(Exception):
-    """What a client of the store saw: the HTTP status and the code of the error document."""
+    """A client's view of an error: the HTTP status and the code of the error document."""
 
     def __init__(self, status: int, code: str, message: str, request_id: str):
         super().__init__(f"{status} {code}: {message}")
@@ -40,7 +40,7 @@ class Meta:
 
 @dataclass
 class Credentials:
-    """UploadCredentials as a client of the store needs them; change a field to try what must be refused."""
+    """The contents of UploadCredentials for a client of the store; tests change fields to provoke refusals."""
 
     bucket: str
     endpoint: str
@@ -66,7 +66,7 @@ class Credentials:
 
 
 class AlibabaV2:
-    """`alibabacloud-oss-v2`; signature V4, or V1 where asked for."""
+    """`alibabacloud-oss-v2`; signature V4, or V1 on request."""
 
     def __init__(self, credentials: Credentials, signature_version: str = "v4"):
         self.credentials = credentials
@@ -185,12 +185,13 @@ class Oss2:
 
     def list_parts(self, upload_id: str, max_parts: int | None = None, marker: int | None = None) -> Parts:
         reply = self._call("list_parts", upload_id, marker=str(marker or ""), max_parts=max_parts or 1000)
-        # This SDK strips the quotes of the ETags that it lists.
+        # This SDK strips the quotes of listed ETags.
         parts = [Part(part.part_number, f'"{part.etag}"', part.size) for part in reply.parts]
         return Parts(parts, reply.is_truncated, int(reply.next_marker) if reply.next_marker else None)
 
     def complete(self, upload_id: str, parts: list[Part]) -> str:
-        # With sizes and CRCs the SDK combines the whole object's CRC itself and compares it with the answer's.
+        # With sizes and CRCs, the SDK itself combines the CRC of the whole object and compares it with the
+        # response's.
         infos = []
         for part in parts:
             crc, size = self._crcs.get((upload_id, part.number), (None, None))
@@ -227,7 +228,7 @@ class Oss2:
         return Meta(size, headers["ETag"], int(headers["x-oss-hash-crc64ecma"]), dict(headers))
 
 
-#: Name of a client → how to make one from credentials.
+#: The factory of each client by name, which takes credentials.
 CLIENTS = {
     "alibabacloud-v4": lambda credentials: AlibabaV2(credentials),
     "alibabacloud-v1": lambda credentials: AlibabaV2(credentials, signature_version="v1"),

@@ -1,4 +1,4 @@
-"""The Debian package: built by scripts/deb, and put into folders by dpkg."""
+"""The Debian package, built by scripts/deb and installed into folders by dpkg."""
 
 import os
 import re
@@ -9,24 +9,24 @@ from pathlib import Path
 from .gateway import Gateway
 
 ROOT = Path(__file__).resolve().parents[3]
-#: In the older package only.
+#: A file in the older package only.
 LOST = "usr/share/data-gateway/lost"
 
 
 def run(*command, **options) -> str:
-    """What a command that must succeed prints."""
+    """Returns the output of a command that must succeed."""
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout
 
 
 def build(binary: Path, version: str, output: Path) -> Path:
-    """A package of a program that is built already, uncompressed."""
+    """Builds an uncompressed package of an existing program."""
     return Path(run(ROOT / "scripts/deb", "--binary", binary, "--version", version, "--output", output).strip())
 
 
 def older(package: Path, version: str, directory: Path) -> Path:
-    """The package as it may have been before: of a lower version, with another configuration and a file that it lost."""
+    """Makes an older variant of the package: with a lower version, another configuration and a file that was removed later."""
     folder, control = directory / "repacked", directory / "repacked/DEBIAN/control"
     run("dpkg-deb", "--raw-extract", package, folder)
     control.write_text(re.sub(r"(?m)^Version: .*", f"Version: {version}", control.read_text()))
@@ -40,9 +40,9 @@ def older(package: Path, version: str, directory: Path) -> Path:
 
 
 class Folder:
-    """A folder that dpkg on this machine fills; the package's scripts see it in DPKG_ROOT, and run here."""
+    """A folder as dpkg's root on this machine; the package's scripts get it in DPKG_ROOT, and run here."""
 
-    #: Everything that a system would have to let dpkg do, and a folder need not.
+    #: Options that let dpkg work on a folder instead of a system.
     DPKG = ["--force-not-root", "--force-depends", "--force-script-chrootless", "--force-bad-path", "--log=/dev/null"]
 
     def __init__(self, path: Path):
@@ -54,20 +54,20 @@ class Folder:
     def dpkg(self, *arguments) -> None:
         run("dpkg", f"--root={self.path}", *self.DPKG, *arguments)
 
-    #: As unattended upgrades have it: what the administrator changed stays.
+    #: The options of unattended upgrades: changes by the administrator stay.
     INSTALL = ["--force-confdef", "--force-confold", "--install"]
 
     def install(self, package: Path) -> None:
         self.dpkg(*self.INSTALL, package)
 
     def give_to_service(self, path: Path) -> None:
-        """Makes the service's user the owner of what is below `path`; here it is whoever runs the test."""
+        """Makes the service's user the owner of everything below `path`; here that is the user who runs the test."""
 
     def version(self) -> str:
         return run("dpkg-query", f"--admindir={self.path}/var/lib/dpkg", "-Wf", "${Version}", "data-gateway")
 
     def gateway(self, directory: Path) -> Gateway:
-        """The installed program on the installed configuration, as the service would run it but for its ports."""
+        """Returns the installed program with the installed configuration, as the service would run it except for the ports."""
         gateway = Gateway(self.path / "usr/bin/data-gateway", directory)
         gateway.data = self.path / "var/lib/data-gateway"
         gateway.config = self.path / "etc/data-gateway/config"
@@ -75,7 +75,7 @@ class Folder:
 
 
 def bare_debian(path: Path, dependencies: list[str]) -> Path:
-    """Fills a folder with a Debian that has these packages and what no system is without, from apt's mirror."""
+    """Fills a folder with a minimal Debian and these packages, from apt's mirror."""
     release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
     codename = release["VERSION_CODENAME"].strip('"')
     targets = run("apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)", "Created-By: Packages").splitlines()
@@ -87,7 +87,7 @@ def bare_debian(path: Path, dependencies: list[str]) -> Path:
 
 
 class System(Folder):
-    """A bare Debian in a folder: dpkg and the program run in there."""
+    """A minimal Debian in a folder: dpkg and the program run inside."""
 
     USER = "data-gateway"
 
@@ -108,7 +108,7 @@ class System(Folder):
 
     def gateway(self, directory: Path) -> Gateway:
         gateway = Gateway(Path("/usr/bin/data-gateway"), directory)
-        # /proc is mounted for this process alone, and goes with it.
+        # /proc is mounted for this process only, and unmounted with it.
         script = f'mount -t proc proc "$0/proc" && exec chroot --userspec={self.USER}:{self.USER} "$0" "$@"'
         gateway.wrapper = ["unshare", "--mount", "--propagation=private", "sh", "-c", script, str(self.path)]
         gateway.data = Path("/var/lib/data-gateway")
@@ -117,6 +117,6 @@ class System(Folder):
 
 
 def dependencies(package: Path) -> list[str]:
-    """The names of the packages that it depends on."""
+    """Returns the names of the packages that it depends on."""
     text = run("dpkg-deb", "--field", package, "Depends").strip()
     return [re.split(r"[ (|]", name.strip())[0] for name in text.split(",") if name.strip()]

@@ -11,24 +11,24 @@ import grpc
 from .gateway import Gateway
 
 TIMEOUT = 20
-#: Tells one run's names from another's; `random` is seeded by the operating system here.
+#: Distinguishes the names of different runs; `random` is seeded by the operating system here.
 _RUN = f"{random.SystemRandom().randrange(10**6):06d}"
 _numbers = itertools.count(1)
 
 
 def unique(prefix: str) -> str:
-    """A name that no other test uses."""
+    """Returns a name that no other test uses."""
     return f"{prefix}-{_RUN}-{next(_numbers)}"
 
 
 def unique_device_id() -> str:
-    """A device id of the form YYMMDD-NNNNNN that no other test uses."""
+    """Returns a device id of the form YYMMDD-NNNNNN that no other test uses."""
     today = datetime.datetime.now(datetime.UTC).strftime("%y%m%d")
     return f"{today}-{(int(_RUN) + next(_numbers)) % 10**6:06d}"
 
 
 def call(method, request, token: str | None = None, metadata: dict[str, str] | None = None, timeout: float = TIMEOUT):
-    """One unary call, with the bearer token and further metadata."""
+    """Makes a unary call with the bearer token and further metadata."""
     pairs = [("authorization", f"Bearer {token}")] if token else []
     pairs += list((metadata or {}).items())
     return method(request, metadata=pairs, timeout=timeout)
@@ -36,14 +36,14 @@ def call(method, request, token: str | None = None, metadata: dict[str, str] | N
 
 @dataclass
 class User:
-    """A signed-in user: every call of the admin listener, and of the object service."""
+    """A signed-in user, with the calls of the admin listener and of the object service."""
 
     gateway: Gateway
     stubs: object
     token: str
     organization: str = "system"
     refresh_token: str = ""
-    #: What `x-organization` says; set it to act for another organization.
+    #: The value of `x-organization`; set to act for another organization.
     acting_for: str | None = None
 
     @classmethod
@@ -53,23 +53,23 @@ class User:
         return cls(gateway, stubs, reply.access_token, organization, reply.refresh_token)
 
     def admin(self, method: str, **fields):
-        """A call of AdminAuthService, by the method's name and the request's fields."""
+        """Calls AdminAuthService with the method's name and the request's fields."""
         return self._call("admin", self.stubs.auth, "AdminAuthService", method, fields)
 
     def users(self, method: str, **fields):
-        """A call of UserAuthService."""
+        """Calls UserAuthService."""
         return self._call("admin", self.stubs.auth, "UserAuthService", method, fields)
 
     def devices(self, method: str, **fields):
-        """A call of DeviceManagementService."""
+        """Calls DeviceManagementService."""
         return self._call("admin", self.stubs.meta, "DeviceManagementService", method, fields)
 
     def objects(self, method: str, **fields):
-        """A call of DataGatewayObjectService."""
+        """Calls DataGatewayObjectService."""
         return self._call("gateway", self.stubs.gateway, "DataGatewayObjectService", method, fields)
 
     def object_management(self, method: str, **fields):
-        """A call of ObjectManagementService."""
+        """Calls ObjectManagementService."""
         return self._call("admin", self.stubs.gateway, "ObjectManagementService", method, fields)
 
     def delete_permanently(self, file_id: str, reason: str = "acceptance test") -> None:
@@ -78,16 +78,16 @@ class User:
         self.object_management("PurgeObject", file_id=file_id)
 
     def copies(self, method: str, **fields):
-        """A call of DataGatewayCopyService."""
+        """Calls DataGatewayCopyService."""
         return self._call("gateway", self.stubs.gateway, "DataGatewayCopyService", method, fields)
 
     def internal(self, method: str, bucket: str, key: str, **fields):
-        """A call of InternalStorageService about one object."""
+        """Calls InternalStorageService for one object."""
         named = {"object": self.stubs.gateway.StorageObject(bucket=bucket, object_key=key)}
         return self._call("internal", self.stubs.gateway, "InternalStorageService", method, named | fields)
 
     def list_all(self, **fields) -> list:
-        """Every object of ListObjects, page by page."""
+        """Returns every object of ListObjects, over all pages."""
         objects, page_token = [], ""
         while True:
             page = self.objects("ListObjects", page_token=page_token, **fields)
@@ -103,7 +103,7 @@ class User:
 
 
 def init_device(gateway, stubs, device_id: str, method: str = "InitDevice"):
-    """InitDevice or ReinitDevice, as a device sends it: without authorization."""
+    """Calls InitDevice or ReinitDevice like a device: without authorization."""
     stub = stubs.gateway.DeviceInitServiceStub(gateway.channel("device-init"))
     request = getattr(stubs.gateway, f"{method}Request")(
         device_id=device_id, sdk_version="acceptance/1", platform="linux-x86_64"
@@ -112,27 +112,27 @@ def init_device(gateway, stubs, device_id: str, method: str = "InitDevice"):
 
 
 def exchange(gateway, stubs, credential: str):
-    """ExchangeCredential: the token of an API key."""
+    """Calls ExchangeCredential: returns the token for an API key."""
     stub = stubs.auth.AuthServiceStub(gateway.channel("auth"))
     return call(stub.ExchangeCredential, stubs.auth.ExchangeCredentialRequest(credential=credential))
 
 
 def issue_system_credential(user: User, name: str) -> str:
-    """What `data-gateway user credential` shows for the service account of that name."""
+    """Issues a system credential for the service account of that name, like `data-gateway user credential`."""
     stub = user.stubs.auth.IdentityManagementServiceStub(user.gateway.channel("admin"))
     request = user.stubs.auth.IssueSystemCredentialRequest(user_name=name)
     return call(stub.IssueSystemCredential, request, user.token).credential
 
 
 def exchange_system_credential(gateway, stubs, credential: str):
-    """ExchangeSystemCredential: the token of a service account."""
+    """Calls ExchangeSystemCredential: returns the token for a service account."""
     stub = stubs.auth.SystemAuthServiceStub(gateway.channel("auth"))
     return call(stub.ExchangeSystemCredential, stubs.auth.ExchangeSystemCredentialRequest(credential=credential))
 
 
 @dataclass
 class Uploader:
-    """The holder of an API key, as the deployed SDKs behave on the control plane."""
+    """The owner of an API key, with the calls of the deployed SDKs on the control plane."""
 
     gateway: Gateway
     stubs: object
@@ -169,7 +169,7 @@ class Uploader:
 
 @dataclass
 class Fleet:
-    """An organization's site and suite, and the devices made in it."""
+    """A site and a suite of an organization, and the devices registered there."""
 
     user: User
     site_id: int
@@ -182,12 +182,12 @@ class Fleet:
         return cls(user, site.site_id, suite.name)
 
     def register(self, **fields):
-        """Registers a device bound to the suite, and returns it as the server does."""
+        """Registers a device in the suite, and returns the server's response."""
         fields = {"device_id": unique_device_id(), "suite": self.suite} | fields
         return self.user.devices("RegisterDevice", **fields)
 
     def uploader(self, **fields) -> Uploader:
-        """A new device, initialized and signed in."""
+        """Returns a new device, initialized and signed in."""
         device = self.register(**fields)
         reply = init_patiently(self.user.gateway, self.user.stubs, device.device_id)
         uploader = Uploader(
@@ -197,7 +197,7 @@ class Fleet:
 
 
 def init_patiently(gateway, stubs, device_id: str):
-    """InitDevice, repeated as long as the server says that one address calls it too often."""
+    """Calls InitDevice, repeatedly as long as the rate limit of the address is reached."""
     for _ in range(20):
         try:
             return init_device(gateway, stubs, device_id)

@@ -1,4 +1,4 @@
-"""What a process holds while something goes on: its memory and its descriptors, looked at once a second."""
+"""The memory and the descriptors of a process over time, sampled once a second."""
 
 import os
 import statistics
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass
 class Sample:
-    #: Unix time.
+    #: The Unix time.
     at: float
     mebibytes: float
     descriptors: int
@@ -45,7 +45,7 @@ class Watch:
         return Sample(time.time(), int(resident.split()[1]) / 1024, len(os.listdir(f"/proc/{self.pid}/fd")))
 
     def median(self, what: str, start: float, end: float) -> float:
-        """Of the samples between so many seconds after the first."""
+        """Returns the median of the samples in a range of seconds after the first one."""
         first = self.samples[0].at
         return statistics.median(getattr(s, what) for s in self.samples if start <= s.at - first <= end)
 

@@ -1,4 +1,4 @@
-"""A TCP proxy that counts, cuts, holds, delays, repeats and lets a test step in: the network between client and gateway."""
+"""A TCP proxy that counts, cuts, holds, delays and repeats, with hooks for tests: the network between client and gateway."""
 
 import re
 import socket
@@ -6,52 +6,52 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-#: Bounds every wait of a connection for the test.
+#: The limit for each wait of a connection for the test.
 HOLD_TIMEOUT = 60
-#: Bytes of a connection that can be repeated.
+#: The number of bytes of a connection that can be repeated.
 KEPT_BYTES = 2 * 1024 * 1024
 
 
 @dataclass
 class Hook:
-    """Called once, on the connection's own thread, when a request matches."""
+    """A function that is called once, on the connection's own thread, when a request matches."""
 
     pattern: re.Pattern
     action: Callable[[], None]
-    #: Bytes of the request's body that pass before; `None` = called when the reply comes.
+    #: The bytes of the request's body that are passed on before; `None` = called when the reply arrives.
     after: int | None = 0
     taken: bool = False
 
 
 @dataclass
 class Exchange:
-    """Where a connection stands in its HTTP requests: enough to know where the next begins."""
+    """The state of a connection in its HTTP requests, which is needed to find the next one's beginning."""
 
-    #: All that came from the client, as long as it is little enough to be repeated.
+    #: All bytes from the client, as long as they are few enough to be repeated.
     kept: bytes | None = b""
     head: bytes = b""
-    #: The request whose body passes now.
+    #: The request whose body is being passed on.
     line: str = ""
     body_passed: int = 0
     body_left: int = 0
-    #: Requests whose replies have not begun.
+    #: The requests whose replies have not begun.
     waiting: list[str] = field(default_factory=list)
 
 
 class Proxy:
-    """`address` is where clients connect; `target` where their bytes go, both `host:port`.
+    """A proxy: clients connect to `address`; their bytes go to `target`, both `host:port`.
 
-    With `http`, requests are told apart, and `before` and `on_reply` step in.
+    With `http`, requests are distinguished, and `before` and `on_reply` can be used.
     """
 
     def __init__(self, target: str = "", http: bool = False):
         self.target = target
         self.http = http
-        #: Bytes from clients that were passed on.
+        #: The bytes from clients that were passed on.
         self.sent = 0
-        #: Those of them that were bodies of PUTs: objects and parts.
+        #: The part of them that were bodies of PUTs: objects and parts.
         self.bodies = 0
-        #: Bytes to clients that were passed on.
+        #: The bytes to clients that were passed on.
         self.received = 0
         self.connections = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -65,22 +65,22 @@ class Proxy:
         self._open, self._flow = threading.Event(), threading.Event()
         self._open.set()
         self._flow.set()
-        #: What the connection that ended last had sent, where that can be repeated.
+        #: The bytes of the last connection that ended, if they can be repeated.
         self._kept: bytes | None = None
         threading.Thread(target=self._accept, daemon=True).start()
 
-    # What a test does
+    # Operations for tests
 
     def before(self, pattern: str, action: Callable[[], None], after: int = 0) -> None:
-        """Calls `action` before a request whose line matches is passed on, or `after` so many bytes of its body."""
+        """Calls `action` before a matching request is passed on, or after `after` bytes of its body."""
         self._hooks.append(Hook(re.compile(pattern), action, after))
 
     def on_reply(self, pattern: str, action: Callable[[], None]) -> None:
-        """Calls `action` when the reply to a request whose line matches has come, before it is passed on."""
+        """Calls `action` when the reply to a matching request has arrived, before it is passed on."""
         self._hooks.append(Hook(re.compile(pattern), action, None))
 
     def cut_at(self, *totals: int) -> None:
-        """Cuts every connection each time when so many bytes from clients have passed in all."""
+        """Cuts every connection whenever the total of bytes from clients reaches one of these numbers."""
         with self._lock:
             self._cut_at = sorted(self._cut_at + list(totals))
 
@@ -89,36 +89,36 @@ class Proxy:
         return len(self._cut_at)
 
     def on_received(self, total: int, action: Callable[[], None]) -> None:
-        """Calls `action` once, when so many bytes to clients have passed in all, before more do."""
+        """Calls `action` once, when the total of bytes to clients reaches this number, before more are passed on."""
         with self._lock:
             self._on_received.append((total, action))
 
     def forget(self) -> None:
-        """No hook is called any more."""
+        """Removes all hooks."""
         with self._lock:
             self._hooks, self._cut_at, self._on_received = [], [], []
 
     def hold(self, direction: str) -> threading.Event:
-        """From now on nothing passes `up` or `down`; the event says that something waits. `release` ends it."""
+        """Blocks all bytes `up` or `down` until `release`; the returned event is set when bytes are waiting."""
         self._open.clear()
         self._held[direction] = threading.Event()
         return self._held[direction]
 
     def release(self) -> None:
-        """Ends every hold; what was held back is lost with its connection."""
+        """Ends every hold; blocked bytes are lost with their connections."""
         self._held = {}
         self.cut()
         self._open.set()
 
     def pause(self) -> None:
-        """From now on nothing passes, and nothing is lost; `resume` ends it."""
+        """Blocks all bytes, without losing any, until `resume`."""
         self._flow.clear()
 
     def resume(self) -> None:
         self._flow.set()
 
     def repeat(self) -> bool:
-        """Sends what the connection that ended last had sent once more, as a network may; nobody hears the answers.
+        """Sends the bytes of the last connection that ended once more, as a network may; the responses are dropped.
 
         Returns whether there was such a connection.
         """
@@ -131,12 +131,12 @@ class Proxy:
                 while server.recv(65536):
                     pass
         except OSError:
-            # Nothing comes any more: all of it was answered.
+            # Nothing more arrives: everything was answered.
             pass
         return True
 
     def cut(self) -> None:
-        """Ends every connection, as a network that breaks does."""
+        """Closes every connection, like a broken network."""
         with self._lock:
             sockets, self._sockets = self._sockets, set()
         for each in sockets:
@@ -150,7 +150,7 @@ class Proxy:
         self.resume()
         self.release()
 
-    # The connections
+    # Connections
 
     def _accept(self) -> None:
         while True:
@@ -235,7 +235,7 @@ class Proxy:
             self._pass_down(data[len(first) :], sink)
 
     def _requests(self, data: bytes, exchange: Exchange):
-        """The bytes in pieces that end where a hook is called, and whether each is of a body."""
+        """Splits the bytes at the places of hooks; yields pieces, and whether each belongs to a body."""
         while data:
             if exchange.body_left == 0:
                 exchange.head += data
@@ -262,7 +262,7 @@ class Proxy:
             self._call(exchange.line, exchange.body_passed)
 
     def _reply(self, exchange: Exchange) -> None:
-        # `100 Continue` comes while the body has not been sent.
+        # `100 Continue` arrives while the body has not been sent.
         if exchange.waiting and exchange.body_left == 0:
             self._call(exchange.waiting.pop(0), None)
 

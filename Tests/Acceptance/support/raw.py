@@ -1,4 +1,4 @@
-"""A client of the store that is no SDK: it shows the bytes of an answer, and signs as an old Go uploader does."""
+"""A client of the store without an SDK: it returns the bytes of a response, and signs like an old Go uploader."""
 
 import base64
 import hashlib
@@ -25,17 +25,17 @@ class Answer:
         return ElementTree.fromstring(self.body)
 
     def text(self, tag: str) -> str | None:
-        """The text of the document's child with that name."""
+        """Returns the text of the document's child with that name."""
         return self.xml.findtext(tag)
 
     def error(self) -> tuple[int, str | None]:
-        """Status and code, of an answer with an error document in its body."""
+        """Returns the status and the code of an error document."""
         assert self.xml.tag == "Error", self.body
         return self.status, self.text("Code")
 
 
 def signature_v1(secret: str, method: str, resource: str, headers: dict[str, str], query: list[tuple[str, str]]) -> str:
-    """The V1 signature with *every* query parameter in the canonical resource, not only the sub-resources."""
+    """Returns the V1 signature with *every* query parameter in the canonical resource, not only the sub-resources."""
     lower = {name.lower(): value for name, value in headers.items()}
     oss_headers = "".join(f"{name}:{lower[name]}\n" for name in sorted(lower) if name.startswith("x-oss-"))
     signed = "&".join(f"{name}={value}" if value else name for name, value in sorted(query))
@@ -54,7 +54,7 @@ def signature_v1(secret: str, method: str, resource: str, headers: dict[str, str
 def authorization_v4_over_date(
     credentials: Credentials, method: str, resource: str, headers: dict[str, str], query: list[tuple[str, str]]
 ) -> str:
-    """The Authorization field of aliyun-oss-go-sdk 3.0.2: version 4, with the text of `Date` in the string to sign."""
+    """Returns the Authorization field of aliyun-oss-go-sdk 3.0.2: version 4, with the text of `Date` in the string to sign."""
     lower = {name.lower(): value for name, value in headers.items()}
     day = parsedate_to_datetime(lower["date"]).strftime("%Y%m%d")
     scope = (day, credentials.region, "oss", "aliyun_v4_request")
@@ -79,9 +79,9 @@ def authorization_v4_over_date(
 
 
 class RawStore:
-    """Signs with V1, path style, and shows each answer as it came. A static key has no token.
+    """A client that signs with V1 in path style, and returns each response unchanged. A static key has no token.
 
-    `authority` signed the certificate of an endpoint with TLS.
+    `authority` signed the certificate of a TLS endpoint.
     """
 
     def __init__(self, credentials: Credentials, authority: Path | None = None):
@@ -98,7 +98,7 @@ class RawStore:
         key: str | None = None,
         sign: bool = True,
     ) -> Answer:
-        """One request on a connection of its own; `sign=False` sends it as a stranger would."""
+        """Sends a request on a new connection; `sign=False` sends it unsigned."""
         target, headers = self.head(method, query, headers, key, sign)
         return fetch(self.address, method, target, body, headers, self.authority)
 
@@ -110,12 +110,12 @@ class RawStore:
         key: str | None = None,
         sign: bool = True,
     ) -> tuple[str, dict[str, str]]:
-        """The request's target and its headers, signed."""
+        """Returns the request's target and its signed headers."""
         credentials = self.credentials
         resource = f"/{credentials.bucket}/{key or credentials.key}"
         headers = {"Date": formatdate(usegmt=True)} | (headers or {})
         if sign:
-            # A static key has none.
+            # A static key has no token.
             if credentials.token:
                 headers["x-oss-security-token"] = credentials.token
             signature = signature_v1(credentials.secret, method, resource, headers, list(query))
@@ -134,7 +134,7 @@ def fetch(
     headers: dict | None = None,
     authority: Path | None = None,
 ) -> Answer:
-    """One HTTP/1.1 request to `host:port`, over TLS where the authority is given that signed its certificate."""
+    """Sends an HTTP/1.1 request to `host:port`, with TLS if the authority of its certificate is given."""
     if authority:
         context = ssl.create_default_context(cafile=authority)
         connection = http.client.HTTPSConnection(address, timeout=20, context=context)
@@ -149,6 +149,6 @@ def fetch(
 
 
 def fetch_url(url: str, method: str = "GET", body: bytes | None = None, **options) -> Answer:
-    """One request to a whole URL, such as a presigned one."""
+    """Sends a request to a complete URL, such as a presigned one."""
     parts = urlsplit(url)
     return fetch(parts.netloc, method, parts.path + (f"?{parts.query}" if parts.query else ""), body, **options)

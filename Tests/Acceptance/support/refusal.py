@@ -1,4 +1,4 @@
-"""How a refused call looks from outside: its status, and the ErrorDetail in its trailers."""
+"""The external view of a refused call: its status, and the ErrorDetail in its trailers."""
 
 from contextlib import contextmanager
 
@@ -8,7 +8,7 @@ DETAILS = "grpc-status-details-bin"
 
 
 class Refusal:
-    """What the server answered; filled when the block of `refused` ends."""
+    """The server's error; filled when the block of `refused` ends."""
 
     status: grpc.StatusCode
     message: str
@@ -20,7 +20,7 @@ class Refusal:
         self.message = error.details()
         self.trailers = dict(error.trailing_metadata() or ())
         raw = self.trailers.get(DETAILS)
-        # The bytes decode as an ErrorDetail, which is what clients in the field take them for.
+        # The bytes decode as an ErrorDetail, which is how deployed clients read them.
         self.detail = stubs.common.ErrorDetail.FromString(raw) if raw is not None else None
         return self
 
@@ -31,7 +31,7 @@ class Refusal:
 
 @contextmanager
 def refused(stubs, status: str, *codes: str):
-    """Expects the block's call to fail with the gRPC status and (one of) the detail codes; none given: no detail."""
+    """Expects the block's call to fail with the gRPC status and (one of) the detail codes; without codes: no detail."""
     expected = f"{status} ({' or '.join(codes) or 'no detail'})"
     refusal = Refusal()
     try:

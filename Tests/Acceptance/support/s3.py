@@ -1,4 +1,4 @@
-"""S3's clients with the credentials that CreateLogicalUpload issues, or with a static key: boto3 and awscli, their checksum defaults untouched."""
+"""S3 clients with the credentials of CreateLogicalUpload, or with a static key: boto3 and awscli with their default checksums."""
 
 import os
 import subprocess
@@ -10,14 +10,14 @@ import botocore.config
 
 from .oss import Credentials
 
-#: S3 wants one; the store takes it from the signature.
+#: S3 clients require a region; the store takes it from the signature.
 REGION = "us-east-1"
 
 
 def client(credentials: Credentials, authority: Path | None = None, **config):
-    """A boto3 client; `authority` signs the certificate of an https endpoint.
+    """Makes a boto3 client; `authority` signs the certificate of an https endpoint.
 
-    The signature's version is for presigned URLs: for some regions boto3 still makes those of version 2.
+    The signature version is set for presigned URLs: for some regions boto3 still makes them with version 2.
     """
     return boto3.client(
         "s3",
@@ -32,7 +32,7 @@ def client(credentials: Credentials, authority: Path | None = None, **config):
 
 
 def aws(credentials: Credentials, directory: Path, *arguments, authority: Path | None = None):
-    """Runs `aws …` with the part size set to the issued one, and returns the finished process."""
+    """Runs `aws …` with the issued part size, and returns the finished process."""
     config = directory / "aws-config"
     size = credentials.part_size
     config.write_text(f"[default]\ns3 =\n  multipart_chunksize = {size}\n  multipart_threshold = {size}\n")

@@ -1,4 +1,4 @@
-"""Static keys of the object store: what a configuration says of them, and the credentials that a client signs with."""
+"""Static keys of the object store: their configuration, and their credentials for clients."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class StaticKey:
-    """A key that a configuration gives to a tool. `access` is `read` or `write`; `prefix` limits the keys of objects."""
+    """A static key for a tool. `access` is `read` or `write`; `prefix` limits the keys of objects."""
 
     id: str
     secret: str
@@ -20,10 +20,10 @@ class StaticKey:
     prefix: str = ""
 
     def setting(self, secrets: Path, **more) -> dict[str, str]:
-        """The entry of `object_store.static_keys` with `more` members; the secret is written to a file in that folder."""
+        """Returns the entry of `object_store.static_keys` with `more` members; writes the secret to a file in that folder."""
         entry = {"id": self.id, "secret_file": secret_file(secrets, self.secret), "access": self.access}
         return entry | ({"prefix": self.prefix} if self.prefix else {}) | more
 
     def credentials(self, gateway: Gateway, key: str = "", part_size: int = MIB) -> Credentials:
-        """What a client signs with that asks for the object `key`."""
+        """Returns the credentials of a client for the object `key`."""
         return Credentials("data", f"http://{gateway.object_store}", key, self.id, self.secret, None, "", part_size)

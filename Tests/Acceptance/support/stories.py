@@ -1,6 +1,6 @@
-"""A client's way through every call that the gateway acknowledges, with a note of what has to be there afterwards.
+"""A client's sequence of every kind of acknowledged call, which records the state that has to exist afterwards.
 
-What was acknowledged has to be there. What was answered with an error, or not at all, may be there or not.
+Acknowledged changes have to exist. Calls with an error or without a response may or may not have had an effect.
 """
 
 import hashlib
@@ -23,19 +23,19 @@ from .webhooks import SECRET, Receiver
 PART_SIZE = 65536
 STATIC_KEY = ("TOOLS", "a secret of the tools")
 PASSWORD = "a password of some length"
-#: How long tokens are used; seconds.
+#: The time for which tokens are used, in seconds.
 TOKENS_FOR = 300
-#: What a client may be told about a disk that fails; it tries again then.
+#: The statuses that a client may get from a gateway on a failing disk; it retries them.
 TRANSIENT = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL)
 
 
 class Refused(Exception):
-    """A step was not acknowledged, by an answer that says to try again."""
+    """A step was not acknowledged; the response asks for a retry."""
 
 
 @dataclass
 class Stored:
-    """An object of the store: where it is, and what it may hold; None = it is not there."""
+    """An object of the store: its location, and its possible contents; None = it does not exist."""
 
     store: RawStore
     key: str | None = None
@@ -61,18 +61,18 @@ class Stored:
 
 @dataclass
 class Attempt:
-    """One upload: what is known of it."""
+    """The known state of one upload."""
 
     logical_id: str
     id: str
     object: Stored
     multipart: str = ""
-    #: The contents that a part may have, by its number; None = it is not there.
+    #: The possible contents of a part by number; None = it does not exist.
     parts: dict[int, set[bytes | None]] = field(default_factory=dict)
     #: Whether CompleteUpload was sent, and whether it was acknowledged.
     is_sent: bool = False
     is_completed: bool = False
-    #: Whether it may be aborted or superseded: then nothing has to be there.
+    #: Whether it may be aborted or superseded, so that nothing has to exist.
     may_be_over: bool = False
     is_aborted: bool = False
     #: Whether DeleteObject was sent, and whether it was acknowledged.
@@ -81,7 +81,7 @@ class Attempt:
 
 
 def answer_of(store: RawStore, method: str, query=(), body: bytes | None = None, key: str | None = None):
-    """A success of the store; raises `Refused` where it says to try again."""
+    """Returns a successful response of the store; raises `Refused` for one that asks for a retry."""
     answer = store.request(method, query, body, key=key)
     if answer.status >= 500:
         raise Refused(f"{method}: {answer.status}")
@@ -90,12 +90,12 @@ def answer_of(store: RawStore, method: str, query=(), body: bytes | None = None,
 
 
 def etag(data: bytes) -> str:
-    """What the store calls a part or an object put whole."""
+    """Returns the ETag of a part, or of an object from a single PUT."""
     return f'"{hashlib.md5(data).hexdigest().upper()}"'
 
 
 class Story:
-    """One client, its own run tag, and its notes."""
+    """One client with its own run tag, and its records."""
 
     def __init__(self, lab: "Lab"):
         self.lab, self.user, self.uploader = lab, lab.user, lab.uploader
@@ -104,21 +104,21 @@ class Story:
         self.fleet: Fleet | None = None
         self.names: list[tuple[str, dict]] = []
         self.device_id = ""
-        #: API keys of the device that may be its current one.
+        #: The API keys of the device that may be its current one.
         self.keys: set[str] = set()
-        #: How many events of the device have to come.
+        #: The number of the device's events that have to arrive.
         self.events = 0
         self.sessions: set[str] = set()
         self.attempts: dict[str, Attempt] = {}
-        #: Which attempt may be the current one, by the logical upload.
+        #: The attempts that may be the current one, by logical upload.
         self.current: dict[str, set[str]] = {}
         self.tools: list[Stored] = []
-        #: Paths of copies, and what they hold.
+        #: The paths of copies, and their contents.
         self.copies: dict[Path, bytes] = {}
         self.file_id = ""
 
     def tell(self) -> "Story":
-        """Goes to the end; raises `Refused` at the first step that is not acknowledged."""
+        """Runs all steps; raises `Refused` at the first one that is not acknowledged."""
         try:
             self._registries()
             self._device()
@@ -137,7 +137,7 @@ class Story:
             raise Refused(repr(error)) from None
         return self
 
-    # The registries and their keys.
+    # Registries and keys.
 
     def _registries(self) -> None:
         self.fleet = Fleet.create(self.user)
@@ -152,7 +152,7 @@ class Story:
         self.names.append(("GetDevice", {"name": device.name}))
         for method in ("InitDevice", "ReinitDevice"):
             key = init_device(self.user.gateway, self.stubs, device.device_id, method).api_key
-            # The second call's answer may be lost, and with it the only key.
+            # The second response may be lost, and with it the only key.
             self.keys = {key}
             self.device_id = device.device_id
             self.events += 1
@@ -171,7 +171,7 @@ class Story:
     def _create(self, restart_from: Attempt | None = None) -> Attempt:
         if restart_from:
             restart_from.may_be_over = True
-            # A new attempt, whose answer may be lost.
+            # A new attempt, whose response may be lost.
             self.current[restart_from.logical_id].add("")
         reply = self.uploader.create(restart_from.id if restart_from else "")
         store = RawStore(Credentials.of(reply.credentials))
@@ -182,7 +182,7 @@ class Story:
 
     def _complete(self, attempt: Attempt, data: bytes, etag: str, parts: int = 0) -> None:
         attempt.is_sent = True
-        # A client repeats what it got no answer to.
+        # A client repeats calls without a response.
         for _ in range(2):
             self.uploader.complete(
                 attempt.id,
@@ -266,7 +266,7 @@ class Story:
             o.file_id for o in self.user.list_all(filter=f"raw_tags.run={self.run}") if o.size_bytes == len(data)
         )
         folder = {"endpoint": f"file://{self.lab.copies}", "key_template": f"{self.run}/{{file_id}}"}
-        # The second finds the file there, which is acknowledged as well.
+        # The second attempt finds the existing file, which is acknowledged as well.
         for _ in range(2):
             job = self.user.copies("CreateCopyJob", file_ids=[self.file_id], destination=folder).copy_job_id
             status = eventually(lambda: self._status(job), every=0.02)
@@ -275,17 +275,17 @@ class Story:
             self.copies[self.lab.copies / self.run / self.file_id] = data
 
     def _status(self, job: str) -> str | None:
-        """The job's last status; an end of the database's writer is one, too."""
+        """Returns the job's last status, also if the database's writer ends meanwhile."""
         if not self.lab.is_ready():
             return "NOT READY"
         name = self.stubs.gateway.CopyJobStatus.Name(self.user.copies("GetCopyJob", copy_job_id=job).job.status)
         status = name.removeprefix("COPY_JOB_STATUS_")
         return status if status in ("SUCCEEDED", "PARTIAL_FAILED", "FAILED", "CANCELED") else None
 
-    # What has to be there.
+    # Checks.
 
     def check(self) -> None:
-        """All that was acknowledged is there, and nothing is half there."""
+        """Checks that everything acknowledged exists, and that nothing is incomplete."""
         self.lab.renew_tokens()
         calls = {"GetSite": self.user.admin, "GetUser": self.user.users}
         for method, fields in self.names:
@@ -308,7 +308,7 @@ class Story:
         stub = self.stubs.auth.AuthServiceStub(self.user.gateway.channel("auth"))
         for token in self.sessions:
             reply = call(stub.RefreshToken, self.stubs.auth.RefreshTokenRequest(refresh_token=token))
-            # An acknowledgement of its own: the old one is used up.
+            # An acknowledgement of its own: the old token is used up.
             self.sessions = {reply.refresh_token}
 
     def _check_attempt(self, attempt: Attempt) -> None:
@@ -324,7 +324,7 @@ class Story:
             return
         if not attempt.is_sent:
             assert recovery.logical_upload_status != codes.LOGICAL_UPLOAD_STATUS_COMPLETED
-            # Whoever has acknowledged bytes goes on, and does not begin anew.
+            # A client with acknowledged bytes continues, and does not start over.
             if None not in attempt.object.contents or any(None not in held for held in attempt.parts.values()):
                 assert recovery.next_action != codes.UPLOAD_RECOVERY_ACTION_RESTART, recovery
         attempt.object.check()
@@ -341,7 +341,7 @@ class Story:
             assert listed.get(number) in {etag(piece) for piece in contents if piece is not None}, (number, listed)
 
     def _check_listing(self) -> None:
-        """What users see is whole, whether the device heard of it or not."""
+        """Checks that all listed objects are complete, whether or not the device got the response."""
         attempts = self.attempts.values()
         least = sum(attempt.is_completed and not attempt.may_be_deleted for attempt in attempts)
         most = sum(attempt.is_sent and not attempt.is_deleted for attempt in attempts)
@@ -354,7 +354,7 @@ class Story:
             assert fetch_url(file.read.uri).body in known
 
     def resume(self) -> None:
-        """Goes on with what was interrupted: the bytes of acknowledged parts are read back as those of an object."""
+        """Continues interrupted uploads: the bytes of acknowledged parts are read back as those of an object."""
         for attempt in list(self.attempts.values()):
             if not attempt.multipart or attempt.is_sent or attempt.object.store.request("HEAD").status != 404:
                 continue
@@ -382,9 +382,9 @@ class Uploads(Story):
 
 
 class Lab:
-    """A gateway on a disk that fails, with a webhook, a static key and a folder for copies.
+    """A gateway on a failing disk, with a webhook, a static key and a folder for copies.
 
-    disk: a folder on a real file system to use as it is, without a model of it.
+    disk: a folder on a real file system that is used without a model of it.
     """
 
     def __init__(self, binary: Path, directory: Path, login, disk: Path | None = None):
@@ -424,7 +424,7 @@ class Lab:
         return self
 
     def close(self) -> None:
-        """Ends all of it, whatever state it is in."""
+        """Ends everything, whatever its state."""
         self.faults.disarm()
         if self.gateway.process is not None:
             self.gateway.kill()
@@ -435,14 +435,14 @@ class Lab:
         return Story(self)
 
     def renew_tokens(self) -> None:
-        """Signs in again where the tokens may end soon; a long test outlasts them."""
+        """Signs in again if the tokens may expire soon, for long tests."""
         if time.monotonic() - self._signed_in_at > TOKENS_FOR:
             self.user.token = self._login(self.gateway).token
             self.uploader.sign_in()
             self._signed_in_at = time.monotonic()
 
     def tools(self, key: str) -> Stored:
-        """An object that the static key may write."""
+        """Returns an object that the static key may write."""
         endpoint = f"http://{self.gateway.object_store}"
         return Stored(RawStore(Credentials("data", endpoint, key, *STATIC_KEY, "", "", PART_SIZE)), key)
 
@@ -450,7 +450,7 @@ class Lab:
         return fetch(self.gateway.listeners["ops"], "GET", "/readyz").status == 200
 
     def assert_sound(self) -> None:
-        """The database is whole."""
+        """Checks that the database is intact."""
         database = sqlite3.connect(f"file:{self.gateway.data / 'gateway.db'}?mode=ro", uri=True)
         try:
             assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -459,7 +459,7 @@ class Lab:
             database.close()
 
     def restart(self) -> None:
-        """A restart as the service manager makes it: what the page cache holds stays there."""
+        """Restarts like a service manager: the contents of the page cache stay."""
         if self.gateway.process is not None:
             self.gateway.kill()
         self.gateway.start()

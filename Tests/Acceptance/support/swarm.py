@@ -1,6 +1,6 @@
 """Many devices in a process of their own: `python -m support.swarm`, with a plan on standard input.
 
-Each uploads so many files, one after the other, and the process prints one line of JSON: what was timed, and what failed.
+Each device uploads files one after the other, and the process prints one line of JSON with durations and failures.
 """
 
 import json
@@ -24,16 +24,16 @@ from .uploads import content
 
 @dataclass
 class Plan:
-    """What the devices of one process do."""
+    """The work of one process's devices."""
 
     protos: str
     listeners: dict[str, str]
     credentials: list[str]
-    #: Files of each device.
+    #: The number of files of each device.
     uploads: int
-    #: Seconds from the beginning of one upload to that of the next, drawn by lot around this; 0 = at once.
+    #: The mean of the random time between the beginnings of two uploads, in seconds; 0 = at once.
     interval: float
-    #: Bytes of a part, and parts of a file.
+    #: The bytes of a part, and the number of parts of a file.
     part_size: int
     parts: int
     seed: int
@@ -41,9 +41,10 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """`timings`: of each call its name, when it began (Unix time), and how many seconds it took.
+    """The result of a process. `timings`: the name of each call, its beginning (Unix time) and its duration in
+    seconds.
 
-    `failures`: which call ended an upload, when, and how.
+    `failures`: the call that ended an upload, its time, and its error.
     """
 
     timings: list[tuple[str, float, float]] = field(default_factory=list)
@@ -70,7 +71,7 @@ class Swarm:
             self._processes.append(process)
 
     def wait(self) -> Outcome:
-        """What became of it all."""
+        """Waits for the processes, and returns the combined result."""
         whole = Outcome()
         for process in self._processes:
             output = process.stdout.read()
@@ -84,7 +85,7 @@ class Swarm:
 
 
 class _Gateway:
-    """As much of a gateway as a caller of another process needs; its connections are nobody else's."""
+    """The part of a gateway that a caller in another process needs, with its own connections."""
 
     def __init__(self, listeners: dict[str, str]):
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
@@ -102,7 +103,7 @@ class _Device:
         self.data = content(plan.part_size * plan.parts, seed=chance.randrange(1000))
 
     def run(self) -> None:
-        # Devices do not all begin in the same moment.
+        # Devices do not all begin at the same moment.
         start = time.monotonic() + self.chance.random() * self.plan.interval
         for _ in range(self.plan.uploads):
             time.sleep(max(0, start - time.monotonic()))

@@ -1,6 +1,6 @@
-"""The ten calls that stand for all: what a monitor, a device and a user ask of a gateway in the life of a file.
+"""The ten representative calls: those of a monitor, a device and a user in the life of a file.
 
-One client makes them, each kind on one connection, one after the other.
+One client makes them sequentially, each kind on one connection.
 """
 
 import dataclasses
@@ -17,24 +17,24 @@ from support.raw import RawStore
 from support.unary import UnaryGateway
 from support.uploads import content
 
-#: Calls of each kind: the first of them make connections, prepare statements and fill caches.
+#: The numbers of calls of each kind: the first ones make connections, prepare statements and fill caches.
 WARM_UP, COUNTED = 20, 50
 CALLS = WARM_UP + COUNTED
-#: Bytes of a part and of an object.
+#: The size of a part and of an object, in bytes.
 SIZE = 64 * 1024
-#: Nothing in the way of so many calls of one device within seconds.
+#: Without limits for so many calls of one device within seconds.
 CONFIG = {"uploads": {"calls_per_minute": 0}, "quota": {"device_uploads": 0}}
 
-#: Makes the calls of a kind, whose name is given, and returns their results.
+#: Makes the calls of a kind, which is named, and returns their results.
 Run = Callable[[str, list[Callable]], list]
 
 
 def make(gateway: Gateway, stubs, run: Run) -> None:
-    """Has `run` make the ten kinds of calls, `CALLS` of each, at a gateway that was started with `CONFIG`."""
+    """Makes the ten kinds of calls with `run`, `CALLS` of each, at a gateway started with `CONFIG`."""
     user = User.login(gateway, stubs, "system", "admin", ADMIN_PASSWORD)
     fleet = Fleet.create(user)
     devices = [fleet.register().device_id for _ in range(CALLS)]
-    # What grpcio says by itself is not to be counted.
+    # grpcio's own traffic must not be counted.
     gateway.forget_channels()
     with UnaryGateway(gateway.listeners) as unary, _StoreConnection(gateway.object_store) as store:
         health = stubs.health.HealthStub(unary.channel("auth"))
@@ -58,7 +58,7 @@ def _upload(uploader: Uploader, store: "_StoreConnection", run: Run) -> None:
 
 
 def _download(user: User, store: "_StoreConnection", run: Run) -> None:
-    """A user lists the files, and gets one."""
+    """A user lists the files, and downloads one."""
     pages = run("ListObjects", [lambda: user.objects("ListObjects")] * CALLS)
     file = pages[0].objects[0].file_id
     replies = run("RequestDownload", [lambda: user.objects("RequestDownload", file_ids=[file])] * CALLS)
@@ -86,20 +86,20 @@ class _Upload:
         self.etag = store.request("PUT", target, headers, content(SIZE))[0]["ETag"]
 
     def join(self) -> None:
-        """CompleteMultipartUpload."""
+        """Calls CompleteMultipartUpload."""
         part = f"<Part><PartNumber>1</PartNumber><ETag>{self.etag}</ETag></Part>"
         document = f"<CompleteMultipartUpload>{part}</CompleteMultipartUpload>".encode()
         self.etag = self.store.request("POST", [("uploadId", self.multipart_id)], document).headers["ETag"]
 
     def complete(self) -> None:
-        """CompleteUpload."""
+        """Calls CompleteUpload."""
         tags = {"robot": "arm 7", "run": "4711"}
         fields = {"file_size": SIZE, "completed_part_count": 1, "oss_object_etag": self.etag, "raw_tags": tags}
         self.uploader.complete(self.upload_id, part_size_bytes=self.store.credentials.part_size, **fields)
 
 
 class _StoreConnection:
-    """One connection to the object store, for request after request; a request and its body are sent at once."""
+    """A connection to the object store for sequential requests; a request and its body are sent at once."""
 
     def __init__(self, address: str):
         host, port = address.rsplit(":", 1)
@@ -113,14 +113,14 @@ class _StoreConnection:
         self.socket.close()
 
     def get(self, presigned) -> bytes:
-        """The body of a presigned GET."""
+        """Returns the body of a presigned GET."""
         parts = urlsplit(presigned.uri)
         return self.request("GET", f"{parts.path}?{parts.query}", dict(presigned.headers))[1]
 
     def request(
         self, method: str, target: str, headers: dict[str, str], body: bytes = b""
     ) -> tuple[http.client.HTTPMessage, bytes]:
-        """Header and body of the answer; AssertionError where its status is not 200."""
+        """Returns header and body of the response; AssertionError unless its status is 200."""
         fields = {"Host": self.address, "Content-Length": str(len(body))} | headers
         lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items()), "", ""]
         self.socket.sendall("\r\n".join(lines).encode() + body)

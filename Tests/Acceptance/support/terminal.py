@@ -1,21 +1,39 @@
-"""What a person sees who runs a command in a terminal."""
+"""The view of a person who runs a command in a terminal."""
 
+import fcntl
 import os
 import re
+import struct
+import termios
 import threading
+import time
 
 
 class Terminal:
-    """A pseudo-terminal; give `client_side` to a process, then call `opened`."""
+    """A pseudo-terminal; pass `client_side` to a process, then call `opened`."""
 
     _CLEAR = "\r\x1b[2K"
 
-    def __init__(self):
+    def __init__(self, columns: int = 80):
         self._ours, self.client_side = os.openpty()
+        self.resize(columns)
         self._bytes = b""
 
+    def resize(self, columns: int) -> None:
+        fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+    def type(self, text: str) -> None:
+        os.write(self._ours, text.encode())
+
+    def wait_for(self, text: str, seconds: float = 30) -> None:
+        """Waits until the process has written the text."""
+        deadline = time.monotonic() + seconds
+        while text not in self.text:
+            assert time.monotonic() < deadline, self.text
+            time.sleep(0.05)
+
     def opened(self) -> "Terminal":
-        """The process has the other side: from now on what it writes is read."""
+        """Begins to read the process's output, after the process has opened the other side."""
         os.close(self.client_side)
         self._thread = threading.Thread(target=self._read)
         self._thread.start()
@@ -26,7 +44,7 @@ class Terminal:
             while data := os.read(self._ours, 4096):
                 self._bytes += data
         except OSError:
-            # How Linux says that nobody has the other side any more.
+            # Linux reports EIO when the other side is closed.
             pass
         os.close(self._ours)
 
@@ -41,16 +59,16 @@ class Terminal:
 
     @property
     def drawn(self) -> list[str]:
-        """Every line that was shown, also those that others took the place of."""
+        """Returns every line that was shown, including lines that were overwritten."""
         pieces = [piece.strip("\r") for line in self.text.split("\n") for piece in line.split(self._CLEAR)]
         return [piece for piece in pieces if piece]
 
     @property
     def left(self) -> list[str]:
-        """The lines that stayed."""
+        """Returns the lines that remained."""
         return [line.rsplit(self._CLEAR, 1)[-1] for line in self.text.split("\n")]
 
     @property
     def percents(self) -> list[int]:
-        """The shares that the bar went through."""
+        """Returns the percentages that the bar showed."""
         return [int(match[1]) for line in self.drawn if (match := re.search(r"\] +(\d+)%", line))]

@@ -1,41 +1,43 @@
-"""A channel of unary gRPC calls that sends nothing but the calls, so that it does not change what is measured."""
+"""A channel for unary gRPC calls that sends nothing else, so that it does not affect measurements."""
 
 import itertools
 
 from support import h2raw
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer
 
-#: HPACK's static table ends here (RFC 7541, appendix A).
+#: The size of HPACK's static table (RFC 7541, appendix A).
 _STATIC_ENTRIES = 61
 
 
 class UnaryChannel(Peer):
-    """As much of `grpc.Channel` as stubs need for unary calls: one connection, one call at a time, sent by one write.
+    """The part of `grpc.Channel` that stubs need for unary calls: one connection, sequential calls, one write for
+    each.
 
-    Header fields enter HPACK's table when they first come; its 4 KiB are not watched: a few methods and tokens fit.
+    Header fields are added to HPACK's table on their first use; its limit of 4 KiB is not checked, since a few
+    methods and tokens fit.
     """
 
     def __init__(self, address: str):
         super().__init__(address)
         self._streams = itertools.count(1, 2)
-        #: The newest entry of the dynamic table is the last.
+        #: The dynamic table, with the newest entry last.
         self._entries: list[tuple[str, str]] = []
         self.window_update(0, 2**30)
 
     def unary_unary(self, path: str, request_serializer, response_deserializer, **_):
-        """What a stub makes of each of its methods."""
+        """Makes the function for a method of a stub."""
 
         def call(request, metadata=(), timeout=None):
-            # The socket has a timeout of its own; a deadline would be a field that differs from call to call.
+            # The socket has its own timeout; a deadline would be a field that differs from call to call.
             return response_deserializer(self.call(path, request_serializer(request), metadata))
 
         return call
 
     def unary_stream(self, *_, **__) -> None:
-        """Streams are not for this channel; stubs ask for them all the same."""
+        """Does nothing: streams are not supported, but stubs create them anyway."""
 
     def call(self, path: str, message: bytes, metadata=()) -> bytes:
-        """The bytes of the answer's message; AssertionError where the call fails."""
+        """Returns the bytes of the response's message; AssertionError if the call fails."""
         fields = [
             (":method", "POST"), (":scheme", "http"), (":path", path), (":authority", self.authority),
             ("content-type", "application/grpc"), ("te", "trailers"), *metadata,
@@ -47,7 +49,7 @@ class UnaryChannel(Peer):
         return self._answer(stream)[5:]
 
     def _encode(self, field: tuple[str, str]) -> bytes:
-        """One field of a header section (RFC 7541, sections 6.1 and 6.2.1)."""
+        """Encodes one field of a header section (RFC 7541, sections 6.1 and 6.2.1)."""
         if field in self._entries:
             newer = len(self._entries) - 1 - self._entries.index(field)
             return h2raw.integer(_STATIC_ENTRIES + 1 + newer, 7, 0x80)
@@ -55,7 +57,7 @@ class UnaryChannel(Peer):
         return b"\x40" + h2raw.string(field[0]) + h2raw.string(field[1])
 
     def _answer(self, stream: int) -> bytes:
-        """The message with its prefix."""
+        """Returns the message with its prefix."""
         body = b""
         while (got := self.next()) is not None:
             if got.stream != stream:
@@ -70,7 +72,7 @@ class UnaryChannel(Peer):
 
 
 class UnaryGateway:
-    """A gateway's listeners for those who call it by these channels; `User` and `Uploader` do."""
+    """A gateway's listeners for callers that use these channels, such as `User` and `Uploader`."""
 
     def __init__(self, listeners: dict[str, str]):
         self._listeners = listeners

@@ -1,4 +1,4 @@
-"""An unreliable network: cuts, delays and repetitions, drawn by lot, between a client and a gateway."""
+"""An unreliable network between a client and a gateway, with random cuts, delays and repetitions."""
 
 import random
 import threading
@@ -9,14 +9,15 @@ from .client import Network
 
 @dataclass
 class UnreliableNetwork:
-    """While it is entered, something happens to one of the proxies every now and then.
+    """While it is active, random events affect one of the proxies.
 
-    All of its connections are cut, or nothing passes for a moment, or what its last connection sent comes again.
+    Either all of its connections are cut, or nothing is passed on for a moment, or the bytes of its last connection
+    are repeated.
     """
 
     network: Network
     chance: random.Random
-    #: Seconds from one event to the next, at most.
+    #: The longest time between two events in seconds.
     interval: float = 0.4
     cuts: int = 0
     delays: int = 0

@@ -1,4 +1,4 @@
-"""An upload from its creation to its completion, as a client of both planes makes it."""
+"""An upload from its creation to its completion, by a client of both planes."""
 
 import random
 from dataclasses import dataclass, field
@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from .oss import CLIENTS, Credentials, Part
 from .parties import Uploader
 
-#: The key under which clients send the source file's name.
+#: The key of the tag in which clients send the source file's name.
 FILE_NAME_TAG = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
 
 
 def content(size: int, seed: int = 1) -> bytes:
-    """Bytes that look like nothing, the same for the same seed."""
+    """Returns random-looking bytes, the same for the same seed."""
     return random.Random(seed).randbytes(size)
 
 
 @dataclass
 class Upload:
-    """One physical attempt: what CreateLogicalUpload answered, and a client of the store with its credentials."""
+    """One attempt: the response of CreateLogicalUpload, and a client of the store with its credentials."""
 
     uploader: Uploader
     logical_id: str
@@ -34,12 +34,12 @@ class Upload:
 
     @classmethod
     def of(cls, uploader: Uploader, reply, client: str = "alibabacloud-v4") -> "Upload":
-        """What CreateLogicalUpload answered."""
+        """Makes it from the response of CreateLogicalUpload."""
         return cls(uploader, reply.logical_upload_id, reply.upload_id, Credentials.of(reply.credentials), client)
 
     @property
     def store(self):
-        """A client of the store with the credentials issued."""
+        """Returns a client of the store with the issued credentials."""
         return CLIENTS[self.client](self.credentials)
 
     @property
@@ -47,7 +47,7 @@ class Upload:
         return self.credentials.part_size
 
     def put(self, data: bytes) -> "Upload":
-        """Stores the object whole (PutObject)."""
+        """Stores the object in one request (PutObject)."""
         self.size, self.parts, self.etag = len(data), [], self.store.put(data).etag
         return self
 
@@ -69,7 +69,7 @@ class Upload:
         return self
 
     def complete(self, tags: dict[str, str] | None = None, **changed):
-        """CompleteUpload with what was sent, but for the fields that are given."""
+        """Calls CompleteUpload with the uploaded values, except for the given fields."""
         fields = {
             "file_size": self.size,
             "raw_tags": tags or {},
@@ -83,12 +83,12 @@ class Upload:
         return self.uploader.recovery(self.logical_id)
 
     def reissued(self) -> Credentials:
-        """Fresh credentials for the same attempt."""
+        """Returns new credentials for the same attempt."""
         return Credentials.of(self.uploader.reissue(self.id).credentials)
 
 
 def completed(uploader: Uploader, data: bytes, tags: dict[str, str] | None = None) -> Upload:
-    """A whole upload of a small file: put, then CompleteUpload."""
+    """Makes a complete upload of a small file: PUT, then CompleteUpload."""
     upload = Upload.create(uploader).put(data)
     upload.complete(tags)
     return upload

@@ -1,4 +1,4 @@
-"""A webhook that the gateway tells of events, and what it is told with."""
+"""A webhook's receiver, and the events that the gateway sends to it."""
 
 import base64
 import hashlib
@@ -14,15 +14,15 @@ from .gateway import eventually
 from .raw import fetch_url
 
 KEY = bytes(range(32))
-#: What some receivers still verify with.
+#: A key with which some receivers still verify.
 OLD_KEY = b"the key that was used until now"
 SECRET = "whsec_" + base64.b64encode(KEY).decode()
 
 
 class Receiver:
-    """A webhook on loopback: keeps what comes, and answers what it is told to.
+    """A receiver on loopback: keeps received events, and responds as the test requires.
 
-    `answer(event)` gives the status, or None to hang up without one.
+    `answer(event)` returns the status, or None to close the connection without a response.
     """
 
     def __init__(self, context: ssl.SSLContext | None = None):
@@ -83,7 +83,7 @@ class Receiver:
 
 
 def verify(secret: bytes, headers, body: bytes) -> bool:
-    """As docs/events.md has it."""
+    """Verifies a signature as described in docs/events.md."""
     id, sent = headers["webhook-id"], headers["webhook-timestamp"]
     if abs(time.time() - int(sent)) > 300:
         return False
@@ -93,7 +93,7 @@ def verify(secret: bytes, headers, body: bytes) -> bool:
 
 
 def metrics(gateway, name: str) -> dict[str, int]:
-    """A family of the events' metrics, by webhook."""
+    """Returns a metric family of events, by webhook."""
     text = fetch_url(f"http://{gateway.listeners['ops']}/metrics").body.decode()
     start = f'data_gateway_events_{name}{{webhook="'
     lines = [line[len(start) :] for line in text.splitlines() if line.startswith(start)]

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimited) struct EventLoopTests {
-    /// A handler whose connection is gone may be resumed when the loop has ended.
+    /// A handler without a connection may be resumed after the loop has ended.
     @Test func jobsAfterTheEndAreDropped() {
         let loop = EventLoop(name: "test")
         loop.stop()

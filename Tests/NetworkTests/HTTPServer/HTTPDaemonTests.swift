@@ -8,7 +8,7 @@ import Sockets
 import TestSupport
 import Testing
 
-/// `PUT` and `POST` answer with the body they took, `/refuse` at its header, `/file` sends a range of a file.
+/// A handler: `PUT` and `POST` return the request's body, `/refuse` responds to the header, `/file` sends a range of a file.
 private struct EchoHandler: HTTPRequestHandler {
     final class Sink: HTTPBodySink {
         private var body: [UInt8] = []
@@ -50,7 +50,7 @@ private struct EchoHandler: HTTPRequestHandler {
 
     @Test func keepsAConnectionAndTheRawTarget() throws {
         let daemon = try start()
-        defer { daemon.stop(drainingFor: 1) }
+        defer { daemon.stop(drainingFor: .seconds(1)) }
         let client = try RawConnection(port: daemon.port)
         for target in ["/a%2Fb%00c?x=%41&y", "//x/%zz/"] {
             try client.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -64,7 +64,7 @@ private struct EchoHandler: HTTPRequestHandler {
 
     @Test func listensOnIPv6() throws {
         let daemon = try HTTPDaemon(host: "::1", port: 0, handler: handler)
-        defer { daemon.stop(drainingFor: 1) }
+        defer { daemon.stop(drainingFor: .seconds(1)) }
         #expect(daemon.host == "::1")
         let client = try RawConnection(host: "::1", port: daemon.port)
         try client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -73,7 +73,7 @@ private struct EchoHandler: HTTPRequestHandler {
 
     @Test func bodyArrivesInPieces() throws {
         let daemon = try start()
-        defer { daemon.stop(drainingFor: 1) }
+        defer { daemon.stop(drainingFor: .seconds(1)) }
         let client = try RawConnection(port: daemon.port)
         let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.count)\r\n\r\n")
@@ -88,7 +88,7 @@ private struct EchoHandler: HTTPRequestHandler {
 
     @Test func refusesBefore100Continue() throws {
         let daemon = try start()
-        defer { daemon.stop(drainingFor: 1) }
+        defer { daemon.stop(drainingFor: .seconds(1)) }
         let client = try RawConnection(port: daemon.port)
         try client.send("PUT /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
         #expect(try client.answer().status == 403)
@@ -102,7 +102,7 @@ private struct EchoHandler: HTTPRequestHandler {
 
     @Test func readsARefusedBodySoThatTheAnswerArrives() throws {
         let daemon = try start { $0.maximumDrain = 4 << 20 }
-        defer { daemon.stop(drainingFor: 1) }
+        defer { daemon.stop(drainingFor: .seconds(1)) }
         let client = try RawConnection(port: daemon.port)
         try client.send("PUT /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: \(4 << 20)\r\n\r\n")
         try client.send([UInt8](repeating: 7, count: 4 << 20))
@@ -124,7 +124,7 @@ private struct EchoHandler: HTTPRequestHandler {
     ])
     func closesAfterASmuggledHeader(lines: String) throws {
         let daemon = try start()
-        defer { daemon.stop(drainingFor: 1) }
+        defer { daemon.stop(drainingFor: .seconds(1)) }
         let client = try RawConnection(port: daemon.port)
         try client.send("PUT / HTTP/1.1\r\nHost: h\r\n\(lines)\r\n\r\n")
         #expect(try client.answer().status == 400)
@@ -133,7 +133,7 @@ private struct EchoHandler: HTTPRequestHandler {
 
     @Test func sendsAFileRangeAndHead() throws {
         let daemon = try start()
-        defer { daemon.stop(drainingFor: 1) }
+        defer { daemon.stop(drainingFor: .seconds(1)) }
         let client = try RawConnection(port: daemon.port)
         try client.send("GET /file HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(try client.answer().text == "ELF")
@@ -147,7 +147,7 @@ private struct EchoHandler: HTTPRequestHandler {
 
     @Test func tellsTheSinkThatTheClientLeft() throws {
         let daemon = try start()
-        defer { daemon.stop(drainingFor: 1) }
+        defer { daemon.stop(drainingFor: .seconds(1)) }
         do {
             let client = try RawConnection(port: daemon.port)
             try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc")
@@ -160,16 +160,16 @@ private struct EchoHandler: HTTPRequestHandler {
         let idle = try RawConnection(port: daemon.port)
         try idle.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         _ = try idle.answer()
-        daemon.stop(drainingFor: 5)
+        daemon.stop(drainingFor: .seconds(5))
         #expect(idle.isClosed())
         let again = try HTTPDaemon(host: "127.0.0.1", port: daemon.port, handler: handler)
-        defer { again.stop(drainingFor: 1) }
+        defer { again.stop(drainingFor: .seconds(1)) }
         #expect(again.port == daemon.port)
     }
 
     @Test func saysWhyItCannotListen() throws {
         let daemon = try start()
-        defer { daemon.stop(drainingFor: 1) }
+        defer { daemon.stop(drainingFor: .seconds(1)) }
         let taken = PeerAddress(host: "127.0.0.1", port: Int(daemon.port))
         #expect(throws: HTTPDaemon.StartError.listen(ListenError(address: taken, errno: EADDRINUSE))) {
             try HTTPDaemon(host: "127.0.0.1", port: daemon.port, handler: handler)

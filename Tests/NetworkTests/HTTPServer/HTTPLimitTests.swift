@@ -8,9 +8,9 @@ import Testing
 
 @testable import HTTPServer
 
-/// What a daemon does to clients that take too much of it.
+/// The limits of a daemon for its clients.
 @Suite(.timeLimited) struct HTTPLimitTests {
-    /// Takes any body; `GET` sends 64 MiB of nothing.
+    /// Accepts any body; `GET` sends 64 MiB of zeros.
     private struct Handler: HTTPRequestHandler {
         final class Sink: HTTPBodySink {
             func receive(_ bytes: UnsafeRawBufferPointer) {}
@@ -38,7 +38,7 @@ import Testing
     private func slow(_ configuration: inout HTTPServerConfiguration) {
         configuration.minimumRate = 1000
         configuration.slowGrace = .milliseconds(200)
-        // Beside other tests this one may have to wait for a thread for minutes.
+        // With other tests running, this one may have to wait minutes for a thread.
         configuration.idleTimeout = .seconds(3600)
     }
 
@@ -53,14 +53,14 @@ import Testing
         }
     }
 
-    /// Waits until a slow client was cut off.
+    /// Waits until a slow client was disconnected.
     private func waitForSlowClientToBeCut(_ daemon: HTTPDaemon) async {
         await wait(for: daemon) { $0.limits["slow_client"] == 1 }
     }
 
     @Test func headerThatDoesNotEndIsCutOff() async throws {
         let daemon = try start(slow)
-        defer { daemon.stop(drainingFor: 0) }
+        defer { daemon.stop(drainingFor: .zero) }
         let client = try RawConnection(port: daemon.port)
         try client.send("GET / HT")
         #expect(throws: RawConnection.Failure.self) { try client.answer() }
@@ -69,7 +69,7 @@ import Testing
 
     @Test func bodyThatDoesNotComeIsCutOff() async throws {
         let daemon = try start(slow)
-        defer { daemon.stop(drainingFor: 0) }
+        defer { daemon.stop(drainingFor: .zero) }
         let client = try RawConnection(port: daemon.port)
         try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\nsome of it")
         #expect(throws: RawConnection.Failure.self) { try client.answer() }
@@ -78,7 +78,7 @@ import Testing
 
     @Test func answerThatIsNotReadIsCutOff() async throws {
         let daemon = try start(slow)
-        defer { daemon.stop(drainingFor: 0) }
+        defer { daemon.stop(drainingFor: .zero) }
         let client = try RawConnection(port: daemon.port)
         try client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         await waitForSlowClientToBeCut(daemon)
@@ -87,7 +87,7 @@ import Testing
 
     @Test func quickAndSilentClientsAreNotCutOff() async throws {
         let daemon = try start(slow)
-        defer { daemon.stop(drainingFor: 0) }
+        defer { daemon.stop(drainingFor: .zero) }
         let silent = try RawConnection(port: daemon.port)
         let slow = try RawConnection(port: daemon.port)
         let quick = try RawConnection(port: daemon.port)
@@ -101,7 +101,7 @@ import Testing
 
     @Test func connectionsOfOneAddressAreLimited() async throws {
         let daemon = try start { $0.maximumConnectionsPerAddress = 2 }
-        defer { daemon.stop(drainingFor: 0) }
+        defer { daemon.stop(drainingFor: .zero) }
         func ask(_ client: RawConnection) throws -> Int {
             try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na")
             return try client.answer().status
@@ -112,7 +112,7 @@ import Testing
         #expect(throws: RawConnection.Failure.self) { try ask(third) }
         #expect(daemon.configuration.metrics.limits == ["connections_per_address": 1])
         #expect(daemon.configuration.metrics.open == 2)
-        // Who leaves makes room.
+        // A client that disconnects makes room for another.
         clients.removeLast()
         await wait(for: daemon) { $0.open <= 1 }
         #expect(try ask(try RawConnection(port: daemon.port)) == 200)

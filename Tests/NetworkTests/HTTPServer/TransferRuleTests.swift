@@ -10,7 +10,7 @@ import Testing
         TransferRule(minimumRate: 100, grace: .seconds(10), headerTimeout: headerTimeout, now: start)
     }
 
-    /// Feeds samples a second apart; says in which second the connection was cut.
+    /// Feeds samples a second apart; returns the second in which the connection was cut off.
     private func cut(
         _ rule: TransferRule, seconds: Int, _ sample: (Int) -> TransferRule.Sample
     ) -> Int? {
@@ -30,7 +30,7 @@ import Testing
     @Test func aBodyHasToMove() {
         #expect(cut(rule(), seconds: 100) { sample(.moving, received: $0 * 100) } == nil)
         #expect(cut(rule(), seconds: 100) { sample(.moving, received: $0 * 99) } == 10)
-        // Fast at first, and then not any more.
+        // Fast at first, but not later.
         #expect(cut(rule(), seconds: 100) { sample(.moving, received: min($0, 12) * 1000) } == 30)
     }
 
@@ -46,12 +46,12 @@ import Testing
 
     @Test func silenceBetweenRequestsIsAnothersToEnd() {
         #expect(cut(rule(), seconds: 100) { _ in sample(.waiting, received: 5000) } == nil)
-        // What the last answer is still acknowledged by is no request.
+        // Acknowledgements of the last response are not part of a request.
         #expect(cut(rule(), seconds: 100) { sample(.waiting, received: 7, acknowledged: $0) } == nil)
     }
 
     @Test func aHeaderHasToComeToItsEnd() {
-        // However fast it comes.
+        // Independent of its rate.
         #expect(cut(rule(), seconds: 100) { sample(.waiting, hasBegun: $0 > 20, received: $0 * 1000) } == 30)
         #expect(cut(rule(), seconds: 100) { sample(.waiting, stage: $0 / 9, hasBegun: true, received: $0) } == nil)
     }

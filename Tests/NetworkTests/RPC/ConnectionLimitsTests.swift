@@ -25,7 +25,7 @@ import Testing
         #expect(told.count == 2)
     }
 
-    /// Sendable: used by one thread.
+    /// Counts notifications. Sendable: used by one thread.
     private final class Told: @unchecked Sendable {
         var count = 0
     }

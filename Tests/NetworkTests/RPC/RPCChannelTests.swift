@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// A socket that listens on a free port and accepts nobody.
+/// A socket that listens on a free port but never accepts.
 private final class SilentListener {
     let port: Int
     private let descriptor: Int32
@@ -33,7 +33,7 @@ private final class SilentListener {
         for descriptor in waiting + [descriptor] { close(descriptor) }
     }
 
-    /// Takes the places of its queue, so that the system answers no further client.
+    /// Fills its queue, so that the system does not respond to further clients.
     func fill() {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// A server with `router` on two loops and a free port, and a channel to it, for as long as `body` runs.
+/// Runs `body` with a server of `router` on two loops and a free port, and a channel to it.
 private func withServer(
     interceptors: [any Interceptor] = [], _ build: (inout Router) -> Void,
     _ body: (RPCChannel) async throws -> Void
@@ -28,7 +28,7 @@ private func withServer(
     for loop in loops { loop.stop() }
 }
 
-/// An echo of each call kind, on the health messages.
+/// An echo method of each call kind, with the messages of the health service.
 private let echo = (
     unary: MethodDescriptor(service: "test.Echo", name: "Unary", kind: .unary),
     download: MethodDescriptor(service: "test.Echo", name: "Download", kind: .serverStreaming),
@@ -87,7 +87,7 @@ private let echo = (
         }
     }
 
-    /// Larger than a flow-control window, a socket's buffer and a frame, both ways.
+    /// Messages larger than a flow-control window, a socket's buffer and a frame, in both directions.
     @Test func largeMessagesPassBothWays() async throws {
         try await withServer({ router in
             router.add(echo.unary) { (request: HealthCheckRequest, _) in request }

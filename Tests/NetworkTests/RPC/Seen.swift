@@ -1,7 +1,7 @@
 import Basics
 import Proto
 
-/// What a callback saw, in order.
+/// The values that a callback received, in order.
 final class Seen: Sendable {
     private let values = Lock<[HealthCheckResponse.ServingStatus]>([])
 

@@ -9,7 +9,7 @@ import ThreadCalls
 import Wire
 
 @Suite(.timeLimited) struct LocalCallsTests {
-    /// Refuses what carries `x-refused`, and tells how calls ended.
+    /// Refuses calls with `x-refused`, and records the results of calls.
     private final class Ends: Interceptor {
         private let statuses = Lock<[StatusCode]>([])
         private let ended = DispatchSemaphore(value: 0)
@@ -23,7 +23,7 @@ import Wire
             ended.signal()
         }
 
-        /// The status of the next call to end, within ten seconds.
+        /// Returns the status of the next call to end, within ten seconds.
         func next() -> StatusCode? {
             guard ended.wait(timeout: .now() + 10) == .success else { return nil }
             return statuses.withLock { $0.removeFirst() }

@@ -11,9 +11,9 @@ import Testing
 import ThreadCalls
 import Wire
 
-/// Calls over HTTP/1.1, by a client that says exactly what a test says.
+/// Calls over HTTP/1.1 by a client that sends exactly the bytes of a test.
 @Suite(.timeLimited) struct RPCRequestHandlerTests {
-    /// Tells when a call has ended, and how.
+    /// Reports the ends of calls with their status.
     private final class Ends: Interceptor {
         private let statuses = Lock<[StatusCode]>([])
         private let ended = DispatchSemaphore(value: 0)
@@ -26,7 +26,7 @@ import Wire
             ended.signal()
         }
 
-        /// The status of the next call to end, within ten seconds.
+        /// Returns the status of the next call to end, within ten seconds.
         func next() -> StatusCode? {
             guard ended.wait(timeout: .now() + 10) == .success else { return nil }
             return statuses.withLock { $0.removeFirst() }
@@ -71,7 +71,7 @@ import Wire
             host: "127.0.0.1", port: 0, configuration: configuration,
             handler: RPCRequestHandler(server: server, loops: loops))
         defer {
-            daemon.stop(drainingFor: 0)
+            daemon.stop(drainingFor: .zero)
             for loop in loops { loop.stop() }
         }
         try body(daemon)
@@ -109,7 +109,7 @@ import Wire
         }
     }
 
-    /// A message larger than the windows and the daemon's memory hold at once.
+    /// A message larger than the windows and the daemon's memory together.
     @Test func aLargeMessageGoesBothWays() throws {
         try withDaemon { daemon in
             let client = try RawConnection(port: daemon.port)
@@ -167,7 +167,7 @@ import Wire
             try client.send(body)
             #expect(try client.answer().status == 429)
             #expect(ends.next() == .resourceExhausted)
-            // More than is read for the answer's sake.
+            // More than is read for the sake of the response.
             try client.send(post("Echo", length: 4 * body.count))
             #expect(throws: RawConnection.Failure.self) {
                 for _ in 0..<4 { try client.send(body) }
@@ -233,7 +233,7 @@ import Wire
             started.wait()
             let stopped = DispatchSemaphore(value: 0)
             DispatchQueue.global().async {
-                daemon.stop(drainingFor: 10)
+                daemon.stop(drainingFor: .seconds(10))
                 stopped.signal()
             }
             gate.continuation.yield()
@@ -248,7 +248,7 @@ import Wire
             let client = try RawConnection(port: daemon.port)
             try client.send(post("Wait", length: 2) + "{}")
             started.wait()
-            daemon.stop(drainingFor: 0)
+            daemon.stop(drainingFor: .zero)
             #expect(ends.next() == .cancelled)
             #expect(client.isClosed())
         }

@@ -8,7 +8,7 @@ import Wire
 @testable import RPC
 @testable import ThreadCalls
 
-/// A call's exchange over HTTP/1.1 without a connection: a test is the thread.
+/// A call's exchange over HTTP/1.1 without a connection: the test acts as the connection's thread.
 @Suite(.timeLimited) struct ThreadCallStreamTests {
     private static let count = MethodDescriptor(service: "test.Service", name: "Count", kind: .clientStreaming)
     private static let pour = MethodDescriptor(service: "test.Service", name: "Pour", kind: .serverStreaming)
@@ -31,7 +31,7 @@ import Wire
             while true { try await responses.write(request) }
         }
         var limits = RPCLimits()
-        // Not a matter of these tests: beside others they may have to wait for a thread for minutes.
+        // Disabled, because with other tests running these may have to wait minutes for a thread.
         limits.lifecycle.stall = .hours(1)
         server = RPCServer(router: router, limits: limits)
         progress = try #require(CallProgress())
@@ -62,7 +62,7 @@ import Wire
         for number in 0..<50 { send("\(number)", padding: 10_000) }
         finish()
         await loop.answer()
-        // What the call itself keeps is bounded.
+        // The call itself keeps a bounded number of bytes.
         #expect(progress.take { $0.unsent } > 400_000)
         gate.continuation.yield()
         #expect(progress.wait(socket: -1) { $0.end != nil })

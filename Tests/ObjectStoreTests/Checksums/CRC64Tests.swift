@@ -16,7 +16,7 @@ import Testing
         #expect(crc([]) == 0)
     }
 
-    /// Clients compute it by a table.
+    /// Compared with a table-driven implementation like those of clients.
     @Test(arguments: [0, 1, 7, 8, 9, 4096, 65_537, 32 << 10, 300_001])
     func equalsWhatTheTableGives(count: Int) {
         let bytes = content(count)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func combinesLengthsThatNoBufferHas() {
-        // Appending zeros one by one, or all at once: 2^40 bytes as the square of 2^39.
+        // Appending zeros in one step or in two: 2^40 bytes as twice 2^39.
         let start: UInt64 = 0x0123_4567_89AB_CDEF
         let half = CRC64.combine(start, 0, secondLength: 1 << 39)
         #expect(CRC64.combine(half, 0, secondLength: 1 << 39) == CRC64.combine(start, 0, secondLength: 1 << 40))

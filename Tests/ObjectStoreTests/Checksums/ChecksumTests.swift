@@ -20,7 +20,7 @@ import Testing
         return running.finalize()
     }
 
-    /// The check values of the catalogue of CRCs (reveng), and of FIPS 180.
+    /// The check values of the catalogue of CRCs (reveng) and of FIPS 180.
     @Test(arguments: [
         (ChecksumAlgorithm.crc32, "cbf43926"), (.crc32c, "e3069283"), (.crc64nvme, "ae8b14860a799888"),
         (.sha1, "f7c3bc1d808e04732adf679965ccc34ca7ae3441"),

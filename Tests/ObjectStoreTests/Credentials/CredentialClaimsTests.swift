@@ -5,7 +5,7 @@ import Testing
 @testable import ObjectStore
 
 @Suite(.timeLimited) struct CredentialClaimsTests {
-    /// From a fixed seed: whatever comes out, nothing may trap.
+    /// From a fixed seed: no change may cause a trap.
     @Test func changedClaimsNeverTrap() {
         var generator = SeededGenerator(seed: 7)
         let claims = CredentialClaims(

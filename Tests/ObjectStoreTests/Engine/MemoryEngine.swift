@@ -3,7 +3,7 @@ import Glibc
 
 @testable import ObjectStore
 
-/// Files in memory, to see what the store asks of an engine, and that nothing of it needs a directory.
+/// An engine with files in memory, which shows that the store needs nothing of an engine that requires a directory.
 final class MemoryEngine: ObjectEngine {
     struct File: Sendable {
         var bytes: [UInt8] = []
@@ -11,7 +11,7 @@ final class MemoryEngine: ObjectEngine {
     }
 
     let files = Lock<[String: File]>([:])
-    /// Ids of new files that no row speaks of yet.
+    /// The ids of new files without a row.
     let pending = Lock<Set<String>>([])
     private let created = Lock(0)
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ObjectStore
 
-/// The store over an engine that is not the directory.
+/// The store over an engine other than the directory.
 @Suite(.timeLimited) final class ObjectEngineTests {
     private struct Policy: AccessPolicy {
         func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
@@ -36,7 +36,7 @@ import Testing
         store = try ObjectStore(
             directory: directory.appending(path: "store").path, database: database,
             keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))), configuration: configuration)
-        // It compares the rows with the directory, which holds none of their files.
+        // The reconciler compares the rows with the directory, which has none of their files.
         store.reconciler.drain()
     }
 
@@ -70,7 +70,7 @@ import Testing
         try send(3, of: id, parts[2])
         try send(1, of: id, content(65_536, seed: 2))
         try send(2, of: id, parts[1])
-        // Other bytes than are acknowledged: a file of its own, which Complete copies.
+        // Other bytes than the acknowledged ones: they go to a file of their own, which Complete copies.
         try send(1, of: id, parts[0])
         #expect(engine.files.withLock { $0.count } == 2)
         let object = try store.completeMultipart(id, nil, permit, etags: .oss)

@@ -3,14 +3,14 @@ import Testing
 
 @testable import ObjectStore
 
-/// Direct and buffered writes of one file must not meet in a page, whatever its size.
+/// Direct and buffered writes of one file must not share a page, whatever the page size.
 @Suite(.timeLimited) struct PageSharingTests {
     private struct Written {
         var direct: Set<Int64> = []
         var buffered: Set<Int64> = []
     }
 
-    /// The pages that parts of these lengths are written to, as ``BodyPipeline`` divides each.
+    /// Returns the pages that parts of these lengths are written to, divided like in ``BodyPipeline``.
     private func pages(partSize: Int64, lengths: [Int64], pageSize: Int64, alignment: Int) -> Written {
         var written = Written()
         for (index, length) in lengths.enumerated() {
@@ -42,7 +42,7 @@ import Testing
         #expect(!isShared(partSize: partSize, pageSize: Int64(pageSize), alignment: alignment))
     }
 
-    /// The case that the rule is for: 4096 alone is not enough.
+    /// The case that requires the rule: 4096 alone is not enough.
     @Test func multiplesOf4096AloneWouldShareLargerPages() {
         #expect(isShared(partSize: 3 << 20 + 61_440, pageSize: 65_536, alignment: 4096))
     }

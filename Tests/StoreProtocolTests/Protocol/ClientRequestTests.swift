@@ -6,7 +6,7 @@ import Testing
 
 @testable import StoreProtocol
 
-/// What the client signs, the store takes: by the store's own rules, which other clients' requests prove.
+/// The store accepts the client's signatures by its own rules, which requests of other clients verify.
 @Suite(.timeLimited) struct ClientRequestTests {
     private let secret = Secret("secret")
 

@@ -29,7 +29,7 @@ import Testing
         arguments: [
             ("prefix=a/", "a/b/c", "/", "a/b/"), ("prefix=a/", "a/b", "/", nil), ("", "a//b", "//", "a//"),
             ("prefix=a", "a/b", "/", "a/"), ("prefix=b", "a/b", "/", nil), ("", "a/b", "", nil),
-            // The slash is one, whatever Swift's characters make of the accent.
+            // The slash is a delimiter, although Swift combines it with the accent into one character.
             ("prefix=a", "a/\u{301}b", "/", "a/"),
         ] as [(String, String, String, String?)])
     func keysBehindADelimiterShareTheirPrefix(text: String, key: String, delimiter: String, prefix: String?) throws {
@@ -41,7 +41,7 @@ import Testing
         #expect(try query("prefix=p").first == "p")
         #expect(try query("prefix=p&marker=a").first == "p")
         #expect(try query("prefix=p&marker=pa").first == "pa\u{0}")
-        // Behind a common prefix nothing of it comes again.
+        // After a common prefix, none of its keys is repeated.
         #expect(try query("prefix=p&marker=pa/&delimiter=/").first == "pa/\u{10FFFF}")
     }
 }

@@ -90,7 +90,7 @@ import Testing
         #expect(!zip(list.parts, ["AB", "B", "CCC"]).contains { ETag.matches($0.etag, $1) })
     }
 
-    /// Deployed clients write the default namespace, some prefix; what is not known counts for nothing.
+    /// Deployed clients write the default namespace, some a prefix; unknown elements are ignored.
     @Test func readsACompletionWithANamespace() throws {
         let body = """
             \u{FEFF}<?xml version='1.0' encoding='utf-8'?>

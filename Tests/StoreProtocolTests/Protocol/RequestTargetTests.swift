@@ -60,7 +60,7 @@ import Testing
         #expect(ObjectName.isKey(String(repeating: "é", count: 511)))
         #expect(!ObjectName.isKey(String(repeating: "é", count: 512)))
         #expect(!ObjectName.isKey(""))
-        // A slash is one whatever stands behind it.
+        // A slash is a delimiter, whatever follows it.
         #expect(!ObjectName.isKey("a/../\u{301}b") && !ObjectName.isKey("../\u{301}b"))
         #expect(ObjectName.isBucket(String(repeating: "a", count: 63)))
         #expect(!ObjectName.isBucket(String(repeating: "a", count: 64)))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StoreProtocol
 
-/// Inputs that were right once and then changed at random, from fixed seeds: whatever comes out, nothing may trap.
+/// Valid inputs with random changes from fixed seeds: none may cause a trap.
 @Suite(.timeLimited) struct StoreProtocolFuzzTests {
     private static let rounds = 400
 
@@ -14,7 +14,7 @@ import Testing
         String(decoding: mutatedBytes(text, &generator), as: UTF8.self)
     }
 
-    /// Bytes that need not be text any more.
+    /// Returns changed bytes, which may not be valid text any more.
     private func mutatedBytes(_ text: String, _ generator: inout SeededGenerator) -> [UInt8] {
         var bytes = Array(text.utf8)
         for _ in 0...Int.random(in: 0...4, using: &generator) {

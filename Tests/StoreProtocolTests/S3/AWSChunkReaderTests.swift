@@ -5,7 +5,7 @@ import Testing
 @testable import StoreProtocol
 
 @Suite(.timeLimited) struct AWSChunkReaderTests {
-    /// What comes out of `body`, which arrives in pieces of `piece` bytes.
+    /// Decodes `body`, which arrives in pieces of `piece` bytes.
     private func read(
         _ body: String, length: Int64, trailer: String? = nil, piece: Int = .max
     ) throws -> (text: String, checksum: [UInt8]?) {
@@ -33,7 +33,7 @@ import Testing
         #expect(try self.read("0\r\n\r\n", length: 0, piece: piece).text.isEmpty)
     }
 
-    /// Whatever comes: no trap, and never more bytes than were declared.
+    /// No input causes a trap or yields more bytes than declared.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func survivesChangedBodies(seed: UInt64) {
         let body = Array("5\r\nhello\r\n0b;x=y\r\n, \r\nworld\r\n\r\n0\r\nx-amz-checksum-crc32:AAAAAQ==\r\n\r\n".utf8)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import StoreProtocol
 
-/// The examples of S3's API reference ("Signature calculations for the Authorization header: transferring payload in
-/// multiple chunks").
+/// The examples in S3's API reference ("Signature calculations for the Authorization header: transferring payload in multiple
+/// chunks").
 @Suite(.timeLimited) struct ChunkSignaturesTests {
     private static let secret = Secret("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
     private static let seed = "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9"
@@ -38,7 +38,7 @@ import Testing
             ])
     }
 
-    /// 66,560 times `a` in two chunks, and the one of none.
+    /// 66,560 times `a` in two chunks, and the empty last chunk.
     private func body(_ signatures: [String], trailer: String = "") -> [UInt8] {
         let chunks = zip([65_536, 1024, 0], signatures).map { size, signature in
             "\(String(size, radix: 16));chunk-signature=\(signature)\r\n" + String(repeating: "a", count: size)

@@ -24,7 +24,7 @@ import Testing
         #expect(authentication.expiresAt == (vector.mode == "presigned" ? expiry : nil))
     }
 
-    /// Whatever is signed cannot be changed: the key, a parameter, a field, the method, the scope, the date, the token.
+    /// No signed part can be changed: the key, a parameter, a field, the method, the scope, the date, the token.
     @Test(arguments: vectors.vectors)
     func refusesWhatWasChanged(vector: SignatureVectors.Vector) throws {
         let path = vector.target.prefix { $0 != "?" }
@@ -75,7 +75,7 @@ import Testing
         #expect(try OSSAuthentication(request: request).read().isSigned(request, by: secret))
     }
 
-    /// The Go client: V1 over every query parameter, sorted, whether it is a sub-resource or not.
+    /// The Go client signs V1 over every query parameter, sorted, whether it is a sub-resource or not.
     @Test func takesV1OverEveryParameter() throws {
         let date = "Sat, 21 Nov 2026 08:09:10 GMT"
         let text = "GET\n\n\n\(date)\nx-oss-security-token:t\n/b-1/k?max-parts=1&part-number-marker&uploadId=U 1"

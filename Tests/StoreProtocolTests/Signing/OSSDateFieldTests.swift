@@ -5,11 +5,11 @@ import Testing
 
 @testable import StoreProtocol
 
-/// Version 4 of OSS's signature over the `Date` field, as aliyun-oss-go-sdk 3.0.2 and ossutil 1 make it.
+/// Version 4 of OSS's signature over the `Date` field, as in aliyun-oss-go-sdk 3.0.2 and ossutil 1.
 @Suite(.timeLimited) struct OSSDateFieldTests {
     private static let date = "Sun, 22 Nov 2026 08:09:10 GMT"
     private static let scope = "20261122/cn-test/oss/aliyun_v4_request"
-    /// Computed with Python's hmac from the rules of the string to sign.
+    /// Computed with Python's hmac from the rules for the string to sign.
     private static let signature = "5c609bbe8e61985e25f7951a58d540a2d0129484bc0e1227952cf0b3c58c8e70"
     private let secret = Secret("secret-1")
 

@@ -32,7 +32,7 @@ import Testing
         #expect(authentication.expiresAt == (vector.mode == "presigned" ? expiry : nil))
     }
 
-    /// Whatever is signed cannot be changed: the key, a parameter, the method, the host, the scope, the date, the token.
+    /// No signed part can be changed: the key, a parameter, the method, the host, the scope, the date, the token.
     @Test(arguments: vectors.vectors)
     func refusesWhatWasChanged(vector: SignatureVectors.Vector) throws {
         let path = vector.target.prefix { $0 != "?" }
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// Order does not count; a value is there twice, or empty, or has no `=`: it does.
+    /// The order of parameters does not matter; repeated values, empty values and a missing `=` do.
     @Test func queryIsSortedBeforeItIsSigned() throws {
         let vector = try vector { $0.mode == "header" && $0.target.contains("part-number-marker=") }
         let path = vector.target.prefix { $0 != "?" }
@@ -102,7 +102,7 @@ import Testing
         )
     }
 
-    /// A proxy may have put in a host of its own.
+    /// A proxy may have replaced the host.
     @Test(arguments: vectors.vectors.filter { $0.key.hasPrefix("uploads") })
     func takesThePublicHost(vector: SignatureVectors.Vector) throws {
         let isVirtual = vector.host?.hasPrefix("b-1.") == true
@@ -118,7 +118,7 @@ import Testing
         "Host": "h", "x-amz-date": "20261121T000000Z", "x-amz-content-sha256": "UNSIGNED-PAYLOAD",
     ]
 
-    /// What stands behind `AWS4-HMAC-SHA256 `, and why it is refused.
+    /// Texts after `AWS4-HMAC-SHA256 `, with the errors for them.
     private static let malformed: [(String, StoreError.Code)] = [
         ("", .authorizationMalformed),
         ("Credential", .authorizationMalformed),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StoreProtocol
 
-/// Requests as the Python clients sign them; `Vectors/oss.py` and `Vectors/s3.py` made them.
+/// Requests signed by the Python clients; made with `Vectors/oss.py` and `Vectors/s3.py`.
 struct SignatureVectors: Decodable {
     struct Vector: Decodable, CustomTestStringConvertible {
         let client: String
@@ -14,13 +14,13 @@ struct SignatureVectors: Decodable {
         let bucket: String
         let key: String
         let target: String
-        /// Nil where it is not signed.
+        /// The host; `nil` if it is not signed.
         let host: String?
         let headers: [String: String]
 
         var testDescription: String { "\(client) \(version) \(mode) \(method) \(target.prefix(40))" }
 
-        /// The request as it was signed, with the given changes.
+        /// Returns the signed request with the given changes.
         func request(
             method: String? = nil, target: String? = nil, host: String? = nil, fields: [String: String] = [:]
         ) throws -> SignedRequest {

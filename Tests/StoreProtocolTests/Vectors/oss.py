@@ -1,4 +1,4 @@
-"""Writes oss.json: requests as alibabacloud-oss-v2 1.4 and oss2 2.19 sign them, at a fixed time.
+"""Writes oss.json: requests signed by alibabacloud-oss-v2 1.4 and oss2 2.19, at a fixed time.
 
 python oss.py oss.json
 """

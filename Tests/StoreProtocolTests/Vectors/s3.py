@@ -1,4 +1,4 @@
-"""Writes s3.json: requests as botocore 1.44 signs them for S3, at a fixed time.
+"""Writes s3.json: requests signed by botocore 1.44 for S3, at a fixed time.
 
 python s3.py s3.json
 """

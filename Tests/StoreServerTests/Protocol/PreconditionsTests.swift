@@ -7,10 +7,10 @@ import Testing
 @testable import ObjectStore
 @testable import StoreProtocol
 
-/// RFC 9110, section 13.
+/// Preconditions (RFC 9110, section 13).
 @Suite(.timeLimited) struct PreconditionsTests {
     private static let etag = "\"0CC175B9C0F1B6A831C399E269772661\""
-    /// Sun, 06 Nov 1994 08:49:37 GMT, and a fraction of a second that no date can say.
+    /// Sun, 06 Nov 1994 08:49:37 GMT, with a fraction of a second, which header fields cannot express.
     private static let stored = UnixTime(microseconds: 784_111_777_654_321)
     private static let before = "Sun, 06 Nov 1994 08:49:36 GMT"
     private static let same = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -39,11 +39,11 @@ import Testing
             (["if-modified-since": same], .notModified),
             (["if-modified-since": after], .notModified),
             (["if-modified-since": "0"], .met),
-            // A condition on tags stands before the one on dates.
+            // A condition on tags takes precedence over one on dates.
             (["if-match": etag, "if-unmodified-since": before], .met),
             (["if-none-match": "\"a\"", "if-modified-since": same], .met),
             (["if-none-match": etag, "if-modified-since": before], .notModified),
-            // What fails stands before what is not modified.
+            // A failed condition takes precedence over an unmodified object.
             (["if-match": "\"a\"", "if-none-match": etag], .failed),
             (["if-match": etag, "if-none-match": etag], .notModified),
             (["if-unmodified-since": before, "if-modified-since": same], .failed),
@@ -70,7 +70,7 @@ import Testing
             #expect(unchanged.body.isEmpty)
             #expect(unchanged.fields["etag"] == etag)
             #expect(unchanged.fields["last-modified"] == Timestamps.http(store.clock.now()))
-            // Of a 200, or none at all (RFC 9110, section 8.6).
+            // The length of a 200 response, or no field at all (RFC 9110, section 8.6).
             #expect(unchanged.fields["content-length"] == "1000")
             #expect(try client.send(method, fields: ["If-None-Match": "\"a\""]).status == 200)
         }

@@ -8,7 +8,7 @@ import Testing
 @testable import ObjectStore
 @testable import StoreProtocol
 
-/// The dialect of S3 through live HTTP.
+/// The S3 dialect through live HTTP.
 @Suite(.timeLimited) struct S3Tests {
     private func client(_ store: TestStore, lifetime: Int64 = 3600) -> StoreClient {
         var client = store.client(lifetime: lifetime)
@@ -23,7 +23,7 @@ import Testing
         return running.finalize().value
     }
 
-    /// In chunks, with a checksum behind them.
+    /// Puts an object in chunks, with a checksum in the trailer.
     private func putChunks(
         _ client: StoreClient, _ body: [UInt8], trailer: String, announced: String? = "x-amz-checksum-crc32",
         length: Int? = nil
@@ -58,7 +58,7 @@ import Testing
         #expect(try client.send("HEAD", fields: asked).fields["x-amz-checksum-crc64nvme"] == value)
         let range = try client.send("GET", fields: asked.merging(["range": "bytes=0-9"]) { $1 })
         #expect(range.status == 206 && range.fields["x-amz-checksum-crc64nvme"] == nil)
-        // The other dialect reaches the same object.
+        // The other dialect reads the same object.
         let oss = try store.client().send("HEAD")
         #expect(oss.fields["etag"] == put.fields["etag"])
         #expect(oss.fields["x-oss-hash-crc64ecma"] != nil)
@@ -121,7 +121,7 @@ import Testing
         #expect(try putChunks(client, body, trailer: "", announced: nil).status == 200)
     }
 
-    /// Sends `body` in chunks; `signed` is what their signatures are made over, one for each and for the last of none.
+    /// Sends `body` in chunks; `signed` contains the signed content of each chunk and of the empty last one.
     private func putSignedChunks(
         _ client: StoreClient, _ body: [[UInt8]], signed: [[UInt8]]
     ) throws -> RawConnection.Answer {
@@ -181,7 +181,7 @@ import Testing
         #expect(begun.fields["x-amz-checksum-algorithm"] == "CRC32C")
         let id = try begun.element("UploadId")
         let bodies = [content(Int(TestStore.partSize)), content(10, seed: 2)]
-        // Also where the client sends none.
+        // Also if the client sends none.
         let etags = try bodies.enumerated().map { try client.part($0 + 1, of: id, $1).fields["etag"] ?? "" }
         let other = try client.part(1, of: id, bodies[0], fields: ["x-amz-checksum-crc32": checksum(.crc32, bodies[0])])
         #expect(other.error == "400 InvalidRequest")
@@ -255,7 +255,7 @@ import Testing
         }
     }
 
-    /// A proxy in front puts in a host of its own; the client signed the endpoint's.
+    /// A proxy in front replaces the host; the client signed the endpoint's.
     @Test func takesTheHostOfTheEndpoint() throws {
         let store = try TestStore { $0.publicAuthority = "store.example.com" }
         let client = client(store)

@@ -10,7 +10,7 @@ import Testing
 @testable import StoreServer
 
 @Suite(.timeLimited) struct ProvenRequestsTests {
-    /// Presigned with `Signature` over these fields beside the host.
+    /// Returns a target presigned with `Signature` over these fields and the host.
     private func target(
         _ store: TestStore, _ dialect: StoreClient.Dialect, signing names: [String] = [], _ fields: HTTPFields = [:]
     )

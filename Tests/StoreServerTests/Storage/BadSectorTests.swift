@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectStore
 
-/// Every errno of a disk that lost what it held means that this one object is damaged.
+/// Every errno of a disk that lost data means that only this object is corrupted.
 @Suite(.timeLimited) struct BadSectorTests {
     private static let damage = [EIO, ENODATA, EILSEQ, EUCLEAN, EBADMSG]
     private let sectors = BadSectors()
@@ -16,7 +16,7 @@ import Testing
         store = try TestStore(configuration)
     }
 
-    /// Puts an object of so many bytes.
+    /// Puts an object of this size.
     private func object(bytes: Int, uploadID: String = "upload-1") throws -> StoredObject {
         _ = try store.client(uploadID: uploadID).put(content(bytes))
         return try #require(try store.snapshot(uploadID).object)
@@ -56,7 +56,7 @@ import Testing
         let isIntact = try store.store.read(file(object), begin: { begun += 1 }) { bytes += $0 }
         #expect(isIntact == false)
         #expect(begun == 1)
-        // Pieces have 256 KiB: the two before the bad one are there.
+        // Pieces have 256 KiB: the two before the bad one are sent.
         #expect(bytes == content(size).prefix(2 << 18) + [UInt8](repeating: 0, count: size - (2 << 18)))
     }
 
@@ -80,7 +80,7 @@ import Testing
         #expect(try offline().holds(file(objects[2])))
     }
 
-    /// What a write cannot do is the disk's trouble, and no object's.
+    /// A failed write is a failure of the disk, not of an object.
     @Test(arguments: damage)
     func failedWriteIsNotDamage(error: Int32) {
         errno = error

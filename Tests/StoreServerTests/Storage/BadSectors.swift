@@ -10,10 +10,10 @@ final class BadSectors: Sendable {
         let error: Int32
     }
 
-    /// By the name of the file.
+    /// The bad sectors by file name.
     private let sectors = Mutex<[String: Sector]>([:])
 
-    /// Reads of the file that come to the byte at `offset` fail.
+    /// Makes reads of the file fail that include the byte at `offset`.
     func add(_ fileID: String, offset: Int = 0, error: Int32) {
         sectors.withLock { $0[fileID] = Sector(offset: offset, error: error) }
     }

@@ -11,10 +11,10 @@ import Testing
 @testable import ObjectStore
 @testable import StoreProtocol
 
-/// Bodies of several blocks, past the page cache and through it.
+/// Bodies of several blocks, with and without the page cache.
 @Suite(.timeLimited) struct BodyPipelineTests {
     private static let block = AlignedBlock.size
-    /// Not a multiple of a block: the next part begins in the midst of one.
+    /// Not a multiple of a block: the next part begins within one.
     private static let partSize = 2 * block + 4096
 
     private func store(_ directIO: DirectIO, _ calls: FileCalls = FileCalls()) throws -> TestStore {
@@ -26,7 +26,7 @@ import Testing
         return store
     }
 
-    /// Calls of which the `failing`th write of a whole block fails.
+    /// Returns file calls whose `failing`th write of a whole block fails.
     private func calls(failingBlock failing: Int, errno code: Int32) -> FileCalls {
         let blocks = Counter()
         var calls = FileCalls()
@@ -48,7 +48,7 @@ import Testing
         let sink = try store.store.data.receivePart(at: 4096, of: new.id)
         let pipeline = store.store.pipeline(BodyChecks(), into: sink)
         let body = content(size)
-        // Pieces as they come: of any length, and at any address.
+        // Pieces of any length, at any address.
         var rest = body[...]
         var length = 1
         while !rest.isEmpty {
@@ -134,7 +134,7 @@ import Testing
         #expect(syncs.next() == 4)
     }
 
-    /// The place of a part goes to the next connection only when nothing is being written there any more.
+    /// The place of a part is only released to the next connection when no write to it is in progress any more.
     @Test func cancelsWhenTheWriteInFlightHasReturned() throws {
         let entered = DispatchSemaphore(value: 0)
         let leave = DispatchSemaphore(value: 0)
@@ -156,7 +156,7 @@ import Testing
         }
         pipeline.cancel()
         order.withLock { $0.append("cancelled") }
-        // The second block is not begun once the cancelling is known.
+        // The second block is not begun once the cancellation is known.
         let seen = order.withLock { $0 }
         #expect(seen.first == "written")
         #expect(seen.firstIndex(of: "cancelled") == seen.count - 1)
@@ -182,7 +182,7 @@ import Testing
         configuration.bufferBytes = Int64(4 * Self.block)
         let metrics = ConnectionMetrics()
         let store = try TestStore(configuration) { $0.daemon.metrics = metrics }
-        // One that may need three blocks, and whose client takes its time.
+        // One that may need three blocks, and whose client is slow.
         let body = content(10 * Self.block)
         let large = try RawConnection(port: store.server.port)
         try large.send(store.client().head("PUT", length: body.count, fields: ["Expect": "100-continue"]))
@@ -196,7 +196,7 @@ import Testing
         #expect(try store.client(uploadID: "upload-2").put(content(3 * Self.block)).status == 200)
     }
 
-    /// A document of a Complete is held whole, and so is what is read of it.
+    /// The document of a Complete is kept in memory as a whole, and so is its parsed form.
     @Test func documentsTakeTheirShareOfTheMemory() throws {
         let threads = BlockThreads(memory: Int64(8 * Self.block))
         let first = threads.documentShare(length: Int64(4 * Self.block))
@@ -218,7 +218,7 @@ import Testing
     }
 }
 
-/// Counts calls from any thread, from 1.
+/// Counts calls from any thread, starting at 1.
 private final class Counter: Sendable {
     private let count = Lock(0)
 

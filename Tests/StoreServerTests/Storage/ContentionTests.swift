@@ -9,11 +9,11 @@ import Testing
 @testable import ObjectStore
 @testable import StoreProtocol
 
-/// Several connections at one upload: each ends with an outcome that OSS documents, never with a wrong byte.
+/// Several connections for one upload: each ends with a result that OSS documents, and never with wrong bytes.
 @Suite(.timeLimited) struct ContentionTests {
     private static let partSize = Int(TestStore.partSize)
 
-    /// A connection that has sent the header of a part and a piece of its body, and whose piece has been received.
+    /// Returns a connection that has sent the header of a part and a piece of its body, which was received.
     private func begin(
         _ number: Int, of id: String, _ client: StoreClient, body: [UInt8], sending count: Int
     ) throws -> RawConnection {
@@ -22,7 +22,7 @@ import Testing
             client.head(
                 "PUT", query: "partNumber=\(number)&uploadId=\(id)", length: body.count,
                 fields: ["Expect": "100-continue"]))
-        // The answer says that the store has begun with the part.
+        // The response shows that the store has begun the part.
         guard try connection.answer().status == 100 else { throw RawConnection.Failure.ended }
         try connection.send(Array(body.prefix(count)))
         return connection
@@ -37,7 +37,7 @@ import Testing
         let dead = try begin(1, of: id, client, body: stale, sending: 1000)
         let answer = try client.part(1, of: id, fresh)
         #expect(answer.status == 200)
-        // What the dead connection had still under way comes late: written before, and replaced.
+        // The bytes that the dead connection had in flight arrive late: they are written first and then replaced.
         try dead.send(Array(stale.dropFirst(1000)))
         #expect(try dead.answer().fields["etag"] == ETag.whole(md5: Digest.md5(stale), .oss))
         #expect(try client.send("GET", query: "uploadId=\(id)").elements("Size") == ["\(Self.partSize)"])
@@ -69,7 +69,7 @@ import Testing
         let id = try client.initiate()
         let first = try begin(1, of: id, client, body: content(1000, seed: 1), sending: 999)
         _ = consume first
-        // The next may come before the store has seen the end of the first; either way its bytes are the part's.
+        // The next one may arrive before the store has noticed the end of the first; in both cases its bytes are the part's.
         #expect(try client.part(1, of: id, content(10, seed: 2)).status == 200)
         #expect(try client.completeAll(id).status == 200)
         #expect(try client.get() == content(10, seed: 2))

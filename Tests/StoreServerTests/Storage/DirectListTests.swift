@@ -7,7 +7,7 @@ import Testing
 @testable import StoreProtocol
 
 @Suite(.timeLimited) struct DirectListTests {
-    /// Lets nobody know of what is below `hidden/`.
+    /// Hides all objects below `hidden/`.
     private struct Policy: AccessPolicy {
         func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
             claims.key.hasPrefix("hidden/") ? .denied : .readOnly(needsActivity: false)
@@ -18,7 +18,7 @@ import Testing
         func recordActivity(uploadID: String, in transaction: Connection) throws {}
     }
 
-    /// One page looks at so many rows; what it ends with must lead on behind all of it.
+    /// One page reads a limited number of rows; its end must lead past all of them.
     @Test func aPageThatEndsBehindManyHiddenObjectsRepeatsNothing() throws {
         let store = try TestStore()
         let keys = (0..<10_010).map { "hidden/\($0)" } + ["seen/1", "seen/2", "then/1"]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ObjectStore
 
-/// Multipart uploads that end, however many a client made: nobody sees them any more, and no transaction deletes many rows.
+/// Ended multipart uploads: they become invisible at once, however many there are, and no transaction deletes many rows.
 @Suite(.timeLimited) struct DiscardTests {
     private let test: TestStore
 
@@ -15,7 +15,7 @@ import Testing
         test = try TestStore()
     }
 
-    /// Rows as a version without limits left them.
+    /// Inserts rows that a version without limits could have left.
     private func insert(multiparts: Int, parts: Int, uploadID: String = "upload-1") throws {
         let claims = test.claims(uploadID: uploadID)
         try test.database.writeBlocking { connection in
@@ -44,7 +44,7 @@ import Testing
         try test.database.readBlocking { try $0.first("SELECT sum(bytes) FROM store_usage") { $0.int64(0) } ?? 0 }
     }
 
-    /// How many rows `body` changes, those that triggers change for it included.
+    /// Returns the number of rows that `body` changes, including changes by triggers.
     private func changes(_ body: @escaping @Sendable (Connection) throws -> Void) throws -> Int {
         try test.database.writeBlocking { connection in
             func total() throws -> Int { try connection.first("SELECT total_changes()") { $0.int(0) } ?? 0 }
@@ -59,7 +59,7 @@ import Testing
         test.store.stopBackgroundWork()
         try insert(multiparts: multiparts, parts: parts)
         #expect(try usage() == Int64(multiparts * parts * 10))
-        // Each row has at most two of usage and one scheduled file with it.
+        // Each row has at most two usage rows and one scheduled file.
         let ended = try changes { [store = test.store] in try store.discard(uploadID: "upload-1", in: $0) }
         #expect(ended <= 2 * Discards.inline * 4 + 1)
         #expect(try test.snapshot() == StoreSnapshot(multiparts: [], object: nil, isLost: false))
@@ -177,7 +177,7 @@ import Testing
                     statement.contains("$3") ? ["upload-1", "", 100] : ["upload-1"]
                 return try connection.query("EXPLAIN QUERY PLAN \(statement)", arguments: arguments) { $0.text(3) }
             }
-            // "ended" and "open" are what a bounded search found.
+            // "ended" and "open" are results of a bounded search.
             let scans = plan.filter { $0.hasPrefix("SCAN") && !["SCAN ended", "SCAN open", "SCAN o"].contains($0) }
             #expect(scans.filter { $0 != "SCAN CONSTANT ROW" } == [], "\(statement)")
         }

@@ -54,7 +54,7 @@ import Testing
         let made = try (0..<4).map { _ in try store.store.data.create() }
         defer { withExtendedLifetime(made) {} }
         let (young, old, fresh, finished) = (made[0].id, made[1].id, made[2].id, made[3].id)
-        // Two whose rows are gone, and one whose request never came to its commit.
+        // Two files whose rows are gone, and one whose request never committed.
         for fileID in [young, old] { store.store.data.keep(fileID) }
         store.store.data.seal(finished)
         let past = Date(timeIntervalSince1970: TimeInterval(store.clock.now().seconds - 31 * 86_400))
@@ -88,7 +88,7 @@ import Testing
     @Test func removesWhatWasDiscardedBeforeACrash() throws {
         let store = try TestStore()
         _ = try store.client().put(content(10))
-        // The commit came, the files were not removed any more.
+        // The commit succeeded, but the files were not removed.
         try store.database.writeBlocking { try OfflineStore.discard(uploadID: "upload-1", in: $0) }
         #expect(try store.files().count == 1)
         try store.restart()
@@ -109,7 +109,7 @@ import Testing
         #expect(try store.snapshot("upload-2") == StoreSnapshot(multiparts: [], object: nil, isLost: true))
         #expect(try store.client().send("GET").error == "404 NoSuchKey")
         #expect(try store.client(uploadID: "upload-2").part(1, of: id, [1]).error == "404 NoSuchUpload")
-        // Stored again, it is there again.
+        // After another upload it exists again.
         _ = try store.client().put(content(11))
         #expect(try store.client().get() == content(11))
         #expect(try store.snapshot().isLost == false)
@@ -182,7 +182,7 @@ import Testing
         let id = try store.client(uploadID: "upload-2").initiate()
         _ = try store.client(uploadID: "upload-2").part(1, of: id, content(10))
         let before = try store.files()
-        // Each write to the log fails from here on, so that nobody knows what of a commit is on the disk.
+        // Each write to the log fails from here on, so that it is unknown how much of a commit is on the disk.
         let log = store.directory.appending(path: "db-wal").path
         let readOnly = open(log, O_RDONLY | O_CLOEXEC)
         defer { close(readOnly) }
@@ -199,7 +199,7 @@ import Testing
     @Test func startsThatFailAtTheIdentityDoNotPartStoreAndDatabase() throws {
         let store = try TestStore()
         _ = try store.client().put(content(10))
-        // The file beside which the new one is written cannot be made.
+        // The temporary file for the new identity cannot be created.
         let fresh = store.directory.appending(path: "store/identity.\(getpid()).new").path
         try FileManager.default.createDirectory(atPath: fresh, withIntermediateDirectories: false)
         for _ in 0..<3 { #expect(throws: PrivateFile.Failure.self) { try store.restart() } }
@@ -225,7 +225,7 @@ import Testing
             try store.store.data.files(inFolder: String(fileID.prefix(2))).first { $0.fileID == fileID }?.isFinished
         }
         #expect(try isFinished() == true)
-        // The crash came between the commit and the mode.
+        // The crash came between the commit and the change of mode.
         chmod(store.path(fileID), 0o600)
         try store.restart()
         #expect(try isFinished() == true)
@@ -239,7 +239,7 @@ import Testing
         let orphan = new.id
         let past = Date(timeIntervalSince1970: TimeInterval(store.clock.now().seconds - 31 * 86_400))
         try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: store.path(orphan))
-        // An older backup of the database; and however often it is started.
+        // An older backup of the database, started several times.
         try change(store, "UPDATE store_identity SET generation = generation - 1")
         for _ in 0..<2 {
             try store.restart()

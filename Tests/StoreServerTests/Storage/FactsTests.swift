@@ -6,7 +6,7 @@ import Testing
 
 @testable import ObjectStore
 
-/// What stands beside a completed upload's file, and what it keeps from going.
+/// The facts beside a completed upload's file, and the removals that they prevent.
 @Suite(.timeLimited) struct FactsTests {
     let store: TestStore
 
@@ -50,7 +50,7 @@ import Testing
     @Test func stayWithAFileInQuarantine() async throws {
         let fileID = try await describedFile()
         try store.store.data.quarantine(fileID)
-        // The older database still has the upload, and its client gives it up.
+        // The older database still has the upload, and its client aborts it.
         try store.store.data.remove(fileID)
         #expect(store.store.facts(of: fileID) != nil)
         #expect(try store.store.data.removeQuarantined(fileID))
@@ -98,8 +98,8 @@ import Testing
         #expect(waiting.isEmpty)
     }
 
-    /// A process may be killed when facts have their name and the folder is not yet synced: CompleteUpload is sent again,
-    /// and must not be answered before they are durable.
+    /// A process may be killed after facts were renamed and before the folder is synced: a repeated CompleteUpload must not succeed
+    /// before they are durable.
     @Test func thoseOfAnEarlierProcessAreMadeDurable() async throws {
         let synced = Mutex<[String]>([])
         var configuration = ObjectStoreConfiguration()

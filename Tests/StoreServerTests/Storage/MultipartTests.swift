@@ -16,7 +16,7 @@ import Testing
         stride(from: 0, to: body.count, by: Self.partSize).map { Array(body[$0..<min($0 + Self.partSize, body.count)]) }
     }
 
-    /// Sends every part and returns what to list.
+    /// Sends every part and returns the list for Complete.
     private func upload(_ body: [UInt8], _ client: StoreClient, _ id: String) throws -> [(Int, String)] {
         try pieces(body).enumerated().map { index, piece in
             let answer = try client.part(index + 1, of: id, piece)
@@ -103,7 +103,7 @@ import Testing
         #expect(try store.files().count == 1)
     }
 
-    /// Changes a data file behind the store's back, in place.
+    /// Changes a data file in place, without the store.
     private func overwrite(_ path: String, with bytes: [UInt8]) throws {
         let file = try FileHandle(forWritingTo: URL(filePath: path))
         try file.write(contentsOf: bytes)
@@ -118,14 +118,14 @@ import Testing
         let md5 = ["Content-MD5": StoreClient.md5(piece)]
         let first = try client.part(1, of: id, piece, fields: md5)
         let path = try #require(try store.files().first.map(store.path))
-        // Were it written again, these bytes would not stand there.
+        // If the part were written again, these bytes would be replaced.
         let other = content(500, seed: 3)
         try overwrite(path, with: other)
         #expect(try client.part(1, of: id, piece, fields: md5).fields["etag"] == first.fields["etag"])
         #expect(try client.part(1, of: id, piece).fields["etag"] == first.fields["etag"])
         #expect(try Data(contentsOf: URL(filePath: path)).prefix(500) == Data(other))
         #expect(try store.files().count == 1)
-        // Announced as the same, and another one: refused, and the acknowledged one stands.
+        // Announced as the same content but different: it is refused, and the acknowledged part stays.
         #expect(try client.part(1, of: id, content(500, seed: 2), fields: md5).error == "400 InvalidDigest")
         #expect(try Data(contentsOf: URL(filePath: path)).prefix(500) == Data(other))
         try overwrite(path, with: piece)
@@ -184,14 +184,14 @@ import Testing
         let store = try TestStore()
         let client = store.client()
         let id = try client.initiate()
-        // At its header: the body is not waited for.
+        // Refused at its header, without waiting for the body.
         let connection = try RawConnection(port: client.port)
         try connection.send(
             client.head(
                 "PUT", query: "partNumber=1&uploadId=\(id)", length: Self.partSize + 1,
                 fields: ["Expect": "100-continue"]))
         #expect(try connection.answer().error == "400 EntityTooLarge")
-        // Chunked: as it arrives.
+        // Chunked: refused while it arrives.
         let chunked = try RawConnection(port: client.port)
         try chunked.send(
             client.head(

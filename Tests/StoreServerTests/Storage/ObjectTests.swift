@@ -147,7 +147,7 @@ import Testing
             try connection.send(client.head("PUT", length: 1000))
             try connection.send(content(500))
         }
-        store.server.stop(drainingFor: 10)
+        store.server.stop(drainingFor: .seconds(10))
         #expect(try store.files().isEmpty)
         #expect(try store.snapshot().object == nil)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectStore
 
-/// How many multipart uploads of one upload may be open.
+/// The limit of open multipart uploads of one upload.
 @Suite(.timeLimited) struct OpenMultipartsTests {
     private let test: TestStore
     private let client: StoreClient
@@ -31,7 +31,7 @@ import Testing
         #expect(try test.files().count == ObjectStore.maximumOpen)
     }
 
-    /// A client that begins another at each of its starts, and stores something each time, always comes to its end.
+    /// A client that begins another one after each restart, and stores something each time, can always finish.
     @Test func oldestUploadEndsWhereAllHaveParts() throws {
         var ids: [String] = []
         for _ in 0..<20 {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ObjectStore
 
-/// What happens where a body would be more than its owner may have.
+/// The behavior when a body would exceed its owner's quota.
 @Suite(.timeLimited) struct QuotaTests {
     private let test: TestStore
     private let part = content(Int(TestStore.partSize))
@@ -28,7 +28,7 @@ import Testing
         #expect(try client.put(content(1001)).error == "403 QuotaExceeded")
         #expect(try test.files() == files)
         #expect(try client.put(content(1000)).status == 200)
-        // What it replaces makes room.
+        // The replaced object's bytes become available.
         #expect(try client.put(content(999)).status == 200)
         #expect(try client.put(content(1001)).error == "403 QuotaExceeded")
         #expect(try usage() == 999)
@@ -44,7 +44,7 @@ import Testing
         let refused = try client.part(3, of: id, [1])
         #expect(refused.error == "403 QuotaExceeded")
         #expect(try refused.element("Message").contains("you may have"))
-        // A part that is sent again comes in the place of itself.
+        // A repeated part replaces itself.
         #expect(try client.part(2, of: id, content(Int(TestStore.partSize), seed: 2)).status == 200)
         #expect(try client.send("POST", query: "uploads").error == "403 QuotaExceeded")
         #expect(try client.completeAll(id).status == 200)

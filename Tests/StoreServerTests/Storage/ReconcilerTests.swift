@@ -8,13 +8,13 @@ import Testing
 
 @testable import ObjectStore
 
-/// When a start compares files with rows, and that it is right while requests go on.
+/// The reconciliation of files and rows at a start, also while requests are served.
 @Suite(.timeLimited) struct ReconcilerTests {
     private func change(_ store: TestStore, _ sql: String) throws {
         try store.database.writeBlocking { _ = try $0.execute(sql) }
     }
 
-    /// Whether the start of `store` compared anything: an orphan that was put there before is gone then.
+    /// Creates an orphan, by which tests see whether the start of `store` reconciled: it is removed then.
     private func orphan(in store: TestStore) throws -> String {
         let path = store.path(Hex.lower(Random.bytes(16)))
         #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o200]))
@@ -25,12 +25,12 @@ import Testing
         let store = try TestStore()
         _ = try store.client().put(content(10))
         let path = try #require(try store.files().first.map(store.path))
-        // A mode is not in the folder's time: had the start looked at the file, it would have sealed it again.
+        // A change of mode does not change the folder's time: a start that looked at the file would seal it again.
         try store.restart(isClean: true) { chmod(path, 0o600) }
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
         #expect(try store.client().get() == content(10))
-        // What the stop recorded holds for one start.
+        // The record of the clean stop is valid for one start.
         try store.restart()
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o400)
     }

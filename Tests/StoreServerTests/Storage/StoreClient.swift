@@ -6,7 +6,7 @@ import HTTPTypes
 @testable import ObjectStore
 @testable import StoreProtocol
 
-/// Signs requests with version 4, OSS's or AWS's, and sends each on a connection of its own.
+/// Signs requests with version 4 of OSS's or AWS's signature, and sends each on a connection of its own.
 struct StoreClient {
     enum Dialect {
         case oss, s3
@@ -22,7 +22,7 @@ struct StoreClient {
 
     var path: String { "/\(claims.bucket)/\(claims.key)" }
 
-    /// The lines before the body, with an empty line behind them.
+    /// Returns the header section, including the empty line.
     func head(
         _ method: String, query: String = "", length: Int?, fields extra: [String: String] = [:],
         path: String? = nil, host: String? = nil
@@ -114,7 +114,7 @@ extension RawConnection.Answer {
         let text: String
     }
 
-    /// The text of an element of the answer's document.
+    /// Returns the text of an element of the response's document.
     func element(_ name: String) throws -> String {
         guard let start = text.firstRange(of: "<\(name)>"),
             let end = text[start.upperBound...].firstRange(of: "</\(name)>")
@@ -122,12 +122,12 @@ extension RawConnection.Answer {
         return String(text[start.upperBound..<end.lowerBound])
     }
 
-    /// Status and code of an error.
+    /// The status and the code of an error.
     var error: String {
         "\(status) \((try? element("Code")) ?? "")"
     }
 
-    /// The text of every element of that name.
+    /// Returns the text of every element of that name.
     func elements(_ name: String) -> [String] {
         text.split(separator: "<\(name)>").dropFirst().map { String($0.prefix { $0 != "<" }) }
     }

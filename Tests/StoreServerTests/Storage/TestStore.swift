@@ -7,15 +7,15 @@ import HTTPTestClient
 @testable import ObjectStore
 @testable import StoreServer
 
-/// A store in a folder of its own, with a server in front; both go when the test ends.
+/// A store in a temporary folder, with a server in front; both are removed after the test.
 final class TestStore {
     static let partSize: Int64 = 65_536
 
-    /// Says what the test wants to hear.
+    /// A policy whose decisions the test sets.
     final class Policy: AccessPolicy {
         let decision = Lock(AccessDecision.allowed(partSize: TestStore.partSize, needsActivity: false))
         let touched = Lock<[String]>([])
-        /// The bytes that may still be written; nil = no limit.
+        /// The number of bytes that may still be written; `nil` = no limit.
         let bytesLeft = Lock<Int64?>(nil)
 
         func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
@@ -55,20 +55,20 @@ final class TestStore {
     }
 
     deinit {
-        server.stop(drainingFor: 0)
+        server.stop(drainingFor: .zero)
         store.discards.drain()
         store.removals.drain()
         database.close()
         try? FileManager.default.removeItem(at: directory)
     }
 
-    /// Restarts the store in a new state: only the folder and the database are kept.
+    /// Restarts the store; only the folder and the database are kept.
     ///
     /// - Parameters:
-    ///   - isClean: whether the process before it stopped, or was killed.
-    ///   - between: runs when no process has the folder.
+    ///   - isClean: whether the previous process stopped cleanly, or was killed.
+    ///   - between: runs while no process uses the folder.
     func restart(isClean: Bool = false, between: () throws -> Void = {}) throws {
-        server.stop(drainingFor: 0)
+        server.stop(drainingFor: .zero)
         if isClean { store.close() }
         store.discards.drain()
         store.removals.drain()
@@ -96,7 +96,7 @@ final class TestStore {
         try database.readBlocking { try store.snapshot(uploadID: uploadID, in: $0) }
     }
 
-    /// The names of all data files.
+    /// Returns the names of all data files.
     func files() throws -> [String] {
         store.discards.drain()
         store.removals.drain()

@@ -5,7 +5,7 @@ import GatewayTesting
 @testable import ObjectStore
 @testable import Uploads
 
-/// What the database says of one device's uploads, all of one moment.
+/// The state of one device's uploads in the database, at one moment.
 struct Facts {
     struct Attempt {
         let id: String
@@ -32,17 +32,17 @@ struct Facts {
     let now: UnixTime
     let attempts: [Attempt]
     let multiparts: [Multipart]
-    /// In the store.
+    /// The objects in the store.
     let objects: [Object]
-    /// In the catalog: files by upload, and the bytes of their tags.
+    /// The objects in the catalog: file ids by upload, and the bytes of their tags.
     let listed: [(uploadID: String, fileID: String, tagBytes: Int64)]
-    /// The usage by which quotas count.
+    /// The usage rows for quotas.
     let deviceUsage: Usage
     let siteUsage: Usage
-    /// What the audit log says more than once and may say once.
+    /// Audit lines that appear more often than once although they may not.
     let recordedTwice: [String]
 
-    /// - Parameter line: of the audit log; those after it count.
+    /// - Parameter line: the last audit line that is ignored.
     init(_ world: World, deviceID: String, after line: Int64) throws {
         now = world.scene.clock.now()
         (attempts, multiparts, objects, listed, deviceUsage, siteUsage, recordedTwice) = try world.scene.database
@@ -60,7 +60,7 @@ struct Facts {
         multiparts.contains { $0.uploadID == uploadID } || objects.contains { $0.uploadID == uploadID }
     }
 
-    /// The device's usage, counted anew.
+    /// The device's usage, counted from the other facts.
     var counted: Usage {
         Usage(
             bytes: multiparts.reduce(0) { $0 + $1.bytes } + objects.reduce(0) { $0 + $1.bytes }

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Seeds, each of which drives a client and a gateway through faults of its own: docs/laboratory.md.
+/// Simulations from seeds, each of which drives a client and a gateway through its own faults: docs/laboratory.md.
 ///
-/// `LAB_SEEDS` says how many (500), `LAB_SEED` which one alone, whose trace is printed whatever becomes of it.
+/// `LAB_SEEDS` sets the number of seeds (500), `LAB_SEED` selects a single one, whose trace is always printed.
 @Suite(.timeLimited) struct LaboratoryTests {
-    /// Simulations that share a world: rows of earlier ones slow down later ones.
+    /// The number of simulations that share a world: rows of earlier ones slow down later ones.
     private static let simulationsInAWorld = 25
     private static let environment = ProcessInfo.processInfo.environment
 
@@ -42,7 +42,7 @@ import Testing
         for failure in failures { Issue.record("\(failure)") }
     }
 
-    /// A laboratory that finds nothing may be looking at nothing.
+    /// A laboratory without findings may simply not detect anything.
     @Test(arguments: Sabotage.allCases) func everySabotageIsFound(_ sabotage: Sabotage) async throws {
         for seed in UInt64(1)...100 {
             let world = try World(isTight: false)
@@ -51,10 +51,10 @@ import Testing
         Issue.record("nobody noticed \(sabotage)")
     }
 
-    /// Every fourth simulation has a quota that it may reach.
+    /// Whether a seed has a quota that it may reach, which is every fourth.
     private static func isTight(_ seed: UInt64) -> Bool { seed % 4 == 0 }
 
-    /// - Returns: what a person needs to know of the failure, `nil` where there is none.
+    /// - Returns: a description of the failure; `nil` if there is none.
     private static func failure(
         of seed: UInt64, in world: World? = nil, sabotage: Sabotage? = nil, alwaysTraced: Bool = false
     ) async throws -> String? {

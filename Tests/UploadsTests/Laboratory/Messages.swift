@@ -6,7 +6,7 @@ import StoreClient
 import StoreProtocol
 import Wire
 
-/// What a device asks for, of the gateway or of the store behind it.
+/// A request of a device to the gateway or to its store.
 enum Call {
     case create(restartFrom: String, key: String?)
     case recovery(logicalID: String)
@@ -20,7 +20,7 @@ enum Call {
     case list(UploadAttempt, multipart: String)
     case join(UploadAttempt, multipart: String, [StorePart])
 
-    /// Whose credentials it is signed with; `nil` for a call of the gateway's.
+    /// The attempt whose credentials sign it; `nil` for a call to the gateway.
     var attempt: UploadAttempt? {
         switch self {
         case .head(let attempt), .put(let attempt), .initiate(let attempt), .part(let attempt, _, _),
@@ -30,7 +30,7 @@ enum Call {
         }
     }
 
-    /// The method of the gateway's service; the store's requests do not use it.
+    /// The method of the gateway's service; unused for requests to the store.
     var method: MethodDescriptor {
         switch self {
         case .create: DataGatewayServiceMethods.createLogicalUpload
@@ -41,7 +41,7 @@ enum Call {
         }
     }
 
-    /// Whether its body takes a while, during which anything may happen.
+    /// Whether its body takes some time, during which anything may happen.
     var hasBody: Bool {
         switch self {
         case .put, .part: true
@@ -50,7 +50,7 @@ enum Call {
     }
 }
 
-/// A call on its way.
+/// A call in transit.
 struct Request {
     let call: Call
     let credentials: TemporaryCredentials?
@@ -62,7 +62,7 @@ enum Reply {
     case reissued(ReissueUploadCredentialsResponse)
     case completed
     case aborted
-    /// `nil` where there is no object.
+    /// The object's properties; `nil` if there is no object.
     case head((size: Int64, etag: String, crc64: UInt64)?)
     case put(etag: String)
     case initiated(multipart: String)
@@ -73,7 +73,7 @@ enum Reply {
     case failed(any Error)
 }
 
-/// Something in flight. It may be lost, come twice, or overtake others; after ten minutes it has gone with its connection.
+/// A message in transit. It may be lost, duplicated, or overtake others; after ten minutes its connection is closed.
 struct Message {
     enum Content {
         case request(Request)
@@ -84,12 +84,12 @@ struct Message {
 
     static let lifetimeSeconds: Int64 = 600
 
-    /// The number of the request; its reply has the same.
+    /// The number of the request; its reply has the same number.
     let call: Int
     /// The number of this copy.
     let id: Int
     let sentAt: UnixTime
-    /// It does not arrive before so many events have happened.
+    /// The number of events before which it does not arrive.
     var arrivesAfter = 0
     var content: Content
 }
@@ -137,6 +137,6 @@ extension Reply: CustomStringConvertible {
 }
 
 extension String {
-    /// Enough of an id to tell it from the others of a trace.
+    /// The end of an id, which distinguishes it from others in a trace.
     var tail: String { String(suffix(4)) }
 }

@@ -2,7 +2,7 @@ import Basics
 
 @testable import Uploads
 
-/// A rule that did not hold.
+/// A violated rule.
 struct Violation: Error, CustomStringConvertible {
     let rule: String
     var found = ""
@@ -10,22 +10,22 @@ struct Violation: Error, CustomStringConvertible {
     var description: String { found.isEmpty ? rule : "\(rule): \(found)" }
 }
 
-/// What has to hold at all times (docs/laboratory.md). It remembers what each side was told.
+/// The invariants (docs/laboratory.md), with the messages that each side has received.
 struct Rules {
-    /// Uploads whose CompleteUpload was answered OK.
+    /// The uploads whose CompleteUpload succeeded.
     private var completed: Set<String> = []
-    /// Creates that were answered: by their key, and those that have none.
+    /// The successful creates: by their key, and the number of those without a key.
     private var keys: Set<String> = []
     private var createsWithoutKey = 0
-    /// What the device knows to be stored: parts by their multipart upload, and the uploads of whole objects.
+    /// The stored data that the device knows about: parts by multipart upload, and the uploads of whole objects.
     private var knownParts: [String: Set<Int>] = [:]
     private var knownObjects: Set<String> = []
-    /// Data files whose bytes were compared.
+    /// The data files whose bytes were compared.
     private var compared: Set<String> = []
 
     // MARK: what is told
 
-    /// - Throws: `Violation` for a call that the device may not make, knowing what it knows.
+    /// - Throws: `Violation` for a call that the device must not make with its knowledge.
     func sent(_ call: Call) throws {
         let isKnown =
             switch call {
@@ -36,7 +36,7 @@ struct Rules {
         try require(!isKnown, "bytes that were acknowledged are not sent again", "\(call)")
     }
 
-    /// The device has the reply.
+    /// Records that the device has received the reply.
     mutating func delivered(_ reply: Reply, to call: Call) {
         switch (call, reply) {
         case (.part(_, let multipart, _), .part(let part)): knownParts[multipart, default: []].insert(part.number)
@@ -47,7 +47,7 @@ struct Rules {
         }
     }
 
-    /// The gateway has sent the reply, which may still be lost.
+    /// Records that the gateway has sent the reply, which may still be lost.
     mutating func answered(_ reply: Reply, to call: Call) {
         switch (call, reply) {
         case (.complete(let request), .completed): completed.insert(request.uploadID)
@@ -61,7 +61,7 @@ struct Rules {
 
     /// - Parameters:
     ///   - before: the facts before the last step.
-    ///   - isStored: whether a data file has the bytes that the device uploads.
+    ///   - isStored: returns whether a data file has the bytes that the device uploads.
     mutating func check(_ facts: Facts, before: Facts, isStored: (String) -> Bool) throws {
         try checkObjects(facts, isStored)
         try checkAttempts(facts, before)
@@ -107,14 +107,14 @@ struct Rules {
         }
     }
 
-    /// Whether the attempt was within its session and held what the device knew to be stored.
+    /// Whether the attempt was within its session and had data that the device knew to be stored.
     private func isWorthKeeping(_ id: String, _ facts: Facts, at now: UnixTime) -> Bool {
         facts.attempts.contains { $0.id == id && $0.state == .current && !$0.isSwept && $0.sessionEndsAt > now }
             && (facts.multiparts.contains { $0.uploadID == id && knownParts[$0.id]?.isEmpty == false }
                 || knownObjects.contains(id) && facts.objects.contains { $0.uploadID == id })
     }
 
-    /// After a sweep.
+    /// Checks the state after a sweep.
     func checkSwept(_ facts: Facts) throws {
         for attempt in facts.attempts where attempt.state == .current {
             let isWhole = facts.objects.contains { $0.uploadID == attempt.id && $0.isMultipart }
@@ -123,11 +123,11 @@ struct Rules {
         }
     }
 
-    /// Long after everything.
+    /// Checks the state long after the last event.
     ///
     /// - Parameters:
-    ///   - files: on the disk, of every simulation in this world.
-    ///   - referenced: those that rows speak of.
+    ///   - files: the files on the disk, of every simulation in this world.
+    ///   - referenced: the files with a row.
     mutating func checkOutlived(
         _ facts: Facts, files: Set<String>, referenced: Set<String>, isStored: (String) -> Bool
     ) throws {

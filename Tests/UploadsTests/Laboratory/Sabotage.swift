@@ -5,28 +5,28 @@ import Proto
 
 @testable import ObjectStore
 
-/// A rule of either side, broken: what the laboratory has to notice.
+/// A deliberate violation of a rule by either side, which the laboratory has to detect.
 enum Sabotage: CaseIterable {
     /// The client's journal loses an acknowledged part.
     case partForgotten
-    /// GetUploadRecovery says CONTINUE where RESTART is due.
+    /// GetUploadRecovery returns CONTINUE instead of RESTART.
     case continueForRestart
-    /// GetUploadRecovery says RESTART where CONTINUE is due.
+    /// GetUploadRecovery returns RESTART instead of CONTINUE.
     case restartForContinue
-    /// CompleteUpload is answered, and nothing was done.
+    /// CompleteUpload succeeds without doing anything.
     case completionForgotten
     /// A completed object's bytes change.
     case bytesChanged
     /// A completion is recorded a second time.
     case recordedTwice
-    /// What ended sessions stored is never removed.
+    /// The data of ended sessions is never removed.
     case sweepForgotten
-    /// A completion takes its bytes off the device's usage.
+    /// A completion subtracts its bytes from the device's usage.
     case usageWrong
 }
 
 extension SimulatedGateway {
-    /// Does what `answer` does, with the given sabotage.
+    /// Handles a request like `answer`, with the given sabotage.
     func answer(_ request: Request, under sabotage: Sabotage?) async throws -> Reply {
         if sabotage == .completionForgotten, case .complete = request.call { return .completed }
         let reply = await answer(request)

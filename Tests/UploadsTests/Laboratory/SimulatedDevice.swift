@@ -8,52 +8,52 @@ import StoreProtocol
 
 @testable import DeviceClient
 
-/// The client's half: the plan of `DeviceClient`, with messages where the client has calls.
+/// The client's side: the plan of `DeviceClient`, with messages in place of the client's calls.
 ///
-/// `journal` is what survives the end of its process; the run is what does not.
+/// `journal` survives the end of its process; the run does not.
 struct SimulatedDevice {
     enum Outcome: Equatable {
         case completed(upload: String)
-        /// The user gave the upload up, or the gateway said that it was.
+        /// The user aborted the upload, or the gateway reported that it was aborted.
         case abandoned
     }
 
-    /// What the device sees that tells against somebody.
+    /// A violation of the contract that the device noticed.
     struct Complaint: Error {
         let text: String
     }
 
-    /// A call that is to be made, or was and is waited for.
+    /// A call that has to be made, or that waits for its reply.
     struct Ask {
         let call: Call
-        /// Which of the run's credentials it was signed with.
+        /// The number of the run's credentials that signed it.
         var credentials = 0
-        /// Credentials were refused before.
+        /// Whether credentials were refused before.
         var isSecondTry = false
     }
 
     private struct Run {
         var state: UploadState
-        /// The credentials at hand, and their number.
+        /// The current credentials, and their number.
         var credentials: (value: TemporaryCredentials, number: Int)?
         var mustAsk: Bool
         var wasRefused = false
         var recoveryAttempts = 0
-        /// Acknowledged bytes when the step began.
+        /// The acknowledged bytes at the beginning of the step.
         var before: Int64 = 0
-        /// To be sent, in this order.
+        /// The calls to send, in order.
         var outbox: [Ask] = []
         var waiting: [Int: Ask] = [:]
-        /// What is sent again when other credentials came.
+        /// Calls that are repeated with new credentials.
         var blocked: [Ask] = []
-        /// Parts that nobody has taken yet.
+        /// Parts that are not being sent yet.
         var parts: [PartRange] = []
     }
 
     private static let maxRecoveryAttempts = 3
 
     let file: SimulatedFile
-    /// Parts that it sends at once.
+    /// The number of parts that it sends in parallel.
     let parallel: Int
     private(set) var journal: [UploadEvent] = []
     private(set) var outcome: Outcome?
@@ -71,7 +71,7 @@ struct SimulatedDevice {
 
     // MARK: its life
 
-    /// Begins an upload, or goes on with the one in the journal.
+    /// Begins an upload, or continues the one in the journal.
     mutating func start(key: String) throws {
         let isResumed = !journal.isEmpty
         if !isResumed {
@@ -81,16 +81,16 @@ struct SimulatedDevice {
         run = Run(state: try Self.replay(journal), mustAsk: isResumed)
     }
 
-    /// The process ends; what is on its way stays there.
+    /// Ends the process; messages in transit stay there.
     mutating func end() { run = nil }
 
-    /// Somebody wants the upload to be given up: from now on its runs do that.
+    /// Aborts the upload: from now on runs only abort it.
     mutating func giveUp() {
         isGivingUp = true
         run = nil
     }
 
-    /// The journal loses what it said last, which no program does.
+    /// Removes the last acknowledgement from the journal, which no real program does.
     mutating func forgetLastAcknowledgement() throws {
         guard let index = journal.lastIndex(where: { if case .acknowledged = $0 { true } else { false } }) else {
             return
@@ -112,7 +112,7 @@ struct SimulatedDevice {
 
     // MARK: sending
 
-    /// The next call that it makes; `nil` where it waits.
+    /// Returns the next call; `nil` if the device waits.
     mutating func nextCall() throws -> Ask? {
         if let ask = run?.outbox.first {
             run?.outbox.removeFirst()
@@ -130,13 +130,13 @@ struct SimulatedDevice {
         return signed(Ask(call: .part(attempt, multipart: multipart, part)))
     }
 
-    /// What it was waiting for did not come: the same again.
+    /// Repeats a call whose reply did not arrive.
     mutating func timeOut(_ number: Int) {
         guard let ask = run?.waiting.removeValue(forKey: number) else { return }
         run?.outbox.append(ask)
     }
 
-    /// The call is on its way under that number.
+    /// Records that the call was sent with that number.
     mutating func sent(_ ask: Ask, as number: Int) {
         run?.waiting[number] = ask
     }
@@ -145,7 +145,7 @@ struct SimulatedDevice {
         Request(call: ask.call, credentials: ask.call.attempt == nil ? nil : run?.credentials?.value)
     }
 
-    /// A call of the store's needs credentials, which are asked for where there are none.
+    /// Signs a call to the store, or first requests credentials if there are none.
     private mutating func signed(_ ask: Ask) -> Ask? {
         guard let attempt = ask.call.attempt else { return ask }
         guard let credentials = run?.credentials else {
@@ -203,7 +203,7 @@ struct SimulatedDevice {
 
     // MARK: receiving
 
-    /// - Returns: the call that it answers; `nil` where nobody waits for it any more.
+    /// - Returns: the call of the reply; `nil` if no call waits for it any more.
     mutating func receive(_ reply: Reply, to number: Int) throws -> Call? {
         guard let ask = run?.waiting.removeValue(forKey: number) else { return nil }
         switch (ask.call, reply) {

@@ -4,12 +4,12 @@ import ObjectStore
 import StoreClient
 import TestSupport
 
-/// The file that a device uploads, with the digests that a client computes of its pieces.
+/// The file of a device, with the digests that a client computes of its pieces.
 struct SimulatedFile {
     let bytes: [UInt8]
     private let digests: [Range<Int64>: (md5: [UInt8], crc64: UInt64)]
 
-    /// - Parameter partSize: that uploads will be issued.
+    /// - Parameter partSize: the part size of the uploads.
     init(size: Int, partSize: Int64, _ lot: inout SeededGenerator) {
         let first = lot.next()
         bytes = (0..<UInt64(size / 8 + 1)).map { first &* ($0 + 1) }.withUnsafeBytes { Array($0.prefix(size)) }
@@ -31,7 +31,7 @@ struct SimulatedFile {
     func md5(_ range: Range<Int64>) -> [UInt8] { digests[range]?.md5 ?? [] }
     func crc64(_ range: Range<Int64>) -> UInt64 { digests[range]?.crc64 ?? 0 }
 
-    /// Whether the file at `path` is the same, byte for byte.
+    /// Whether the file at `path` has the same bytes.
     func isStored(at path: String) -> Bool {
         (try? PrivateFile.read(path)) == bytes
     }

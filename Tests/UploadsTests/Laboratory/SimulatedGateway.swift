@@ -12,8 +12,8 @@ import Wire
 @testable import StoreServer
 @testable import Uploads
 
-/// The server's half: the gateway's own rules over a real database and a real store, called without a network and at a
-/// time that the simulation says.
+/// The server's side: the gateway's own rules over a real database and a real store, called without a network and with simulated
+/// time.
 final class SimulatedGateway {
     private enum Body {
         case whole(ObjectPut)
@@ -23,9 +23,9 @@ final class SimulatedGateway {
     let world: World
     let file: SimulatedFile
     private var caller: Caller
-    /// Requests whose bodies are on their way, by message.
+    /// The requests whose bodies are in transit, by message.
     private var bodies: [Int: (body: Body, call: Call)] = [:]
-    /// The bodies of killed processes: the ends of their requests, which would clean up, never come.
+    /// The bodies of killed processes: the ends of their requests, which would remove them, never arrive.
     private var killed: [Body] = []
 
     init(_ world: World, _ device: Caller, _ file: SimulatedFile) throws {
@@ -33,7 +33,7 @@ final class SimulatedGateway {
         caller = try device.at(service())
     }
 
-    /// Ends the process as `kill -9` does, and starts one: memory is gone, and the store is reconciled.
+    /// Ends the process as `kill -9` does, and starts another: memory is lost, and the store is reconciled.
     func restart() throws {
         killed += bodies.values.map(\.body)
         bodies = [:]
@@ -69,9 +69,9 @@ final class SimulatedGateway {
         }
     }
 
-    /// Takes the beginning of a body.
+    /// Handles the beginning of a body.
     ///
-    /// - Returns: `nil` where the rest is wanted.
+    /// - Returns: `nil` if the rest is expected.
     func begin(_ message: Int, _ request: Request) -> Reply? {
         do {
             switch request.call {
@@ -95,7 +95,7 @@ final class SimulatedGateway {
         }
     }
 
-    /// Takes the rest of a body; `nil` where the process that took its beginning is no more.
+    /// Handles the rest of a body; `nil` if the process that received its beginning was killed.
     func finish(_ message: Int) -> Reply? {
         guard let (body, call) = bodies.removeValue(forKey: message) else { return nil }
         do {
@@ -113,7 +113,7 @@ final class SimulatedGateway {
         }
     }
 
-    /// The connection broke.
+    /// Handles a lost connection.
     func breakOff(_ message: Int) {
         switch bodies.removeValue(forKey: message)?.body {
         case .whole(let put): put.abandon()

@@ -6,10 +6,10 @@ import TestSupport
 @testable import ObjectStore
 @testable import Uploads
 
-/// One device that uploads one file to one gateway, through whatever a seed does to them.
+/// One device that uploads one file to one gateway, with the faults of a seed.
 ///
-/// First anything may happen at any time; then the network and both sides are well again, and the upload has to come to
-/// its end. The rules of `Rules` are checked after every step.
+/// At first, faults happen at any time; then the network and both sides work, and the upload has to complete. The invariants of
+/// `Rules` are checked after every step.
 final class Simulation {
     private enum Event: CaseIterable {
         case deliver, send, timeOut, lose, duplicate, cut
@@ -17,7 +17,7 @@ final class Simulation {
         case wait, waitLong, sweep
     }
 
-    /// How often a file is begun that was given up.
+    /// The number of times that a file is begun again after an abort.
     private static let maximumUploads = 3
 
     let world: World
@@ -25,7 +25,7 @@ final class Simulation {
     private let gateway: SimulatedGateway
     private var device: SimulatedDevice
     private let deviceID: String
-    /// The audit log's last line before.
+    /// The last audit line before the simulation.
     private let line: Int64
     private let sabotage: Sabotage?
     private var rules = Rules()
@@ -33,7 +33,7 @@ final class Simulation {
     private var lot: SeededGenerator
     private var network: [Message] = []
     private var events = 0
-    /// Numbers of messages, copies and replies among them.
+    /// The numbers of messages, copies and replies so far.
     private var messages = 0
     private var uploads = 0
 
@@ -51,7 +51,7 @@ final class Simulation {
         note("a file of \(size) bytes, \(device.parallel) parts at once")
     }
 
-    /// - Throws: `Violation`, or what the device complains of.
+    /// - Throws: `Violation`, or the device's complaint.
     func run() async throws {
         for _ in 0..<Int.random(in: 40...200, using: &lot) where !isOver {
             events += 1
@@ -73,7 +73,7 @@ final class Simulation {
         return .deliver
     }
 
-    /// How often it happens beside the others; 0 = it cannot happen now.
+    /// Returns the relative frequency of the event; 0 = it cannot happen now.
     private func weight(_ event: Event) -> Int {
         switch event {
         case .deliver: arriving.isEmpty ? 0 : 60
@@ -129,13 +129,13 @@ final class Simulation {
         }
     }
 
-    /// Which messages may arrive now.
+    /// The messages that may arrive now.
     private var arriving: [Int] { network.indices.filter { network[$0].arrivesAfter <= events } }
 
-    /// Nothing is left that anything could happen to.
+    /// Whether nothing can happen any more.
     private var isOver: Bool { !device.isRunning && !mayStart && network.isEmpty }
 
-    /// Whether there is something that a device could begin, or go on with.
+    /// Whether the device could begin or continue an upload.
     private var mayStart: Bool {
         if case .completed = device.outcome { return false }
         return !device.isRunning
@@ -235,7 +235,7 @@ final class Simulation {
 
     // MARK: how it ends
 
-    /// Nothing fails any more: the upload has to arrive.
+    /// Runs without faults until the upload has completed.
     private func settle() async throws {
         note("all is well from here")
         var idleTurns = 0
@@ -243,7 +243,7 @@ final class Simulation {
             if case .completed = device.outcome { return }
             if !device.isRunning {
                 try startDevice()
-                // A person who tries again later.
+                // The user tries again later.
                 if idleTurns > 0 {
                     try pass(300)
                     try await sweep()
@@ -258,7 +258,7 @@ final class Simulation {
         throw Violation(rule: "every upload comes to its end once nothing fails any more")
     }
 
-    /// Long after: nothing is left but what was completed.
+    /// Lets time pass until only the completed upload is left.
     private func outlive() async throws {
         while !network.isEmpty { try await deliver(0) }
         try pass(World.sessionTotal + World.wholeObjectGrace + 1)

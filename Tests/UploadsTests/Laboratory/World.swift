@@ -4,22 +4,23 @@ import Foundation
 @testable import ObjectStore
 @testable import Uploads
 
-/// A gateway's database and folder, in which one simulation follows the other, each with a device of its own.
+/// A gateway's database and folder, in which simulations run one after the other, each with a device of its own.
 final class World {
     static let partSize: Int64 = 4096
-    /// Seconds.
+    /// In seconds.
     static let sessionIdle: Int64 = 1000
     static let sessionTotal: Int64 = 5000
     static let wholeObjectGrace: Int64 = 1000
     let scene: Scene
     let configuration: UploadsConfiguration
-    /// Nothing is given up here: what was completed all the same would leave no room for the file's next upload.
+    /// Whether quotas are tight. If so, no upload is aborted: one that completed nevertheless would leave no space for the file's
+    /// next upload.
     let isTight: Bool
-    /// The store of the process that serves now.
+    /// The store of the current process.
     private(set) var store: ObjectStore
     private var devices = 0
 
-    /// - Parameter isTight: a device's quota has room for little more than its file.
+    /// - Parameter isTight: whether a device's quota allows little more than its file.
     init(isTight: Bool) throws {
         self.isTight = isTight
         scene = try Scene(store: Self.storeConfiguration)
@@ -43,7 +44,7 @@ final class World {
         return configuration
     }
 
-    /// The store as a new process finds it.
+    /// Replaces the store by that of a new process.
     func restart() throws {
         store = try ObjectStore(
             directory: scene.directory.appending(path: "store").path, database: scene.database,
@@ -56,12 +57,12 @@ final class World {
         return try scene.device(devices)
     }
 
-    /// The audit log's last line so far.
+    /// Returns the last audit line so far.
     func lastLine() throws -> Int64 {
         try scene.rows.lastAuditID()
     }
 
-    /// The store's data files: those on the disk, and those that rows speak of.
+    /// Returns the store's data files: those on the disk, and those with a row.
     func files() throws -> (onDisk: Set<String>, referenced: Set<String>) {
         store.discards.drain()
         store.removals.drain()

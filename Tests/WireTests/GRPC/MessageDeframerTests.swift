@@ -12,7 +12,7 @@ import Wire
         return frame
     }
 
-    /// Feeds `bytes` in pieces of `size`, and returns the messages that came out.
+    /// Feeds `bytes` in pieces of `size`, and returns the resulting messages.
     private func messages(
         _ bytes: [UInt8], pieces size: Int, limit: Int = 1 << 20
     ) throws -> (messages: [[UInt8]], isWithin: Bool) {
@@ -45,7 +45,7 @@ import Wire
         #expect(result.isWithin == (cut < bytes.count))
     }
 
-    /// The length is refused when the prefix is there, before a byte of the message has come.
+    /// The length is refused as soon as the prefix is complete, before any byte of the message.
     @Test(arguments: [1, 5])
     func aLengthOverTheLimitIsRefused(pieces: Int) {
         #expect(throws: MessageDeframer.Failure.tooLong(claimed: 0xFFFF_FFFF, limit: 10)) {

@@ -23,7 +23,7 @@ import Wire
         #expect(decompress(compress(bytes, encoding), encoding) == .success(bytes))
     }
 
-    /// `gzip -n` of `hello`, so that it is the field's format and not only our own.
+    /// The output of `gzip -n` for `hello`, which shows compatibility with the format.
     @Test func gzipStreamOfAnotherToolIsInflated() {
         let bytes: [UInt8] = [
             0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6, 0x10, 0x36, 5, 0, 0, 0,

@@ -14,7 +14,7 @@ import Wire
         FrameHeads.Head(type: 0, stream: 257, start: 23),
     ]
 
-    /// Cut into pieces of any length, the heads are the same, and begin at the same place.
+    /// Pieces of any length give the same headers at the same places.
     @Test(arguments: 1...bytes.count)
     func frameHeadsAreFoundHoweverBytesAreCut(size: Int) {
         var scanner = FrameHeads(preface: 3)

@@ -4,9 +4,9 @@ import Wire
 
 @testable import HTTP2
 
-/// A server's session over bytes that a test writes by hand.
+/// A server's session with hand-written bytes as input.
 private final class Server: HTTP2SessionHost {
-    /// Whether streams are taken; each is refused otherwise.
+    /// Whether streams are accepted; otherwise each is refused.
     var isOpen = true
     var now: UInt64 { 0 }
     private(set) var streams: [HTTP2Stream] = []
@@ -25,7 +25,7 @@ private final class Server: HTTP2SessionHost {
     func outputPending() {}
 
     func receive(_ bytes: [UInt8]) {
-        // The failure is told in GOAWAY as well.
+        // GOAWAY reports the failure as well.
         bytes.withUnsafeBytes { try? session?.receive($0) }
     }
 
@@ -33,7 +33,7 @@ private final class Server: HTTP2SessionHost {
 
     func goAway() { session?.submitGoAway() }
 
-    /// Type, stream and error code of every RST_STREAM and GOAWAY among what is sent now.
+    /// Returns type, stream and error code of every RST_STREAM and GOAWAY in the pending output.
     func errors() throws -> [String] {
         var output: [UInt8] = []
         while let bytes = try session?.nextOutput() { output.append(contentsOf: bytes) }
@@ -98,7 +98,7 @@ private final class Server: HTTP2SessionHost {
         #expect(server.streams.count == 1)
     }
 
-    /// Else the connection would pass for one whose client never ends its header section, and be cut off.
+    /// Otherwise the connection would count as one with an unfinished header section, and be cut off.
     @Test func aMalformedHeaderSectionHasAnEnd() throws {
         let server = Server()
         // There is no :path.
@@ -113,7 +113,7 @@ private final class Server: HTTP2SessionHost {
         #expect(try server.errors() == ["GOAWAY: 1"])
     }
 
-    /// We reset a stream that the client could still send on; it has, before it heard of it.
+    /// The client may have sent on a stream before it received the server's reset.
     @Test func framesThatCrossOurResetAreIgnored() throws {
         let server = Server()
         server.receive(Self.preface + Self.headers(1) + Self.headers(3))

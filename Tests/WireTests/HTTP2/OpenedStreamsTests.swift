@@ -5,7 +5,7 @@ import Wire
 @testable import HTTP2
 
 @Suite(.timeLimited) struct OpenedStreamsTests {
-    /// A client's streams, accepted one after the other.
+    /// Returns a client's streams, accepted one after the other.
     private func opened(_ ids: Int32...) -> OpenedStreams {
         var streams = OpenedStreams()
         for id in ids {
@@ -15,7 +15,7 @@ import Wire
         return streams
     }
 
-    /// What a frame on each of these would be, came it now.
+    /// Returns the errors for a frame on each of these streams.
     private func faults(_ streams: OpenedStreams, _ ids: Int32...) -> [HTTP2ErrorCode?] {
         var streams = streams
         return ids.map { streams.fault($0) }
@@ -54,7 +54,7 @@ import Wire
         #expect(faults(streams, 1, 3, 5) == [.streamClosed, nil, nil])
     }
 
-    /// The oldest are forgotten: then everything is ignored, as nghttp2 does.
+    /// The oldest are forgotten; after that all frames are ignored, as by nghttp2.
     @Test func memoryIsBounded() {
         var streams = OpenedStreams()
         let count = Int32(OpenedStreams.maxRecentlyReset + 1)
@@ -63,7 +63,7 @@ import Wire
             streams.recordReset(id)
         }
         let last = 4 * count - 3
-        // 3 was skipped, but so was much after it.
+        // 3 was skipped, but so were many later identifiers.
         #expect(faults(streams, 1, 3, 5, last - 2, last) == [nil, .streamClosed, nil, .protocolError, nil])
         streams.recordReset(3)
         streams.recordReset(7)

@@ -20,7 +20,7 @@ import Wire
 
     @Test func aBurstIsTakenAndAFloodIsNot() {
         var conduct = PeerAbuseDetector(settings())
-        // The first is free: data flowed, the handshake.
+        // The first is free, because data flowed in the handshake.
         let verdicts = (0..<12).map { _ in conduct.controlFrame(at: Self.second) }
         #expect(verdicts.prefix(11).allSatisfy { $0 == nil })
         #expect(verdicts.last == .controlFrames)

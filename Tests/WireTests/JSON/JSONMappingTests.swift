@@ -183,7 +183,7 @@ import WireTesting
         #expect(try parse(text(tree)) == tree)
     }
 
-    /// Bytes that no encoder of ours writes, but an `Any` may hold.
+    /// Bytes that the encoder does not write, but that an `Any` may contain.
     @Test func mergingWhileWriting() throws {
         func json(_ bytes: [UInt8], _ type: any Message.Type) throws -> String {
             String(decoding: try mapping.text(encoded: bytes, of: type.fullName), as: UTF8.self)
@@ -202,7 +202,7 @@ import WireTesting
         #expect(throws: JSONError.self) { try json([0x18], Scalars.self) }
     }
 
-    /// A prefix of JSON is never JSON: every cut is refused, and none traps.
+    /// A prefix of JSON is never JSON: every one is refused, and none traps.
     @Test func truncatedJSONIsRefused() throws {
         let json = try mapping.text(Sample.repeateds)
         for count in 0..<json.count {

@@ -5,7 +5,7 @@ import WireTesting
 
 @testable import Protobuf
 
-/// What protobuf promises about presence, merging, repetition and unknown fields.
+/// The rules of protobuf for presence, merging, repetition and unknown fields.
 @Suite(.timeLimited) struct FieldSemanticsTests {
     @Test func encodedMessagesDecodeToThemselves() throws {
         #expect(try Scalars(decoding: Sample.scalars.encoded()) == Sample.scalars)
@@ -51,7 +51,7 @@ import WireTesting
         #expect(try Choices(decoding: [0x18, 7, 0x12, 0]).choice == .text(""))
         #expect(Choices(choice: .number(0)).encoded() == [0x18, 0])
         #expect(try Choices(decoding: [0x2A, 0]).choice == .scalars(Scalars()))
-        // Another case in between forgets the message.
+        // Another field of the oneof in between discards the message.
         let bytes = Choices(choice: .scalars(Scalars(int32Value: 1))).encoded() + [0x18, 7, 0x2A, 0]
         #expect(try Choices(decoding: bytes).choice == .scalars(Scalars()))
         #expect(Choices(before: 1, choice: .colour(.red), between: 2).encoded() == [0x08, 1, 0x38, 1, 0x20, 2])
@@ -65,7 +65,7 @@ import WireTesting
         #expect(try Repeateds(decoding: [0x4A, 4, 1, 0, 0, 0, 0x4D, 2, 0, 0, 0]).fixed32Value == [1, 2])
         #expect(try Repeateds(decoding: [0x4D, 2, 0, 0, 0, 0x4A, 4, 1, 0, 0, 0]).fixed32Value == [2, 1])
         #expect(try Repeateds(decoding: [0x1A, 0]).int32Value.isEmpty)
-        // The unaligned ones: a tag and a length stand before the eight bytes.
+        // Unaligned values: a tag and a length precede the eight bytes.
         #expect(try Repeateds(decoding: [0x68, 1, 0x0A, 8, 0, 0, 0, 0, 0, 0, 0xF0, 0x3F]).doubleValue == [1])
     }
 

@@ -3,7 +3,7 @@ import Testing
 import Wire
 import WireTesting
 
-/// What the plugin makes of a service with a method of every kind.
+/// The generated code for a service with a method of every kind.
 @Suite(.timeLimited) struct GeneratedServiceTests {
     private struct Service: EchoHandler {
         func unary(_ request: Scalars, context: Int) async throws -> Scalars { request }
@@ -60,7 +60,7 @@ import WireTesting
         }
     }
 
-    /// Answers a unary call with the bytes of its request, a streaming one with an empty message.
+    /// Responds to a unary call with the bytes of its request, to a streaming call with an empty message.
     private struct Transport: CallTransport {
         func unary<Input: Message, Output: Message>(
             _ method: MethodDescriptor, _ request: Input, options: CallOptions

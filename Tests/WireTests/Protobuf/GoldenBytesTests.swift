@@ -5,7 +5,7 @@ import WireTesting
 
 @testable import Protobuf
 
-/// Bytes as the protobuf documentation and other implementations have them.
+/// Encodings from the protobuf documentation and other implementations.
 @Suite(.timeLimited) struct GoldenBytesTests {
     private static let text = "héllo, 世界 🤖 longer than fifteen"
 

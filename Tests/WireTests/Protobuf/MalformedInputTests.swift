@@ -5,7 +5,7 @@ import WireTesting
 
 @testable import Protobuf
 
-/// What is not a message is told apart by `DecodingError`, and never traps.
+/// Bytes that are not a message give the right `DecodingError`, and never trap.
 @Suite(.timeLimited) struct MalformedInputTests {
     private func error<M: Message>(_ type: M.Type, _ bytes: [UInt8]) -> DecodingError? {
         do throws(DecodingError) {
@@ -26,7 +26,7 @@ import WireTesting
         #expect(error(Scalars.self, [0x20]) == .truncated)
     }
 
-    /// Accepts more bytes than needed, and takes the low 32 bits for a 32-bit field.
+    /// Varints may have more bytes than needed, and a 32-bit field takes their low 32 bits.
     @Test func overlongVarintsAreAccepted() throws {
         #expect(try Scalars(decoding: [0x18, 0x85, 0x80, 0x80, 0x00]).int32Value == 5)
         #expect(try Scalars(decoding: [0x68, 0x80, 0x80, 0x80, 0x01]).boolValue)
@@ -55,7 +55,7 @@ import WireTesting
         #expect(error(Maps.self, [0x0A] + minusOne) == .truncated)
         #expect(error(Scalars.self, [0xFA, 0x01] + minusOne) == .truncated)
         #expect(error(Scalars.self, [0x72, 0xFF, 0xFF, 0xFF, 0xFF, 0x07]) == .truncated)
-        // A field inside must not reach past the end of its message.
+        // A field must not extend beyond the end of its message.
         #expect(
             error(Optionals.self, [0x8A, 0x01, 0x02, 0x72, 0x05] + [UInt8](repeating: 0x61, count: 8)) == .truncated)
         #expect(error(Optionals.self, [0x8A, 0x01, 0x03, 0x09, 1, 2] + [UInt8](repeating: 0, count: 8)) == .truncated)
@@ -69,7 +69,7 @@ import WireTesting
             [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
             [0xFF],
             [0xE2, 0x82], [0x61, 0xF0, 0x9F, 0xA4],
-            // The same where the text is long enough to be read by words.
+            // The same in a text that is long enough to be read in words.
             [UInt8](repeating: 0x61, count: 40) + [0xC3],
             [UInt8](repeating: 0x61, count: 17) + [0xFF] + "0123456789".utf8,
         ] as [[UInt8]])
@@ -84,7 +84,7 @@ import WireTesting
     }
 
     @Test func groupsAreKeptAndUnbalancedOnesRefused() throws {
-        // Field 40 as a group with a varint, a string, and a group of its own.
+        // Field 40 as a group with a varint, a string, and a nested group.
         let group: [UInt8] = [0xC3, 0x02, 0x08, 0x01, 0x12, 0x01, 0x61, 0xCB, 0x02, 0xCC, 0x02, 0xC4, 0x02]
         let message = try Scalars(decoding: [0x68, 0x01] + group + [0x18, 0x05])
         #expect(message.boolValue && message.int32Value == 5)
@@ -118,20 +118,20 @@ import WireTesting
         #expect(error(Tree.self, groups(100_000)) == .tooDeep)
     }
 
-    /// Refused by its length alone: none of the two GiB is read, nor is there memory behind them.
+    /// Refused by its length alone: none of the two GiB is read, and no memory is behind them.
     @Test func messageOverTheSizeLimitIsRefused() {
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: ProtobufReader.sizeLimit + 1, alignment: 1)
         defer { bytes.deallocate() }
         #expect(throws: DecodingError.tooLarge) { try Tree(decoding: UnsafeRawBufferPointer(bytes)) }
     }
 
-    /// Cut anywhere, a message is either shorter by whole fields or truncated.
+    /// A truncated message is either shorter by whole fields or an error.
     @Test func truncatedMessageIsRefused() throws {
         let bytes = Sample.repeateds.encoded() + Sample.maps.encoded(canonical: true)
         #expect(bytes.count > 400)
         for count in 0..<bytes.count {
             for type in [Repeateds.self, Maps.self, Choices.self, Tree.self] as [any Message.Type] {
-                // Of another type these bytes may be a message: what is read then is read again from what it writes.
+                // These bytes may be a valid message of another type; then it has to be unchanged after encoding and decoding.
                 guard let message = try? type.init(decoding: [UInt8](bytes[..<count])) else { continue }
                 let once = message.encoded(canonical: true)
                 #expect(try type.init(decoding: once).encoded(canonical: true) == once, "\(type), cut at \(count)")
@@ -148,7 +148,7 @@ import WireTesting
         #expect(failures > whole.count - 2 * fields)
     }
 
-    /// A known field number with another wire type is a field that we do not know.
+    /// A known field number with another wire type is an unknown field.
     @Test func fieldsOfOtherWireTypesAreUnknown() throws {
         let values: [UInt32: [UInt8]] = [0: [0x07], 1: [1, 2, 3, 4, 5, 6, 7, 8], 2: [0x01, 0x61], 5: [1, 2, 3, 4]]
         let own: [UInt32: UInt32] = [1: 1, 2: 5, 9: 5, 10: 1, 11: 5, 12: 1, 14: 2, 15: 2]

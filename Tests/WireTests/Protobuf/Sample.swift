@@ -3,7 +3,7 @@ import WireTesting
 
 @testable import Protobuf
 
-/// Messages with something in every field.
+/// Messages with a value in every field.
 enum Sample {
     static let scalars = Scalars(
         doubleValue: 1.5, floatValue: -2.25, int32Value: -3, int64Value: 4_000_000_000, uint32Value: 5,

@@ -4,11 +4,11 @@ import Wire
 
 @testable import GRPCWire
 
-/// The pure parts of the Connect protocol.
+/// The parts of the Connect protocol that need no connection.
 @Suite(.timeLimited) struct ConnectFramingTests {
     private func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Connect protocol, "Error Codes", the whole table.
+    /// The whole table of the Connect protocol, "Error Codes".
     @Test func everyStatusHasItsNameAndHTTPStatus() {
         let table: [(StatusCode, String, Int)] = [
             (.ok, "ok", 200), (.cancelled, "canceled", 499), (.unknown, "unknown", 500),

@@ -4,7 +4,7 @@ import Wire
 
 @testable import GRPCWire
 
-/// Content types, and the pure parts of gRPC-Web.
+/// Content types, and the parts of gRPC-Web that need no connection.
 @Suite(.timeLimited) struct WebFramingTests {
     @Test(arguments: [
         ("application/json", WebContentType.Shape.connectUnary, WebContentType.Codec.json),
@@ -47,7 +47,7 @@ import Wire
         #expect(frame == [0x80, 0, 0, 0, 21] + Array("grpc-status: 0\r\nx: \r\n".utf8))
     }
 
-    /// In pieces of any size, with padding wherever the client ended a piece of its own.
+    /// Pieces of any size, with padding wherever the client ended a piece of its own.
     @Test(arguments: 1...9)
     func base64StreamDecodesHoweverItIsCut(size: Int) throws {
         let text = Array("AQI=AwQFBg==".utf8) + Base64Stream.encode([7, 8, 9])

@@ -2,7 +2,7 @@ import CAllocations
 import SwiftProtobuf
 import Wire
 
-/// One message, in Wire's type and in swift-protobuf's, that both encode and decode.
+/// One message in Wire's type and in swift-protobuf's, which both encode and decode.
 struct Comparison<Ours: Wire.Message, Peer: SwiftProtobuf.Message> {
     private let name: String
     private let ours: Ours
@@ -33,7 +33,7 @@ struct Comparison<Ours: Wire.Message, Peer: SwiftProtobuf.Message> {
             peer: { try Peer(serializedBytes: bytes).unknownFields.data.count })
     }
 
-    /// The two take turns, and the median of the rounds counts: other work on the machine meets both.
+    /// The two take turns, and the median of the rounds is used, so that other work on the machine affects both.
     private func compare(_ direction: String, ours: () throws -> Int, peer: () throws -> Int) throws {
         var times: (ours: [Double], peer: [Double]) = ([], [])
         for _ in 0..<31 {

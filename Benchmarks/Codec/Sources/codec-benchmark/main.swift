@@ -2,7 +2,7 @@ import CAllocations
 import PeerProto
 import Proto
 
-// Wire beside swift-protobuf on the same bytes, from and to `[UInt8]`: a line of JSON for each figure.
+// Compares Wire with swift-protobuf on the same bytes, from and to `[UInt8]`; prints a line of JSON for each figure.
 
 keep_freed_memory()
 

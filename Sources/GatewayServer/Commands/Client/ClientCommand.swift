@@ -15,35 +15,12 @@ extension ClientCommand {
     /// The parameters that all of them have; they stand behind the command's own.
     static var connectionParameters: [Parameter<Self>] {
         ConnectionOptions.parameters(of: listener).map { $0.at(\.connection) }
+            + OutputOptions.parameters.map { $0.at(\.connection.output) }
     }
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        await environment.report(asJSON: connection.json) {
+        await environment.report(asJSON: connection.json, as: connection.output) {
             try await call(try await SignedInConnection(connection, listener: Self.listener, in: environment))
-        }
-    }
-}
-
-extension CommandEnvironment {
-    /// Prints what `command` answers, or why it does not.
-    func report(asJSON: Bool, _ command: () async throws -> Reply) async -> ExitCode {
-        await attempt {
-            let reply = try await command()
-            try output(asJSON ? reply.json.text : reply.text)
-        }
-    }
-
-    /// Says why `command` does not come to its end.
-    func attempt(_ command: () async throws -> Void) async -> ExitCode {
-        do {
-            try await command()
-            return .success
-        } catch let failure as ClientFailure where failure == .readerLeft {
-            return .success
-        } catch {
-            let failure = error as? ClientFailure ?? ClientFailure("\(error)")
-            errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
-            return failure.exitCode
         }
     }
 }

@@ -6,6 +6,8 @@ struct ConnectionOptions: Sendable {
     var server: PeerAddress?
     var organization: OrganizationArgument?
     var json = false
+    /// The form of lists, for commands that print some.
+    var output = OutputOptions()
 
     static func parameters(of listener: CommandListener) -> [Parameter<Self>] {
         [

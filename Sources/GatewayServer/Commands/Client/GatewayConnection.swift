@@ -11,20 +11,16 @@ struct GatewayConnection: CallTransport {
     let server: PeerAddress
     private let channel: RPCChannel
 
-    /// Set to the file of the authorities whose certificate the gateway must show (PEM), or to `system`: then, and only
-    /// then, commands speak TLS.
-    static let authoritiesVariable = "DATA_GATEWAY_CA"
-
     /// - Throws: `ClientFailure` where nobody answers.
     init(to server: PeerAddress, on loop: EventLoop, in environment: CommandEnvironment) async throws {
         self.server = server
         do {
-            let authorities = try environment[Self.authoritiesVariable].map {
+            let authorities = try environment[CommandEnvironment.authoritiesVariable].map {
                 try TLSAuthorities(file: $0 == "system" ? nil : $0)
             }
             channel = try await RPCChannel.connect(to: server, loop: loop, authorities: authorities)
         } catch let error as TLSError {
-            throw ClientFailure("\(Self.authoritiesVariable): \(error)", exitCode: .usage)
+            throw ClientFailure("\(CommandEnvironment.authoritiesVariable): \(error)", exitCode: .usage)
         } catch let status as GRPCStatus {
             throw ClientFailure(status.message, exitCode: .unreachable)
         }

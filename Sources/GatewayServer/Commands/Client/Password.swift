@@ -28,7 +28,7 @@ enum Password {
 }
 
 /// The terminal that the process belongs to, whatever standard input is.
-private final class Terminal {
+final class Terminal {
     private let descriptor: Int32
 
     init() throws(ClientFailure) {
@@ -67,6 +67,15 @@ private final class Terminal {
             default: line.append(byte)
             }
         }
+    }
+
+    /// Whether the person says yes; anything else is no.
+    func confirms(_ question: String) -> Bool {
+        show("\(TextLayout.printable(question)) [y/N] ")
+        var answer: [UInt8] = []
+        var byte: UInt8 = 0
+        while Glibc.read(descriptor, &byte, 1) == 1, byte != 0x0A, answer.count < 16 { answer.append(byte) }
+        return ["y", "yes"].contains(String(decoding: answer, as: UTF8.self).lowercased())
     }
 
     /// The last scalar of UTF-8: its continuation bytes, and the byte before them.

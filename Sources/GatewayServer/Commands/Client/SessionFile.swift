@@ -11,12 +11,14 @@ struct SessionFile: Sendable {
 
     init(path: String) { self.path = path }
 
-    /// `$DATA_GATEWAY_SESSION`, else `data-gateway/session.json` in `$XDG_CONFIG_HOME` or `~/.config`.
+    /// `$DATA_GATEWAY_SESSION`, else the file of the context in `data-gateway` of `$XDG_CONFIG_HOME` or `~/.config`; that of the
+    /// standard context is `session.json`.
     init(in environment: CommandEnvironment) throws(ClientFailure) {
         if let path = environment[Self.variable] {
             self.init(path: path)
         } else {
-            self.init(path: try environment.configurationFolder("the session is", Self.variable) + "/session.json")
+            let contexts = try Contexts(environment)
+            self = contexts.file(of: try contexts.current())
         }
     }
 

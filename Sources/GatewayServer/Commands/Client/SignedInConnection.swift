@@ -54,7 +54,7 @@ final class SignedInConnection: CallTransport {
     var authServer: PeerAddress? { PeerAddress(session.withLock { $0.authServer }) }
 
     /// Whether the commands speak TLS.
-    var isSecure: Bool { environment[GatewayConnection.authoritiesVariable] != nil }
+    var isSecure: Bool { environment[CommandEnvironment.authoritiesVariable] != nil }
 
     private func signed(_ options: CallOptions) -> CallOptions {
         var options = options

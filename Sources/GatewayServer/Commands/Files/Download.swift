@@ -1,11 +1,9 @@
 import Basics
 import CommandLineInterface
+import DeviceCommands
 import Foundation
 import HTTPClient
-import HTTPTypes
-import Proto
 import StoreClient
-import Wire
 
 /// `data-gateway download`
 struct Download: Command {
@@ -13,26 +11,42 @@ struct Download: Command {
     static let summary = "Download objects as a signed-in user"
     static let discussion = [
         """
-        Each object becomes the file DIR/NAME when it is complete and its checksum matches. Until then it is \
-        DIR/NAME.part, which the same command continues after an interruption. If DIR has a different file of this \
-        name, that file stays and the object becomes 'NAME (2)'. An object that DIR already has is not downloaded again.
+        OBJECT is a file id as printed by ls, the id of an upload, the name of a file, or a filter as for ls, which may \
+        match many objects. Each object becomes the file DIR/NAME when it is complete and its checksum matches. Until \
+        then it is DIR/NAME.part, which the same command continues after an interruption. If DIR has a different file of \
+        this name, that file stays and the object becomes 'NAME (2)'. An object that DIR already has is not downloaded \
+        again.
         """,
-        "With --json, each event is one JSON object on a line: begun, progress, waiting, completed, failed.",
+        """
+        With --json, each event is one JSON object on a line: begun, progress, waiting, completed, failed; with several \
+        objects also total and summary.
+        """,
+    ]
+    static let examples = [
+        "download drive.mcap --to downloads",
+        "download 'weather=rain age<7d' --name '{device}/{date}/{name}'",
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .arguments(
-                "FILE_ID", \.fileIDs, "The objects to download: file ids as printed by ls, or ids of uploads"),
+            .arguments("OBJECT", \.objects, "The objects to download: file ids, ids of uploads, names or filters"),
             .option(
                 "--to", "DIR", \.folder, "The target folder, created if it is missing (default: the current folder)"),
             .flag("--by-id", \.isByID, "Save each object under its file id instead of its name"),
+            .option(
+                "--name", "TEMPLATE", \.template,
+                "Save each object under this path below DIR, with the placeholders \(DownloadTemplate.placeholders)"),
+            .option("--parallel", "N", \.parallel, "Download this number of objects at once: 1 to 16 (default: 4)"),
+            .flag("--dry-run", \.isDryRun, "Print which objects would be downloaded, and download nothing"),
         ] + ConnectionOptions.parameters(of: .gateway).map { $0.at(\.connection) }
     }
 
-    var fileIDs: [String] = []
+    var objects: [String] = []
     var folder = "."
     var isByID = false
+    var template: DownloadTemplate?
+    var parallel: Int64 = 4
+    var isDryRun = false
     var connection = ConnectionOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
@@ -43,57 +57,174 @@ struct Download: Command {
     }
 
     private func downloadAll(_ environment: CommandEnvironment, _ reporter: TransferReporter) async -> ExitCode {
-        let http = HTTPConnection(HTTPConnection.Options(authorities: environment.authorities))
-        var file = folder
+        let source = DownloadSource(connection, environment)
         do {
-            try makeFolder()
-            let gateway = Presigner(connection, environment)
-            for id in fileIDs {
-                file = id
-                try await download(id, gateway, http, reporter)
+            guard (1...16).contains(parallel) else {
+                throw ClientFailure("--parallel must be 1 to 16", exitCode: .usage)
             }
-            return .success
+            guard !isByID || template == nil else {
+                throw ClientFailure("--by-id and --name must not be given together", exitCode: .usage)
+            }
+            if !isDryRun { try DownloadTargets.makeFolder(folder) }
+            var wanted: [DownloadSource.Wanted] = []
+            var known: Set<String> = []
+            for object in objects {
+                let found = try await find(object, source, reporter)
+                wanted += found.filter { known.insert($0.id).inserted }
+            }
+            if isDryRun { return try await plan(wanted, source, reporter) }
+            let sizes = wanted.map { $0.details?.sizeBytes }
+            reporter.expect(
+                files: wanted.count, bytes: sizes.contains(nil) ? nil : sizes.reduce(0) { $0 + ($1 ?? 0) })
+            return await download(wanted, source, environment, reporter)
         } catch {
-            reporter.end()
-            let failure = ClientFailure(error, file: file, hint: "the same command continues the download")
-            reporter.event("failed", [("file_id", .string(file)), ("message", .string(failure.message))])
-            environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
-            return failure.exitCode
+            return fail(error, folder, environment, reporter)
         }
     }
 
-    private func makeFolder() throws(ClientFailure) {
+    private func find(
+        _ object: String, _ source: DownloadSource, _ reporter: TransferReporter
+    ) async throws -> [DownloadSource.Wanted] {
         do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            return try await retrying(reporter).run("ListObjects") {
+                try await source.find(object, needsDetails: template?.needsDetails == true || isDryRun)
+            }
         } catch {
-            throw ClientFailure("cannot create the folder \(folder): \(error.localizedDescription)")
+            throw ClientFailure(error, file: object, hint: "try again later")
         }
     }
 
+    private func plan(
+        _ wanted: [DownloadSource.Wanted], _ source: DownloadSource, _ reporter: TransferReporter
+    ) async throws -> ExitCode {
+        for object in wanted {
+            let file = try await source.file(object)
+            let name =
+                try template.map { try $0.path(of: file).map(\.text).joined(separator: "/") }
+                ?? (isByID ? file.id : file.name?.text ?? file.id)
+            reporter.event(
+                "planned",
+                [
+                    ("file_id", .string(file.id)), ("file", .string("\(folder)/\(name)")),
+                    ("size_bytes", .number(file.size)),
+                ])
+            reporter.line("would download \(folder)/\(name): \(ByteCount.text(file.size))")
+        }
+        reporter.line(TextLayout.count(wanted.count, "object"))
+        return .success
+    }
+
+    /// Several at once. The first that fails lets those that have begun end, and begins no other.
     private func download(
-        _ id: String, _ gateway: Presigner, _ http: HTTPConnection, _ reporter: TransferReporter
-    ) async throws {
-        let file = try await retrying(reporter).run("RequestDownload") { try await gateway.file(id) }
-        let target = try await DownloadTarget.find(for: file, in: folder, isByID: isByID)
+        _ wanted: [DownloadSource.Wanted], _ source: DownloadSource, _ environment: CommandEnvironment,
+        _ reporter: TransferReporter
+    ) async -> ExitCode {
+        var targets = DownloadTargets(
+            folder: folder, naming: isByID ? .byID : template.map { .template($0) } ?? .byName)
+        let connections = (0..<min(Int(parallel), max(1, wanted.count))).map { _ in
+            HTTPConnection(HTTPConnection.Options(authorities: environment.authorities))
+        }
+        let start = ContinuousClock.now
+        var worst = ExitCode.success
+        var (count, bytes) = (0, Int64(0))
+        await withTaskGroup(of: (connection: Int, result: Result<Int64, Failed>).self) { group in
+            var free = Array(connections.indices)
+            func settle() async {
+                guard let (connection, result) = await group.next() else { return }
+                free.append(connection)
+                switch result {
+                case .success(let size): (count, bytes) = (count + 1, bytes + size)
+                case .failure(let failure): worst = fail(failure.reason, failure.id, environment, reporter)
+                }
+            }
+            for object in wanted {
+                if free.isEmpty { await settle() }
+                guard worst == .success, !Task.isCancelled, let connection = free.popLast() else { break }
+                do {
+                    let file = try await retrying(reporter).run("RequestDownload") { try await source.file(object) }
+                    let target = try await targets.find(for: file)
+                    group.addTask { [connections] in
+                        do {
+                            let http = connections[connection]
+                            return (
+                                connection, .success(try await fetch(file, to: target, object, source, http, reporter))
+                            )
+                        } catch {
+                            return (connection, .failure(Failed(id: object.id, reason: error)))
+                        }
+                    }
+                } catch {
+                    free.append(connection)
+                    worst = fail(error, object.id, environment, reporter)
+                }
+            }
+            while free.count < connections.count { await settle() }
+        }
+        if worst == .success, Task.isCancelled { worst = .refused }
+        if wanted.count > 1 {
+            let elapsed = ContinuousClock.now - start
+            reporter.event(
+                "summary",
+                [
+                    ("downloaded_files", .number(Int64(count))), ("downloaded_bytes", .number(bytes)),
+                    ("remaining_files", .number(Int64(wanted.count - count))),
+                ])
+            let rate = ByteCount.text(Double(bytes) / max(0.001, elapsed / .seconds(1)))
+            let left = wanted.count > count ? ", \(wanted.count - count) not downloaded" : ""
+            reporter.line(
+                "\(TextLayout.count(count, "file")) downloaded: \(ByteCount.text(bytes)) in \(elapsed.clock), \(rate)/s\(left)"
+            )
+        }
+        return worst
+    }
+
+    private struct Failed: Error {
+        let id: String
+        let reason: any Error
+    }
+
+    /// - Returns: the object's size in bytes.
+    private func fetch(
+        _ file: RemoteFile, to target: DownloadTargets.Target, _ object: DownloadSource.Wanted,
+        _ source: DownloadSource, _ http: HTTPConnection, _ reporter: TransferReporter
+    ) async throws -> Int64 {
         let path = target.path
-        reporter.begin(Path.name(of: path), total: nil, done: 0)
         reporter.event("begun", [("file_id", .string(file.id)), ("file", .string(path))])
         if target.isComplete {
-            reporter.end()
-            reporter.event(
-                "completed",
-                [("file_id", .string(file.id)), ("file", .string(path)), ("size_bytes", .number(file.size))])
-            return reporter.line("already downloaded \(path): \(ByteCount.text(file.size))")
+            reporter.skip(file.size)
+            completed(file, path, size: file.size, reporter)
+            reporter.line("already downloaded \(path): \(ByteCount.text(file.size))")
+            return file.size
         }
+        reporter.begin(path, name: Path.name(of: path), total: nil, done: 0)
+        defer { reporter.end(path) }
         let size = try await FileDownload(
             to: path, over: http, retrying: retrying(reporter),
-            location: { try await gateway.file(id).location },
-            progress: { reporter.set($0, total: $1) }
+            location: { try await source.file(object).location },
+            progress: { reporter.set($0, total: $1, of: path) }
         ).run()
-        reporter.end()
+        completed(file, path, size: size, reporter)
+        reporter.line("downloaded \(path): \(ByteCount.text(size))")
+        return size
+    }
+
+    private func completed(_ file: RemoteFile, _ path: String, size: Int64, _ reporter: TransferReporter) {
         reporter.event(
             "completed", [("file_id", .string(file.id)), ("file", .string(path)), ("size_bytes", .number(size))])
-        reporter.line("downloaded \(path): \(ByteCount.text(size))")
+    }
+
+    private func fail(
+        _ error: any Error, _ file: String, _ environment: CommandEnvironment, _ reporter: TransferReporter
+    ) -> ExitCode {
+        let failure = ClientFailure(error, file: file, hint: "the same command continues the download")
+        reporter.event(
+            "failed",
+            [
+                ("file_id", .string(file)), ("message", .string(failure.message)),
+                ("exit_code", .number(Int64(failure.exitCode.rawValue))),
+            ])
+        environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
+        return failure.exitCode
     }
 
     private func retrying(_ reporter: TransferReporter) -> Retrying {
@@ -114,46 +245,5 @@ struct Download: Command {
                     ("milliseconds", .number(delay.nanoseconds / 1_000_000)),
                 ])
         }
-    }
-}
-
-/// Asks the gateway for URLs, over a connection that is opened anew when it broke.
-private actor Presigner {
-    private let options: ConnectionOptions
-    private let environment: CommandEnvironment
-    private var connection: SignedInConnection?
-
-    init(_ options: ConnectionOptions, _ environment: CommandEnvironment) {
-        self.options = options
-        self.environment = environment
-    }
-
-    func file(_ id: String) async throws -> RemoteFile {
-        do {
-            let open: SignedInConnection
-            if let connection {
-                open = connection
-            } else {
-                open = try await SignedInConnection(options, listener: .gateway, in: environment)
-            }
-            connection = open
-            let reply = try await DataGatewayObjectServiceClient(open).requestDownload(
-                RequestDownloadRequest(fileIDs: [id]))
-            let file = try reply.files.first.present("files")
-            let read = try file.read.present("read")
-            return RemoteFile(
-                id: file.fileID, name: FileName(file.name), size: file.sizeBytes, crc64: UInt64(file.crc64Ecma),
-                location: FileDownload.Location(url: read.uri, fields: HTTPFields(read.headers)))
-        } catch let failure as ClientFailure where failure.exitCode == .unreachable {
-            connection = nil
-            throw failure
-        }
-    }
-}
-
-extension HTTPFields {
-    fileprivate init(_ headers: [String: String]) {
-        self.init()
-        for (name, value) in headers { append(name, value) }
     }
 }

@@ -13,11 +13,14 @@ struct ListObjects: ClientCommand {
     ]
     static let listener = CommandListener.gateway
 
-    static var parameters: [Parameter<Self>] {
+    static var parameters: [Parameter<Self>] { ownParameters + connectionParameters }
+
+    /// The parameters without those of the connection.
+    static var ownParameters: [Parameter<Self>] {
         [
             .argument("FILTER", \.filter, "List only objects that match the filter (default: all)", isRequired: false),
             .option("--limit", "N", \.limit, "List at most this number of objects (default: all)"),
-        ] + connectionParameters
+        ]
     }
 
     var filter = ""

@@ -1,3 +1,4 @@
+import Basics
 import CommandLineInterface
 import Proto
 
@@ -9,10 +10,16 @@ extension DataObject: Resource {
             .text("name", name), .text("file_id", fileID), .text("object_id", objectID),
             .text("status", "DATA_OBJECT_STATUS_\("\(status)".uppercased())", shownAs: "\(status)"),
             .size("size_bytes", sizeBytes), .text("content_type", contentType), .text("device_id", deviceID),
-            .number("site_id", siteID), .map("tags", tags),
+            .number("site_id", siteID), tagField,
             .unixTime("created_at_unix", createdAtUnix), .unixTime("uploaded_at_unix", uploadedAtUnix),
             .unixTime("verified_at_unix", verifiedAtUnix), .text("etag", etag), .text("crc64_ecma", crc64Ecma),
             .time("recorded_from", recordedFrom), .time("recorded_to", recordedTo), .time("trashed_at", trashedAt),
         ]
+    }
+
+    /// All tags in JSON; for people without the one that repeats the name.
+    private var tagField: ResourceField {
+        let shown = ResourceField.map("tags", tags.filter { $0.key != FileName.tagKey })
+        return ResourceField(name: "tags", json: ResourceField.map("tags", tags).json, text: shown.text)
     }
 }

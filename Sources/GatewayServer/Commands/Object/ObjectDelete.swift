@@ -2,9 +2,10 @@ import Basics
 import CommandLineInterface
 import Proto
 
-/// `data-gateway object delete`
+/// `data-gateway object rm`
 struct ObjectDelete: ClientCommand {
-    static let name = "delete"
+    static let name = "rm"
+    static let formerName: String? = "delete"
     static let summary = "Delete an object: move it to the trash"
     static let discussion = [
         """

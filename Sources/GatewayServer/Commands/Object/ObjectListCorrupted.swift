@@ -19,6 +19,6 @@ struct ObjectListCorrupted: ClientCommand {
                 let page = try await service.listBadObjects(
                     ListBadObjectsRequest(pageSize: Pages.size, pageToken: token))
                 return (page.objects, page.nextPageToken)
-            })
+            }, things: "corrupted objects")
     }
 }

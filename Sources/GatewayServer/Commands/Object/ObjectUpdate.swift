@@ -1,9 +1,10 @@
 import CommandLineInterface
 import Proto
 
-/// `data-gateway object update`
+/// `data-gateway object tag`
 struct ObjectUpdate: ClientCommand {
-    static let name = "update"
+    static let name = "tag"
+    static let formerName: String? = "update"
     static let summary = "Change an object's tags"
 
     static var parameters: [Parameter<Self>] {

@@ -9,7 +9,7 @@ struct Remove: ClientCommand {
     static let discussion = [
         """
         Give file ids, or --filter with a filter as for ls. With --filter the gateway deletes in the background; 'object \
-        operation show' prints the progress. Check with --dry-run first. Objects in the trash can be restored with 'trash \
+        operation show' prints the progress. Without --yes, the command asks. Check with --dry-run first. Objects in the trash can be restored with 'trash \
         restore' for the days that 'trash show' prints.
         """
     ]
@@ -46,12 +46,29 @@ struct Remove: ClientCommand {
         guard fileIDs.isEmpty else {
             throw ClientFailure("FILE_ID and --filter must not be given together", exitCode: .usage)
         }
-        guard isDryRun || isConfirmed else {
-            throw ClientFailure("--filter needs --dry-run or --yes", exitCode: .usage)
-        }
+        if !isDryRun, !isConfirmed { try await confirm(filter, service) }
         return Reply(
             try await service.deleteObjects(
                 DeleteObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun)))
+    }
+}
+
+extension Remove {
+    /// Asks on the terminal, with the number of objects.
+    ///
+    /// - Throws: where the person says no, or there is no terminal.
+    private func confirm(
+        _ filter: String, _ service: ObjectManagementServiceClient<SignedInConnection>
+    ) async throws {
+        guard let terminal = try? Terminal() else {
+            throw ClientFailure("--filter needs --dry-run or --yes without a terminal", exitCode: .usage)
+        }
+        let reply = try await service.deleteObjects(DeleteObjectsRequest(filter: filter, reason: reason, dryRun: true))
+        let objects = TextLayout.count(reply.matchingObjects, "object")
+        let size = ByteCount.text(reply.matchingBytes)
+        guard terminal.confirms("Delete \(reply.isLowerBound ? "at least " : "")\(objects), \(size)?") else {
+            throw ClientFailure("nothing was deleted")
+        }
     }
 }
 

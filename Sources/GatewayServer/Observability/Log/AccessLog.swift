@@ -4,7 +4,7 @@ import HTTPServer
 import RPC
 import Wire
 
-/// A line for each call of a listener, and for each request that is none; the client is told what the line calls it.
+/// Logs a line for each call of a listener, with the request id that the client receives.
 package struct AccessLog: Interceptor {
     /// The listener's name.
     private let listener: String
@@ -48,7 +48,7 @@ package struct AccessLog: Interceptor {
         }
     }
 
-    /// Probes would drown everything else.
+    /// Successful calls of health probes are logged at `debug`, because they would outnumber everything else.
     private static func level(_ status: StatusCode, _ method: MethodDescriptor) -> LogLevel {
         switch status {
         case .internalError, .unknown, .dataLoss: .error
@@ -59,11 +59,11 @@ package struct AccessLog: Interceptor {
     }
 }
 
-/// A line for each HTTP request of a listener that is no call.
+/// Logs a line for each HTTP request of a listener that is not a call.
 package struct HTTPAccessLog: HTTPObserver {
     /// The listener's name.
     private let listener: String
-    /// The level of requests that went well.
+    /// The level of successful requests.
     private let successLevel: LogLevel
     private let log: ProcessLog
 
@@ -99,7 +99,7 @@ package struct HTTPAccessLog: HTTPObserver {
     private func level(_ status: Int?) -> LogLevel {
         switch status {
         case 503: .warning
-        // The client asked for what there is not.
+        // The client requested an operation that does not exist.
         case 501: .info
         case .some(500...): .error
         case .some(..<400): successLevel

@@ -1,18 +1,18 @@
 import Basics
 
-/// How a line is written.
+/// The format of log lines.
 package enum LogFormat: String, Sendable, CaseIterable {
-    /// Text where standard error is a terminal, else JSON.
+    /// Text if standard error is a terminal, else JSON.
     case auto
     case json
     case text
 }
 
-/// What goes to the log, and how.
+/// The level, the format and the contents of the log.
 package struct LogConfiguration: Sendable, Hashable {
     package var level: LogLevel
     package var format: LogFormat
-    /// Whether every call and every request has a line, or only those that failed by the gateway's fault.
+    /// Whether every call and every request is logged, or only those that failed because of the gateway.
     package var access: Bool
 
     package init(level: LogLevel = .info, format: LogFormat = .auto, access: Bool = true) {

@@ -3,20 +3,21 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Writes lines to a descriptor on a thread of its own, so that whoever has something to say never waits for a disk or a
-/// pipe. What does not fit the buffer is dropped and counted, and the next line that fits says how many there were.
+/// Writes lines to a descriptor on a thread of its own, so that callers never wait for a disk or a pipe. Lines that do not fit into
+/// the buffer are dropped and counted, and the next line that fits reports their number.
 final class LogWriter: Sendable {
     private struct Waiting {
         var bytes: [UInt8] = []
         var dropped = 0
-        /// The thread waits to be told.
+        /// Whether the thread waits to be woken.
         var isIdle = false
     }
 
-    /// After each write the thread rests so long: under load it writes many lines at once, and nobody pays for waking it.
+    /// The pause of the thread after each write, in microseconds: under load it writes many lines at once, and callers need not
+    /// wake it.
     private static let rest: UInt32 = 10_000
 
-    /// A buffer that has grown beyond is not kept, in bytes.
+    /// The capacity in bytes above which a grown buffer is not kept.
     private static let keptCapacity = 256 << 10
 
     private let descriptor: Int32
@@ -24,23 +25,23 @@ final class LogWriter: Sendable {
     private let lost: @Sendable (_ count: Int) -> [UInt8]
     private let waiting = Lock(Waiting())
     private let wake = DispatchSemaphore(value: 0)
-    /// Held by who writes, so that lines keep their order: the memory in which the next lines are gathered meanwhile.
+    /// The second buffer, whose lock is held while writing, so that lines stay in order.
     private let writing = Lock<[UInt8]>([])
     private let droppedSoFar = Atomic<Int>(0)
 
     /// - Parameters:
-    ///   - capacity: of the buffer, in bytes.
-    ///   - lost: the line that says how many lines were dropped.
+    ///   - capacity: the size of the buffer in bytes.
+    ///   - lost: returns the line that reports dropped lines.
     init(descriptor: Int32, capacity: Int = 1 << 20, lost: @escaping @Sendable (_ count: Int) -> [UInt8]) {
         self.descriptor = descriptor
         self.capacity = capacity
         self.lost = lost
     }
 
-    /// Lines that were lost.
+    /// The number of dropped lines.
     var dropped: Int { droppedSoFar.load(ordering: .relaxed) }
 
-    /// From now on ``append(_:)`` needs no ``drain()``.
+    /// Starts the thread, after which ``append(_:)`` needs no ``drain()``.
     func start() {
         let thread = Thread { [self] in run() }
         thread.name = "log"
@@ -48,7 +49,7 @@ final class LogWriter: Sendable {
         thread.start()
     }
 
-    /// - Parameter line: with its end; it is copied.
+    /// - Parameter line: the line with its end; it is copied.
     func append(_ line: UnsafeRawBufferPointer) {
         let wakes = waiting.withLock { waiting in
             guard waiting.bytes.count + line.count <= capacity else {
@@ -63,11 +64,11 @@ final class LogWriter: Sendable {
         if wakes { wake.signal() }
     }
 
-    /// Writes what waits, on the thread of the caller.
+    /// Writes waiting lines on the caller's thread.
     func drain() {
         writing.withLock { bytes in
             let dropped = waiting.withLock { waiting in
-                // Two buffers take turns, so that a line costs no allocation.
+                // The two buffers are swapped, so that a line costs no allocation.
                 swap(&waiting.bytes, &bytes)
                 defer { waiting.dropped = 0 }
                 return waiting.dropped
@@ -78,7 +79,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// The same on a thread of its own, which a reader that has stopped reading may keep for ever.
+    /// Writes waiting lines on another thread, which may be blocked forever by a reader that has stopped reading.
     func flush(limit: DispatchTimeInterval) {
         let isDone = DispatchSemaphore(value: 0)
         Thread.detachNewThread { [self] in
@@ -103,7 +104,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// A full disk or a reader that is gone loses lines, never the gateway.
+    /// Writes bytes. On a full disk or without a reader, lines are lost, but the gateway continues.
     private func write(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The log of the process: a line on standard error for each event.
 package final class ProcessLog: LogDestination {
-    /// What of the configuration each line asks, in one word that a reload changes.
+    /// The settings that each line needs, in one atomic byte that a reload replaces.
     private final class Settings: Sendable {
         private static let levels: UInt8 = 0b11
         private static let access: UInt8 = 0b100
@@ -52,24 +52,24 @@ package final class ProcessLog: LogDestination {
         }
     }
 
-    /// Writes lines as they come from now on; without it ``flush()`` does.
+    /// Starts to write lines as they come; without it only ``flush()`` writes them.
     package func start() { writer.start() }
 
-    /// Holds from the next line on.
+    /// Changes the configuration from the next line on.
     package func configure(_ fresh: LogConfiguration) { settings.set(fresh) }
 
     package func keeps(_ level: LogLevel) -> Bool { settings.keeps(level) }
 
-    /// Whether a line of a call or a request is kept.
+    /// Whether lines of calls and requests with this level are kept.
     func keepsAccess(_ level: LogLevel) -> Bool { settings.keepsAccess(level) }
 
     package func write(_ level: LogLevel, _ event: String, _ fields: (inout LogLine) -> Void) {
         LogLine.write(level, event, at: SystemClock().now(), as: settings.form, fields) { writer.append($0) }
     }
 
-    /// Lines that were lost because standard error did not take them fast enough.
+    /// The number of lines that were dropped because standard error did not accept them fast enough.
     var dropped: Int { writer.dropped }
 
-    /// Returns when every line so far is written, or when whoever reads them has not done so for two seconds.
+    /// Returns when all lines so far are written, or after two seconds if their reader is too slow.
     package func flush() { writer.flush(limit: .seconds(2)) }
 }

@@ -1,6 +1,6 @@
 import Basics
 
-/// Whether what deletes believes the clock.
+/// The state of the clock, on which deletions by age depend.
 package struct ClockMetrics: MetricSource {
     private let clockGuard: ClockGuard
 

@@ -3,13 +3,13 @@ import Database
 import ObjectStore
 import RPC
 
-/// What the gateway as a whole is and has.
+/// The metrics of the gateway as a whole.
 package struct GatewayMetrics: MetricSource {
     private let log: ProcessLog
     private let state: ServingState
     private let database: Database
     private let store: ObjectStore
-    /// When the certificate ends that the listeners show; `nil` = there is none, or it does not say so.
+    /// The expiry of the listeners' certificate; `nil` = there is none, or it does not expire.
     private let certificateExpiry: @Sendable () -> UnixTime?
 
     package init(

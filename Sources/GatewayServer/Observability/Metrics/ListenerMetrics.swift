@@ -1,15 +1,15 @@
 import RPC
 import Wire
 
-/// What the listeners counted: connections, calls by the names that gRPC's libraries use, limits.
+/// The counters of listeners: connections, calls with the names of gRPC's metrics libraries, limits.
 package struct ListenerMetrics: MetricSource {
     package struct Listener: Sendable {
-        /// What scripts call it.
+        /// The listener's name.
         let name: String
         let metrics: ServerMetrics
-        /// Counters of the connections' limits, where `metrics` counts calls only.
+        /// The counters of the connections' limits, if `metrics` counts only calls.
         let daemon: ServerMetrics?
-        /// What is served there.
+        /// The methods of the listener.
         let methods: [(descriptor: MethodDescriptor, metrics: MethodMetrics)]
 
         package init(
@@ -66,8 +66,8 @@ package struct ListenerMetrics: MetricSource {
         return connections + calls
     }
 
-    /// The names and labels of go-grpc-prometheus, with the listener beside them. Every method that is served has its
-    /// counters from the first, so that a rate sees its first call.
+    /// The counters of calls, with the names and labels of go-grpc-prometheus and the listener. Every registered method has its
+    /// counters from the start, so that a rate includes its first call.
     private var calls: [MetricFamily] {
         let methods = listeners.flatMap { listener in
             listener.methods.map { method in
@@ -102,7 +102,7 @@ package struct ListenerMetrics: MetricSource {
 }
 
 extension ListenerMetrics.Listener {
-    /// How often each limit was reached.
+    /// The number of times that each limit was reached.
     fileprivate var limits: [String: Int] {
         metrics.snapshot.limits.merging(daemon?.snapshot.limits ?? [:], uniquingKeysWith: +)
     }

@@ -1,7 +1,7 @@
 import RPC
 
 extension MetricFamily {
-    /// Seconds, in buckets that hold those below them, too.
+    /// Makes a family of durations in seconds, in cumulative buckets.
     static func histogram(_ name: String, _ help: String, _ samples: [(MetricLabels, Histogram)]) -> MetricFamily {
         MetricFamily(
             name: name, kind: .histogram, help: help,

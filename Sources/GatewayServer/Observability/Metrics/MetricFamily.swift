@@ -1,4 +1,4 @@
-/// Samples of one name, as Prometheus takes them.
+/// The samples of one name, in Prometheus' model.
 package struct MetricFamily: Sendable {
     enum Kind: String, Sendable {
         case counter
@@ -7,7 +7,7 @@ package struct MetricFamily: Sendable {
     }
 
     struct Sample: Sendable {
-        /// Behind the family's name: `_bucket`.
+        /// The suffix of the family's name, e.g. `_bucket`.
         var suffix = ""
         var labels: MetricLabels
         /// The value in Prometheus' text format.
@@ -16,7 +16,7 @@ package struct MetricFamily: Sendable {
 
     let name: String
     let kind: Kind
-    /// One line.
+    /// The description, on one line.
     let help: String
     var samples: [Sample]
 }

@@ -1,13 +1,14 @@
 import Foundation
 
-/// What the system says of this process, by the names that Prometheus' clients use.
+/// The system's metrics of this process, with the names of Prometheus' clients.
 package struct ProcessMetrics: MetricSource {
     private let pageSize = sysconf(Int32(_SC_PAGESIZE))
     private let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
-    /// In Unix time. Of the clocks, not of /proc/stat: a service that is shut in sees its own process there only.
+    /// The boot time in Unix time. Computed from the clocks, because a sandboxed service sees no more than its own process in
+    /// /proc.
     private let bootTime = Self.seconds(of: CLOCK_REALTIME) - Self.seconds(of: CLOCK_BOOTTIME)
 
-    /// How many descriptors the process may have open.
+    /// The largest number of descriptors that the process may have open.
     package static var maxDescriptors: Int {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -17,7 +18,7 @@ package struct ProcessMetrics: MetricSource {
     package init() {}
 
     package var families: [MetricFamily] {
-        // proc(5): the fields behind the name, which may hold blanks and ends with the last parenthesis, are numbered from 3.
+        // proc(5): the fields are numbered from 3 after the name, which may contain spaces and ends with the last parenthesis.
         guard let stat = text("/proc/self/stat"), let name = stat.lastIndex(of: ")") else { return [] }
         let fields = [0, 0, 0] + stat[stat.index(after: name)...].split(separator: " ").map { Int($0) ?? 0 }
         guard fields.count > 24 else { return [] }

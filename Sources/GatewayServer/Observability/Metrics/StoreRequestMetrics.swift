@@ -2,7 +2,7 @@ import Basics
 import HTTPServer
 import RPC
 
-/// What the object store's listener was asked for, and what it moved.
+/// The counters of the object store's requests, and of the bytes moved.
 package final class StoreRequestMetrics: HTTPObserver, MetricSource {
     private struct Operation: Hashable {
         let dialect: String
@@ -12,7 +12,7 @@ package final class StoreRequestMetrics: HTTPObserver, MetricSource {
     }
 
     private struct Counts {
-        /// Under 0 those that had no whole answer.
+        /// The number of requests by status; 0 stands for requests without a complete response.
         var statuses: [Int: Int] = [:]
         var bytesReceived: Int64 = 0
         var bytesSent: Int64 = 0
@@ -30,7 +30,7 @@ package final class StoreRequestMetrics: HTTPObserver, MetricSource {
 
     package init() {}
 
-    /// What was refused before it was known what it asked for stands under `none`.
+    /// Counts a request; one that was refused before its operation was known is counted as `none`.
     package func ended(_ request: HTTPRequestRecord) {
         let operation = Operation(
             dialect: request.notes.dialect ?? "none", name: request.notes.operation ?? "none")

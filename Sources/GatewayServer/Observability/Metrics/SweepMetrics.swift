@@ -1,35 +1,35 @@
 import Basics
 
-/// What the sweeps counted; read at any time, by any thread.
+/// The counters of the sweeps; any thread may read them at any time.
 package final class SweepMetrics: MetricSource {
     package enum Kind: String, CaseIterable, Sendable {
         /// Uploads whose session had ended.
         case uploads
-        /// Objects that were older than their organization keeps them.
+        /// Objects beyond their organization's retention.
         case objects
-        /// Objects that were in the trash for long enough.
+        /// Objects whose time in the trash was over.
         case trash
         /// Operations on many objects that finished long ago.
         case operations = "object_operations"
-        /// Rows of multipart uploads that had ended, which an earlier process left.
+        /// Rows of ended multipart uploads that an earlier process left.
         case rows = "multipart_rows"
         /// Records of uploads that ended long ago.
         case uploadRecords = "upload_records"
         /// Records of objects that were deleted long ago.
         case deletedObjects = "deleted_objects"
-        /// Sums of stored bytes that came to be 0.
+        /// Sums of stored bytes that have become 0.
         case usage
-        /// Files whose rows were gone.
+        /// Files without a row.
         case files
-        /// Lines of the audit log that were kept long enough, or too many.
+        /// Audit lines beyond their retention or a maximum.
         case auditLines = "audit_lines"
-        /// Deliveries of events that were kept long enough, or too many.
+        /// Deliveries of events beyond their retention or a maximum.
         case events
-        /// Multipart uploads of static keys that nobody went on with.
+        /// Abandoned multipart uploads of static keys.
         case multiparts
         /// Objects of static keys that were kept long enough.
         case staticKeyObjects = "static_key_objects"
-        /// Copy jobs that finished long enough ago.
+        /// Copy jobs that finished long ago.
         case copyJobs = "copy_jobs"
     }
 

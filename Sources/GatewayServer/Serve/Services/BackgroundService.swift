@@ -8,8 +8,8 @@ final class BackgroundService: Service {
     private let task = Lock<Task<Void, Never>?>(nil)
 
     /// - Parameters:
-    ///   - interrupt: makes `work` return; `nil` = cancelling its task does.
-    ///   - work: an error that it throws before it is stopped ends the service.
+    ///   - interrupt: makes `work` return; `nil` = its task is cancelled instead.
+    ///   - work: an error that it throws before the stop ends the service.
     init(
         _ name: String, interrupt: (@Sendable () -> Void)? = nil, work: @escaping @Sendable () async throws -> Void
     ) {

@@ -1,6 +1,6 @@
 import Basics
 
-/// What has been opened, each with what closes it.
+/// A stack of functions that close what has been opened.
 final class Closings: Sendable {
     private let closings = Lock<[@Sendable () -> Void]>([])
 

@@ -1,7 +1,7 @@
 import Basics
 import RPC
 
-/// The last service to start and the first to stop: between the two, readiness probes are told to send calls.
+/// The readiness for probes. It is the last service to start and the first to stop.
 final class Readiness: Service {
     let name = "readiness"
     private let state: ServingState
@@ -11,10 +11,10 @@ final class Readiness: Service {
         self.state = state
     }
 
-    /// Whether everything has started and calls are taken.
+    /// Whether everything has started and calls are accepted.
     var isReady: Bool { isStarted.withLock { $0 } && state.isServing }
 
-    /// A line that says why calls should not be sent.
+    /// A line with the reason why the gateway is not ready.
     var reason: String { isStarted.withLock { $0 } ? "draining\n" : "starting\n" }
 
     func start(_ ended: @escaping @Sendable (any Error) -> Void) {

@@ -1,14 +1,14 @@
 /// A part of the program that works from its start to its stop.
 protocol Service: Sendable {
-    /// What messages call it, e.g. `web listener`.
+    /// The name in messages, e.g. `web listener`.
     var name: String { get }
 
     /// Returns once the service works.
     ///
-    /// - Parameter ended: told, at most once, where the service ends by itself because of an error.
-    /// - Throws: where it cannot start; nothing of it is left then.
+    /// - Parameter ended: called at most once, if the service ends because of an error.
+    /// - Throws: if it cannot start; nothing of it stays open then.
     func start(_ ended: @escaping @Sendable (any Error) -> Void) async throws
 
-    /// Returns once nothing of the service is left. Called once, after a start that succeeded.
+    /// Returns once everything of the service is closed. Called once, after a successful start.
     func stop() async
 }

@@ -2,20 +2,20 @@ import Basics
 
 /// Services with one lifecycle: all of them work, or none does.
 ///
-/// They start in order. Where one cannot, those before it are stopped, the newest first, and the group has not started. A
-/// service that ends by itself because of an error ends the group.
+/// They start in order. If one cannot start, those before it are stopped, the newest first, and the group has not started. A
+/// service that ends because of an error ends the group.
 final class ServiceGroup: Service {
     enum StopOrder {
         /// One after the other, the newest first.
         case reverse
-        /// All at once, where each may take long and none needs another.
+        /// All at once, if each may take long and none needs another.
         case together
     }
 
     let name: String
     let services: [any Service]
     private let stopOrder: StopOrder
-    /// Number of services that work, from the first.
+    /// The number of working services, from the first on.
     private let working = Lock(0)
     private let failures: AsyncStream<ServiceFailure>
     private let failure: AsyncStream<ServiceFailure>.Continuation
@@ -42,15 +42,15 @@ final class ServiceGroup: Service {
                 working.withLock { $0 += 1 }
             }
         } catch {
-            // Whatever the order of a stop: what did not start together is taken back step by step.
+            // Services that started one by one are stopped one by one, whatever the order of a regular stop.
             for service in takeWorking().reversed() { await service.stop() }
             throw error
         }
     }
 
-    /// Runs `body` while the services work, and stops them when it has returned.
+    /// Runs `body` while the services work, and then stops them.
     ///
-    /// - Throws: ``ServiceFailure`` where a service ended by itself; `body` is cancelled then.
+    /// - Throws: ``ServiceFailure`` if a service ended because of an error; `body` is cancelled then.
     func run(_ body: @escaping @Sendable () async -> Void) async throws(ServiceFailure) {
         let failure = await withTaskGroup(of: ServiceFailure?.self) { group in
             group.addTask {
@@ -90,7 +90,7 @@ final class ServiceGroup: Service {
     }
 }
 
-/// An error with which a service ended by itself.
+/// The error because of which a service ended.
 struct ServiceFailure: Error, CustomStringConvertible {
     let service: String
     let error: any Error

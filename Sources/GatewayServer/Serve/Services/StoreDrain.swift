@@ -1,12 +1,10 @@
 import Foundation
 
-/// Lets requests of the object store that are under way end. Its listener is opened with the modules, which are told its
-/// address.
+/// Lets requests of the object store in progress finish. Its listener is opened with the modules, which need its address.
 struct StoreDrain: Service {
     let name = "object-store listener"
     let modules: ValueService<GatewayModules>
-    /// How long they may take, in seconds.
-    let limit: Int
+    let limit: Duration
 
     func start(_ ended: @escaping @Sendable (any Error) -> Void) {}
 

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Thread {
-    /// Runs what blocks on a thread of its own, and returns when it has.
+    /// Runs a blocking function on a thread of its own.
     static func run(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {

@@ -1,6 +1,6 @@
 import Basics
 
-/// A service whose start makes a value that others use: a database, a listener.
+/// A service that opens a value for others at its start, e.g. a database or a listener.
 final class ValueService<Value: Sendable>: Service {
     let name: String
     private let open: @Sendable () async throws -> Value
@@ -19,7 +19,7 @@ final class ValueService<Value: Sendable>: Service {
     /// The value from the start to the stop; `nil` before and after.
     var current: Value? { held.withLock { $0 } }
 
-    /// The value, which is there from the start to the stop.
+    /// The value, which may be used from the start to the stop only.
     var value: Value {
         guard let value = current else { preconditionFailure("the service '\(name)' is not started") }
         return value

@@ -1,6 +1,6 @@
-/// Whether a failure is worth a retry: the one classification of clients, copies and device uploads.
+/// The retryability of a failure; the one classification for clients, copies and device uploads.
 package enum FailureKind: Sendable, Hashable {
-    /// Worth a retry, not before the time that the server asked for.
+    /// Worth a retry, but not before the time that the server asked for.
     case transient(after: Duration? = nil)
     case permanent
 }

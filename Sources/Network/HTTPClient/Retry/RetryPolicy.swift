@@ -1,26 +1,26 @@
-/// How often, and how long after each other, something is tried that failed for a reason that may pass.
+/// The number and the spacing of attempts after transient failures.
 package struct RetryPolicy: Sendable, Hashable {
-    /// The longest wait after the first failure; it doubles with each one after it.
+    /// The longest wait after the first failure; it doubles with each further failure.
     package var base: Duration = .milliseconds(500)
-    /// The longest wait of all.
+    /// The upper limit of all waits.
     package var cap: Duration = .seconds(30)
-    /// Failures that are allowed in any case, however long each took: an attempt may be an hour of sending.
+    /// The number of failures that are always tolerated, however long they took: a single attempt may send for an hour.
     package var attempts = 6
-    /// How long after the first failure a further attempt may begin.
+    /// The time after the first failure in which a further attempt may begin.
     package var patience: Duration = .seconds(300)
 
     package init(patience: Duration = .seconds(300)) {
         self.patience = patience
     }
 
-    /// How long to wait before the next attempt; `nil` = give up.
+    /// Returns the wait before the next attempt; `nil` = give up.
     ///
-    /// Half of the wait is drawn by lot, so that a thousand devices which lost one gateway do not come back as one.
+    /// Half of the wait is random, so that a thousand devices that lost the same gateway do not all return at once.
     ///
     /// - Parameters:
-    ///   - failures: so far, at least 1.
-    ///   - elapsed: since the first of them.
-    ///   - least: what the server asked for.
+    ///   - failures: the failures so far, at least 1.
+    ///   - elapsed: the time since the first of them.
+    ///   - least: the wait that the server asked for.
     ///   - random: 0 to 1.
     package func delay(failures: Int, elapsed: Duration, least: Duration?, random: Double) -> Duration? {
         let ceiling = min(cap, base * (1 << min(max(failures - 1, 0), 16)))

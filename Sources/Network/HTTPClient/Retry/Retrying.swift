@@ -1,4 +1,4 @@
-/// Tries again what may succeed later.
+/// Repeats an operation while its failures are transient.
 package struct Retrying: Sendable {
     private let policy: RetryPolicy
     private let failureKind: @Sendable (any Error) -> FailureKind
@@ -14,8 +14,8 @@ package struct Retrying: Sendable {
         self.notice = notice
     }
 
-    /// - Parameter what: for people, e.g. `part 3`.
-    /// - Throws: the last failure, once the policy gives up; one that does not pass, at once.
+    /// - Parameter what: a description for people, e.g. `part 3`.
+    /// - Throws: the last failure once the policy gives up; a permanent failure at once.
     package func run<Result>(_ what: String, _ body: () async throws -> Result) async throws -> Result {
         var failures = 0
         var firstFailure: ContinuousClock.Instant?

@@ -1,45 +1,45 @@
 import Foundation
 
-/// Decides whether a wall clock may be believed by what deletes: everything that is removed because of its age asks for a
-/// ``DeletionPermit``, which only a guard makes, and only while its clock is confirmed.
+/// Decides whether the wall clock can be trusted for deletions: code that removes data because of its age needs a
+/// ``DeletionPermit``, which only a guard issues, and only while its clock is confirmed.
 ///
-/// It looks at the clock whenever it is asked for a time, so that no time is judged by a clock whose step was not seen.
+/// Every request for a time reads the clock first, so a step is noticed before any time is compared with it.
 package final class ClockGuard: Sendable {
     package enum Change: Sendable, Equatable {
-        /// By so many seconds; `isConfirmed` where that took the clock back to where it was.
+        /// The clock stepped by this number of seconds; `isConfirmed` if the step returned it to the confirmed time.
         case stepped(seconds: Int64, isConfirmed: Bool)
-        /// The clock moved like the machine's count for long enough.
+        /// The clock kept pace with the time since boot for the confirmation period.
         case confirmedByTime
     }
 
     package struct Status: Sendable, Equatable {
         package let now: UnixTime
-        /// Whether what is old enough is deleted.
+        /// Whether old data may be deleted.
         package let isConfirmed: Bool
-        /// How far the clock is from where it was when it was last confirmed; 0 where it is confirmed.
+        /// Distance of the clock from the time it should show if it had not stepped since it was last confirmed; 0 while confirmed.
         package let stepSeconds: Int64
-        /// Time until the clock is confirmed, if it does not step again; 0 where it is.
+        /// Time until the clock is confirmed if it does not step again; 0 while confirmed.
         package let remainingSeconds: Int64
     }
 
     private struct State {
         var history: ClockHistory
-        /// Steps that this process saw.
+        /// The number of steps that this process saw.
         var steps = 0
     }
 
     package static let defaultConfirmation = Duration.hours(12)
 
     private let clock: any MachineClock
-    /// Microseconds.
+    /// In microseconds.
     private let confirmation: Int64
     private let observer = Lock<(@Sendable (Change) -> Void)?>(nil)
     private let state: Lock<State>
 
     /// - Parameters:
-    ///   - record: what ``record()`` gave an earlier process; `nil` where there is none.
-    ///   - lastSeen: where there is no record that can be read, a time that the clock is known to have shown.
-    ///   - confirmation: how long a clock has to move like the machine's count until it is believed.
+    ///   - record: the result of ``record()`` in an earlier process; `nil` if there is none.
+    ///   - lastSeen: a time that the clock is known to have shown, used if no record can be read.
+    ///   - confirmation: how long the clock has to keep pace with the time since boot to be confirmed.
     package init(
         record: [UInt8]? = nil, lastSeen: UnixTime? = nil, clock: any MachineClock,
         confirmation: Duration = ClockGuard.defaultConfirmation
@@ -54,12 +54,12 @@ package final class ClockGuard: Sendable {
         state = Lock(State(history: history))
     }
 
-    /// Has `body` called whenever a look finds a change, on the thread that looks.
+    /// Sets the function that is called for each change of the clock, on the thread that noticed it.
     package func onChange(_ body: @escaping @Sendable (Change) -> Void) {
         observer.withLock { $0 = body }
     }
 
-    /// What the next process has to know; to be saved after each change, and every few minutes.
+    /// Returns the state for the next process, as JSON. Saved after each change and every few minutes.
     package func record() throws -> [UInt8] {
         [UInt8](try JSONEncoder().encode(look().history))
     }
@@ -72,19 +72,19 @@ package final class ClockGuard: Sendable {
             remainingSeconds: history.isConfirmed ? 0 : max(0, confirmation - history.consistentFor) / 1_000_000)
     }
 
-    /// The time that upload sessions are measured by.
+    /// The clock for the duration of upload sessions.
     package var steady: SteadyClock { SteadyClock(self) }
 
-    /// - Returns: `nil` while the clock is not confirmed: nothing may be deleted for its age.
+    /// Returns a permit to delete by age, or `nil` while the clock is not confirmed.
     package func permit() -> DeletionPermit? {
         let state = look()
         return state.history.isConfirmed ? DeletionPermit(self, steps: state.steps, history: state.history) : nil
     }
 
-    /// Believes the clock, at an operator's word.
+    /// Confirms the clock at an operator's request.
     ///
-    /// - Parameter step: as ``Status/stepSeconds`` has it.
-    /// - Returns: `false` where the clock has stepped since; nothing changes then.
+    /// - Parameter step: the ``Status/stepSeconds`` that the operator saw.
+    /// - Returns: `false`, without any change, if the clock stepped since then.
     package func confirm(step: Int64) -> Bool {
         guard status.stepSeconds == step else { return false }
         return state.withLock { state in
@@ -94,14 +94,14 @@ package final class ClockGuard: Sendable {
         }
     }
 
-    /// - Throws: ``ClockStepped`` where the clock is another one than when a permit was given.
+    /// - Throws: ``ClockStepped`` if the clock stepped since the permit was issued, or is not confirmed.
     func history(after steps: Int) throws(ClockStepped) -> ClockHistory {
         let state = look()
         guard state.steps == steps, state.history.isConfirmed else { throw ClockStepped() }
         return state.history
     }
 
-    /// - Returns: the steady time and what the clock is ahead of it, in microseconds.
+    /// - Returns: the steady time, and by how much the wall clock is ahead of it, in microseconds.
     func steadyTime() -> (time: Int64, shift: Int64) {
         let history = look().history
         return (history.steady, history.shift)
@@ -110,7 +110,7 @@ package final class ClockGuard: Sendable {
     private func look() -> State {
         let (state, change) = state.withLock { state -> (State, Change?) in
             let wasConfirmed = state.history.isConfirmed
-            // Read in here, so that looks come in the order of their readings.
+            // Inside the lock, so that readings are compared in their order.
             let moved = state.history.look(
                 wall: clock.now().microseconds, sinceBoot: clock.sinceBoot(), confirmation: confirmation)
             let isConfirmed = state.history.isConfirmed
@@ -123,7 +123,7 @@ package final class ClockGuard: Sendable {
     }
 }
 
-/// The clock stepped while something was being deleted by it.
+/// The clock stepped during a deletion that used it.
 package struct ClockStepped: Error, CustomStringConvertible {
     package var description: String { "the clock stepped, and nothing is deleted until it is confirmed" }
 }

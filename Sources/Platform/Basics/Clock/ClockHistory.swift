@@ -1,41 +1,41 @@
-/// What was seen of a wall clock beside a count that nobody sets, and what follows for times that were taken from it.
+/// The observed course of the wall clock against the time since boot, which nobody can set, and the corrections for times that were
+/// recorded while the clock was wrong.
 ///
-/// Both move alike while the clock is right. Where the clock moves by more than a day against the count, it *stepped*: it
-/// was wrong before, or is wrong now. It is confirmed by moving alike for long enough, by an operator, or by stepping back
-/// to where it was. A machine that was off for more than a day looks like a step, too: the count begins anew with the
-/// machine, and the clock is all that tells how long it was off.
+/// Both advance alike while the clock is right. A clock that moves by more than a day against the time since boot has *stepped*: it
+/// was wrong before, or is wrong now. It is confirmed again by keeping pace for long enough, by an operator, or by stepping back to
+/// the confirmed time. A machine that was off for more than a day looks like a step, too: the time since boot starts again, and
+/// only the clock tells how long the machine was off.
 ///
-/// Pure state: clocks are read by ``ClockGuard``. All times and durations are microseconds. `Codable`, to be kept across
-/// restarts.
+/// Pure state: ``ClockGuard`` reads the clocks. All times and durations are microseconds. `Codable`, to be kept across restarts.
 struct ClockHistory: Codable, Sendable, Equatable {
-    /// Smaller differences are believed: corrections of a time service, leap seconds, a restart of the machine.
+    /// Smaller differences are accepted: corrections of a time service, leap seconds, a restart of the machine.
     static let tolerance: Int64 = 86_400_000_000
-    /// How much later than the last saved look a time may have been taken before the machine went down.
+    /// The longest time between the last saved reading and a shutdown of the machine.
     private static let unsaved: Int64 = 3_600_000_000
     private static let maximumSpans = 64
 
-    /// The clock at the last look.
+    /// The wall clock at the last reading.
     private(set) var wall: Int64
-    /// The count at the last look.
+    /// The time since boot at the last reading.
     private(set) var sinceBoot: Int64
-    /// The difference of both that later looks are compared with, and the count when it was taken. Taken again after each
-    /// time that confirms a clock, so that a clock may drift, and not walk away in small steps.
+    /// The difference of both that later readings are compared with, and the time since boot when it was taken. Taken again after
+    /// each confirmation period, so that slow drift is accepted but small steps do not add up unnoticed.
     private var reference: Int64
     private var referenceAt: Int64
-    /// All steps since the first look, added up: what the steady time lags behind the clock.
+    /// The sum of all steps since the first reading: how far the wall clock is ahead of the steady time.
     private(set) var shift: Int64 = 0
     /// `shift` when the clock was last confirmed.
     private var confirmedShift: Int64 = 0
-    /// How long the clock has moved like the count, since it stepped.
+    /// The time since the last step in which the clock kept pace with the time since boot.
     private(set) var consistentFor: Int64 = 0
-    /// Since which time of its own the clock has gone as it does.
+    /// The earliest time of the clock's current course: times of the clock before it belong to an earlier course.
     private var first: Int64 = 0
     /// `first` when the clock was last confirmed.
     private var confirmedFirst: Int64 = 0
-    /// Times that the clock showed and that were wrong by what is known now.
+    /// Ranges of times that the clock showed and that are now known to be wrong.
     private(set) var spans: [ClockSpan] = []
 
-    /// - Parameter sinceBoot: `.max` where the time is an earlier start's, and its count is not known.
+    /// - Parameter sinceBoot: `.max` if the reading is of an earlier boot whose time is not known.
     init(wall: Int64, sinceBoot: Int64) {
         self.wall = wall
         self.sinceBoot = sinceBoot
@@ -45,14 +45,14 @@ struct ClockHistory: Codable, Sendable, Equatable {
 
     var isConfirmed: Bool { abs(unconfirmedStep) <= Self.tolerance }
 
-    /// How far the clock is from where it was when it was last confirmed.
+    /// Distance of the clock from the time it should show if it had not stepped since it was last confirmed.
     var unconfirmedStep: Int64 { shift - confirmedShift }
 
-    /// The time that goes on as before where the clock steps.
+    /// The wall clock without its steps.
     var steady: Int64 { wall - shift }
 
-    /// Goes on with what another process saw. Where hardly any time has passed by the clock it is believed, whatever the count
-    /// says: it may be another machine's, to which a backup was restored.
+    /// Continues the record of another process. If hardly any time has passed by the wall clock, the clock is accepted whatever the
+    /// time since boot says: a backup may have been restored to another machine.
     mutating func resume(wall: Int64, sinceBoot: Int64) {
         guard (0...Self.tolerance).contains(wall - self.wall), sinceBoot >= self.sinceBoot,
             abs(wall - sinceBoot - reference) > Self.tolerance
@@ -61,10 +61,12 @@ struct ClockHistory: Codable, Sendable, Equatable {
         (reference, referenceAt) = (wall - sinceBoot, sinceBoot)
     }
 
-    /// - Parameter confirmation: how long a clock has to move like the count until it is believed.
-    /// - Returns: by how much the clock stepped; `nil` where it did not.
+    /// Adds a reading.
+    ///
+    /// - Parameter confirmation: how long the clock has to keep pace to be confirmed.
+    /// - Returns: the step of the clock; `nil` if it did not step.
     mutating func look(wall: Int64, sinceBoot: Int64, confirmation: Int64) -> Int64? {
-        // A count that is lower began anew.
+        // A lower time since boot means that the machine was started again.
         let isSameBoot = sinceBoot >= self.sinceBoot
         let elapsed = isSameBoot ? sinceBoot - self.sinceBoot : 0
         let offset = wall - sinceBoot
@@ -91,25 +93,25 @@ struct ClockHistory: Codable, Sendable, Equatable {
         return isStep ? moved : nil
     }
 
-    /// Believes the clock as it is.
+    /// Confirms the clock as it is.
     mutating func confirm() {
         (confirmedShift, confirmedFirst) = (shift, first)
     }
 
-    /// The latest that a time of this clock can have been taken, by the clock as it is now.
+    /// Returns the latest moment, by the clock as it is now, at which the clock can have shown `time`.
     func corrected(_ time: Int64) -> Int64 {
         spans.reduce(time) { max($0, $1.contains(time) ? time + $1.correction : time) }
     }
 
-    /// After the machine was off. What a confirmed clock showed before stays right: a step forward may be an absence, and
-    /// after a step back it is the clock now that is wrong.
+    /// Handles a step across a restart of the machine. Times that a confirmed clock showed before stay right: a step forward may be
+    /// an absence, and after a step back the clock is wrong now.
     private mutating func freeze(at wall: Int64, after moved: Int64) {
         for index in spans.indices { spans[index].isFinal = true }
         if moved < 0 { first = wall }
         tidy()
     }
 
-    /// While the machine was on, times from before and after the step differ by it, whichever are wrong.
+    /// Handles a step while the machine was on: times before and after it differ by the step, whichever are wrong.
     private mutating func close(at last: Int64, by moved: Int64, next: Int64) {
         for index in spans.indices where !spans[index].isFinal { spans[index].correction += moved }
         spans.append(ClockSpan(first: first, last: last, correction: moved))
@@ -120,7 +122,7 @@ struct ClockHistory: Codable, Sendable, Equatable {
         tidy()
     }
 
-    /// Drops spans that are right as they are, and joins those that are wrong by the same; of too many the oldest.
+    /// Drops spans without error, joins those with the same error, and joins the oldest if there are too many.
     private mutating func tidy() {
         var joined: [ClockSpan] = []
         for span in spans where abs(span.correction) > Self.tolerance && !(span.isFinal && span.correction < 0) {
@@ -142,12 +144,12 @@ struct ClockSpan: Codable, Sendable, Equatable {
     var first: Int64
     var last: Int64
     var correction: Int64
-    /// Later steps say nothing about it.
+    /// Whether later steps leave the correction unchanged.
     var isFinal = false
 
     func contains(_ time: Int64) -> Bool { first <= time && time <= last }
 
-    /// Covers both, by the correction that makes times later.
+    /// Extends the span to cover both, with the correction that gives the later times.
     mutating func join(_ other: ClockSpan) {
         self = ClockSpan(
             first: min(first, other.first), last: max(last, other.last),

@@ -1,6 +1,6 @@
-/// Permission to delete what is old enough, and the time to judge that by. Only a ``ClockGuard`` gives it.
+/// A permission to delete data by its age, with the time to compare ages with. Only a ``ClockGuard`` issues it.
 ///
-/// Times that were taken while the clock was slow are judged by when they were really taken.
+/// Times that were recorded while the clock was slow are corrected before they are compared.
 package struct DeletionPermit: Sendable {
     private let clockGuard: ClockGuard
     private let steps: Int
@@ -12,25 +12,25 @@ package struct DeletionPermit: Sendable {
         self.history = history
     }
 
-    /// The wall clock now. To be asked in the transaction that deletes: a time that was taken after a step is in a row that
-    /// is seen only after it.
+    /// Returns the wall clock. Called in the transaction that deletes, so that rows with times from after a step are not compared
+    /// with a time from before it.
     ///
-    /// - Throws: ``ClockStepped``: the permit is not good any more.
+    /// - Throws: ``ClockStepped`` if the permit is no longer valid.
     package func now() throws(ClockStepped) -> UnixTime {
         UnixTime(microseconds: try clockGuard.history(after: steps).wall)
     }
 
-    /// The steady clock now; otherwise as ``now()``.
+    /// Returns the steady clock, otherwise like ``now()``.
     package func steadyNow() throws(ClockStepped) -> UnixTime {
         UnixTime(microseconds: try clockGuard.history(after: steps).steady)
     }
 
-    /// The latest that a time of the wall clock can have been taken.
+    /// Returns the latest moment at which the wall clock can have shown `time`.
     package func corrected(_ time: UnixTime) -> UnixTime {
         UnixTime(microseconds: history.corrected(time.microseconds))
     }
 
-    /// An SQL condition: a time of the wall clock is before `limit`, also when it is ``corrected(_:)``.
+    /// Returns an SQL condition: a time of the wall clock is before `limit`, also after ``corrected(_:)``.
     ///
     /// - Parameters:
     ///   - column: an expression, in microseconds.

@@ -1,8 +1,8 @@
-/// A clock that goes on as before where the wall clock steps by more than a day: what lasts some hours or days from an
-/// activity on, such as an upload's session, ends after that time, and not because somebody set the clock.
+/// A clock that ignores steps of the wall clock by more than a day, for periods of hours or days that follow an activity, such as
+/// an upload's session: they end after that time, and not because somebody set the clock.
 ///
-/// It is the wall clock less all such steps. Kept times of it stay comparable across restarts, and are shown to people as
-/// the wall clock has them now.
+/// It is the wall clock minus all such steps. Its stored times stay comparable across restarts; people see them converted to the
+/// wall clock.
 package struct SteadyClock: WallClock {
     private let clockGuard: ClockGuard
 
@@ -14,7 +14,7 @@ package struct SteadyClock: WallClock {
         UnixTime(microseconds: clockGuard.steadyTime().time)
     }
 
-    /// What the wall clock will show, or showed, at a time of this clock.
+    /// Converts a time of this clock to the wall clock.
     package func wallTime(of time: UnixTime) -> UnixTime {
         time.adding(microseconds: clockGuard.steadyTime().shift)
     }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What says how late it is; the only source of the time of day, so that a test can set it.
+/// The source of the time of day; everything reads it through this protocol, so that tests can set it.
 package protocol WallClock: Sendable {
     func now() -> UnixTime
 }
 
-/// A wall clock beside a count that nobody sets.
+/// A wall clock together with the time since boot, which nobody can set.
 package protocol MachineClock: WallClock {
-    /// Microseconds since the machine was started, also while it was suspended.
+    /// Returns the microseconds since the machine was started, including the time it was suspended.
     func sinceBoot() -> Int64
 }
 
@@ -64,7 +64,7 @@ package final class ManualClock: MachineClock {
         state.withLock { $0.wall = $0.wall.adding(seconds: seconds) }
     }
 
-    /// Starts the machine again, a minute ago.
+    /// Restarts the machine: it was started a minute ago.
     package func reboot() {
         state.withLock { $0.sinceBoot = 60_000_000 }
     }

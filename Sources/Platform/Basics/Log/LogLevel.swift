@@ -1,4 +1,4 @@
-/// How much a line matters; the log keeps those from its own level on.
+/// The importance of a log line; a log keeps the lines of its own level and above.
 package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     case debug
     case info
@@ -7,7 +7,7 @@ package enum LogLevel: String, Sendable, CaseIterable, Comparable {
 
     package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
 
-    /// 0 for the least important.
+    /// The order of the levels; 0 is the least important.
     package var rank: UInt8 {
         switch self {
         case .debug: 0

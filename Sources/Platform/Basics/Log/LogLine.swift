@@ -1,28 +1,28 @@
 import Glibc
 
-/// One line of a log while it is written, straight into memory that its writer lends: most lines cost no allocation. Nothing
-/// in a text can end the line, or take hold of a terminal.
+/// A log line under construction, written directly into memory that the caller lends, so that most lines allocate nothing. No text
+/// can end the line early or control a terminal.
 package struct LogLine: ~Copyable {
-    /// How a line looks.
+    /// The format of a line.
     package enum Form: Sendable {
         /// A JSON object.
         case json
-        /// For people: `2026-11-21T08:00:00.123456Z info    call method=/a.B/C code=OK`.
+        /// Text for people: `2026-11-21T08:00:00.123456Z info    call method=/a.B/C code=OK`.
         case text
     }
 
-    /// Bytes of memory that most lines fit in.
+    /// The size in bytes of a buffer that most lines fit in.
     package static let usualSize = 1024
 
     private let form: Form
     private let room: UnsafeMutableRawBufferPointer
     private var count = 0
-    /// All of a line that is longer than the room.
+    /// The whole line, once it is longer than the buffer.
     private var longer: [UInt8] = []
 
     /// - Parameters:
-    ///   - time: when it happened; `nil` = the line does not say.
-    ///   - room: memory for the line, which outlives it.
+    ///   - time: the time of the event; `nil` omits it.
+    ///   - room: memory for the line, which has to stay valid as long as the line.
     init(
         _ level: LogLevel, _ event: String, at time: UnixTime?, as form: Form, in room: UnsafeMutableRawBufferPointer
     ) {
@@ -46,15 +46,15 @@ package struct LogLine: ~Copyable {
                 put(" ")
             }
             append(level.rawValue)
-            // The longest is `warning`.
+            // The longest level is `warning`.
             for _ in level.rawValue.utf8.count..<8 { put(" ") }
             append(text: event, mayHoldBlanks: true)
         }
     }
 
-    /// Writes a line into memory that lasts for the call.
+    /// Writes a line into temporary memory.
     ///
-    /// - Parameter take: is given the line's bytes, with its end; they are valid during the call only.
+    /// - Parameter take: receives the line's bytes, including the line end; they are valid during the call only.
     package static func write(
         _ level: LogLevel, _ event: String, at time: UnixTime?, as form: Form, _ fields: (inout LogLine) -> Void,
         to take: (UnsafeRawBufferPointer) -> Void
@@ -73,12 +73,12 @@ package struct LogLine: ~Copyable {
         append(text: text)
     }
 
-    /// Nothing where there is no text.
+    /// Adds the field if there is a text.
     package mutating func add(_ name: StaticString, _ text: String?) {
         if let text { add(name, text) }
     }
 
-    /// A text that is written piece by piece.
+    /// Adds a field whose text `write` appends piece by piece.
     package mutating func add(_ name: StaticString, _ write: (inout LogLine) -> Void) {
         begin(name)
         let start = beginText()
@@ -91,12 +91,12 @@ package struct LogLine: ~Copyable {
         append(number)
     }
 
-    /// Nothing where there is no number.
+    /// Adds the field if there is a number.
     package mutating func add(_ name: StaticString, _ number: Int64?) {
         if let number { add(name, number) }
     }
 
-    /// Milliseconds with three digits behind the point.
+    /// Adds a duration in milliseconds with three decimal places.
     package mutating func add(_ name: StaticString, nanoseconds: UInt64) {
         begin(name)
         let microseconds = Int64(clamping: nanoseconds / 1000)
@@ -120,7 +120,7 @@ package struct LogLine: ~Copyable {
 
     // MARK: pieces
 
-    /// A piece of a text; see ``add(_:_:)``.
+    /// Appends a piece of a text; see ``add(_:_:)``.
     package mutating func append(_ piece: String) {
         var piece = piece
         piece.withUTF8 { append(UnsafeRawBufferPointer($0)) }
@@ -133,7 +133,7 @@ package struct LogLine: ~Copyable {
     package mutating func append(_ number: Int64) {
         if number < 0 { put("-") }
         var rest = number.magnitude
-        // The most digits that a number of 64 bits has.
+        // Space for the longest 64-bit number.
         var digits: (UInt64, UInt64, UInt64) = (0, 0, 0)
         withUnsafeMutableBytes(of: &digits) { digits in
             var start = digits.count
@@ -157,7 +157,7 @@ package struct LogLine: ~Copyable {
         }
     }
 
-    /// RFC 3339, to the microsecond.
+    /// Appends the time in RFC 3339, to the microsecond.
     private mutating func append(_ time: UnixTime) {
         let civil = CivilTime(time)
         append(Int64(civil.year), digits: 4)
@@ -176,7 +176,7 @@ package struct LogLine: ~Copyable {
         put("Z")
     }
 
-    /// - Parameter number: from 0 on, with at most `count` digits, which are at most 8.
+    /// - Parameter number: not negative, with at most `count` digits; `count` is at most 8.
     private mutating func append(_ number: Int64, digits count: Int) {
         var rest = number
         var digits: UInt64 = 0
@@ -195,20 +195,20 @@ package struct LogLine: ~Copyable {
         endText(from: start, mayHoldBlanks: mayHoldBlanks)
     }
 
-    /// - Returns: where the text begins.
+    /// - Returns: the offset at which the text begins.
     private mutating func beginText() -> Int {
         if form == .json { put("\"") }
         return length
     }
 
-    /// Looks at the text that was written, and writes it again where something in it has to be escaped.
+    /// Escapes the text that was written since `start`, if it needs that.
     private mutating func endText(from start: Int, mayHoldBlanks: Bool) {
         let isPlain = withBytes { bytes in
             let text = UnsafeRawBufferPointer(rebasing: bytes[start...])
             switch form {
             case .json: return text.isPlainText
             case .text:
-                // Without quotation marks where it cannot be misread.
+                // Quotation marks are left out if the text cannot be misread.
                 return text.isPlainText && !text.isEmpty && !text.contains(UInt8(ascii: "="))
                     && (mayHoldBlanks || !text.contains(UInt8(ascii: " ")))
             }
@@ -241,7 +241,7 @@ package struct LogLine: ~Copyable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether all bytes are printable ASCII that JSON does not escape. Eight at a time: every line's texts are looked at.
+    /// Whether all bytes are printable ASCII that JSON does not escape. Reads eight at a time, because it is called for every text.
     fileprivate var isPlainText: Bool {
         var offset = 0
         while offset + 8 <= count {
@@ -262,6 +262,6 @@ extension UnsafeRawBufferPointer {
 
     private static func all(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
-    /// A number whose highest bits are set in the first byte of `word` that is 0, and in none where no byte is.
+    /// Returns a number that is 0 if no byte of `word` is 0; otherwise the highest bit of the first such byte is set.
     private static func zeros(_ word: UInt64) -> UInt64 { (word &- all(1)) & ~word }
 }

@@ -1,4 +1,4 @@
-/// Hands the lines of a log to a function.
+/// A log destination that passes each line to a function.
 private final class LineFunction: LogDestination {
     private let take: @Sendable (String) -> Void
 
@@ -16,7 +16,7 @@ private final class LineFunction: LogDestination {
 }
 
 extension Logger {
-    /// Hands each line to `take`, as text without its time and its end: `error   a copy failed error=full`.
+    /// Makes a logger that passes each line to `take`, without time and line end: `error   a copy failed error=full`.
     package init(lines take: @escaping @Sendable (String) -> Void) {
         self.init(LineFunction(take))
     }

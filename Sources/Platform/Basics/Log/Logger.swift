@@ -1,21 +1,21 @@
-/// Takes the lines of loggers.
+/// Receives the lines of loggers.
 package protocol LogDestination: AnyObject, Sendable {
     /// Whether lines of this level are kept.
     func keeps(_ level: LogLevel) -> Bool
 
     /// Keeps one line.
     ///
-    /// - Parameter fields: adds what is to be said of the event.
+    /// - Parameter fields: adds the fields of the event to the line.
     func write(_ level: LogLevel, _ event: String, _ fields: (inout LogLine) -> Void)
 }
 
-/// Writes events to a log. Whatever has something to tell operators is given one; there is no log that all can reach.
+/// Writes events to a log. Each component receives its logger as a value; there is no global log.
 package struct Logger: Sendable {
     private let destination: (any LogDestination)?
-    /// What all lines of this logger have in common; `nil` = nothing.
+    /// Adds the fields that all lines of this logger share; `nil` if there are none.
     private let scope: (@Sendable (inout LogLine) -> Void)?
 
-    /// Keeps nothing.
+    /// A logger that discards everything.
     package static let discarding = Logger(nil)
 
     package init(_ destination: (any LogDestination)?) {
@@ -28,7 +28,7 @@ package struct Logger: Sendable {
         self.scope = scope
     }
 
-    /// The same log for a part of the work, e.g. one request: the fields stand in each line, before the line's own.
+    /// Returns a logger for a part of the work, e.g. one request, which adds the fields to each line before the line's own.
     package func scoped(_ fields: @escaping @Sendable (inout LogLine) -> Void) -> Logger {
         guard let destination else { return self }
         guard let scope else { return Logger(destination, scope: fields) }
@@ -38,7 +38,7 @@ package struct Logger: Sendable {
         }
     }
 
-    /// Writes a line. No secret is ever given to it.
+    /// Writes a line, which must not contain secrets.
     package func write(
         _ event: String, _ details: KeyValuePairs<StaticString, String> = [:], level: LogLevel = .info
     ) {

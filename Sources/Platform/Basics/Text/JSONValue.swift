@@ -1,4 +1,4 @@
-/// JSON that is written: members keep their order, as people read them.
+/// A JSON value for writing. Members keep their order, for human readers.
 package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -17,7 +17,7 @@ package enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// On one line.
+    /// The value as JSON on one line.
     package var text: String {
         switch self {
         case .null: "null"
@@ -30,7 +30,7 @@ package enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// RFC 8259, section 7; the other characters that could move a terminal's cursor are escaped as well.
+    /// Escapes a string (RFC 8259, section 7), including the other characters that could move a terminal's cursor.
     private static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -51,7 +51,7 @@ package enum JSONValue: Sendable, Hashable {
 }
 
 extension Unicode.Scalar {
-    /// Controls, and what reorders or breaks the line around it.
+    /// Whether the character is a control or would reorder or break the line around it.
     package var isUnprintable: Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true

@@ -1,16 +1,16 @@
-/// What somebody may have meant.
+/// A suggestion for a misspelled word.
 package enum Suggestion {
-    /// The one of `names` that is nearest to `word`, as `; did you mean X?`, or nothing where none is near.
+    /// Returns the nearest of `names` to `word`, as `; did you mean X?`; an empty text if none is near.
     package static func text(for word: String, among names: [String]) -> String {
         let nearest = names.map { (name: $0, distance: EditDistance.between($0, word)) }
             .min { $0.distance < $1.distance }
-        // More slips than that make another word.
+        // With more edits it is another word.
         guard let nearest, nearest.distance <= min(3, nearest.name.count / 2) else { return "" }
         return "; did you mean \(nearest.name)?"
     }
 }
 
-/// How many single-character edits lie between two words (Levenshtein): for suggesting what was meant.
+/// The number of single-character edits between two words (Levenshtein distance).
 private enum EditDistance {
     static func between(_ left: String, _ right: String) -> Int {
         let left = Array(left)

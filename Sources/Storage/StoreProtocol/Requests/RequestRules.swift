@@ -46,7 +46,7 @@ package struct RequestRules: Sendable {
     /// fields of most requests are none of them, and are passed without being looked up.
     private let lengths: UInt64
     private let byName: [String: RequestRule]
-    /// Names that end with `*`, without it.
+    /// The names that end with `*`, without it.
     private let beginnings: [String]
 
     init(_ rules: [RequestRule]) {

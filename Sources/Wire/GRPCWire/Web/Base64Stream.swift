@@ -1,18 +1,18 @@
 import Basics
 import Protobuf
 
-/// The body of gRPC-Web-Text: base64 in any number of pieces, each of which may have padding of its own (gRPC-Web,
-/// "Text-encoded (response) streams").
+/// Decoder of gRPC-Web-Text bodies: Base64 in any number of pieces, each of which may have its own padding (gRPC-Web, "Text-encoded
+/// (response) streams").
 public struct Base64Stream: Sendable {
-    /// The bytes are no base64.
+    /// The bytes are not Base64.
     public struct Malformed: Error, Sendable {}
 
-    /// Fewer than four characters, whose group the next bytes complete.
+    /// The characters of an incomplete group; fewer than four.
     private var begun: [UInt8] = []
 
     public init() {}
 
-    /// Whether the text so far ends within a group: at the end of the body, that is an error.
+    /// Whether the text so far ends within a group, which is an error at the end of the body.
     public var isWithinGroup: Bool { !begun.isEmpty }
 
     public mutating func decode(_ text: UnsafeRawBufferPointer) throws(Malformed) -> [UInt8] {
@@ -28,7 +28,7 @@ public struct Base64Stream: Sendable {
         return bytes
     }
 
-    /// One piece, padded.
+    /// Encodes one piece, with padding.
     public static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)

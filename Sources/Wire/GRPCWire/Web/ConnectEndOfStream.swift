@@ -1,7 +1,7 @@
 import ProtobufJSON
 
-/// The last message of a Connect stream: `{"error":{…},"metadata":{"name":["value"]}}` behind a prefix with the flag 2
-/// (Connect protocol, "Streaming-Response", EndStreamResponse).
+/// The last message of a Connect stream: `{"error":{…},"metadata":{"name":["value"]}}` after a prefix with the flag 2 (Connect
+/// protocol, "Streaming-Response", EndStreamResponse).
 public enum ConnectEndOfStream {
     private static let flag: UInt8 = 2
 

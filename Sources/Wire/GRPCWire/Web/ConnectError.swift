@@ -2,15 +2,15 @@ import Basics
 import Protobuf
 import ProtobufJSON
 
-/// A call's failure as Connect writes it: `{"code":…,"message":…,"details":[…]}` (Connect protocol, "Error").
+/// The failure of a call in Connect's format: `{"code":…,"message":…,"details":[…]}` (Connect protocol, "Error").
 public struct ConnectError: Sendable {
-    /// A message that says more.
+    /// A message with further information.
     public struct Detail: Sendable {
         /// The message's full name.
         public var type: String
         /// The message, encoded.
         public var value: [UInt8]
-        /// The same for people: its fields by name. Left out where there are none.
+        /// The fields of the message by name, for people. Omitted if empty.
         public var debug: [(name: String, value: String)]
 
         public init(type: String, value: [UInt8], debug: [(name: String, value: String)] = []) {
@@ -54,7 +54,7 @@ public struct ConnectError: Sendable {
         output += ",\"value\":\"".utf8
         var text: [UInt8] = []
         Base64.append(detail.value, to: &text)
-        // Unpadded, as the protocol asks.
+        // Without padding, as the protocol requires.
         output += text.prefix { $0 != UInt8(ascii: "=") }
         output.append(UInt8(ascii: "\""))
         if !detail.debug.isEmpty {

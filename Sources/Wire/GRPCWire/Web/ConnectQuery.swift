@@ -1,9 +1,9 @@
 import Basics
 import Protobuf
 
-/// A unary call in the query of a GET: `?encoding=json&message=%7B%7D` (Connect protocol, "Unary-Get-Request").
+/// A unary call in the query of a GET request: `?encoding=json&message=%7B%7D` (Connect protocol, "Unary-Get-Request").
 public struct ConnectQuery: Sendable, Equatable {
-    /// What is wrong with a query; the raw value is for people.
+    /// The error in a query; the raw value is a message for people.
     public enum Failure: String, Error, Sendable {
         case escape = "the query is not correctly percent-encoded"
         case repeated = "the query has a parameter more than once"
@@ -15,12 +15,12 @@ public struct ConnectQuery: Sendable, Equatable {
     }
 
     public var codec: WebContentType.Codec
-    /// The message, compressed where `compression` says so.
+    /// The message, compressed with `compression` unless that is empty.
     public var message: [UInt8]
-    /// Empty = not compressed.
+    /// The name of the compression; empty = none.
     public var compression: String
 
-    /// - Parameter query: what stands behind the `?`.
+    /// - Parameter query: the part of the target after the `?`.
     public init(_ query: Substring) throws(Failure) {
         var values: [String: [UInt8]] = [:]
         for pair in query.split(separator: "&") {
@@ -58,7 +58,7 @@ public struct ConnectQuery: Sendable, Equatable {
                 else { return nil }
                 bytes.append(high << 4 | low)
             case UInt8(ascii: "+"):
-                // As forms are encoded: what every client's query writer does with a blank.
+                // Form encoding, which every client's query writer uses for a space.
                 bytes.append(0x20)
             default:
                 bytes.append(byte)

@@ -1,5 +1,5 @@
-/// The trailers of a gRPC-Web response: HTTP/1 field lines in a last message with the flag 0x80 (gRPC-Web, "Protocol
-/// differences vs gRPC over HTTP2").
+/// The trailers of a gRPC-Web response: HTTP/1 field lines in a final message with the flag 0x80 (gRPC-Web, "Protocol differences
+/// vs gRPC over HTTP2").
 public enum GRPCWebTrailers {
     private static let flag: UInt8 = 0x80
 

@@ -1,11 +1,11 @@
-/// The statuses in Connect's spelling, and what they are to HTTP (Connect protocol, "Error Codes").
+/// The status codes in Connect's spelling, and their HTTP statuses (Connect protocol, "Error Codes").
 extension StatusCode {
-    /// E.g. `failed_precondition`; American spelling, unlike gRPC's `CANCELLED`.
+    /// Connect's name of the status, e.g. `failed_precondition`; in American spelling, unlike gRPC's `CANCELLED`.
     public var connectName: String {
         self == .cancelled ? "canceled" : name.lowercased()
     }
 
-    /// The HTTP status of a unary response that ends so.
+    /// The HTTP status of a unary response with this status code.
     public var httpStatus: Int {
         switch self {
         case .ok: 200

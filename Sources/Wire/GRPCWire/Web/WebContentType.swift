@@ -1,19 +1,18 @@
-/// What a request's content type says of how a call travels, where that is not gRPC itself.
+/// The content type of a request that is not gRPC itself: the framing and the codec of its messages.
 public struct WebContentType: Sendable, Hashable {
-    /// How messages lie in the body.
+    /// The framing of messages in the body.
     public enum Shape: Sendable, Hashable {
         /// The body is the message (Connect protocol, "Unary-Request").
         case connectUnary
-        /// Messages behind prefixes like gRPC's (Connect protocol, "Streaming-Request").
+        /// Messages with prefixes like gRPC's (Connect protocol, "Streaming-Request").
         case connectStream
-        /// The trailers come in a last message, in gRPC's framing (gRPC-Web, "Protocol differences vs gRPC over
-        /// HTTP2").
+        /// gRPC's framing, with the trailers in a final message (gRPC-Web, "Protocol differences vs gRPC over HTTP2").
         case grpcWeb
-        /// The same in base64, for browsers that read text only.
+        /// The same in Base64, for browsers that can only read text.
         case grpcWebText
     }
 
-    /// How a message is written.
+    /// The encoding of a message.
     public enum Codec: String, Sendable, Hashable {
         case proto
         case json
@@ -21,7 +20,7 @@ public struct WebContentType: Sendable, Hashable {
 
     public let shape: Shape
     public let codec: Codec
-    /// The media type, without parameters: what a response's content type is, too.
+    /// The media type without parameters, which is also the content type of the response.
     public let name: String
 
     public init(_ shape: Shape, _ codec: Codec) {
@@ -39,7 +38,7 @@ public struct WebContentType: Sendable, Hashable {
         ("application/grpc-web+", .grpcWeb), ("application/", .connectUnary),
     ]
 
-    /// `nil` for all others, also for JSON in another character set than UTF-8 (RFC 8259, section 8.1).
+    /// Returns `nil` for all other types, and for JSON in a character set other than UTF-8 (RFC 8259, section 8.1).
     public init?(_ value: String) {
         let parts = value.lowercased().split(separator: ";", omittingEmptySubsequences: false)
             .map { String($0.drop { $0 == " " }.prefix { $0 != " " }) }

@@ -1,12 +1,12 @@
 import Basics
 
-/// Watches what a peer sends that costs us and gets nothing done, and says when it is too much.
+/// Detects peers that send too many frames that cost work without making progress.
 ///
-/// What nghttp2 does not bound itself: PING, SETTINGS, PRIORITY and empty DATA floods (CVE-2019-9512, -9515, -9513,
-/// -9518), and streams that a peer makes *us* reset (CVE-2025-8671), which its limit on resets received does not count.
-/// A peer whose calls move data is never punished for its PINGs: clients measure the connection with them.
+/// It covers what nghttp2 does not limit itself: floods of PING, SETTINGS, PRIORITY and empty DATA frames (CVE-2019-9512, -9515,
+/// -9513, -9518), and streams that a peer causes the *server* to reset (CVE-2025-8671), which nghttp2's limit on received resets
+/// does not count. PINGs of a peer whose calls move data are never counted: clients measure the connection with them.
 struct PeerAbuseDetector: Sendable {
-    /// What a peer did too often.
+    /// The limit that a peer exceeded.
     enum Excess: String, Sendable, CaseIterable {
         case controlFrames = "control_frames"
         case resets = "resets"
@@ -25,10 +25,10 @@ struct PeerAbuseDetector: Sendable {
         headerSections = TokenBucket(burst: settings.oversizedHeaderBurst, refill: 1)
     }
 
-    /// HEADERS came, or DATA with bytes went either way.
+    /// Records HEADERS, or DATA with bytes in either direction.
     mutating func dataFlowed() { hasDataFlowed = true }
 
-    /// A PING, SETTINGS or PRIORITY came, or DATA without a byte.
+    /// Records a PING, SETTINGS or PRIORITY frame, or DATA without bytes.
     mutating func controlFrame(at now: UInt64) -> Excess? {
         if hasDataFlowed {
             hasDataFlowed = false
@@ -37,12 +37,12 @@ struct PeerAbuseDetector: Sendable {
         return controlFrames.take(at: now) ? nil : .controlFrames
     }
 
-    /// We reset a stream because of what the peer did on it.
+    /// Records a stream that was reset because of what the peer did on it.
     mutating func madeUsReset(at now: UInt64) -> Excess? {
         resets.take(at: now) ? nil : .resets
     }
 
-    /// A header section was over the limit.
+    /// Records a header section over the size limit.
     mutating func oversizedHeaders(at now: UInt64) -> Excess? {
         headerSections.take(at: now) ? nil : .headerSections
     }

@@ -1,6 +1,6 @@
 import SwiftProtobuf
 
-/// `benchmark.EchoMessage`, as protoc-gen-swift writes messages.
+/// `benchmark.EchoMessage`, in the form of protoc-gen-swift.
 struct EchoMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
     static let protoMessageName = "benchmark.EchoMessage"
     // swift-format-ignore: AlwaysUseLowerCamelCase

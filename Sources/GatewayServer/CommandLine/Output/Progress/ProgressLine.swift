@@ -2,23 +2,34 @@
 package enum ProgressLine {
     private static let barWidth = 12
 
+    /// Columns that a name gets at least.
+    private static let leastName = 8
+
+    /// - Parameter width: columns of the line. Where they are few, the bar goes first, then the time left, the rate and the bytes.
     static func text(_ name: String, _ meter: TransferMeter, at time: Duration, width: Int = 79) -> String {
-        var words: [String] = []
+        // By how dear each is: the greater the number, the sooner it is left out.
+        var words: [(rank: Int, text: String)] = []
         if let total = meter.total {
             let share = total > 0 ? min(1, max(0, Double(meter.done) / Double(total))) : 1
             let filled = Int(share * Double(barWidth))
-            words.append(
-                "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: barWidth - filled) + "]")
+            let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: barWidth - filled)
+            words.append((4, "[\(bar)]"))
             let percent = String(Int(share * 100))
-            words.append(String(repeating: " ", count: 3 - percent.count) + percent + "%")
-            words.append("\(ByteCount.text(meter.done))/\(ByteCount.text(total))")
+            words.append((0, String(repeating: " ", count: 3 - percent.count) + percent + "%"))
+            words.append((1, "\(ByteCount.text(meter.done))/\(ByteCount.text(total))"))
         } else {
-            words.append(ByteCount.text(meter.done))
+            words.append((1, ByteCount.text(meter.done)))
         }
-        if let rate = meter.rate(at: time) { words.append("\(ByteCount.text(rate))/s") }
-        if let left = meter.secondsLeft(at: time) { words.append("\(clock(left)) left") }
-        let rest = "  " + words.joined(separator: "  ")
-        return clipped(TextLayout.printable(name), to: max(8, width - rest.count)) + rest
+        if let rate = meter.rate(at: time) { words.append((2, "\(ByteCount.text(rate))/s")) }
+        if let left = meter.secondsLeft(at: time) { words.append((3, "\(clock(left)) left")) }
+        let name = TextLayout.printable(name)
+        var rest = ""
+        while true {
+            rest = words.map { "  \($0.text)" }.joined()
+            guard min(name.count, leastName) + rest.count > width, let least = words.map(\.rank).max() else { break }
+            words.removeAll { $0.rank == least }
+        }
+        return clipped(name, to: max(1, width - rest.count)) + rest
     }
 
     /// `0:07`, `12:34`, `1:02:03`

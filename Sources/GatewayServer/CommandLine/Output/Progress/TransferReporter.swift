@@ -1,10 +1,24 @@
 import Basics
 
-/// Tells how files travel: as a bar where a person watches, as lines of JSON where a program asked for them.
+/// Reports how files travel: as a bar where a person watches, as lines of JSON where a program asked for them.
+///
+/// A transfer is named by a key of the caller's, e.g. the file's path. Where several files are expected, the bar is about all of
+/// them.
 package final class TransferReporter: Sendable {
-    private struct Current {
+    private struct Moving {
         let name: String
         var meter: TransferMeter
+    }
+
+    private struct Total {
+        let files: Int
+        var ended = 0
+        var meter: TransferMeter
+    }
+
+    private struct State {
+        var moving: [String: Moving] = [:]
+        var total: Total?
     }
 
     private static let redrawInterval = Duration.milliseconds(200)
@@ -14,7 +28,7 @@ package final class TransferReporter: Sendable {
     private let environment: CommandEnvironment
     private let asJSON: Bool
     private let start = ContinuousClock.now
-    private let current = Lock<Current?>(nil)
+    private let state = Lock(State())
 
     package init(_ environment: CommandEnvironment, asJSON: Bool) {
         self.environment = environment
@@ -23,24 +37,53 @@ package final class TransferReporter: Sendable {
 
     private var now: Duration { ContinuousClock.now - start }
 
-    /// From now on `name` is what moves.
-    package func begin(_ name: String, total: Int64?, done: Int64) {
-        current.withLock { $0 = Current(name: name, meter: TransferMeter(total: total, done: done, at: now)) }
+    /// Announces the number of files and bytes of the transfer.
+    ///
+    /// - Parameter bytes: `nil` = not known.
+    package func expect(files: Int, bytes: Int64?) {
+        guard files > 1 else { return }
+        state.withLock { $0.total = Total(files: files, meter: TransferMeter(total: bytes, at: now)) }
     }
 
-    package func add(_ bytes: Int64) { current.withLock { $0?.meter.add(bytes, at: now) } }
+    /// From now on `name` moves.
+    package func begin(_ key: String, name: String, total: Int64?, done: Int64) {
+        state.withLock {
+            $0.moving[key] = Moving(name: name, meter: TransferMeter(total: total, done: done, at: now))
+            $0.total?.meter.add(done, at: now)
+        }
+    }
 
-    package func set(_ bytes: Int64, total: Int64?) {
-        current.withLock {
-            $0?.meter.set(bytes, at: now)
-            $0?.meter.total = total
+    package func add(_ bytes: Int64, to key: String) {
+        state.withLock {
+            $0.moving[key]?.meter.add(bytes, at: now)
+            $0.total?.meter.add(bytes, at: now)
+        }
+    }
+
+    package func set(_ bytes: Int64, total: Int64?, of key: String) {
+        state.withLock {
+            guard let before = $0.moving[key]?.meter.done else { return }
+            $0.moving[key]?.meter.set(bytes, at: now)
+            $0.moving[key]?.meter.total = total
+            $0.total?.meter.add(bytes - before, at: now)
         }
     }
 
     /// What moved is through, or never will be.
-    package func end() {
-        current.withLock { $0 = nil }
+    package func end(_ key: String) {
+        state.withLock {
+            $0.moving[key] = nil
+            $0.total?.ended += 1
+        }
         if !asJSON { environment.terminal?(Self.clearLine) }
+    }
+
+    /// A file of the expected ones need not move.
+    package func skip(_ bytes: Int64) {
+        state.withLock {
+            $0.total?.ended += 1
+            $0.total?.meter.total? -= bytes
+        }
     }
 
     /// A line of JSON, `{"event":NAME,…}`; nothing where nobody asked for JSON.
@@ -76,17 +119,34 @@ package final class TransferReporter: Sendable {
     }
 
     private func show() {
-        guard let current = current.withLock({ $0 }) else { return }
-        let (meter, now) = (current.meter, now)
-        guard asJSON else {
-            environment.terminal?(Self.clearLine + ProgressLine.text(current.name, meter, at: now))
-            return
+        let (state, now) = (state.withLock { $0 }, now)
+        let moving = state.moving.values.sorted { $0.name < $1.name }
+        if asJSON {
+            for file in moving { progress("progress", [("file", .string(file.name))], file.meter, at: now) }
+            if let total = state.total {
+                let files = [
+                    ("ended_files", JSONValue.number(Int64(total.ended))), ("files", .number(Int64(total.files))),
+                ]
+                progress("total", files, total.meter, at: now)
+            }
+        } else if let total = state.total {
+            draw("\(total.ended)/\(total.files) files", total.meter, at: now)
+        } else if let file = moving.first {
+            draw(file.name, file.meter, at: now)
         }
-        event(
-            "progress",
-            [
-                ("file", .string(current.name)), ("done_bytes", .number(meter.done)),
-                ("size_bytes", meter.total.map { .number($0) } ?? .null),
+    }
+
+    private func draw(_ name: String, _ meter: TransferMeter, at now: Duration) {
+        // The last column stays free: some terminals break the line behind it.
+        let width = environment.terminalWidth() - 1
+        environment.terminal?(Self.clearLine + ProgressLine.text(name, meter, at: now, width: width))
+    }
+
+    private func progress(_ event: String, _ what: [(String, JSONValue)], _ meter: TransferMeter, at now: Duration) {
+        self.event(
+            event,
+            what + [
+                ("done_bytes", .number(meter.done)), ("size_bytes", meter.total.map { .number($0) } ?? .null),
                 ("bytes_per_second", meter.rate(at: now).map { .number(Int64($0)) } ?? .null),
                 ("seconds_left", meter.secondsLeft(at: now).map { .number($0) } ?? .null),
             ])

@@ -1,6 +1,7 @@
 import Basics
 import CommandLineInterface
 import DeviceClient
+import DeviceCommands
 import Proto
 import RPC
 

@@ -141,7 +141,9 @@ struct DeviceTable: Sendable {
                 }
                 cells[name] = cell
             } catch {
-                let message = (error as? RPCError)?.message ?? (error as? TagList.Problem)?.message ?? "\(error)"
+                var message = (error as? RPCError)?.message ?? (error as? TagList.Problem)?.message ?? "\(error)"
+                // The column stands before the message already.
+                if message.hasPrefix("\(name) ") { message.removeFirst(name.count + 1) }
                 problems.append(TableProblem(line: record.line, column: name, message: message))
             }
         }

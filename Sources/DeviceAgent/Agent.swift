@@ -1,0 +1,463 @@
+import Basics
+import DeviceClient
+import Dispatch
+import Foundation
+import HTTPClient
+
+/// Watches directories and uploads what appears in them.
+///
+/// The agent keeps nothing of its own that must survive: what is to do follows from the files that are there, the journals of
+/// unfinished uploads, and the record of what arrived. Waits are measured by a clock that nobody sets.
+package actor Agent {
+    /// What wakes the agent.
+    private enum Wake: Sendable {
+        case notified
+        case timer
+        case ended(String, Ending)
+    }
+
+    /// How an upload ended.
+    private enum Ending: Sendable {
+        case arrived(SourceIdentity)
+        case changed
+        case gone
+        case failed(String)
+        case stopped
+    }
+
+    /// How often the status is written while bytes move.
+    private static let statusInterval = Duration.seconds(5)
+    /// How often the free space and the time of day are looked at, where the configuration has rules for them.
+    private static let checkInterval = Duration.seconds(30)
+    private static let longestFailures = 10
+
+    private let configuration: AgentConfiguration
+    private let deviceFolder: DeviceFolder
+    private let folder: AgentFolder
+    private let delivered: DeliveredFiles
+    private let uploader: Uploader
+    private let clock: any WallClock
+    private let log: @Sendable (String) -> Void
+
+    private var pending = FileQueue()
+    private var status = AgentStatus()
+    private let progress = UploadProgress()
+    private var uploads: [String: Task<Void, Never>] = [:]
+    private var watch: DirectoryWatch?
+    private var notifications: (any DispatchSourceRead)?
+    private var rescanAt = ContinuousClock.now
+    private var checkAt = ContinuousClock.now
+    private var statusAt = ContinuousClock.now
+    private var isStatusStale = true
+
+    /// - Parameters:
+    ///   - options: of the uploader; the agent sets its rate, its parts and its record itself.
+    ///   - log: gets a line for each file, and for what goes wrong.
+    package init(
+        _ configuration: AgentConfiguration, in deviceFolder: DeviceFolder, options: Uploader.Options,
+        clock: any WallClock, log: @escaping @Sendable (String) -> Void
+    ) throws {
+        self.configuration = configuration
+        self.deviceFolder = deviceFolder
+        folder = AgentFolder(deviceFolder: deviceFolder.path)
+        delivered = try DeliveredFiles(in: deviceFolder)
+        var options = options
+        options.parallel = configuration.parts
+        options.delivered = delivered
+        let rates = configuration.rates
+        options.sendLimit = SendLimit { rates.rate(atMinute: RatePlan.currentMinute()) }
+        uploader = try Uploader(deviceFolder, options: options, clock: clock) { notice in
+            if case .waiting(let what, let reason, _) = notice { log("\(what) failed and is tried again: \(reason)") }
+        }
+        self.clock = clock
+        self.log = log
+        status.startedAt = clock.now().seconds
+    }
+
+    /// Works until the task is cancelled; then the uploads stop where they can go on later.
+    ///
+    /// - Throws: `AgentFailure` where the agent cannot work at all, e.g. since another one works here.
+    package func run() async throws {
+        let lock = try lockFolder()
+        defer { close(lock) }
+        folder.fillReserve()
+        let (wakes, waker) = AsyncStream.makeStream(of: Wake.self)
+        try startWatching(waker)
+        await giveUpVanished()
+        await withTaskCancellationHandler {
+            var timer: Task<Void, Never>?
+            for await wake in wakes {
+                await handle(wake)
+                guard !Task.isCancelled else { break }
+                await work(waker)
+                timer?.cancel()
+                timer = schedule(waker)
+            }
+            timer?.cancel()
+        } onCancel: {
+            waker.finish()
+        }
+        for upload in uploads.values { upload.cancel() }
+        for upload in uploads.values { await upload.value }
+        writeStatus()
+    }
+
+    // MARK: wakes
+
+    private func lockFolder() throws -> Int32 {
+        let lock: Int32?
+        do throws(PrivateFile.Failure) {
+            try folder.make()
+            lock = try folder.lock()
+        } catch {
+            throw AgentFailure("cannot write \(folder.path): \(error.reason)")
+        }
+        guard let lock else {
+            throw AgentFailure("another agent is running with the device's folder \(deviceFolder.path)")
+        }
+        return lock
+    }
+
+    private func startWatching(_ waker: AsyncStream<Wake>.Continuation) throws {
+        let watch: DirectoryWatch
+        do {
+            watch = try DirectoryWatch()
+        } catch {
+            throw AgentFailure("\(error)")
+        }
+        self.watch = watch
+        let source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: .global())
+        source.setEventHandler { waker.yield(.notified) }
+        source.resume()
+        notifications = source
+        waker.yield(.timer)
+    }
+
+    private func handle(_ wake: Wake) async {
+        switch wake {
+        case .timer: break
+        case .notified: await readNotifications()
+        case .ended(let path, let ending): await settle(path, ending)
+        }
+    }
+
+    /// Everything that is due now.
+    private func work(_ waker: AsyncStream<Wake>.Continuation) async {
+        let now = ContinuousClock.now
+        if rescanAt <= now {
+            rescanAt = now + configuration.rescan
+            await readDirectories()
+        }
+        lookAtSettling(now)
+        if checkAt <= now {
+            checkAt = now + Self.checkInterval
+            await freeSpace()
+        }
+        begin(waker)
+        if isStatusStale || (!uploads.isEmpty && statusAt <= now) { writeStatus() }
+    }
+
+    /// Sleeps until something is due. An agent that waits for files sleeps for minutes.
+    private func schedule(_ waker: AsyncStream<Wake>.Continuation) -> Task<Void, Never> {
+        let isFull = uploads.count >= configuration.files || isPaused
+        var due = rescanAt
+        if let next = pending.nextDue(isFull: isFull) { due = min(due, next) }
+        if needsChecks { due = min(due, checkAt) }
+        if !uploads.isEmpty { due = min(due, statusAt) }
+        // Files that are written all the time do not wake the agent more often.
+        due = max(due, .now + .milliseconds(200))
+        return Task {
+            if (try? await Task.sleep(until: due, clock: .continuous)) != nil { waker.yield(.timer) }
+        }
+    }
+
+    private var isPaused: Bool { configuration.rates.rate(atMinute: RatePlan.currentMinute()) == 0 }
+
+    private var needsChecks: Bool {
+        configuration.minimumFree > 0 || (!configuration.rates.isConstant && pending.count > 0)
+    }
+
+    // MARK: finding
+
+    private func readNotifications() async {
+        for change in watch?.changes() ?? [] {
+            switch change {
+            case .overflow: rescanAt = .now
+            case .entry(let path, isDirectory: true):
+                for (number, directory) in configuration.directories.enumerated()
+                where directory.isRecursive && path.hasPrefix(directory.path + "/") {
+                    await read(path, of: number)
+                }
+            case .entry(let path, isDirectory: false):
+                for (number, directory) in configuration.directories.enumerated() {
+                    guard let relative = directory.relativePath(of: path) else { continue }
+                    var status = stat()
+                    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+                    await found(FoundFile(path: path, relativePath: relative), status, in: number)
+                    break
+                }
+            }
+        }
+    }
+
+    private func readDirectories() async {
+        pending.forgetMore()
+        for (number, directory) in configuration.directories.enumerated() { await read(directory.path, of: number) }
+    }
+
+    /// Reads a directory of the configuration, or one below it, and watches it with everything below.
+    private func read(_ path: String, of number: Int) async {
+        let directory = configuration.directories[number]
+        var files: [(FoundFile, stat)] = []
+        do {
+            try FileTree(path, isRecursive: directory.isRecursive).forEach(entered: { try watch?.add($0) }) {
+                file, status in
+                guard let relative = directory.relativePath(of: file.path) else { return }
+                files.append((FoundFile(path: file.path, relativePath: relative), status))
+            }
+        } catch {
+            log("\(error)")
+        }
+        for (file, status) in files { await found(file, status, in: number) }
+    }
+
+    private func found(_ file: FoundFile, _ status: stat, in number: Int) async {
+        let directory = configuration.directories[number]
+        guard directory.filter.admits(file.relativePath) else { return }
+        let source = SourceIdentity(path: file.path, status)
+        guard await !delivered.contains(source) else {
+            // What a power loss left of a file that arrived, or what could not be deleted then.
+            if directory.afterUpload == .delete { delete(source) }
+            return
+        }
+        pending.found(
+            file.path, FileQueue.Observation(status), in: number, relativePath: file.relativePath,
+            settling: directory.settling, at: .now)
+        isStatusStale = true
+    }
+
+    private func lookAtSettling(_ now: ContinuousClock.Instant) {
+        for path in pending.dueToSettle(at: now) {
+            guard let number = pending.files[path]?.directory else { continue }
+            var status = stat()
+            let isThere = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            pending.looked(
+                at: path, isThere ? FileQueue.Observation(status) : nil,
+                isBeingWritten: isThere && SourceIdentity.isBeingWritten(path) == true,
+                settling: configuration.directories[number].settling, at: now)
+            isStatusStale = true
+        }
+    }
+
+    /// Ends the uploads of files that were removed before they arrived.
+    private func giveUpVanished() async {
+        guard let paths = try? uploader.unfinished() else { return }
+        for path in paths {
+            var status = stat()
+            guard lstat(path, &status) != 0, errno == ENOENT,
+                configuration.directories.contains(where: { $0.relativePath(of: path) != nil })
+            else { continue }
+            log("\(path) was removed before it was uploaded")
+            do {
+                try await uploader.giveUp(path)
+            } catch {
+                log("cannot abort the upload of \(path): \(error)")
+            }
+        }
+    }
+
+    // MARK: uploading
+
+    private func begin(_ waker: AsyncStream<Wake>.Continuation) {
+        if isPaused != status.isPaused {
+            status.isPaused = isPaused
+            isStatusStale = true
+            // What is under way stops after a moment, and goes on when sending is allowed again.
+            if isPaused { for upload in uploads.values { upload.cancel() } }
+        }
+        guard !isPaused else { return }
+        while uploads.count < configuration.files {
+            let next = pending.next(at: .now) { configuration.directories[$0].priority }
+            guard let path = next, let file = pending.files[path] else { return }
+            isStatusStale = true
+            let directory = configuration.directories[file.directory]
+            let tags = directory.tags.tags(of: file.relativePath, size: file.seen.size, modified: file.seen.modified)
+            progress.begin(path, size: file.seen.size)
+            uploads[path] = Task { [uploader, progress, log] in
+                waker.yield(.ended(path, await Self.upload(path, tags, uploader, progress, log)))
+            }
+        }
+    }
+
+    private static func upload(
+        _ path: String, _ tags: [String: String], _ uploader: Uploader, _ progress: UploadProgress,
+        _ log: @Sendable (String) -> Void
+    ) async -> Ending {
+        do {
+            let outcome = try await uploader.upload(path, tags: tags, .resuming, notice: { progress.note($0, path) })
+            log("uploaded \(path): \(outcome.source.size) bytes, file \(outcome.fileID)")
+            return .arrived(outcome.source)
+        } catch is CancellationError {
+            return .stopped
+        } catch is SourceChange {
+            return .changed
+        } catch let failure as FileReader.Failure where failure.isMissing {
+            return .gone
+        } catch {
+            return Task.isCancelled ? .stopped : .failed(AgentFailure.text(error))
+        }
+    }
+
+    private func settle(_ path: String, _ ending: Ending) async {
+        uploads[path] = nil
+        isStatusStale = true
+        let size = progress.end(path)
+        guard let file = pending.files[path] else { return }
+        let directory = configuration.directories[file.directory]
+        switch ending {
+        case .arrived(let source):
+            pending.remove(path)
+            status.uploadedFiles += 1
+            status.uploadedBytes += size
+            if directory.afterUpload == .delete { delete(source) }
+            folder.fillReserve()
+            // A file that was written to after its last part was read is another file.
+            var now = stat()
+            if lstat(path, &now) == 0 {
+                await found(FoundFile(path: path, relativePath: file.relativePath), now, in: file.directory)
+            }
+        case .changed: pending.changed(path, at: .now + directory.settling)
+        case .stopped: pending.stopped(path)
+        case .gone:
+            pending.remove(path)
+            log("\(path) was removed before it was uploaded")
+            try? await uploader.giveUp(path)
+        case .failed(let message):
+            status.failedAttempts += 1
+            pending.failed(path, message, at: .now)
+            log("\(path): \(message)")
+            folder.releaseReserve()
+        }
+        if pending.hasMore, pending.count < FileQueue.most / 2 { rescanAt = .now }
+    }
+
+    // MARK: space
+
+    private func delete(_ source: SourceIdentity) {
+        do {
+            try source.deleteFile()
+            status.deletedFiles += 1
+            isStatusStale = true
+        } catch {
+            log(error.message)
+        }
+    }
+
+    /// Deletes files that arrived, the oldest first, until the minimum is free.
+    private func freeSpace() async {
+        guard configuration.minimumFree > 0 else { return }
+        for (number, directory) in configuration.directories.enumerated()
+        where directory.afterUpload == .deleteWhenFull && isFull(directory) {
+            var files: [SourceIdentity] = []
+            try? FileTree(directory.path, isRecursive: directory.isRecursive).forEach { file, status in
+                guard configuration.directories[number].filter.admits(file.relativePath) else { return }
+                files.append(SourceIdentity(path: file.path, status))
+            }
+            for file in files.sorted(by: { $0.modified < $1.modified }) {
+                guard isFull(directory) else { break }
+                if await delivered.contains(file) {
+                    log(
+                        "deleting \(file.path), which was uploaded: less than \(configuration.minimumFree) bytes are free"
+                    )
+                    delete(file)
+                }
+            }
+        }
+    }
+
+    private func isFull(_ directory: AgentConfiguration.Directory) -> Bool {
+        DiskSpace.available(at: directory.path).map { $0 < configuration.minimumFree } ?? false
+    }
+
+    // MARK: status
+
+    private func writeStatus() {
+        isStatusStale = false
+        statusAt = .now + Self.statusInterval
+        status.updatedAt = clock.now().seconds
+        status.pendingFiles = pending.count
+        status.pendingBytes = pending.bytes
+        status.uploading = progress.current
+        status.failures = pending.files.filter { !$0.value.message.isEmpty }.sorted { $0.key < $1.key }
+            .prefix(Self.longestFailures).map {
+                AgentStatus.Failure(file: $0.key, message: $0.value.message, attempts: $0.value.failures)
+            }
+        folder.write(status)
+        if let file = configuration.metricsFile { AgentFolder.replace(file, Array(status.metrics.utf8), mode: 0o644) }
+    }
+}
+
+/// Why an agent cannot work: a sentence without a full stop.
+package struct AgentFailure: Error, Sendable, Hashable {
+    package let message: String
+
+    init(_ message: String) { self.message = message }
+
+    /// What went wrong with an upload, for people.
+    static func text(_ error: any Error) -> String {
+        switch error {
+        case let failure as DeviceFolder.Failure: failure.message
+        case let failure as SourceFailure: failure.message
+        case let failure as FileReader.Failure: "cannot read \(failure.path): \(failure.reason)"
+        case let failure as CallFailure:
+            "\(failure.method.name) at \(failure.server) failed: \(failure.status.message) (\(failure.detail?.rawValue ?? failure.status.code.name))"
+        case TransferFailure.connection(let reason): "the object store is not available: \(reason)"
+        default: "\(error)"
+        }
+    }
+}
+
+/// How far the uploads are; written by them, read for the status.
+private final class UploadProgress: Sendable {
+    private let files = Lock<[String: AgentStatus.Uploading]>([:])
+
+    var current: [AgentStatus.Uploading] { files.withLock { $0.values.sorted { $0.file < $1.file } } }
+
+    func begin(_ path: String, size: Int64) {
+        files.withLock { $0[path] = AgentStatus.Uploading(file: path, doneBytes: 0, sizeBytes: size) }
+    }
+
+    func note(_ notice: UploadNotice, _ path: String) {
+        files.withLock {
+            switch notice {
+            case .began(let state, let acknowledged):
+                $0[path]?.sizeBytes = state.source.size
+                $0[path]?.doneBytes = acknowledged
+            case .standing(let acknowledged, _): $0[path]?.doneBytes = acknowledged
+            case .moved(let bytes): $0[path]?.doneBytes += bytes
+            case .restarted: $0[path]?.doneBytes = 0
+            case .acknowledged, .waiting: break
+            }
+        }
+    }
+
+    /// - Returns: the file's size.
+    func end(_ path: String) -> Int64 { files.withLock { $0.removeValue(forKey: path)?.sizeBytes ?? 0 } }
+}
+
+extension AgentConfiguration.Directory {
+    /// The part of `path` below the directory; `nil` where the file is not in it.
+    func relativePath(of path: String) -> String? {
+        let prefix = self.path == "/" ? "/" : self.path + "/"
+        guard path.hasPrefix(prefix) else { return nil }
+        let relative = String(path.dropFirst(prefix.count))
+        return isRecursive || !relative.contains("/") ? relative : nil
+    }
+}
+
+extension FileQueue.Observation {
+    fileprivate init(_ status: stat) {
+        let source = SourceIdentity(path: "", status)
+        self.init(size: source.size, modified: source.modified, inode: source.inode)
+    }
+}

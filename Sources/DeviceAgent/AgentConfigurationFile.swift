@@ -1,0 +1,242 @@
+import Basics
+import DeviceClient
+import Foundation
+
+/// The agent's configuration file: one JSON object.
+package struct AgentConfigurationFile {
+    /// Everything that is wrong with the file, a sentence without a full stop each.
+    package struct Faults: Error, Sendable, Hashable {
+        package let messages: [String]
+    }
+
+    private static let longestWait: Int64 = 86_400
+
+    private var faults: [String] = []
+
+    /// - Throws: `Faults`.
+    package static func read(_ path: String) throws(Faults) -> AgentConfiguration {
+        let bytes: [UInt8]?
+        do throws(PrivateFile.Failure) {
+            bytes = try PrivateFile.read(path)
+        } catch {
+            throw Faults(messages: ["cannot read \(error.reason)"])
+        }
+        guard let bytes else { throw Faults(messages: ["\(path) does not exist"]) }
+        return try parse(bytes)
+    }
+
+    package static func parse(_ bytes: [UInt8]) throws(Faults) -> AgentConfiguration {
+        let value: JSONAnyValue
+        do {
+            value = try JSONDecoder().decode(JSONAnyValue.self, from: Data(bytes))
+        } catch let DecodingError.dataCorrupted(context) {
+            let reason = (context.underlyingError as? NSError)?.userInfo["NSDebugDescription"] as? String
+            throw Faults(messages: ["the file is not valid JSON: \(reason ?? context.debugDescription)"])
+        } catch {
+            throw Faults(messages: ["the file is not valid JSON"])
+        }
+        guard case .object(let members) = value else {
+            throw Faults(messages: ["the file must be one object: { … }"])
+        }
+        var file = AgentConfigurationFile()
+        let configuration = file.configuration(members)
+        guard file.faults.isEmpty else { throw Faults(messages: file.faults) }
+        return configuration
+    }
+
+    // MARK: sections
+
+    private mutating func configuration(_ members: [String: JSONAnyValue]) -> AgentConfiguration {
+        var reader = Section(members, at: "")
+        var result = AgentConfiguration()
+        for (index, value) in reader.list("directories").enumerated() {
+            guard case .object(let members) = value else {
+                faults.append("directories[\(index)] must be an object: { … }")
+                continue
+            }
+            result.directories.append(directory(members, at: "directories[\(index)]"))
+        }
+        if result.directories.isEmpty { faults.append("directories must name at least one directory") }
+        result.rates.standard = reader.rate("rate")
+        for (index, value) in reader.list("rates").enumerated() {
+            guard case .object(let members) = value else {
+                faults.append("rates[\(index)] must be an object: { … }")
+                continue
+            }
+            if let window = window(members, at: "rates[\(index)]") { result.rates.windows.append(window) }
+        }
+        result.minimumFree = reader.bytes("minimum_free") ?? 0
+        result.files = Int(reader.integer("files", 1...16) ?? 2)
+        result.parts = Int(reader.integer("parts", 1...64) ?? 1)
+        result.rescan = .seconds(reader.integer("rescan_seconds", 1...Self.longestWait) ?? 600)
+        result.metricsFile = reader.text("metrics_file")
+        if result.minimumFree == 0, result.directories.contains(where: { $0.afterUpload == .deleteWhenFull }) {
+            faults.append("minimum_free is required where after_upload is delete_when_full")
+        }
+        faults += reader.finish()
+        return result
+    }
+
+    private mutating func directory(_ members: [String: JSONAnyValue], at place: String) -> AgentConfiguration.Directory
+    {
+        var reader = Section(members, at: place)
+        var result = AgentConfiguration.Directory(path: reader.text("path") ?? "")
+        if !result.path.hasPrefix("/") { faults.append("\(place).path must be an absolute path") }
+        while result.path.count > 1, result.path.hasSuffix("/") { result.path.removeLast() }
+        result.filter = FileFilter(include: patterns(&reader, "include"), exclude: patterns(&reader, "exclude"))
+        result.isRecursive = reader.flag("recursive") ?? true
+        result.priority = reader.integer("priority", -1000...1000) ?? 0
+        result.settling = .seconds(reader.integer("settle_seconds", 1...Self.longestWait) ?? 10)
+        if let word = reader.text("after_upload") {
+            if let choice = AgentConfiguration.AfterUpload(rawValue: word) {
+                result.afterUpload = choice
+            } else {
+                let words = AgentConfiguration.AfterUpload.allCases.map(\.rawValue).joined(separator: ", ")
+                faults.append("\(place).after_upload must be one of \(words), not '\(word)'")
+            }
+        }
+        for (key, value) in reader.object("tags").sorted(by: { $0.key < $1.key }) {
+            guard case .text(let text) = value, !key.isEmpty else {
+                faults.append("\(place).tags.\(key) must be a string")
+                continue
+            }
+            do throws(TextTemplate.Problem) {
+                try result.tags.set(key, TextTemplate(text))
+            } catch {
+                faults.append("\(place).tags.\(key) \(error.predicate)")
+            }
+        }
+        faults += reader.finish()
+        return result
+    }
+
+    private mutating func patterns(_ reader: inout Section, _ key: String) -> [FilePattern] {
+        reader.list(key).enumerated().compactMap { index, value in
+            if case .text(let text) = value, let pattern = FilePattern(text) { return pattern }
+            faults.append("\(reader.place(key))[\(index)] must be a pattern such as *.mcap or runs/**/*.log")
+            return nil
+        }
+    }
+
+    private mutating func window(_ members: [String: JSONAnyValue], at place: String) -> RatePlan.Window? {
+        var reader = Section(members, at: place)
+        let times = ["from", "to"].compactMap { key -> Int? in
+            let minute = reader.text(key).flatMap(RatePlan.minute)
+            if minute == nil { faults.append("\(place).\(key) must be a time of day such as 08:30") }
+            return minute
+        }
+        let isGiven = members["rate"] != nil
+        let rate = reader.rate("rate")
+        if !isGiven { faults.append("\(place).rate is missing") }
+        faults += reader.finish()
+        guard times.count == 2 else { return nil }
+        return RatePlan.Window(start: times[0], end: times[1], rate: rate)
+    }
+}
+
+/// The members of one object, asked for one by one; those that nobody asks for are faults.
+private struct Section {
+    private let members: [String: JSONAnyValue]
+    private let prefix: String
+    private var known: Set<String> = []
+    private var faults: [String] = []
+
+    init(_ members: [String: JSONAnyValue], at place: String) {
+        self.members = members
+        prefix = place.isEmpty ? "" : "\(place)."
+    }
+
+    func place(_ key: String) -> String { prefix + key }
+
+    private mutating func value<Value>(_ key: String, _ rule: String, _ read: (JSONAnyValue) -> Value?) -> Value? {
+        known.insert(key)
+        guard let given = members[key] else { return nil }
+        if let value = read(given) { return value }
+        faults.append("\(place(key)) \(rule)")
+        return nil
+    }
+
+    mutating func text(_ key: String) -> String? {
+        value(key, "must be a string that is not empty") {
+            if case .text(let text) = $0, !text.isEmpty { text } else { nil }
+        }
+    }
+
+    mutating func flag(_ key: String) -> Bool? {
+        value(key, "must be true or false") { if case .flag(let flag) = $0 { flag } else { nil } }
+    }
+
+    mutating func list(_ key: String) -> [JSONAnyValue] {
+        value(key, "must be a list: [ … ]") { if case .list(let list) = $0 { list } else { nil } } ?? []
+    }
+
+    mutating func object(_ key: String) -> [String: JSONAnyValue] {
+        value(key, "must be an object: { … }") { if case .object(let members) = $0 { members } else { nil } } ?? [:]
+    }
+
+    mutating func integer(_ key: String, _ range: ClosedRange<Int64>) -> Int64? {
+        value(key, "must be a whole number, \(range.lowerBound) to \(range.upperBound)") { given in
+            if case .integer(let number) = given, range.contains(number) { number } else { nil }
+        }
+    }
+
+    /// A number, or a text with a unit.
+    mutating func bytes(_ key: String) -> Int64? {
+        value(key, "must be a number of bytes such as 1048576 or \"5GiB\"") { $0.bytes }
+    }
+
+    /// Bytes a second; `"unlimited"` is no limit.
+    mutating func rate(_ key: String) -> Int64? {
+        let rule = "must be a number of bytes a second such as \"500KB\", 0 for none, or \"unlimited\""
+        let value: Int64? = value(key, rule) { given in
+            if case .text("unlimited") = given { -1 } else { given.bytes }
+        }
+        return value == -1 ? nil : value
+    }
+
+    func finish() -> [String] {
+        faults
+            + members.keys.filter { !known.contains($0) }.sorted().map { key in
+                "unknown key \(place(key))\(Suggestion.text(for: key, among: known.sorted()))"
+            }
+    }
+}
+
+/// Any JSON.
+private enum JSONAnyValue: Decodable {
+    case null
+    case flag(Bool)
+    case integer(Int64)
+    case number(Double)
+    case text(String)
+    case list([JSONAnyValue])
+    case object([String: JSONAnyValue])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let flag = try? container.decode(Bool.self) {
+            self = .flag(flag)
+        } else if let integer = try? container.decode(Int64.self) {
+            self = .integer(integer)
+        } else if let number = try? container.decode(Double.self) {
+            self = .number(number)
+        } else if let text = try? container.decode(String.self) {
+            self = .text(text)
+        } else if let list = try? container.decode([JSONAnyValue].self) {
+            self = .list(list)
+        } else {
+            self = .object(try container.decode([String: JSONAnyValue].self))
+        }
+    }
+
+    /// A number of bytes, as a number or as a text with a unit.
+    var bytes: Int64? {
+        switch self {
+        case .integer(let number) where number >= 0 && number < .max: number
+        case .text(let text): ByteQuantity.bytes(text)
+        default: nil
+        }
+    }
+}

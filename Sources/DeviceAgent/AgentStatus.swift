@@ -1,0 +1,147 @@
+import Basics
+import Foundation
+
+/// What an agent is doing: the content of `agent/status.json` in the device's folder.
+package struct AgentStatus: Codable, Sendable, Hashable {
+    package struct Uploading: Codable, Sendable, Hashable {
+        package var file: String
+        package var doneBytes: Int64
+        package var sizeBytes: Int64
+
+        enum CodingKeys: String, CodingKey {
+            case file
+            case doneBytes = "done_bytes"
+            case sizeBytes = "size_bytes"
+        }
+    }
+
+    package struct Failure: Codable, Sendable, Hashable {
+        package var file: String
+        package var message: String
+        package var attempts: Int
+    }
+
+    package var version = ProgramVersion.current
+    /// Seconds since 1970.
+    package var startedAt: Int64 = 0
+    package var updatedAt: Int64 = 0
+    /// Files that were found and did not arrive yet, those included that are being uploaded.
+    package var pendingFiles = 0
+    package var pendingBytes: Int64 = 0
+    package var uploading: [Uploading] = []
+    /// Since the agent started.
+    package var uploadedFiles = 0
+    package var uploadedBytes: Int64 = 0
+    package var deletedFiles = 0
+    package var failedAttempts = 0
+    /// The last failures of files that are still pending, at most 10.
+    package var failures: [Failure] = []
+    /// Whether nothing is sent at this time of day.
+    package var isPaused = false
+
+    package init() {}
+
+    enum CodingKeys: String, CodingKey {
+        case version, uploading, failures
+        case startedAt = "started_at_unix"
+        case updatedAt = "updated_at_unix"
+        case pendingFiles = "pending_files"
+        case pendingBytes = "pending_bytes"
+        case uploadedFiles = "uploaded_files"
+        case uploadedBytes = "uploaded_bytes"
+        case deletedFiles = "deleted_files"
+        case failedAttempts = "failed_attempts"
+        case isPaused = "is_paused"
+    }
+
+    /// The status as metrics, in the text format of Prometheus.
+    package var metrics: String {
+        let samples: [(name: String, kind: String, help: String, value: Int64)] = [
+            ("started_timestamp_seconds", "gauge", "When the agent started.", startedAt),
+            ("updated_timestamp_seconds", "gauge", "When the agent wrote these metrics.", updatedAt),
+            ("pending_files", "gauge", "Files that were found and did not arrive yet.", Int64(pendingFiles)),
+            ("pending_bytes", "gauge", "Bytes of these files.", pendingBytes),
+            ("uploading_files", "gauge", "Files that are being uploaded.", Int64(uploading.count)),
+            ("uploaded_files_total", "counter", "Files that arrived since the agent started.", Int64(uploadedFiles)),
+            ("uploaded_bytes_total", "counter", "Bytes of these files.", uploadedBytes),
+            ("deleted_files_total", "counter", "Files that the agent deleted after they arrived.", Int64(deletedFiles)),
+            ("failed_attempts_total", "counter", "Uploads that failed and are tried again.", Int64(failedAttempts)),
+        ]
+        return samples.map { sample in
+            let name = "data_gateway_agent_\(sample.name)"
+            return "# HELP \(name) \(sample.help)\n# TYPE \(name) \(sample.kind)\n\(name) \(sample.value)\n"
+        }.joined()
+    }
+}
+
+/// The files beside an agent's work: its lock, its status, and a reserve of space. Their folder is `agent` in the device's folder.
+package struct AgentFolder: Sendable {
+    /// So much is set aside, so that a full disk has room for the journals of the uploads that empty it.
+    private static let reserve: Int64 = 1 << 20
+
+    package let path: String
+
+    package init(deviceFolder: String) { path = deviceFolder + "/agent" }
+
+    package var statusPath: String { path + "/status.json" }
+    private var lockPath: String { path + "/lock" }
+    private var reservePath: String { path + "/reserve" }
+
+    package func make() throws(PrivateFile.Failure) { try PrivateFile.makeFolder(path) }
+
+    /// The lock of the one agent that works here, held until the process ends; `nil` where another has it.
+    package func lock() throws(PrivateFile.Failure) -> Int32? {
+        let file = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .last() }
+        if flock(file, LOCK_EX | LOCK_NB) == 0 { return file }
+        let failure = PrivateFile.Failure.last()
+        close(file)
+        if failure.code == EWOULDBLOCK { return nil }
+        throw failure
+    }
+
+    /// Whether an agent works here.
+    package func isRunning() -> Bool {
+        let file = open(lockPath, O_RDWR | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        return flock(file, LOCK_EX | LOCK_NB) != 0
+    }
+
+    package func status() throws(PrivateFile.Failure) -> AgentStatus? {
+        try PrivateFile.read(statusPath).flatMap { try? JSONDecoder().decode(AgentStatus.self, from: Data($0)) }
+    }
+
+    func write(_ status: AgentStatus) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if let bytes = try? encoder.encode(status) { Self.replace(statusPath, [UInt8](bytes) + [0x0A], mode: 0o600) }
+    }
+
+    /// Puts a file in the place of another, without waiting for the disk: what it tells is out of date in a moment.
+    static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t) {
+        let fresh = "\(path).new"
+        let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard file >= 0 else { return }
+        let isWhole = Foundation.write(file, bytes, bytes.count) == bytes.count
+        close(file)
+        if !isWhole || rename(fresh, path) != 0 { unlink(fresh) }
+    }
+
+    /// Sets the reserve aside, where the disk has room for more than that.
+    func fillReserve() {
+        var status = stat()
+        guard stat(reservePath, &status) != 0 || status.st_size < Self.reserve,
+            (DiskSpace.available(at: path) ?? 0) > 16 * Self.reserve
+        else { return }
+        let file = open(reservePath, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        if posix_fallocate(file, 0, off_t(Self.reserve)) != 0 { unlink(reservePath) }
+        close(file)
+    }
+
+    /// Gives the reserve up, where the disk is full.
+    func releaseReserve() {
+        if (DiskSpace.available(at: path) ?? .max) < Self.reserve { unlink(reservePath) }
+    }
+}

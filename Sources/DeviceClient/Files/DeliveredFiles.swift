@@ -1,0 +1,218 @@
+import Basics
+import Crypto
+import Foundation
+
+/// The record of the files that the gateway confirmed: `delivered.jsonl` in the device's folder, one line of JSON for each.
+///
+/// A line is on the disk before the upload's journal is removed, so that no file is uploaded twice after a power loss. The
+/// newest lines count, and those of files that are still in their place; others are dropped when the record is opened.
+package actor DeliveredFiles {
+    /// One file that arrived.
+    package struct Line: Codable, Sendable, Hashable {
+        package let path: String
+        /// Bytes.
+        package let size: Int64
+        /// Nanoseconds since 1970, of the last write.
+        package let modified: Int64
+        /// CRC-64/XZ of the bytes, decimal; `nil` = not known.
+        package let crc64: String?
+        package let fileID: String
+        /// Seconds since 1970, when the gateway confirmed it.
+        package let at: Int64
+
+        enum CodingKeys: String, CodingKey {
+            case path, size, modified, crc64, at
+            case fileID = "file_id"
+        }
+    }
+
+    private struct Content: Hashable {
+        let crc64: UInt64
+        let size: Int64
+    }
+
+    /// Lines that are kept whether or not their files are there.
+    private static let newestKept = 100_000
+
+    private let path: String
+    private var descriptor: Int32
+    private var identities: Set<UInt64> = []
+    private var contents: Set<Content> = []
+    private var sizes: Set<Int64> = []
+
+    /// Opens the record, and creates it if it is missing.
+    package init(in folder: DeviceFolder) throws(DeviceFolder.Failure) {
+        let path = folder.deliveredPath
+        self.path = path
+        try Self.compact(path)
+        let file = try Self.locked(path)
+        descriptor = file
+        defer { flock(file, LOCK_UN) }
+        do throws(DeviceFolder.Failure) {
+            var identities: Set<UInt64> = []
+            var contents: Set<Content> = []
+            try Self.forEachLine(file, path) { line, _ in
+                identities.insert(Self.identity(line.path, line.size, line.modified))
+                if let crc64 = line.crc64.flatMap({ UInt64($0) }) {
+                    contents.insert(Content(crc64: crc64, size: line.size))
+                }
+            }
+            self.identities = identities
+            self.contents = contents
+            sizes = Set(contents.map(\.size))
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
+    /// The file at `path`, opened and locked; it is the one that other processes find there.
+    private static func locked(_ path: String) throws(DeviceFolder.Failure) -> Int32 {
+        while true {
+            let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            guard file >= 0 else { throw .last("open", path) }
+            guard flock(file, LOCK_EX) == 0 else {
+                let failure = DeviceFolder.Failure.last("lock", path)
+                close(file)
+                throw failure
+            }
+            if isAt(path, file) { return file }
+            close(file)
+        }
+    }
+
+    /// Whether nobody put another file in the place of the one that is open.
+    private static func isAt(_ path: String, _ file: Int32) -> Bool {
+        var (named, opened) = (stat(), stat())
+        return lstat(path, &named) == 0 && fstat(file, &opened) == 0 && named.st_ino == opened.st_ino
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Number of files that the record knows.
+    package var count: Int { identities.count }
+
+    /// Whether the file arrived in this state, under this path.
+    package func contains(_ source: SourceIdentity) -> Bool {
+        identities.contains(Self.identity(source.path, source.size, source.modified))
+    }
+
+    /// Whether a file with these bytes arrived, under any path.
+    package func contains(size: Int64, crc64: UInt64) -> Bool { contents.contains(Content(crc64: crc64, size: size)) }
+
+    /// Whether any file of this size arrived: others need not be read to be compared.
+    package func mayContain(size: Int64) -> Bool { sizes.contains(size) }
+
+    /// Returns when the line is on the disk.
+    package func add(_ source: SourceIdentity, crc64: UInt64?, fileID: String, at time: UnixTime) throws(DeviceFolder
+        .Failure)
+    {
+        let line = Line(
+            path: source.path, size: source.size, modified: source.modified, crc64: crc64.map { String($0) },
+            fileID: fileID, at: time.seconds)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let encoded = try? encoder.encode(line) else { throw DeviceFolder.Failure("\(path) cannot be written") }
+        try append([UInt8](encoded) + [0x0A])
+        identities.insert(Self.identity(source.path, source.size, source.modified))
+        if let crc64 {
+            contents.insert(Content(crc64: crc64, size: source.size))
+            sizes.insert(source.size)
+        }
+    }
+
+    private func append(_ line: [UInt8]) throws(DeviceFolder.Failure) {
+        close(descriptor)
+        descriptor = -1
+        descriptor = try Self.locked(path)
+        defer { flock(descriptor, LOCK_UN) }
+        let end = lseek(descriptor, 0, SEEK_END)
+        guard end >= 0 else { throw .last("write", path) }
+        // What a crash left of a line stays a line of its own, which nobody can read.
+        var last: UInt8 = 0x0A
+        guard end == 0 || pread(descriptor, &last, 1, end - 1) == 1 else { throw .last("read", path) }
+        let bytes = last == 0x0A ? line : [0x0A] + line
+        let written = pwrite(descriptor, bytes, bytes.count, end)
+        guard written == bytes.count, fdatasync(descriptor) == 0 else {
+            let failure = DeviceFolder.Failure.last("write", path)
+            // A full disk takes the beginning of a line alone.
+            if written > 0 { ftruncate(descriptor, end) }
+            throw failure
+        }
+        if end == 0 {
+            do throws(PrivateFile.Failure) {
+                try PrivateFile.synchronizeFolder(Path.folder(of: path))
+            } catch {
+                throw DeviceFolder.Failure("cannot write \(path): \(error.reason)")
+            }
+        }
+    }
+
+    /// Calls `body` with each line of the record, the oldest first.
+    package static func forEach(in folder: DeviceFolder, _ body: (Line) -> Void) throws(DeviceFolder.Failure) {
+        let file = open(folder.deliveredPath, O_RDONLY | O_CLOEXEC)
+        if file < 0, errno == ENOENT { return }
+        guard file >= 0 else { throw .last("open", folder.deliveredPath) }
+        defer { close(file) }
+        try forEachLine(file, folder.deliveredPath) { line, _ in body(line) }
+    }
+
+    // MARK: lines
+
+    /// What follows the last line break is left out.
+    private static func forEachLine(
+        _ descriptor: Int32, _ path: String, _ body: (Line, ArraySlice<UInt8>) -> Void
+    ) throws(DeviceFolder.Failure) {
+        var rest: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 256 * 1024)
+        var place: off_t = 0
+        let decoder = JSONDecoder()
+        while true {
+            let count = pread(descriptor, &block, block.count, place)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .last("read", path) }
+            if count == 0 { break }
+            place += off_t(count)
+            rest += block[..<count]
+            var start = rest.startIndex
+            while let end = rest[start...].firstIndex(of: 0x0A) {
+                // A line that a power loss left without its bytes tells nothing: its file is uploaded again.
+                let text = rest[start..<end]
+                if let line = try? decoder.decode(Line.self, from: Data(text)) { body(line, text) }
+                start = end + 1
+            }
+            rest.removeSubrange(..<start)
+        }
+    }
+
+    /// Drops the oldest lines of files that are gone, where there are more than twice as many lines as are kept.
+    private static func compact(_ path: String) throws(DeviceFolder.Failure) {
+        let file = open(path, O_RDWR | O_CLOEXEC)
+        if file < 0, errno == ENOENT { return }
+        guard file >= 0 else { throw .last("open", path) }
+        defer { close(file) }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return }
+        var count = 0
+        try forEachLine(file, path) { _, _ in count += 1 }
+        guard count > 2 * newestKept else { return }
+        var kept: [UInt8] = []
+        var number = 0
+        try forEachLine(file, path) { line, text in
+            number += 1
+            var status = stat()
+            if number > count - newestKept || lstat(line.path, &status) == 0 { kept += text + [0x0A] }
+        }
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.write(kept, to: path)
+        } catch {
+            throw DeviceFolder.Failure("cannot write \(path): \(error.reason)")
+        }
+    }
+
+    /// The first 64 bits of a digest: two of 100,000 files are the same by chance once in 10^9 devices.
+    private static func identity(_ path: String, _ size: Int64, _ modified: Int64) -> UInt64 {
+        Digest.sha256(Array("\(path)\u{0}\(size)\u{0}\(modified)".utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

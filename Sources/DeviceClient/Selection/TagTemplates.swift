@@ -1,0 +1,73 @@
+import Basics
+import Foundation
+
+/// Tags whose values are made of each file's path, time and size.
+package struct TagTemplates: Sendable, Hashable {
+    /// The placeholders, for help and messages.
+    package static let placeholders =
+        "{name}, {stem}, {ext}, {path}, {dir}, {dir1}, {dir2}, {dir-1}, {date}, {time}, {size}"
+
+    private var templates: [String: TextTemplate] = [:]
+
+    package init() {}
+
+    /// The tags that are the same for every file are templates without placeholders.
+    ///
+    /// - Throws: for a placeholder that is unknown, or a text that is no template.
+    package mutating func set(_ key: String, _ template: TextTemplate) throws(TextTemplate.Problem) {
+        for name in template.placeholders where !Self.isKnown(name) {
+            throw TextTemplate.Problem(
+                predicate: "has the unknown placeholder {\(name)}: known are \(Self.placeholders)")
+        }
+        templates[key] = template
+    }
+
+    package var isEmpty: Bool { templates.isEmpty }
+
+    package var keys: [String] { templates.keys.sorted() }
+
+    /// A tag is left out where the file has no value for one of its placeholders, e.g. no directory.
+    ///
+    /// - Parameters:
+    ///   - path: below the directory that was searched.
+    ///   - modified: nanoseconds since 1970.
+    package func tags(of path: String, size: Int64, modified: Int64) -> [String: String] {
+        let parts = path.split(separator: "/").map(String.init)
+        return templates.compactMapValues { template in
+            template.text { name in Self.value(name, parts, size: size, modified: modified) }
+        }.filter { !$0.value.isEmpty }
+    }
+
+    private static let plain: Set = ["name", "stem", "ext", "path", "dir", "date", "time", "size"]
+
+    private static func isKnown(_ name: String) -> Bool { plain.contains(name) || directory(name) != nil }
+
+    /// The number in `dir2` or `dir-1`, never 0.
+    private static func directory(_ name: String) -> Int? {
+        guard name.hasPrefix("dir"), let number = Int8(name.dropFirst(3)), number != 0, !name.contains("+") else {
+            return nil
+        }
+        return Int(number)
+    }
+
+    private static func value(_ name: String, _ parts: [String], size: Int64, modified: Int64) -> String? {
+        guard let file = parts.last else { return nil }
+        let directories = parts.dropLast()
+        let dot = file.lastIndex(of: ".").flatMap { $0 == file.startIndex ? nil : $0 }
+        let time = UnixTime(seconds: UnixTime(microseconds: modified / 1000).seconds)
+        switch name {
+        case "name": return file
+        case "stem": return dot.map { String(file[..<$0]) } ?? file
+        case "ext": return dot.map { String(file[file.index(after: $0)...]) }
+        case "path": return parts.joined(separator: "/")
+        case "dir": return directories.isEmpty ? nil : directories.joined(separator: "/")
+        case "date": return CivilTime(time).date()
+        case "time": return RFC3339.text(time)
+        case "size": return "\(size)"
+        default:
+            guard let number = directory(name) else { return nil }
+            let index = number > 0 ? number - 1 : directories.count + number
+            return directories.indices.contains(index) ? directories[index] : nil
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Basics
+import CommandLineInterface
+import DeviceAgent
+import DeviceClient
+import Foundation
+import HTTPClient
+
+/// `data-gateway agent check`
+struct AgentCheck: Command {
+    static let name = "check"
+    static let summary = "Check the agent's configuration, its directories and the device's key"
+    static let discussion = [
+        "Prints every fault that it finds. Exits with 2 if the configuration is wrong, with 1 for other faults."
+    ]
+    static let examples = ["agent check --config /etc/data-gateway/agent.json --offline"]
+
+    static var parameters: [Parameter<Self>] {
+        AgentOptions.parameters(json: "Print one JSON object").map { $0.at(\.options) } + [
+            .flag("--offline", \.isOffline, "Leave out the call that shows whether the device's key works")
+        ]
+    }
+
+    var options = AgentOptions()
+    var isOffline = false
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.report(asJSON: options.device.json) {
+            let configuration = try options.configuration(environment)
+            var faults: [String] = []
+            for directory in configuration.directories {
+                if let fault = Self.fault(of: directory) { faults.append(fault) }
+            }
+            do {
+                try await checkKey(environment)
+            } catch {
+                faults.append(ClientFailure(error, file: "key", hint: "try again later").message)
+            }
+            for fault in faults.dropLast() { environment.errorOutput("data-gateway: \(TextLayout.printable(fault))") }
+            if let last = faults.last { throw ClientFailure(last) }
+            return Reply(
+                json: .object([
+                    JSONValue.Member(name: "directories", value: .number(Int64(configuration.directories.count)))
+                ]),
+                text: "in order: \(TextLayout.count(configuration.directories.count, "directory", "directories"))")
+        }
+    }
+
+    private func checkKey(_ environment: CommandEnvironment) async throws {
+        let folder = try options.device.deviceFolder(environment)
+        _ = try folder.initializedConfiguration()
+        guard !isOffline else { return }
+        var transfer = Uploader.Options()
+        transfer.authorities = environment.authorities
+        transfer.retries = RetryPolicy(patience: .zero)
+        try await Uploader(folder, options: transfer, clock: environment.clock) { _ in }.checkKey()
+    }
+
+    private static func fault(of directory: AgentConfiguration.Directory) -> String? {
+        var status = stat()
+        guard stat(directory.path, &status) == 0 else {
+            return "\(directory.path): \(String(cString: strerror(errno)))"
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return "\(directory.path) is not a directory" }
+        guard access(directory.path, R_OK | X_OK) == 0 else { return "\(directory.path) cannot be read by this user" }
+        guard directory.afterUpload == .keep || access(directory.path, W_OK) == 0 else {
+            return "\(directory.path): this user cannot delete files in it, which after_upload requires"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,90 @@
+import Basics
+import CommandLineInterface
+import DeviceAgent
+import DeviceClient
+
+/// `data-gateway agent status`
+struct AgentShow: Command {
+    static let name = "status"
+    static let summary = "Show what the agent on this machine is doing"
+    static let discussion = ["Exits with 1 if no agent is running."]
+    static let examples = ["agent status"]
+
+    static var parameters: [Parameter<Self>] {
+        DeviceOptions.parameters(json: "Print one JSON object").map { $0.at(\.device) }
+    }
+
+    var device = DeviceOptions()
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.attempt {
+            let folder = AgentFolder(deviceFolder: try device.deviceFolder(environment).path)
+            let isRunning = folder.isRunning()
+            let status: AgentStatus?
+            do throws(PrivateFile.Failure) {
+                status = try folder.status()
+            } catch {
+                throw ClientFailure("cannot read \(error.reason)")
+            }
+            guard let status else {
+                throw ClientFailure(isRunning ? "the agent has not written its status yet" : "no agent has run here")
+            }
+            let reply = AgentReply(status: status, isRunning: isRunning)
+            try environment.output(device.json ? reply.json.text : reply.text)
+            if !isRunning { throw ClientFailure("the agent is not running") }
+        }
+    }
+}
+
+/// An agent's status with whether it is running.
+private struct AgentReply: Resource {
+    static let columns = ["is_running", "pending_files"]
+
+    let status: AgentStatus
+    let isRunning: Bool
+
+    var fields: [ResourceField] {
+        [
+            ResourceField(name: "is_running", json: .bool(isRunning), text: isRunning ? "yes" : "no"),
+            ResourceField(name: "is_paused", json: .bool(status.isPaused), text: status.isPaused ? "yes" : "no"),
+            .text("version", status.version),
+            .unixTime("started_at_unix", status.startedAt), .unixTime("updated_at_unix", status.updatedAt),
+            .number("pending_files", Int64(status.pendingFiles), shownAs: "\(status.pendingFiles)"),
+            .size("pending_bytes", status.pendingBytes),
+            .number("uploaded_files", Int64(status.uploadedFiles), shownAs: "\(status.uploadedFiles)"),
+            .size("uploaded_bytes", status.uploadedBytes),
+            .number("deleted_files", Int64(status.deletedFiles), shownAs: "\(status.deletedFiles)"),
+            .number("failed_attempts", Int64(status.failedAttempts), shownAs: "\(status.failedAttempts)"),
+            ResourceField(
+                name: "uploading", json: .array(status.uploading.map(\.json)),
+                text: status.uploading.map { upload in
+                    "\(upload.file) (\(ByteCount.text(upload.doneBytes)) of \(ByteCount.text(upload.sizeBytes)))"
+                }.joined(separator: ", ")),
+            ResourceField(
+                name: "failures", json: .array(status.failures.map(\.json)),
+                text: status.failures.map { "\($0.file): \($0.message)" }.joined(separator: "; ")),
+        ]
+    }
+
+    var text: String { Reply(self).text }
+}
+
+extension AgentStatus.Uploading {
+    fileprivate var json: JSONValue {
+        .object([
+            JSONValue.Member(name: "file", value: .string(file)),
+            JSONValue.Member(name: "done_bytes", value: .number(doneBytes)),
+            JSONValue.Member(name: "size_bytes", value: .number(sizeBytes)),
+        ])
+    }
+}
+
+extension AgentStatus.Failure {
+    fileprivate var json: JSONValue {
+        .object([
+            JSONValue.Member(name: "file", value: .string(file)),
+            JSONValue.Member(name: "message", value: .string(message)),
+            JSONValue.Member(name: "attempts", value: .number(Int64(attempts))),
+        ])
+    }
+}

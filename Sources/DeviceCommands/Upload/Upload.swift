@@ -1,0 +1,167 @@
+import Basics
+import CommandLineInterface
+import DeviceClient
+import Foundation
+import HTTPClient
+import RPC
+
+/// `data-gateway upload`
+struct Upload: Command {
+    static let name = "upload"
+    static let summary = "Upload files as a device"
+    static let discussion = [
+        """
+        FILE is a file, a directory with everything below it, a pattern in quotation marks such as 'runs/*.mcap', or - \
+        for standard input, which --name names. The command sends files in parts. A journal records what the gateway \
+        acknowledged, so that --resume continues an interrupted upload. --resume without a FILE continues all unfinished \
+        uploads.
+        """,
+        """
+        With --json, each event is one JSON object on a line: begun, progress, acknowledged, waiting, restarted, skipped, \
+        completed, deleted, failed; with several files also total and summary.
+        """,
+    ]
+    static let examples = [
+        "upload drive.mcap --tag weather=rain",
+        "upload /data/runs --include '*.mcap' --tag-template run={dir1}",
+        "upload --resume",
+    ]
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .arguments("FILE", \.files, "The files, directories and patterns to upload", isRequired: false),
+            .repeated(
+                "--tag", "KEY=VALUE", \.tags,
+                "A tag in addition to the device's tags; a resumed upload keeps its tags"),
+            .option("--name", "NAME", \.inputName, "The name of what comes on standard input"),
+            .option(
+                "--parallel", "N", \.parallel, "Send this number of parts of each file at once: 1 to 64 (default: 1)"),
+            .flag(
+                "--resume", \.isResuming,
+                "Continue the unfinished uploads of the files; upload the other files from the beginning"),
+            .flag("--restart", \.isRestarting, "Abort an earlier upload of the file and start over").formerly(
+                "--afresh"),
+            .option(
+                "--retry-for", "SECONDS", \.retrySeconds,
+                "Retry for this number of seconds without progress: 0 to 604800 (default: 300)"
+            ).formerly("--patience"),
+        ] + TransferOptions.parameters.map { $0.at(\.transfer) }
+            + DeviceOptions.parameters(json: "Print each event as a line of JSON").map { $0.at(\.device) }
+    }
+
+    var files: [String] = []
+    var tags: [TagArgument] = []
+    var inputName: String?
+    var parallel: Int64 = 1
+    var isResuming = false
+    var isRestarting = false
+    var retrySeconds: Int64 = 300
+    var transfer = TransferOptions()
+    var device = DeviceOptions()
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        let reporter = TransferReporter(environment, asJSON: device.json)
+        return await Interruption.cancelling {
+            await reporter.watching { await uploadAll(environment, reporter) }
+        }
+    }
+
+    private func uploadAll(_ environment: CommandEnvironment, _ reporter: TransferReporter) async -> ExitCode {
+        do {
+            try check()
+            let tags = try tags.dictionary()
+            let folder = try device.deviceFolder(environment)
+            var options = Uploader.Options()
+            options.parallel = Int(parallel)
+            options.retries = RetryPolicy(patience: .seconds(retrySeconds))
+            options.authorities = environment.authorities
+            options.sendLimit = transfer.limit.map { SendLimit(bytesPerSecond: $0.bytes) }
+            let templates = try transfer.templates(beside: tags)
+            if transfer.isDryRun { return try await plan(folder, tags, templates, environment, reporter) }
+            _ = try folder.initializedConfiguration()
+            let delivered = try DeliveredFiles(in: folder)
+            options.delivered = delivered
+            let uploader = try Uploader(folder, options: options, clock: environment.clock) {
+                reporter.report($0, of: "")
+            }
+            let batch = UploadBatch(
+                uploader: uploader, beginning: isRestarting ? .restarting : isResuming ? .resuming : .new, tags: tags,
+                templates: templates, options: transfer,
+                output: UploadBatch.Output(reporter: reporter, environment: environment))
+            if files == ["-"] { return try await uploadInput(folder, batch) }
+            let selected =
+                files.isEmpty
+                ? UploadSelection(exactly: try uploader.unfinished()).files
+                : try UploadSelection(files, transfer.filter).files
+            if selected.isEmpty {
+                reporter.line(files.isEmpty ? "there are no unfinished uploads" : "there are no files to upload")
+            }
+            let code = await batch.run(selected, delivered: transfer.skipsDelivered ? delivered : nil)
+            InputSpool(folder).remove(selected.map(\.path), besides: try uploader.unfinished())
+            return code
+        } catch {
+            let failure = ClientFailure(error, file: "upload", hint: "try again later")
+            reporter.event(
+                "failed",
+                [
+                    ("file", .string("")), ("message", .string(failure.message)),
+                    ("exit_code", .number(Int64(failure.exitCode.rawValue))),
+                ])
+            environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
+            return failure.exitCode
+        }
+    }
+
+    private func check() throws(ClientFailure) {
+        func wrong(_ message: String) -> ClientFailure { ClientFailure(message, exitCode: .usage) }
+        guard !files.isEmpty || isResuming else { throw wrong("upload requires FILE or --resume") }
+        guard !(isResuming && isRestarting) else { throw wrong("--resume and --restart must not both be set") }
+        guard (1...64).contains(parallel) else { throw wrong("--parallel must be 1 to 64") }
+        guard (1...16).contains(transfer.fileCount) else { throw wrong("--files must be 1 to 16") }
+        guard (0...604_800).contains(retrySeconds) else { throw wrong("--retry-for must be 0 to 604800 seconds") }
+        guard files.contains("-") else {
+            guard inputName == nil else { throw wrong("--name needs the FILE -, which is standard input") }
+            return
+        }
+        guard files == ["-"] else { throw wrong("- must be the only FILE") }
+        guard let inputName, inputName == Path.name(of: inputName), ![".", ".."].contains(inputName) else {
+            throw wrong("the FILE - needs --name with the name of a file, without directories")
+        }
+        guard !isResuming, !isRestarting, !transfer.isDryRun else {
+            throw wrong("--resume, --restart and --dry-run need files, not standard input")
+        }
+    }
+
+    /// Prints which files would be uploaded, with their tags.
+    private func plan(
+        _ folder: DeviceFolder, _ tags: [String: String], _ templates: TagTemplates,
+        _ environment: CommandEnvironment, _ reporter: TransferReporter
+    ) async throws -> ExitCode {
+        let selected = try UploadSelection(files, transfer.filter).files
+        for file in selected {
+            let own = templates.tags(of: file.relativePath, size: file.size, modified: file.modified)
+            let all = tags.merging(own) { $1 }.sorted { $0.key < $1.key }
+            reporter.event(
+                "planned",
+                [
+                    ("file", .string(file.path)), ("size_bytes", .number(file.size)),
+                    ("tags", .object(all.map { JSONValue.Member(name: $0.key, value: .string($0.value)) })),
+                ])
+            let shown = all.isEmpty ? "" : ", " + all.map { "\($0.key)=\($0.value)" }.joined(separator: ", ")
+            reporter.line("would upload \(file.path): \(ByteCount.text(file.size))\(shown)")
+        }
+        let bytes = selected.reduce(0) { $0 + $1.size }
+        reporter.line("\(TextLayout.count(selected.count, "file")), \(ByteCount.text(bytes))")
+        return .success
+    }
+
+    /// Standard input goes through a file, so that an interrupted upload of it can be continued.
+    private func uploadInput(_ folder: DeviceFolder, _ batch: UploadBatch) async throws -> ExitCode {
+        let spool = InputSpool(folder)
+        let path = try await spool.receive(STDIN_FILENO, name: inputName ?? "")
+        let selected = UploadSelection(exactly: [path]).files
+        let code = await batch.run(selected, delivered: nil)
+        spool.remove([path], besides: try batch.uploader.unfinished())
+        return code
+    }
+}

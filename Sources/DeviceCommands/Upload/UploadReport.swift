@@ -1,0 +1,69 @@
+import Basics
+import CommandLineInterface
+import DeviceClient
+import HTTPClient
+
+extension TransferReporter {
+    /// Reports what happens to the file `key`.
+    func report(_ notice: UploadNotice, of key: String) {
+        switch notice {
+        case .began(let state, let acknowledged):
+            let source = state.source
+            begin(key, name: Path.name(of: source.path), total: source.size, done: acknowledged)
+            if acknowledged > 0 {
+                let sizes = "\(ByteCount.text(acknowledged)) of \(ByteCount.text(source.size))"
+                line("continuing \(source.path): \(sizes) already stored")
+            }
+            event(
+                "begun",
+                [
+                    ("file", .string(source.path)), ("size_bytes", .number(source.size)),
+                    ("done_bytes", .number(acknowledged)),
+                ])
+        case .standing(let acknowledged, let size): set(acknowledged, total: size, of: key)
+        case .moved(let bytes): add(bytes, to: key)
+        case .acknowledged(let part, let bytes):
+            event(
+                "acknowledged",
+                [("file", .string(key)), ("part", .number(Int64(part))), ("size_bytes", .number(bytes))])
+        case .waiting(let what, let reason, let delay):
+            let failure = ClientFailure(reason, file: what, hint: "trying again in \(delay.rounded)")
+            warning(failure.message)
+            event(
+                "waiting",
+                [
+                    ("operation", .string(what)), ("reason", .string(failure.message)),
+                    ("milliseconds", .number(delay.nanoseconds / 1_000_000)),
+                ])
+        case .restarted:
+            warning("the stored parts are lost: sending the file from the beginning")
+            event("restarted", [("file", .string(key))])
+        }
+    }
+
+    /// Reports a file that arrived.
+    func report(_ outcome: Uploader.Outcome, of file: String, in elapsed: Duration) {
+        end(file)
+        event(
+            "completed",
+            [
+                ("file", .string(outcome.source.path)), ("logical_upload_id", .string(outcome.logicalID)),
+                ("upload_id", .string(outcome.uploadID)), ("file_id", .string(outcome.fileID)),
+                ("size_bytes", .number(outcome.source.size)), ("part_count", .number(Int64(outcome.parts))),
+                ("etag", .string(outcome.etag)),
+            ])
+        let result = outcome.fileID.isEmpty ? "upload \(outcome.uploadID)" : "file \(outcome.fileID)"
+        line("uploaded \(file): \(ByteCount.text(outcome.source.size)) in \(elapsed.clock), \(result)")
+    }
+}
+
+extension Duration {
+    /// `0:07`, begun seconds counted as whole ones.
+    package var clock: String { ProgressLine.clock(Int64((self / .seconds(1)).rounded(.up))) }
+
+    /// For people.
+    fileprivate var rounded: String {
+        let seconds = nanoseconds / 1_000_000_000
+        return seconds < 1 ? "less than a second" : seconds == 1 ? "a second" : "\(seconds) s"
+    }
+}

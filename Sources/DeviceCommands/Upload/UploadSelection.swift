@@ -1,0 +1,99 @@
+import Basics
+import CommandLineInterface
+import DeviceClient
+import Foundation
+import HTTPClient
+
+/// The files that the arguments of `upload` mean: files, directories with everything below them, and patterns.
+struct UploadSelection: Sendable {
+    struct File: Sendable, Hashable {
+        /// The path that the person named, or one below the directory that the person named.
+        let path: String
+        /// The path below the directory that was named, or the name of a file that was named itself.
+        let relativePath: String
+        /// Bytes.
+        let size: Int64
+        /// Nanoseconds since 1970.
+        let modified: Int64
+    }
+
+    private(set) var files: [File] = []
+    private var known: Set<String> = []
+    private let filter: FileFilter
+
+    init(_ arguments: [String], _ filter: FileFilter) throws {
+        self.filter = filter
+        for argument in arguments { try add(argument) }
+    }
+
+    /// Files that need not be there any more.
+    init(exactly paths: [String]) {
+        filter = FileFilter()
+        for path in paths {
+            var status = stat()
+            let name = Path.name(of: path)
+            if stat(path, &status) == 0 {
+                insert(File(path: path, relativePath: name, status))
+            } else {
+                insert(File(path: path, relativePath: name, size: 0, modified: 0))
+            }
+        }
+    }
+
+    private mutating func add(_ argument: String) throws {
+        var status = stat()
+        if stat(argument, &status) == 0 {
+            if status.st_mode & S_IFMT == S_IFDIR {
+                try add(directory: argument) { _ in true }
+            } else {
+                // What cannot be uploaded says so when it is tried, beside the others.
+                insert(File(path: argument, relativePath: Path.name(of: argument), status))
+            }
+        } else if FilePattern.isPattern(argument) {
+            try add(pattern: argument)
+        } else {
+            insert(File(path: argument, relativePath: Path.name(of: argument), size: 0, modified: 0))
+        }
+    }
+
+    private mutating func add(directory: String, _ admits: (String) -> Bool) throws {
+        var found: [File] = []
+        try FileTree(directory).forEach { file, status in
+            guard admits(file.relativePath), filter.admits(file.relativePath) else { return }
+            found.append(File(path: file.path, relativePath: file.relativePath, status))
+        }
+        for file in found { insert(file) }
+    }
+
+    /// The directories before the first name with a pattern are where the search begins.
+    private mutating func add(pattern argument: String) throws {
+        let names = argument.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+        let fixed = names.prefix { !FilePattern.isPattern($0) }
+        let root = (argument.hasPrefix("/") ? "/" : "") + fixed.joined(separator: "/")
+        let rest = names.dropFirst(fixed.count).joined(separator: "/")
+        guard let pattern = FilePattern("/" + rest) else { throw Self.matchesNothing(argument) }
+        let before = files.count
+        do {
+            try add(directory: root.isEmpty ? "." : root) { pattern.matches($0) }
+        } catch let failure as FolderListing.Failure where failure.code == ENOENT || failure.code == ENOTDIR {
+            throw Self.matchesNothing(argument)
+        }
+        guard files.count > before else { throw Self.matchesNothing(argument) }
+    }
+
+    private mutating func insert(_ file: File) {
+        if known.insert(URL(fileURLWithPath: file.path).standardizedFileURL.path).inserted { files.append(file) }
+    }
+
+    private static func matchesNothing(_ pattern: String) -> ClientFailure {
+        ClientFailure("no file matches the pattern \(pattern)")
+    }
+}
+
+extension UploadSelection.File {
+    init(path: String, relativePath: String, _ status: stat) {
+        self.init(
+            path: path, relativePath: relativePath, size: Int64(status.st_size),
+            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+    }
+}

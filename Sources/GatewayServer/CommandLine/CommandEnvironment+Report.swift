@@ -1,0 +1,38 @@
+import Basics
+
+extension CommandEnvironment {
+    /// Prints what `command` answers, or why it does not.
+    package func report(
+        asJSON: Bool, as options: OutputOptions = OutputOptions(), _ command: () async throws -> Reply
+    ) async -> ExitCode {
+        await attempt(asJSON: asJSON) {
+            let reply = try await command()
+            try output(asJSON ? reply.json.text : try reply.text(as: options))
+        }
+    }
+
+    /// Says why `command` does not come to its end.
+    package func attempt(asJSON: Bool = false, _ command: () async throws -> Void) async -> ExitCode {
+        do {
+            try await command()
+            return .success
+        } catch let failure as ClientFailure where failure == .readerLeft {
+            return .success
+        } catch {
+            let failure = error as? ClientFailure ?? ClientFailure("\(error)")
+            report(failure, asJSON: asJSON)
+            return failure.exitCode
+        }
+    }
+
+    /// Writes a failure to standard error: for people as a line, for programs as `{"error":{…}}`.
+    private func report(_ failure: ClientFailure, asJSON: Bool) {
+        guard asJSON else { return errorOutput("data-gateway: \(TextLayout.printable(failure.message))") }
+        let members = [
+            JSONValue.Member(name: "message", value: .string(failure.message)),
+            JSONValue.Member(name: "status", value: failure.status.map { .string($0.name) } ?? .null),
+            JSONValue.Member(name: "exit_code", value: .number(Int64(failure.exitCode.rawValue))),
+        ]
+        errorOutput(JSONValue.object([JSONValue.Member(name: "error", value: .object(members))]).text)
+    }
+}

@@ -1,0 +1,79 @@
+import Basics
+
+/// A program whose first words name a command: finds what a command line asks for, and does it.
+package struct CommandProgram: Sendable {
+    private let commands: CommandGroup
+
+    package init(_ commands: CommandGroup) { self.commands = commands }
+
+    /// What a command line asks for.
+    package enum Request: Sendable {
+        case print(String)
+        case perform(any Command)
+    }
+
+    /// - Parameter words: the command line without the program's own name.
+    package func run(_ words: [String], in environment: CommandEnvironment) async -> ExitCode {
+        do {
+            switch try request(words) {
+            case .print(let text):
+                return await environment.report(asJSON: false) { Reply(json: .string(text), text: text) }
+            case .perform(let command):
+                return await command.run(in: environment)
+            }
+        } catch {
+            environment.errorOutput("data-gateway: \(error)")
+            return .usage
+        }
+    }
+
+    /// What `words` ask for.
+    package func request(_ words: [String]) throws(UsageError) -> Request {
+        if words.first == "--version" { return .print("data-gateway \(ProgramVersion.current)") }
+        let beforeHelp = words.prefix { $0 != "--help" && $0 != "-h" && $0 != "--" }
+        if words.first == "help" { return try find(beforeHelp.dropFirst(), wantsHelp: true) }
+        let wantsHelp = beforeHelp.endIndex < words.endIndex && words[beforeHelp.endIndex] != "--"
+        return try find(wantsHelp ? beforeHelp : words[...], wantsHelp: wantsHelp)
+    }
+
+    /// Walks down the tree as far as the words name something.
+    private func find(_ words: ArraySlice<String>, wantsHelp: Bool) throws(UsageError) -> Request {
+        var group = commands
+        var path: [String] = []
+        var words = words
+        while let word = words.popFirst() {
+            guard let member = group.members.first(where: { $0.name == word || $0.formerName == word }) else {
+                throw unknown(word, in: group, path: path)
+            }
+            path.append(member.name)
+            switch member {
+            case .group(let inner): group = inner
+            case .command(let command):
+                return wantsHelp
+                    ? .print(HelpText.of(command, path: path)) : .perform(try parse(command, words, path: path))
+            }
+        }
+        guard wantsHelp else {
+            let names = group.members.map(\.name).joined(separator: ", ")
+            let lead = path.isEmpty ? "a command is required" : "\(path.joined(separator: " ")) requires a command"
+            throw UsageError("\(lead): \(names)", path: path)
+        }
+        return .print(HelpText.of(group, path: path))
+    }
+
+    private func unknown(_ word: String, in group: CommandGroup, path: [String]) -> UsageError {
+        let kind = word.hasPrefix("-") ? "option" : "command"
+        let names =
+            kind == "option" ? ["--help", "--version"] : group.members.map(\.name) + (path.isEmpty ? ["help"] : [])
+        let lead = path.isEmpty ? "unknown" : "\(path.joined(separator: " ")) has no"
+        return UsageError("\(lead) \(kind) \(word)\(Suggestion.text(for: word, among: names))", path: path)
+    }
+
+    private func parse<C: Command>(
+        _ type: C.Type, _ words: ArraySlice<String>, path: [String]
+    ) throws(UsageError) -> C {
+        var command = C()
+        try ArgumentParser.parse(words, into: &command, parameters: C.parameters, path: path)
+        return command
+    }
+}

@@ -1,0 +1,97 @@
+import Basics
+import CommandLineInterface
+import DeviceCommands
+import Foundation
+
+/// The name of a context: one of several gateways, or of several users at one.
+struct ContextName: ArgumentValue, Hashable, Sendable {
+    /// The context that is there without anybody's doing.
+    static let standard = ContextName(valid: "default")
+    /// Names the context of one command, whatever is selected.
+    static let variable = "DATA_GATEWAY_CONTEXT"
+    private static let longest = 64
+
+    let text: String
+
+    private init(valid text: String) { self.text = text }
+
+    init(argument: String) throws(ArgumentProblem) {
+        let isValid =
+            !argument.isEmpty && argument.utf8.count <= Self.longest && argument.first != "." && argument.first != "-"
+            && argument.utf8.allSatisfy {
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || $0.isASCIIDigit || "._-".utf8.contains($0)
+            }
+        guard isValid else {
+            throw ArgumentProblem(
+                "must have 1 to \(Self.longest) letters, digits, hyphens, dots or underscores, not '\(argument)'")
+        }
+        text = argument
+    }
+}
+
+/// The contexts of this machine's user: a session file each, and which one is selected.
+struct Contexts: Sendable {
+    private let folder: String
+    private let environment: CommandEnvironment
+
+    init(_ environment: CommandEnvironment) throws(ClientFailure) {
+        self.environment = environment
+        folder = try environment.configurationFolder("the session is", SessionFile.variable)
+    }
+
+    private var selectionPath: String { folder + "/context" }
+
+    /// The variable's, else the one that was selected, else the standard one.
+    func current() throws(ClientFailure) -> ContextName {
+        if let text = environment[ContextName.variable] {
+            do throws(ArgumentProblem) {
+                return try ContextName(argument: text)
+            } catch {
+                throw ClientFailure("\(ContextName.variable) \(error.message)", exitCode: .usage)
+            }
+        }
+        let bytes: [UInt8]?
+        do throws(PrivateFile.Failure) {
+            bytes = try PrivateFile.read(selectionPath)
+        } catch {
+            throw ClientFailure("cannot read \(error.reason)")
+        }
+        guard let bytes else { return .standard }
+        let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard let name = try? ContextName(argument: text) else {
+            throw ClientFailure(
+                "\(selectionPath) does not contain the name of a context: run data-gateway context use NAME")
+        }
+        return name
+    }
+
+    func file(of name: ContextName) -> SessionFile {
+        SessionFile(path: name == .standard ? "\(folder)/session.json" : "\(folder)/contexts/\(name.text).json")
+    }
+
+    /// The standard one, and those that were added, by name.
+    func all() throws(ClientFailure) -> [ContextName] {
+        let names: [String]
+        do {
+            names = try FolderListing.names(in: folder + "/contexts")
+        } catch {
+            guard error.code == ENOENT else { throw ClientFailure("\(error)") }
+            return [.standard]
+        }
+        let added = names.filter { $0.hasSuffix(".json") }.sorted()
+            .compactMap { try? ContextName(argument: String($0.dropLast(5))) }
+        return [.standard] + added
+    }
+
+    func select(_ name: ContextName) throws(ClientFailure) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try PrivateFile.write(Array("\(name.text)\n".utf8), to: selectionPath)
+        } catch {
+            throw ClientFailure(
+                "cannot write \(selectionPath): \((error as? PrivateFile.Failure)?.reason ?? error.localizedDescription)"
+            )
+        }
+    }
+}

@@ -1,0 +1,99 @@
+// A command line for each command that has no examples beside it. Every one is parsed by a test.
+
+extension ServeCommand { static let examples = ["serve --data-dir ./data"] }
+extension Login { static let examples = ["login --user admin --auth-server gateway.example.com:50051"] }
+extension Logout { static let examples = ["logout"] }
+extension WhoAmI { static let examples = ["whoami"] }
+extension ListObjects { static let examples = ["ls 'weather=rain size>1MiB age<7d' --limit 20"] }
+extension Remove {
+    static let examples = ["rm d994febecb862e648978c8b0011144da", "rm --filter 'age>365d' --dry-run"]
+}
+
+extension SiteCreate { static let examples = ["site create 'Plant 1'"] }
+extension SiteList { static let examples = ["site list"] }
+extension SiteShow { static let examples = ["site show 'Plant 1'"] }
+extension SiteRename { static let examples = ["site rename 'Plant 1' 'North plant'"] }
+extension SiteEnable { static let examples = ["site enable 'Plant 1'"] }
+extension SiteDisable { static let examples = ["site disable 'Plant 1'"] }
+extension SiteDelete { static let examples = ["site delete 'Plant 1'"] }
+
+extension DeviceSuiteCreate {
+    static let examples = ["device suite create --site 'Plant 1' --display-name 'Line 3'"]
+}
+extension DeviceSuiteList { static let examples = ["device suite list --site 'Plant 1'"] }
+extension DeviceSuiteAdd { static let examples = ["device suite add 1 260427-000001"] }
+extension DeviceSuiteRemove { static let examples = ["device suite remove 1 260427-000001"] }
+extension DeviceSuiteDelete { static let examples = ["device suite delete 1"] }
+
+extension DeviceRegister { static let examples = ["device register 260427-000001 --suite 1 --tag line=3"] }
+extension DeviceList { static let examples = ["device list --status initialized"] }
+extension DeviceShow { static let examples = ["device show 260427-000001"] }
+extension DeviceUpdate { static let examples = ["device update 260427-000001 --tag line=4"] }
+extension DeviceEnable { static let examples = ["device enable 260427-000001"] }
+extension DeviceDisable { static let examples = ["device disable 260427-000001"] }
+extension DeviceAllowReinit { static let examples = ["device allow-reinit 260427-000001"] }
+extension DeviceDelete { static let examples = ["device delete 260427-000001"] }
+extension DeviceImport { static let examples = ["device import devices.csv --dry-run"] }
+extension DeviceExport { static let examples = ["device export"] }
+extension DeviceConfig { static let examples = ["device config 260427-000001 --qr"] }
+
+extension UserCreate { static let examples = ["user create alice --role operator"] }
+extension UserList { static let examples = ["user list"] }
+extension UserShow { static let examples = ["user show alice"] }
+extension UserUpdate { static let examples = ["user update alice --role admin"] }
+extension UserPassword { static let examples = ["user passwd alice"] }
+extension UserCredential { static let examples = ["user credential robot-ci"] }
+extension UserDelete { static let examples = ["user delete alice"] }
+
+extension KeyCreate { static let examples = ["key create --site 'Plant 1' --name uploader"] }
+extension KeyList { static let examples = ["key list --site 'Plant 1'"] }
+extension KeyRotate { static let examples = ["key rotate 01a207ad-93b5-7000-8719-cab4f82b164f"] }
+extension KeyEnable { static let examples = ["key enable 01a207ad-93b5-7000-8719-cab4f82b164f"] }
+extension KeyDisable { static let examples = ["key disable 01a207ad-93b5-7000-8719-cab4f82b164f"] }
+extension KeyDelete { static let examples = ["key delete 01a207ad-93b5-7000-8719-cab4f82b164f"] }
+
+extension OrganizationCreate { static let examples = ["org create acme --admin boss --display-name 'Acme Ltd'"] }
+extension OrganizationList { static let examples = ["org list"] }
+extension OrganizationShow { static let examples = ["org show acme"] }
+extension OrganizationUpdate { static let examples = ["org update acme --display-name 'Acme Ltd'"] }
+extension OrganizationDelete { static let examples = ["org delete acme"] }
+
+extension ObjectUpdate {
+    static let examples = ["object tag d994febecb862e648978c8b0011144da --tag weather=rain"]
+}
+extension ObjectDelete { static let examples = ["object rm d994febecb862e648978c8b0011144da --reason 'a test'"] }
+extension ObjectListCorrupted { static let examples = ["object list-corrupted"] }
+extension OperationShow { static let examples = ["object operation show 01a207ad-93b5-7000-8719-cab4f82b164f"] }
+extension OperationList { static let examples = ["object operation list"] }
+extension OperationCancel {
+    static let examples = ["object operation cancel 01a207ad-93b5-7000-8719-cab4f82b164f"]
+}
+extension RetentionSet { static let examples = ["object retention set 365 --dry-run"] }
+extension RetentionShow { static let examples = ["object retention show"] }
+
+extension TrashList { static let examples = ["trash list 'device=260427-000001'"] }
+extension TrashRestore { static let examples = ["trash restore d994febecb862e648978c8b0011144da"] }
+extension TrashPurge { static let examples = ["trash purge d994febecb862e648978c8b0011144da"] }
+extension TrashShow { static let examples = ["trash show"] }
+extension TrashSet { static let examples = ["trash set 30"] }
+
+extension CopyCreate {
+    static let examples = ["copy create d994febecb862e648978c8b0011144da --to file:///srv"]
+}
+extension CopyShow { static let examples = ["copy show 01a201aa-d985-7000-9611-106545fcf05d"] }
+extension CopyItems { static let examples = ["copy items 01a201aa-d985-7000-9611-106545fcf05d"] }
+extension CopyCancel { static let examples = ["copy cancel 01a201aa-d985-7000-9611-106545fcf05d"] }
+
+extension ConfigCheck { static let examples = ["config check --config /etc/data-gateway/config"] }
+extension ConfigShow { static let examples = ["config show --config /etc/data-gateway/config"] }
+extension ClockShow { static let examples = ["clock show"] }
+extension ClockConfirm { static let examples = ["clock confirm"] }
+extension KeysRotate { static let examples = ["keys rotate"] }
+extension EventsDeadLetters { static let examples = ["events dead-letters --webhook pipeline"] }
+extension EventsRedeliver { static let examples = ["events redeliver 019aa9f2-57c1-7000-8a67-0c4b0a2e5f11"] }
+extension AuditLog { static let examples = ["audit --since 1h --follow"] }
+extension StatisticsShow { static let examples = ["statistics --days 30"] }
+extension BackUp { static let examples = ["backup --to monday.backup"] }
+extension RestoreCommand { static let examples = ["restore --from monday.backup --data-dir ./data"] }
+extension DoctorCommand { static let examples = ["doctor --data-dir ./data --checksums"] }
+extension Completion { static let examples = ["completion bash"] }

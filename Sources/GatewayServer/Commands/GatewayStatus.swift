@@ -1,0 +1,158 @@
+import Basics
+import CommandLineInterface
+import DeviceCommands
+import HTTPClient
+import HTTPTypes
+import Proto
+import Sockets
+
+/// `data-gateway status`
+struct GatewayStatus: Command {
+    static let name = "status"
+    static let summary = "Show how a gateway is: version, disk, uploads, certificate, faults"
+    static let discussion = [
+        """
+        Version, disk, certificate and faults come from the ops listener, which is often reachable only from the gateway's \
+        own machine; stored objects and uploads come from the admin listener and need a signed-in user. What cannot be \
+        asked is named as such. Exits with 1 if the gateway does not serve.
+        """
+    ]
+    static let examples = ["status --ops 127.0.0.1:50090"]
+    /// Names the ops listener, where `--ops` does not.
+    private static let variable = "DATA_GATEWAY_OPS"
+    private static let timeout = Duration.seconds(10)
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .option(
+                "--ops", "HOST:PORT", \.ops,
+                "The ops listener (default: $\(variable), else port 50090 of the host of the last login)")
+        ] + ConnectionOptions.parameters(of: .admin).map { $0.at(\.connection) }
+    }
+
+    var ops: PeerAddress?
+    var connection = ConnectionOptions()
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.attempt(asJSON: connection.json) {
+            let session = try SessionFile(in: environment).read()
+            var state = GatewayState()
+            do {
+                state.read(try await metrics(environment, session))
+            } catch let failure as ClientFailure {
+                state.missing.append(failure.message)
+            }
+            do {
+                try await state.read(SignedInConnection(connection, listener: .admin, in: environment))
+            } catch let failure as ClientFailure {
+                state.missing.append(failure.message)
+            }
+            guard state.isKnown else {
+                throw ClientFailure(state.missing.joined(separator: "; "), exitCode: .unreachable)
+            }
+            let reply = Reply(state)
+            try environment.output(connection.json ? reply.json.text : reply.text)
+            if state.isServing == false { throw ClientFailure("the gateway does not serve") }
+        }
+    }
+
+    private func metrics(
+        _ environment: CommandEnvironment, _ session: SignedInSession?
+    ) async throws -> MetricsText {
+        let host = session.flatMap { PeerAddress($0.authServer)?.host } ?? "127.0.0.1"
+        let address = try ops ?? environment[Self.variable].map(address) ?? PeerAddress(host: host, port: 50_090)
+        var options = HTTPConnection.Options(authorities: environment.authorities)
+        options.totalTimeout = Self.timeout
+        do {
+            let reply = try await HTTPConnection(options).exchange(HTTPRequest("GET", "http://\(address)/metrics"))
+            guard reply.status == 200 else {
+                throw ClientFailure(
+                    "\(address) answered /metrics with HTTP status \(reply.status): it is not an ops listener")
+            }
+            return MetricsText(String(decoding: reply.body, as: UTF8.self))
+        } catch TransferFailure.connection(let reason) {
+            throw ClientFailure("the ops listener \(address) is not available: \(reason)", exitCode: .unreachable)
+        }
+    }
+
+    private func address(_ text: String) throws(ClientFailure) -> PeerAddress {
+        guard let address = PeerAddress(text) else {
+            throw ClientFailure(
+                "\(Self.variable) must be HOST:PORT (IPv6: [HOST]:PORT), not '\(text)'", exitCode: .usage)
+        }
+        return address
+    }
+}
+
+/// What is known of a gateway; `nil` = it could not be asked.
+private struct GatewayState: Resource {
+    static let columns = ["version", "is_serving"]
+
+    private var version: String?
+    private(set) var isServing: Bool?
+    /// Metrics as whole numbers, by the field's name.
+    private var numbers: [String: Int64] = [:]
+    private var uploads: (count: Int64, bytes: Int64)?
+    private var stored: (count: Int64, bytes: Int64)?
+    /// Why the rest is not known, a sentence each.
+    var missing: [String] = []
+
+    var isKnown: Bool { version != nil || stored != nil }
+
+    private static let metrics = [
+        "store_free_bytes", "store_min_free_bytes", "tls_certificate_expiry_seconds", "bad_objects", "events_pending",
+        "events_dead", "deletions_paused", "scrub_passes_total", "scrub_failures_total",
+    ]
+
+    mutating func read(_ metrics: MetricsText) {
+        version = metrics.label("version", of: "data_gateway_build_info")
+        isServing = metrics.sum("data_gateway_serving").map { $0 > 0 }
+        for name in Self.metrics {
+            if let value = metrics.sum("data_gateway_\(name)") { numbers[name] = Int64(exactly: value.rounded()) }
+        }
+    }
+
+    mutating func read(_ gateway: SignedInConnection) async throws {
+        let service = UploadManagementServiceClient(gateway)
+        let list = try await Pages.all { token in
+            let page = try await service.listUploads(ListUploadsRequest(pageSize: Pages.size, pageToken: token))
+            return (page.uploads, page.nextPageToken)
+        }
+        uploads = (Int64(list.count), list.reduce(0) { $0 + $1.storedBytes })
+        let statistics = try await ObjectManagementServiceClient(gateway).getStatistics(GetStatisticsRequest(days: 1))
+        stored = (statistics.storedObjects, statistics.storedBytes)
+    }
+
+    var fields: [ResourceField] {
+        [
+            .text("version", version ?? ""),
+            ResourceField(
+                name: "is_serving", json: isServing.map { .bool($0) } ?? .null,
+                text: isServing.map { $0 ? "yes" : "no" } ?? ""),
+            size("free_bytes", numbers["store_free_bytes"]),
+            size("minimum_free_bytes", numbers["store_min_free_bytes"]),
+            time("certificate_ends_at_unix", numbers["tls_certificate_expiry_seconds"]),
+            number("stored_objects", stored?.count), size("stored_bytes", stored?.bytes),
+            number("uploads_in_progress", uploads?.count), size("uploads_stored_bytes", uploads?.bytes),
+            number("corrupted_objects", numbers["bad_objects"]), number("scrub_passes", numbers["scrub_passes_total"]),
+            number("scrub_failures", numbers["scrub_failures_total"]),
+            number("pending_events", numbers["events_pending"]), number("dead_letters", numbers["events_dead"]),
+            ResourceField(
+                name: "deletions_are_paused", json: numbers["deletions_paused"].map { .bool($0 > 0) } ?? .null,
+                text: numbers["deletions_paused"].map { $0 > 0 ? "yes" : "no" } ?? ""),
+            .texts("not_known", missing),
+        ]
+    }
+
+    private func number(_ name: String, _ value: Int64?) -> ResourceField {
+        ResourceField(name: name, json: value.map { .number($0) } ?? .null, text: value.map { "\($0)" } ?? "")
+    }
+
+    private func size(_ name: String, _ value: Int64?) -> ResourceField {
+        value.map { .size(name, $0) } ?? ResourceField(name: name, json: .null, text: "")
+    }
+
+    private func time(_ name: String, _ value: Int64?) -> ResourceField {
+        value.map { .unixTime(name, $0) } ?? ResourceField(name: name, json: .null, text: "")
+    }
+}

@@ -1,0 +1,85 @@
+import Basics
+import CommandLineInterface
+import DeviceCommands
+import Foundation
+import HTTPClient
+import StoreClient
+
+/// `data-gateway object cat`
+struct ObjectCat: Command {
+    static let name = "cat"
+    static let summary = "Write the bytes of an object to standard output"
+    static let discussion = [
+        "The exit code is 1 if the bytes that came do not match the object's checksum, or not all came."
+    ]
+    static let examples = ["object cat notes.log"]
+
+    static var parameters: [Parameter<Self>] {
+        [.argument("OBJECT", \.object, "The object: a file id, the id of an upload, a name or a filter")]
+            + ConnectionOptions.parameters(of: .gateway).map { $0.at(\.connection) }
+    }
+
+    var object = ""
+    var connection = ConnectionOptions()
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await Interruption.cancelling {
+            await environment.attempt(asJSON: connection.json) {
+                let source = DownloadSource(connection, environment)
+                let found = try await source.find(object, needsDetails: false)
+                guard found.count == 1 else {
+                    throw ClientFailure("\(found.count) objects match \(object): name one by its file id")
+                }
+                do {
+                    try await write(try await source.file(found[0]), environment)
+                } catch let failure as ClientFailure {
+                    throw failure
+                } catch {
+                    throw ClientFailure(error, file: object, hint: "try again later")
+                }
+            }
+        }
+    }
+
+    private func write(_ file: RemoteFile, _ environment: CommandEnvironment) async throws {
+        let content = ReceivedContent()
+        let reply = try await HTTPConnection(HTTPConnection.Options(authorities: environment.authorities)).exchange(
+            HTTPRequest("GET", file.location.url, fields: file.location.fields),
+            receiver: HTTPReceiver { status, _ in
+                status == 200
+            } receive: { bytes in
+                content.digest.update(bytes)
+                content.count += Int64(bytes.count)
+                try Self.writeAll(bytes)
+            })
+        guard reply.status == 200 else {
+            throw ClientFailure("the object store refused the download (HTTP status \(reply.status))")
+        }
+        guard content.count == file.size else {
+            throw ClientFailure("\(content.count) of \(file.size) bytes were received", exitCode: .unreachable)
+        }
+        guard file.crc64 == nil || content.digest.crc64 == file.crc64 else {
+            throw ClientFailure("the received bytes do not match the object's checksum (CRC-64)")
+        }
+    }
+
+    private static func writeAll(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = Foundation.write(
+                STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if written < 0, errno == EINTR { continue }
+            if written < 0, errno == EPIPE { throw ClientFailure.readerLeft }
+            guard written > 0 else {
+                throw ClientFailure("cannot write to standard output: \(String(cString: strerror(errno)))")
+            }
+            rest = rest.dropFirst(written)
+        }
+    }
+}
+
+/// The bytes that came; written while the exchange runs, on its thread, and read after it.
+private final class ReceivedContent: @unchecked Sendable {  // one thread writes, and its end is waited for
+    var digest = ContentDigest()
+    var count: Int64 = 0
+}

@@ -1,0 +1,57 @@
+import Basics
+import CommandLineInterface
+import Proto
+
+/// `data-gateway object share`
+struct ObjectShare: ClientCommand {
+    static let name = "share"
+    static let summary = "Print a link with which anybody can download an object for some minutes"
+    static let discussion = [
+        "The link needs no sign-in. It works until the printed time, and stops earlier if your user is deleted."
+    ]
+    static let examples = ["object share drive.mcap"]
+    static let listener = CommandListener.gateway
+
+    static var parameters: [Parameter<Self>] {
+        [.arguments("OBJECT", \.objects, "The objects: file ids, ids of uploads, names or filters")]
+            + connectionParameters
+    }
+
+    var objects: [String] = []
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let service = DataGatewayObjectServiceClient(gateway)
+        var links: [SharedLink] = []
+        for object in objects {
+            for wanted in try await DownloadSource.find(object, over: gateway) {
+                let reply = try await service.requestDownload(RequestDownloadRequest(fileIDs: [wanted.id]))
+                let file = try reply.files.first.present("files")
+                let read = try file.read.present("read")
+                guard read.headers.isEmpty else {
+                    throw ClientFailure("the gateway's link requires header fields and cannot be shared")
+                }
+                links.append(SharedLink(file: file, url: read.uri, expiresAt: reply.expiresAtUnix))
+            }
+        }
+        return Reply("links", links, wholeTexts: links.count == 1 ? links[0].text : nil)
+    }
+}
+
+/// A link to an object.
+private struct SharedLink: Resource {
+    static let columns = ["name", "expires_at_unix", "url"]
+
+    let file: DownloadObjectLocation
+    let url: String
+    let expiresAt: Int64
+
+    var fields: [ResourceField] {
+        [
+            .text("file_id", file.fileID), .text("name", file.name), .unixTime("expires_at_unix", expiresAt),
+            .text("url", url),
+        ]
+    }
+
+    var text: String { "\(url)\nuntil \(RFC3339.text(UnixTime(seconds: expiresAt)))" }
+}

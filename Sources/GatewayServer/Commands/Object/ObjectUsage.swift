@@ -1,0 +1,83 @@
+import Basics
+import CommandLineInterface
+import Proto
+
+/// `data-gateway object du`
+struct ObjectUsage: ClientCommand {
+    static let name = "du"
+    static let summary = "Show the number and size of objects by device, site, day or type"
+    static let examples = ["object du 'age<7d' --by day"]
+    static let listener = CommandListener.gateway
+
+    enum Grouping: String, ArgumentChoice {
+        case device, site, day, type
+    }
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .argument("FILTER", \.filter, "Count only objects that match the filter of ls", isRequired: false),
+            .option("--by", "WORD", \.grouping, "The groups: device, site, day or type (default: device)"),
+        ] + connectionParameters
+    }
+
+    var filter = ""
+    var grouping = Grouping.device
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let service = DataGatewayObjectServiceClient(gateway)
+        var groups: [String: (count: Int64, bytes: Int64)] = [:]
+        var token = ""
+        repeat {
+            let page = try await service.listObjects(
+                ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: filter))
+            for object in page.objects {
+                let sum = groups[key(of: object), default: (0, 0)]
+                groups[key(of: object)] = (sum.count + 1, sum.bytes + object.sizeBytes)
+            }
+            guard page.nextPageToken.isEmpty || page.nextPageToken != token else {
+                throw ClientFailure("the gateway's list does not end")
+            }
+            token = page.nextPageToken
+        } while !token.isEmpty
+        let rows = groups.sorted { ($1.value.bytes, $0.key) < ($0.value.bytes, $1.key) }
+            .map { UsageRow(grouping: grouping, key: $0.key, count: $0.value.count, bytes: $0.value.bytes) }
+        let total = rows.reduce((count: Int64(0), bytes: Int64(0))) { ($0.count + $1.count, $0.bytes + $1.bytes) }
+        let table = Reply("groups", rows, things: "objects")
+        return Reply(
+            json: .object([
+                JSONValue.Member(name: "groups", value: .array(rows.map(\.json))),
+                JSONValue.Member(name: "objects", value: .number(total.count)),
+                JSONValue.Member(name: "bytes", value: .number(total.bytes)),
+            ]),
+            text: rows.isEmpty
+                ? table.text
+                : "\(table.text)\n\(TextLayout.count(total.count, "object")), \(ByteCount.text(total.bytes))")
+    }
+
+    private func key(of object: DataObject) -> String {
+        switch grouping {
+        case .device: object.deviceID
+        case .site: "\(object.siteID)"
+        case .day: CivilTime(UnixTime(seconds: object.createdAtUnix)).date()
+        case .type: object.contentType
+        }
+    }
+}
+
+/// The objects of one group.
+private struct UsageRow: Resource {
+    static let columns = ["group", "objects", "size_bytes"]
+
+    let grouping: ObjectUsage.Grouping
+    let key: String
+    let count: Int64
+    let bytes: Int64
+
+    var fields: [ResourceField] {
+        [
+            ResourceField(name: "group", json: .string(key), text: key, heading: grouping.rawValue),
+            .number("objects", count, shownAs: "\(count)"), .size("size_bytes", bytes),
+        ]
+    }
+}

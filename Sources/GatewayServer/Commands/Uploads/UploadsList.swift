@@ -1,0 +1,41 @@
+import Basics
+import CommandLineInterface
+import Proto
+
+/// `data-gateway uploads list`
+struct UploadsList: ClientCommand {
+    static let name = "list"
+    static let summary = "List the uploads in progress, the latest first"
+    static let examples = ["uploads list"]
+
+    static var parameters: [Parameter<Self>] { connectionParameters }
+
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let service = UploadManagementServiceClient(gateway)
+        return Reply(
+            "uploads",
+            try await Pages.all { token in
+                let page = try await service.listUploads(ListUploadsRequest(pageSize: Pages.size, pageToken: token))
+                return (page.uploads, page.nextPageToken)
+            }, things: "uploads in progress")
+    }
+}
+
+extension UploadUnderWay: Resource {
+    package static let columns = [
+        "file_name", "device_id", "stored_bytes", "file_size_bytes", "created_at", "logical_upload_id",
+    ]
+
+    package var fields: [ResourceField] {
+        [
+            .text("file_name", fileName), .text("logical_upload_id", logicalUploadID), .text("upload_id", uploadID),
+            .text("device_id", deviceID), .number("site_id", siteID), .size("stored_bytes", storedBytes),
+            .size("file_size_bytes", fileSizeBytes), .number("part_count", Int64(partCount)),
+            .size("part_size_bytes", partSizeBytes),
+            ResourceField(name: "is_whole", json: .bool(isWhole), text: isWhole ? "yes" : "no"),
+            .time("created_at", createdAt), .time("session_ends_at", sessionEndsAt),
+        ]
+    }
+}

@@ -1,0 +1,52 @@
+import Accounts
+import Basics
+import HTTPTypes
+import Observability
+import Proto
+import RPC
+import Wire
+
+/// The description of a listener's calls over REST: the OpenAPI document, and the reference page.
+final class APIDescription: Sendable {
+    private let server: RPCServer
+    /// Made when somebody asks: most gateways never need them.
+    private let made = Lock<(document: [UInt8], page: [UInt8])?>(nil)
+
+    init(_ server: RPCServer) {
+        self.server = server
+    }
+
+    var document: HTTPResponse {
+        let fields: HTTPFields = [
+            "Content-Type": "application/json", "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff",
+        ]
+        return HTTPResponse(status: 200, fields: fields, body: .bytes(texts.document))
+    }
+
+    var page: HTTPResponse {
+        let fields: HTTPFields = [
+            "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache",
+            "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy":
+                "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        ]
+        return HTTPResponse(status: 200, fields: fields, body: .bytes(texts.page))
+    }
+
+    private var texts: (document: [UInt8], page: [UInt8]) {
+        made.withLock { made in
+            if let made { return made }
+            guard let schema = server.json?.schema else { return ([], []) }
+            let routes = server.router.httpRoutes
+            let paths = routes.map(\.method.path).filter { AccessTable.access(to: $0) == .anyone }
+            let document = OpenAPIDocument(
+                OpenAPIDocument.About(
+                    title: "data-gateway", version: ProgramVersion.current,
+                    description: "Uploads of devices, stored objects, and what administrators do to them."),
+                routes: routes, schema: schema, comments: ProtoFiles.comments, open: Set(paths))
+            let texts = (document.json, document.page)
+            made = texts
+            return texts
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// Numbers of bytes as people write them: `1048576`, `1MiB`, `1.5GB`.
+package enum ByteQuantity {
+    private static let units: [String: Int64] = [
+        "": 1, "b": 1, "kb": 1000, "mb": 1_000_000, "gb": 1_000_000_000, "tb": 1_000_000_000_000,
+        "pb": 1_000_000_000_000_000, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "pib": 1 << 50,
+    ]
+    /// Digits behind the decimal point that count.
+    private static let fractionDigits = 6
+
+    /// Below the largest number, so that the one after it is a number as well; a fraction of a byte is cut off. `nil` for any
+    /// other text.
+    package static func bytes(_ text: String) -> Int64? {
+        let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        guard let unit = units[text[digits.endIndex...].lowercased()] else { return nil }
+        let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let whole = number(parts[0]) else { return nil }
+        let (product, overflow) = whole.multipliedReportingOverflow(by: unit)
+        var rest: Int64 = 0
+        if parts.count == 2 {
+            guard unit > 1, let fraction = number(parts[1]), parts[1].utf8.count <= fractionDigits else {
+                return nil
+            }
+            let scale = (0..<parts[1].utf8.count).reduce(Int64(1)) { scale, _ in scale * 10 }
+            rest = scale.dividingFullWidth(unit.multipliedFullWidth(by: fraction)).quotient
+        }
+        let (sum, isTooLarge) = product.addingReportingOverflow(rest)
+        return overflow || isTooLarge || sum == .max ? nil : sum
+    }
+
+    private static func number(_ text: Substring) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit), let number = Int64(text), number < .max else {
+            return nil
+        }
+        return number
+    }
+}

@@ -1,0 +1,36 @@
+import Wire
+
+/// A response over REST that is one message.
+final class RESTEncoder: ResponseEncoder {
+    private let form: RESTForm
+    private var body: [UInt8] = []
+    private var contentType: String?
+
+    init(_ form: RESTForm) {
+        self.form = form
+    }
+
+    func message(
+        _ frame: [UInt8], _ context: CallContext, _ state: inout ResponseState
+    ) throws(RPCError) -> ResponsePart {
+        (body, contentType) = try form.route.body(of: frame[MessagePrefix.byteCount...])
+        // Trailers go as header fields, before the message.
+        return ResponsePart()
+    }
+
+    func success(_ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
+        var own =
+            [(name: "content-type", value: contentType ?? "application/octet-stream")] + RESTForm.trailers(context)
+        if context.compressesResponses, let encoding = form.accepted {
+            body = body.withUnsafeBytes { encoding.compress($0) }
+            own.append(("content-encoding", encoding.rawValue))
+        }
+        guard form.omitsBody else { return ResponsePart(head: form.head(own, context), body: body, end: .body) }
+        own.append(("content-length", "\(body.count)"))
+        return ResponsePart(head: form.head(own, context), end: .head)
+    }
+
+    func failure(_ error: RPCError, _ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
+        form.failure(error, context)
+    }
+}

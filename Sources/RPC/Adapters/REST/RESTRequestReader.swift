@@ -1,0 +1,162 @@
+import CommonProto
+import Wire
+
+/// Makes the request of one call out of the path, the query and the body of an HTTP request.
+///
+/// Protobuf merges pieces of a message that follow one another: the request is the body's encoding, then the query's, then the
+/// path's, so that what is in the path wins.
+///
+/// Sendable although it has state: that is touched on the call's loop only.
+final class RESTRequestReader: @unchecked Sendable {  // state belongs to the call's loop
+    let route: RESTRoute
+    private let contentType: String
+    /// The fields of the query and of the path, encoded.
+    private let parameters: [UInt8]
+    /// The query has the field mask.
+    private let hasMask: Bool
+    /// A piece of the body has become a message.
+    private var hasBegun = false
+
+    /// - Parameters:
+    ///   - query: what is behind the `?`; empty where there is none.
+    ///   - contentType: empty where there is none.
+    init(
+        _ route: RESTRoute, path: RoutePath, query: Substring.UTF8View, contentType: String
+    ) throws(RPCError) {
+        self.route = route
+        self.contentType = contentType
+        var taken = route.captures.map(\.field.name)
+        if case .json(let field?) = route.requestBody { taken.append(field.name) }
+        if case .raw(let field?) = route.requestBody { taken.append(field.name) }
+        var encoded: [UInt8] = []
+        var hasMask = false
+        if !query.isEmpty {
+            var encoder = ParameterEncoder(
+                route.input, route.json.schema, ignoresUnknown: route.style.ignoresUnknown, taken: taken)
+            for parameter in try Self.form({ () throws(FormError) in try URLEncodedForm.parse(query) }) {
+                guard route.takesQuery || route.style.ignoresUnknown else {
+                    throw .invalidRequest(
+                        "\(parameter.name.prefix(200)) must be in the body: this request takes no parameters")
+                }
+                if route.takesQuery { try encoder.append(parameter) }
+            }
+            encoded = encoder.encoded
+            hasMask = route.updateMask.map { encoder.has($0.name) } ?? false
+        }
+        let reader = ParameterReader(route.json.schema)
+        for (variable, field) in route.captures {
+            guard let text = path.value(of: variable, in: route.template),
+                let value = reader.value(text, of: field.last)
+            else {
+                throw .invalidRequest("\(field.name) in the path: the value is not valid for the field")
+            }
+            field.append(value, to: &encoded)
+        }
+        parameters = encoded
+        self.hasMask = hasMask
+    }
+
+    /// The request that a whole body stands for, or the next message of a body in pieces.
+    func request(_ body: UnsafeRawBufferPointer) throws(RPCError) -> [UInt8] {
+        switch route.requestBody {
+        case .none:
+            guard body.isEmpty || route.style.ignoresUnknown else {
+                throw .invalidRequest("\(route.httpMethod) of this path takes no body")
+            }
+            return parameters
+        case .json(let field):
+            if body.isEmpty { return parameters }
+            return try whole(Array(body), field) + parameters
+        case .raw(let field):
+            defer { hasBegun = true }
+            var content: [UInt8] = []
+            if !hasBegun, !contentType.isEmpty {
+                content.append(field: 1 << 3 | WireType.delimited, .delimited(Array(contentType.utf8)))
+            }
+            if !body.isEmpty { content.append(field: 2 << 3 | WireType.delimited, .delimited(Array(body))) }
+            guard let field else { return content + (hasBegun ? [] : parameters) }
+            var message: [UInt8] = []
+            message.append(field: field.tag, .delimited(content))
+            return message + (hasBegun ? [] : parameters)
+        }
+    }
+
+    private func whole(_ body: [UInt8], _ field: FieldSchema?) throws(RPCError) -> [UInt8] {
+        let type = route.bodyType
+        let mediaType = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        let content: [UInt8]
+        var mask: [UInt8] = []
+        if mediaType == "application/json" || route.style.sniffsJSON && Self.looksLikeJSON(body) {
+            content = try json(body, type)
+            if let maskField = route.updateMask, !hasMask { mask = try self.mask(maskField, body, type) }
+        } else if route.style.takesForms, let fields = try form(body, mediaType) {
+            var encoder = ParameterEncoder(type, route.json.schema, ignoresUnknown: route.style.ignoresUnknown)
+            for each in fields { try encoder.append(each) }
+            content = encoder.encoded
+        } else {
+            throw .invalidRequest("the content type of the body must be \(route.bodyTypes.joined(separator: " or "))")
+        }
+        guard let field else { return content }
+        var message: [UInt8] = []
+        message.append(field: field.tag, .delimited(content))
+        return message + mask
+    }
+
+    private func json(_ body: [UInt8], _ type: String) throws(RPCError) -> [UInt8] {
+        do throws(JSONError) {
+            return try route.json.encode(body, as: type, ignoresUnknownFields: route.style.ignoresUnknown)
+        } catch {
+            throw .invalidRequest("the body is not a valid \(type) in JSON: \(error.explanation)")
+        }
+    }
+
+    private func mask(_ field: FieldSchema, _ body: [UInt8], _ type: String) throws(RPCError) -> [UInt8] {
+        guard let paths = try? route.json.memberPaths(body, of: type) else { return [] }
+        var message: [UInt8] = []
+        message.append(field: field.tag, .delimited(FieldMask(paths: paths).encoded()))
+        return message
+    }
+
+    /// `nil` where the media type is no form's.
+    private func form(_ body: [UInt8], _ mediaType: String) throws(RPCError) -> [FormField]? {
+        switch mediaType {
+        case "application/x-www-form-urlencoded":
+            return try Self.form { () throws(FormError) in try URLEncodedForm.parse(body) }
+        case "multipart/form-data":
+            guard let boundary = MultipartForm.boundary(contentType) else {
+                throw .invalidRequest("the content type multipart/form-data must name a boundary of 1 to 70 characters")
+            }
+            return try Self.form { () throws(FormError) in try MultipartForm.parse(body, boundary: boundary) }
+        default: return nil
+        }
+    }
+
+    private static func form(_ parse: () throws(FormError) -> [FormField]) throws(RPCError) -> [FormField] {
+        do throws(FormError) {
+            return try parse()
+        } catch {
+            throw .invalidRequest(error.description)
+        }
+    }
+
+    private static func looksLikeJSON(_ body: [UInt8]) -> Bool {
+        body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "{")
+    }
+}
+
+extension RESTRoute {
+    /// The media types that a body can have; empty = any, or there is no body.
+    var bodyTypes: [String] {
+        guard case .json = requestBody else { return [] }
+        let forms = ["application/x-www-form-urlencoded", "multipart/form-data"]
+        return [Self.json] + (style.takesForms ? forms : [])
+    }
+
+    /// Whether a body with that content type can be read. Where there is none, the body may be empty.
+    func accepts(_ contentType: String) -> Bool {
+        guard case .json = requestBody, !style.sniffsJSON, !contentType.isEmpty else { return true }
+        let mediaType = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        guard bodyTypes.contains(mediaType) else { return false }
+        return mediaType != Self.json || WebContentType(contentType) != nil
+    }
+}

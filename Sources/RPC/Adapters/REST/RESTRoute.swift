@@ -1,0 +1,109 @@
+import CommonProto
+import Wire
+
+/// A route of a registered method, with the forms that its messages have in HTTP.
+final class RESTRoute: Sendable {
+    enum RequestBody: Sendable {
+        case none
+        /// JSON of the request, or of one of its fields.
+        case json(FieldSchema?)
+        /// Any bytes, as a `google.api.HttpBody`, which is the request or one of its fields.
+        case raw(FieldSchema?)
+    }
+
+    enum ResponseBody: Sendable {
+        /// JSON of the response.
+        case message
+        /// JSON of one of its fields.
+        case field(FieldSchema)
+        /// The bytes of one of its fields.
+        case bytes(FieldSchema)
+        /// The bytes of the response, which is a `google.api.HttpBody`.
+        case httpBody
+    }
+
+    let method: any Method
+    let requestBody: RequestBody
+    let responseBody: ResponseBody
+    let captures: [(variable: RouteTemplate.Variable, field: FieldPath)]
+    /// The field of the request that a PATCH sets where its client does not (AIP-134).
+    let updateMask: FieldSchema?
+    let json: JSONMapping
+    private let route: HTTPRoute
+
+    /// The route's messages and fields have to be in the schema, as the generator has checked them.
+    init(_ route: HTTPRoute, _ method: any Method, _ json: JSONMapping) {
+        self.route = route
+        self.method = method
+        self.json = json
+        captures = route.template.variables.map { variable in
+            guard let field = FieldPath(variable.field, in: route.input, of: json.schema) else {
+                preconditionFailure("\(route.input) has no field \(variable.field)")
+            }
+            return (variable, field)
+        }
+        let input = json.schema.messages[route.input]
+        let output = json.schema.messages[route.output]
+        switch route.body {
+        case .none: requestBody = .none
+        case .whole: requestBody = route.input == HttpBody.fullName ? .raw(nil) : .json(nil)
+        case .field(let name):
+            guard let field = input?.field(name) else { preconditionFailure("\(route.input) has no field \(name)") }
+            requestBody = field.typeName == HttpBody.fullName ? .raw(field) : .json(field)
+        }
+        if let name = route.responseBody {
+            guard let field = output?.field(name) else { preconditionFailure("\(route.output) has no field \(name)") }
+            responseBody = field.kind == .bytes && !field.isRepeated ? .bytes(field) : .field(field)
+        } else {
+            responseBody = route.output == HttpBody.fullName ? .httpBody : .message
+        }
+        let masks = input?.fields.filter { $0.typeName == FieldMask.fullName && !$0.isRepeated } ?? []
+        if route.httpMethod == "PATCH", case .field = route.body, masks.count == 1 {
+            updateMask = masks[0]
+        } else {
+            updateMask = nil
+        }
+    }
+
+    var template: RouteTemplate { route.template }
+    var httpMethod: String { route.httpMethod }
+    var style: RESTStyle { route.style }
+    var input: String { route.input }
+    var output: String { route.output }
+
+    var kind: CallKind { method.descriptor.kind }
+
+    /// Whether HEAD is answered.
+    var takesHead: Bool { httpMethod == "GET" && kind == .unary }
+
+    /// Whether fields can be in the query: those that are neither in the path nor in the body.
+    var takesQuery: Bool {
+        if case .whole = route.body { false } else { true }
+    }
+
+    var format: JSONFormat { JSONFormat(unset: style.unset, usesProtoNames: style.protoNames) }
+
+    /// The message type that the body's JSON or form is.
+    var bodyType: String {
+        if case .json(let field?) = requestBody { field.typeName } else { input }
+    }
+
+    /// The body of a response with a message, and its content type where that is the message's own matter.
+    func body(of message: ArraySlice<UInt8>) throws(RPCError) -> (bytes: [UInt8], contentType: String?) {
+        do throws(JSONError) {
+            switch responseBody {
+            case .message: return (try json.text(encoded: Array(message), of: output, format: format), Self.json)
+            case .field(let field):
+                return (try json.text(of: field, in: Array(message), of: output, format: format), Self.json)
+            case .bytes(let field): return (EncodedFields.bytes(field.number, of: message), nil)
+            case .httpBody:
+                let type = EncodedFields.bytes(1, of: message)
+                return (EncodedFields.bytes(2, of: message), type.isEmpty ? nil : String(decoding: type, as: UTF8.self))
+            }
+        } catch {
+            throw RPCError(bare: .internalError, "the response has no JSON form: \(error.explanation)")
+        }
+    }
+
+    static let json = "application/json"
+}

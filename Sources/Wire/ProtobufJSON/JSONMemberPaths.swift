@@ -1,0 +1,43 @@
+import Protobuf
+
+extension JSONMapping {
+    /// The paths of the members that a JSON object has, with the names of the file: those of an object within it, where that
+    /// stands for a single message, and else the member's own. What is no field is left out.
+    ///
+    /// It is the field mask of a PATCH that names none (AIP-134).
+    package func memberPaths(_ json: [UInt8], of fullName: String) throws(JSONError) -> [String] {
+        var paths = JSONMemberPaths(json, schema)
+        try paths.object(fullName, prefix: "")
+        return paths.found
+    }
+}
+
+private struct JSONMemberPaths {
+    private var scanner: JSONScanner
+    private let schema: Schema
+    private(set) var found: [String] = []
+
+    init(_ text: [UInt8], _ schema: Schema) {
+        scanner = JSONScanner(text)
+        self.schema = schema
+    }
+
+    mutating func object(_ fullName: String, prefix: String) throws(JSONError) {
+        var isFirst = true
+        try scanner.beginObject()
+        while let name = try scanner.nextMember(&isFirst) {
+            guard let field = schema.messages[fullName]?.field(name) else {
+                try scanner.skip()
+                continue
+            }
+            if field.kind == .message, !field.isRepeated, WellKnownType(rawValue: field.typeName) == nil,
+                scanner.next(is: "{")
+            {
+                try object(field.typeName, prefix: "\(prefix)\(field.name).")
+            } else {
+                found.append(prefix + field.name)
+                try scanner.skip()
+            }
+        }
+    }
+}

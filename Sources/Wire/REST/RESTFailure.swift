@@ -1,0 +1,176 @@
+import GRPCWire
+import Protobuf
+import ProtobufJSON
+
+/// A failure as a REST response tells it, in one of the shapes that services can ask for.
+package struct RESTFailure: Sendable {
+    package var status: StatusCode
+    package var message: String
+    /// What clients branch on, in capital letters; `nil` = the status's name.
+    package var reason: String?
+    /// The name of the system that the reason belongs to.
+    package var domain: String
+    /// When trying again can help; `nil` = it is not said.
+    package var retryAfterMilliseconds: Int?
+    /// HTTP's status where it is not that of `status`.
+    package var specialHTTPStatus: Int?
+
+    package init(
+        _ status: StatusCode, _ message: String, reason: String? = nil, domain: String = "",
+        retryAfterMilliseconds: Int? = nil, httpStatus: Int? = nil
+    ) {
+        self.status = status
+        self.message = message
+        self.reason = reason
+        self.domain = domain
+        self.retryAfterMilliseconds = retryAfterMilliseconds
+        specialHTTPStatus = httpStatus
+    }
+
+    /// The HTTP status of the response.
+    package func httpStatus(_ style: RESTStyle) -> Int {
+        let own = specialHTTPStatus ?? status.httpStatus
+        return style.failureStatus == 0 || own == 401 ? own : style.failureStatus
+    }
+
+    package func json(_ style: RESTStyle) -> [UInt8] {
+        var output = JSONObjectWriter()
+        switch style.errors {
+        case .status:
+            output.object("error") { error in
+                error.number("code", specialHTTPStatus ?? status.httpStatus)
+                error.text("message", message)
+                error.text("status", status.name)
+                details(&error)
+            }
+        case .nested:
+            output.object("error") { error in
+                error.text("code", reason ?? status.nestedCode)
+                error.text("message", message)
+            }
+        case .http:
+            let code = httpStatus(style)
+            if code == 400 { output.texts("message", [message]) } else { output.text("message", message) }
+            output.text("error", Self.phrase(code))
+            output.number("statusCode", code)
+        case .codeMsg:
+            output.number("code", -1)
+            output.text("msg", message)
+        case .message:
+            output.text("message", message)
+        }
+        return output.finished
+    }
+
+    /// Details of AIP-193, which asks for an ErrorInfo in every error.
+    private func details(_ error: inout JSONObjectWriter) {
+        error.array("details") { details in
+            details.object { info in
+                info.text("@type", "type.googleapis.com/google.rpc.ErrorInfo")
+                info.text("reason", reason ?? status.name)
+                info.text("domain", domain)
+            }
+            guard let milliseconds = retryAfterMilliseconds else { return }
+            details.object { info in
+                info.text("@type", "type.googleapis.com/google.rpc.RetryInfo")
+                info.text("retryDelay", Self.seconds(milliseconds))
+            }
+        }
+    }
+
+    private static func seconds(_ milliseconds: Int) -> String {
+        let fraction = String(milliseconds % 1000 + 1000).dropFirst()
+        return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds / 1000).\(fraction)s"
+    }
+
+    /// RFC 9110, section 15.
+    private static func phrase(_ code: Int) -> String {
+        switch code {
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 409: "Conflict"
+        case 415: "Unsupported Media Type"
+        case 429: "Too Many Requests"
+        case 499: "Client Closed Request"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        default: "Error"
+        }
+    }
+}
+
+extension StatusCode {
+    /// The code of the shape `NESTED` where an error has none of its own.
+    fileprivate var nestedCode: String {
+        switch self {
+        case .invalidArgument: "INVALID_REQUEST"
+        case .resourceExhausted: "RATE_LIMITED"
+        case .internalError: "SERVER_ERROR"
+        default: name
+        }
+    }
+}
+
+/// Writes the members of a JSON object one after the other.
+struct JSONObjectWriter {
+    /// Writes the elements of an array, which are objects.
+    struct Elements {
+        fileprivate var output: [UInt8] = []
+
+        mutating func object(_ write: (inout JSONObjectWriter) -> Void) {
+            var object = JSONObjectWriter()
+            write(&object)
+            if !output.isEmpty { output.append(UInt8(ascii: ",")) }
+            output += object.finished
+        }
+    }
+
+    private var output: [UInt8] = [UInt8(ascii: "{")]
+
+    var finished: [UInt8] { output + [UInt8(ascii: "}")] }
+
+    mutating func text(_ name: String, _ value: String) {
+        member(name)
+        JSONText.quote(value, to: &output)
+    }
+
+    mutating func number(_ name: String, _ value: Int) {
+        member(name)
+        output += "\(value)".utf8
+    }
+
+    mutating func texts(_ name: String, _ values: [String]) {
+        member(name)
+        output.append(UInt8(ascii: "["))
+        for (index, value) in values.enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            JSONText.quote(value, to: &output)
+        }
+        output.append(UInt8(ascii: "]"))
+    }
+
+    mutating func object(_ name: String, _ write: (inout JSONObjectWriter) -> Void) {
+        var object = JSONObjectWriter()
+        write(&object)
+        member(name)
+        output += object.finished
+    }
+
+    mutating func array(_ name: String, _ write: (inout Elements) -> Void) {
+        var elements = Elements()
+        write(&elements)
+        member(name)
+        output += [UInt8(ascii: "[")] + elements.output + [UInt8(ascii: "]")]
+    }
+
+    private mutating func member(_ name: String) {
+        if output.count > 1 { output.append(UInt8(ascii: ",")) }
+        JSONText.quote(name, to: &output)
+        output.append(UInt8(ascii: ":"))
+    }
+}

@@ -1,0 +1,293 @@
+"""`data-gateway agent`: the files that appear in directories, against a real gateway, under kills of both sides."""
+
+import json
+import random
+import re
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, end
+from support.gateway import eventually
+from support.parties import Fleet
+from support.uploads import content
+
+PART = 64 * 1024
+
+
+class Agent:
+    """An agent of a device that watches one directory, which is started and ended at will."""
+
+    def __init__(self, device: Device, directory: Path, configuration: dict | None = None, rule: dict | None = None):
+        self.device, self.directory = device, directory
+        directory.mkdir(exist_ok=True)
+        rules = {"path": str(directory), "settle_seconds": 1, "tags": {"folder": "{dir1}"}} | (rule or {})
+        self.metrics = device.folder / "agent.prom"
+        self.file = device.folder / "agent.json"
+        self.file.write_text(
+            json.dumps({"directories": [rules], "metrics_file": str(self.metrics)} | (configuration or {}))
+        )
+        self.process: subprocess.Popen | None = None
+
+    def start(self, **environment: str) -> "Agent":
+        self.device.environment |= environment
+        with (self.device.folder / "agent.log").open("ab") as log:
+            self.process = self.device.start("agent", "run", stdout=subprocess.DEVNULL, stderr=log.fileno())
+        return self
+
+    @property
+    def log(self) -> str:
+        return (self.device.folder / "agent.log").read_text()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        end(self.process, signal.SIGTERM)
+        return self.process.returncode
+
+    def status(self) -> dict:
+        eventually(lambda: (self.device.folder / "agent/status.json").exists())
+        return json.loads(self.device.run("agent", "status", "--json").stdout)
+
+
+@pytest.fixture(scope="module")
+def network(gateway_with):
+    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
+    yield network
+    network.close()
+
+
+@pytest.fixture(scope="module")
+def fleet(network, login) -> Fleet:
+    return Fleet.create(login(network.gateway))
+
+
+@pytest.fixture
+def device(binary, network, fleet, tmp_path) -> Device:
+    device = Device(binary, network, tmp_path / "device")
+    assert device.init(fleet.register().device_id).returncode == OK
+    return device
+
+
+@pytest.fixture(scope="module")
+def user(binary, network, tmp_path_factory) -> SignedIn:
+    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
+
+
+@pytest.fixture
+def agent_with(device, tmp_path):
+    """Makes agents, ended with the test."""
+    made: list[Agent] = []
+
+    def make(configuration: dict | None = None, rule: dict | None = None) -> Agent:
+        made.append(Agent(device, tmp_path / "watched", configuration, rule))
+        return made[-1]
+
+    yield make
+    for agent in made:
+        if agent.process and agent.process.poll() is None:
+            agent.kill()
+
+
+def arrived(user: SignedIn, device: Device) -> list[dict]:
+    return user.objects(f"device={device.device_id}")
+
+
+def settled(user: SignedIn, device: Device, count: int, seconds: float = 60) -> list[dict]:
+    """The objects of the device, once there are so many."""
+    eventually(lambda: len(arrived(user, device)) >= count, seconds=seconds)
+    return arrived(user, device)
+
+
+def downloaded(user: SignedIn, found: list[dict], folder: Path) -> dict[str, bytes]:
+    """The contents of objects by their names."""
+    user.done("download", *(each["file_id"] for each in found), "--by-id", "--to", folder, "--parallel", "8")
+    return {each["name"]: (folder / each["file_id"]).read_bytes() for each in found}
+
+
+def test_files_are_uploaded_with_their_tags(agent_with, device, user, tmp_path):
+    agent = agent_with(rule={"include": ["*.mcap"], "exclude": ["tmp/**"]})
+    (agent.directory / "before.mcap").write_bytes(content(3 * PART))
+    agent.start()
+    settled(user, device, 1)
+    # Directories that appear are watched as well, and what is in them already is found.
+    for folder in ("run7", "tmp"):
+        (tmp_path / folder / "deep").mkdir(parents=True)
+        (tmp_path / folder / "deep/after.mcap").write_bytes(content(100, seed=2))
+        (tmp_path / folder).rename(agent.directory / folder)
+    (agent.directory / "run7/late.mcap").write_bytes(content(200, seed=3))
+    (agent.directory / "run7/late.log").write_bytes(b"no recording")
+    found = settled(user, device, 3)
+    assert sorted((each["name"], each["tags"].get("folder")) for each in found) == [
+        ("after.mcap", "run7"),
+        ("before.mcap", None),
+        ("late.mcap", "run7"),
+    ]
+    eventually(lambda: agent.status()["pending_files"] == 0)
+    status = agent.status()
+    assert (status["is_running"], status["uploaded_files"], status["failures"]) == (True, 3, [])
+    eventually(lambda: "data_gateway_agent_uploaded_files_total 3\n" in agent.metrics.read_text())
+    assert agent.stop() == OK
+    assert "the agent is not running" in device.refused(REFUSED, "agent", "status")
+    # Nothing is uploaded again by the next one.
+    agent.start()
+    eventually(lambda: agent.status()["is_running"] and agent.status()["uploaded_files"] == 0)
+    (agent.directory / "one_more.mcap").write_bytes(b"x")
+    assert len(settled(user, device, 4)) == 4
+
+
+def test_file_that_is_being_written_waits(agent_with, device, user):
+    agent = agent_with().start()
+    eventually(lambda: (device.folder / "agent/status.json").exists())
+    growing, held = agent.directory / "growing", agent.directory / "held"
+    with held.open("wb") as file:
+        file.write(b"first")
+        file.flush()
+        for number in range(8):
+            # Never as long as the agent waits.
+            with growing.open("ab") as appended:
+                appended.write(content(1000, seed=number))
+            time.sleep(0.5)
+            assert arrived(user, device) == []
+        (found,) = settled(user, device, 1)
+        assert (found["name"], found["size_bytes"]) == ("growing", 8000)
+        assert agent.status()["pending_files"] == 1
+        file.write(b" and second")
+    found = settled(user, device, 2)
+    assert {each["name"]: each["size_bytes"] for each in found}["held"] == len("first and second")
+
+
+def test_files_are_deleted_once_they_arrived(agent_with, device, user):
+    agent = agent_with(rule={"after_upload": "delete"})
+    paths = [agent.directory / f"{number}.bin" for number in range(5)]
+    for path in paths:
+        path.write_bytes(content(2 * PART, seed=len(path.name)))
+    agent.start()
+    eventually(lambda: not any(path.exists() for path in paths), seconds=60)
+    assert len(settled(user, device, 5)) == 5
+    eventually(lambda: agent.status()["deleted_files"] == 5)
+
+
+def test_one_agent_works_with_a_folder(agent_with, device):
+    agent_with().start()
+    eventually(lambda: (device.folder / "agent/status.json").exists())
+    assert "another agent is running" in device.refused(REFUSED, "agent", "run")
+
+
+def test_check_reports_every_fault(agent_with, device, tmp_path):
+    agent = agent_with()
+    assert device.done("agent", "check") == "in order: 1 directory\n"
+    configuration = json.loads(agent.file.read_text())
+    configuration["directories"].append({"path": str(tmp_path / "missing")})
+    configuration["directories"].append({"path": str(agent.file)})
+    agent.file.write_text(json.dumps(configuration))
+    (device.folder / "archebase-config.json").write_text(json.dumps(device.config | {"api_key": "nonsense"}))
+    message = device.refused(REFUSED, "agent", "check")
+    assert "No such file or directory" in message and "is not a directory" in message
+    assert "AUTH_INVALID_CREDENTIAL" in message
+    agent.file.write_text('{"directories": [{"path": "x", "bogus": 1}], "files": 0}')
+    message = device.refused(USAGE, "agent", "check")
+    assert all(part in message for part in ("absolute path", "unknown key directories[0].bogus", "files must be"))
+
+
+def test_nothing_is_sent_at_a_rate_of_zero(agent_with, device, user):
+    agent = agent_with({"rate": 0})
+    (agent.directory / "waits").write_bytes(b"x")
+    agent.start()
+    eventually(lambda: agent.status()["is_paused"] and agent.status()["pending_files"] == 1)
+    agent.stop()
+    assert arrived(user, device) == []
+    agent_with({"rate": "unlimited"}).start()
+    settled(user, device, 1)
+
+
+def test_idle_agent_costs_nothing(agent_with, device, user, is_full):
+    agent = agent_with()
+    (agent.directory / "first").write_bytes(content(PART))
+    agent.start()
+    settled(user, device, 1)
+    eventually(lambda: agent.status()["pending_files"] == 0)
+
+    def wakes() -> int:
+        tasks = Path(f"/proc/{agent.process.pid}/task").glob("*/status")
+        return sum(
+            int(line.split()[1])
+            for task in tasks
+            for line in task.read_text().splitlines()
+            if line.startswith("voluntary_ctxt_switches")
+        )
+
+    before, seconds = wakes(), 60 if is_full else 10
+    time.sleep(seconds)
+    assert wakes() - before <= seconds
+    # Without the pages of the program's files: those of a debug build, with the libraries of Swift beside it, are many.
+    status = Path(f"/proc/{agent.process.pid}/status").read_text()
+    assert int(re.search(r"RssAnon:\s+(\d+) kB", status)[1]) < 20 * 1024
+
+
+class Recorder(threading.Thread):
+    """Writes files in bursts, some of them slowly; `expected` has what each holds in the end."""
+
+    def __init__(self, directory: Path, count: int, chance: random.Random):
+        super().__init__()
+        self.directory, self.chance = directory, chance
+        self.sizes = [chance.randrange(0, 5 * PART) for _ in range(count)]
+        self.expected = {f"{number:03}.bin": content(size, seed=number) for number, size in enumerate(self.sizes)}
+
+    def run(self) -> None:
+        slow = []
+        for number, (name, data) in enumerate(self.expected.items()):
+            folder = self.directory / f"run{number % 7}"
+            folder.mkdir(exist_ok=True)
+            if number % 10 == 3:
+                slow.append((folder / name, data))
+            else:
+                (folder / name).write_bytes(data)
+            if number % 25 == 24:
+                time.sleep(0.5)
+                self._write(slow)
+        self._write(slow)
+
+    def _write(self, slow: list) -> None:
+        files = [(path.open("wb"), data) for path, data in slow]
+        slow.clear()
+        for step in range(4):
+            for file, data in files:
+                quarter = len(data) // 4 + 1
+                file.write(data[step * quarter : (step + 1) * quarter])
+                file.flush()
+            time.sleep(0.4)
+        for file, _ in files:
+            file.close()
+
+
+def test_every_file_arrives_once_under_kills(agent_with, device, network, user, is_full, tmp_path):
+    chance = random.Random(1)
+    count, kills = (200, 20) if is_full else (40, 5)
+    agent = agent_with({"files": 3}, rule={"after_upload": "delete"})
+    recorder = Recorder(agent.directory, count, chance)
+    recorder.start()
+    agent.start()
+    for _ in range(kills):
+        # When, is what is tried here.
+        time.sleep(chance.random() * 1.5)
+        agent.kill()
+        agent.start()
+        time.sleep(chance.random())
+        network.gateway.kill()
+        for proxy in network.proxies:
+            proxy.cut()
+        network.gateway.start()
+        network.point_at(network.gateway)
+    recorder.join()
+    eventually(lambda: not [path for path in agent.directory.rglob("*") if path.is_file()], seconds=240)
+    found = arrived(user, device)
+    assert sorted(each["name"] for each in found) == sorted(recorder.expected)
+    assert downloaded(user, found, tmp_path / "down") == recorder.expected
+    assert all(each["tags"]["folder"].startswith("run") for each in found)
+    assert device.journals == []

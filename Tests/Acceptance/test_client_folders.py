@@ -1,0 +1,204 @@
+"""`upload` of directories, patterns and standard input, and `download` by name and by filter."""
+
+import json
+import os
+import subprocess
+import time
+
+import pytest
+from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn
+from support.parties import Fleet, unique
+from support.terminal import Terminal
+from support.uploads import content
+
+PART = 256 * 1024
+
+
+@pytest.fixture(scope="module")
+def network(gateway_with):
+    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
+    yield network
+    network.close()
+
+
+@pytest.fixture(scope="module")
+def initialized(binary, network, login, tmp_path_factory) -> Device:
+    device = Device(binary, network, tmp_path_factory.mktemp("device") / "folder")
+    assert device.init(Fleet.create(login(network.gateway)).register().device_id).returncode == OK
+    return device
+
+
+@pytest.fixture
+def device(initialized, tmp_path) -> Device:
+    return initialized.copy(tmp_path / "device")
+
+
+@pytest.fixture(scope="module")
+def user(binary, network, tmp_path_factory) -> SignedIn:
+    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
+
+
+@pytest.fixture
+def run() -> str:
+    """The value of a tag that only this test's uploads have."""
+    return unique("run")
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Two runs with a recording and a log each."""
+    root = tmp_path / "tree"
+    for number in (1, 2):
+        (folder := root / "plant" / f"run{number}").mkdir(parents=True)
+        (folder / "drive.mcap").write_bytes(content(2 * PART + number, seed=number))
+        (folder / "notes.log").write_bytes(content(100 + number, seed=10 + number))
+    return root
+
+
+def names(user: SignedIn, run: str) -> list[str]:
+    return sorted(each["name"] for each in user.objects(f"raw_tags.run={run}"))
+
+
+def test_directory_is_uploaded_with_tags_of_its_paths(device, user, run, tree):
+    output = device.done(
+        *("upload", tree, "--include", "*.mcap", "--tag", f"run={run}"),
+        *("--tag-template", "folder={dir-1}", "--tag-template", "missing={dir9}"),
+    )
+    found = user.objects(f"raw_tags.run={run}")
+    assert sorted((each["name"], each["tags"]["folder"]) for each in found) == [
+        ("drive.mcap", "run1"),
+        ("drive.mcap", "run2"),
+    ]
+    assert all("missing" not in each["tags"] for each in found)
+    assert output.splitlines()[-1].startswith("2 files uploaded: 1.00 MiB in ")
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        (["tree/plant/*/notes.log"], ["notes.log", "notes.log"]),
+        (["tree/plant/run1", "tree/plant/run1/notes.log"], ["drive.mcap", "notes.log"]),
+        (["tree", "--exclude", "run1/*", "--exclude", "*.mcap"], ["notes.log", "notes.log"]),
+        (["tree", "--exclude", "plant/run1/**", "--include", "*.log"], ["notes.log"]),
+    ],
+)
+def test_selection_of_files(device, user, run, tree, tmp_path, arguments, expected):
+    paths = [tmp_path / each if each.startswith("tree") else each for each in arguments]
+    device.done("upload", *paths, "--tag", f"run={run}")
+    assert names(user, run) == expected
+
+
+def test_pattern_without_files_is_refused(device, tree):
+    assert "no file matches the pattern" in device.refused(REFUSED, "upload", f"{tree}/*.nothing")
+    assert "unknown placeholder {what}" in device.refused(USAGE, "upload", tree, "--tag-template", "a={what}")
+
+
+def test_dry_run_uploads_nothing(device, user, run, tree):
+    events = device.events_of(
+        "upload", tree, "--tag", f"run={run}", "--tag-template", "day={date}", "--dry-run", "--include", "*.log"
+    )
+    assert [event["event"] for event in events] == ["planned", "planned"]
+    assert events[0]["tags"] == {"run": run, "day": time.strftime("%Y-%m-%d", time.gmtime())}
+    assert user.objects(f"raw_tags.run={run}") == []
+
+
+def test_file_that_was_uploaded_before_is_skipped(device, user, run, tree):
+    device.done("upload", tree, "--tag", f"run={run}")
+    first = tree / "plant/run1/drive.mcap"
+    first.rename(tree / "renamed.mcap")
+    changed = tree / "plant/run2/drive.mcap"
+    changed.write_bytes(content(2 * PART + 2, seed=99))
+    output = device.done("upload", tree, "--tag", f"run={run}", "--skip-existing")
+    assert output.count("skipped") == 4, output  # three lines and the summary
+    assert names(user, run) == ["drive.mcap", "drive.mcap", "drive.mcap", "notes.log", "notes.log"]
+
+
+def test_files_are_deleted_once_they_arrived(device, user, run, tree, tmp_path):
+    held = tree / "plant/run1/notes.log"
+    with held.open("ab"):
+        message = device.refused(REFUSED, "upload", tree, "--tag", f"run={run}", "--delete-after")
+    assert "another process has it open for writing" in message
+    assert [path for path in tree.rglob("*") if path.is_file()] == [held]
+    assert len(names(user, run)) == 4
+
+
+def test_nothing_is_deleted_that_was_refused(device, tree):
+    (device.folder / "archebase-config.json").write_text(json.dumps(device.config | {"api_key": "nonsense"}))
+    device.refused(REFUSED, "upload", tree, "--delete-after")
+    assert len([path for path in tree.rglob("*") if path.is_file()]) == 4
+
+
+def test_standard_input_is_uploaded_under_a_name(device, user, run, tmp_path):
+    data = content(3 * PART + 5)
+    command = [str(device.binary), "upload", "-", "--name", "piped.bin", "--tag", f"run={run}"]
+    environment = {"PATH": os.environ["PATH"], "DATA_GATEWAY_DEVICE_DIR": str(device.folder)}
+    done = subprocess.run(command, input=data, capture_output=True, env=environment, timeout=120)
+    assert done.returncode == OK, done.stderr
+    user.done("download", f"raw_tags.run={run}", "--to", tmp_path / "down")
+    assert (tmp_path / "down/piped.bin").read_bytes() == data
+    assert list((device.folder / "spool").iterdir()) == []
+    assert "--name" in device.refused(USAGE, "upload", "-")
+
+
+def test_rate_is_limited_over_all_files(device, run, tree):
+    size = sum(path.stat().st_size for path in tree.rglob("*") if path.is_file())
+    start = time.monotonic()
+    device.done("upload", tree, "--tag", f"run={run}", "--limit-rate", "512KiB", "--files", "4", "--parallel", "2")
+    # A quarter of a second may be sent at once.
+    assert time.monotonic() - start >= size / (512 * 1024) - 0.5
+
+
+# download
+
+
+@pytest.fixture(scope="module")
+def stored(initialized, tmp_path_factory) -> tuple[str, str, bytes]:
+    """The run of three objects, the name of one, and its bytes; the other two have one name."""
+    root, run, name = tmp_path_factory.mktemp("stored"), unique("run"), unique("name") + ".bin"
+    for folder, file in (("a", name), ("b", "twin.log"), ("c", "twin.log")):
+        (root / folder).mkdir()
+        (root / folder / file).write_bytes(content(PART + 1, seed=ord(folder)))
+    initialized.done("upload", root, "--tag", f"run={run}", "--tag-template", "folder={dir}")
+    return run, name, (root / "a" / name).read_bytes()
+
+
+def test_object_is_downloaded_by_its_name(user, stored, tmp_path):
+    _, name, data = stored
+    user.done("download", name, "--to", tmp_path)
+    assert (tmp_path / name).read_bytes() == data
+    assert "already downloaded" in user.done("download", name, "--to", tmp_path)
+
+
+def test_filter_downloads_each_object_once_under_a_name_of_its_own(user, stored, tmp_path):
+    run, name, _ = stored
+    for output in (user.done("download", f"raw_tags.run={run}", "--to", tmp_path) for _ in range(2)):
+        assert output.splitlines()[-1].startswith("3 files downloaded: ")
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "twin (2).log", "twin.log"])
+
+
+def test_names_are_made_of_a_template(user, stored, tmp_path):
+    run, name, data = stored
+    user.done("download", f"raw_tags.run={run}", "--to", tmp_path, "--name", "{tag:folder}/{stem}-x.{ext}")
+    assert (tmp_path / "a" / name.replace(".bin", "-x.bin")).read_bytes() == data
+    assert (tmp_path / "b/twin-x.log").exists() and (tmp_path / "c/twin-x.log").exists()
+    refused = user.run("download", f"raw_tags.run={run}", "--to", tmp_path, "--name", "{tag:nothing}")
+    assert refused.returncode == REFUSED and "has no {tag:nothing}" in refused.stderr
+
+
+def test_filter_that_matches_nothing_is_refused(user, tmp_path):
+    refused = user.run("download", unique("nothing"), "--to", tmp_path)
+    assert refused.returncode == REFUSED and "no object matches the filter" in refused.stderr
+
+
+# the terminal
+
+
+@pytest.mark.parametrize("columns", [30, 60, 200])
+def test_progress_fits_the_window(device, run, tree, columns):
+    terminal = Terminal(columns)
+    client = device.start("upload", tree, "--tag", f"run={run}", "--limit-rate", "512KiB", stderr=terminal.client_side)
+    terminal.opened()
+    assert client.communicate(timeout=120) and client.returncode == OK
+    bars = [line for line in terminal.closed().drawn if "files" in line]
+    assert bars and all(len(line) < columns for line in bars), bars
+    assert any("4 files" in line for line in bars)

@@ -1,0 +1,66 @@
+"""The Debian package of a device: what is in it, and that it has no part of the server."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from support import package
+from support.client import OK
+
+#: The libraries that only the server needs.
+SERVER_LIBRARIES = ("libsqlite3", "libmicrohttpd", "liblzma", "libargon2")
+
+
+@pytest.fixture(scope="module")
+def built(binary, tmp_path_factory) -> Path:
+    program = binary.with_name("data-gateway-device")
+    output = tmp_path_factory.mktemp("package")
+    script = package.ROOT / "scripts/deb-device"
+    return Path(package.run(script, "--binary", program, "--version", "0.2.0-1", "--output", output).strip())
+
+
+@pytest.fixture(scope="module")
+def tree(built, tmp_path_factory) -> Path:
+    """What is in the package; its control files are in DEBIAN."""
+    path = tmp_path_factory.mktemp("tree") / "tree"
+    package.run("dpkg-deb", "--raw-extract", built, path)
+    return path
+
+
+def test_program_has_the_commands_of_a_device_alone(tree):
+    program = tree / "usr/bin/data-gateway"
+    page = package.run(program, "--help")
+    commands = re.findall(r"^  (\w[a-z ]+?)  ", page.split("Commands:")[1].split("Options:")[0], re.M)
+    assert commands == ["init", "upload", "agent run", "agent status", "agent check", "version"]
+    refused = subprocess.run([program, "serve"], capture_output=True, text=True)
+    assert refused.returncode == 2 and "unknown command serve" in refused.stderr
+
+
+def test_program_needs_no_library_of_the_server(tree):
+    needed = package.run("readelf", "-d", tree / "usr/bin/data-gateway")
+    assert "libcurl" in needed
+    assert not [name for name in SERVER_LIBRARIES if name in needed]
+    depends = re.search(r"(?m)^Depends: (.*)", (tree / "DEBIAN/control").read_text())[1]
+    assert not [name for name in SERVER_LIBRARIES if name in depends]
+
+
+def test_configuration_of_the_package_is_valid(tree, tmp_path):
+    file = tree / "etc/data-gateway-device/agent.json"
+    configuration = json.loads(file.read_text())
+    configuration["directories"][0]["path"] = str(tmp_path)
+    (tmp_path / "agent.json").write_text(json.dumps(configuration))
+    (tmp_path / "archebase-config.json").write_text('{"api_key": "key", "tags": {}}')
+    command = [tree / "usr/bin/data-gateway", "agent", "check", "--offline"]
+    done = subprocess.run([*command, "--device-dir", tmp_path], capture_output=True, text=True)
+    assert done.returncode == OK, done.stderr
+
+
+def test_unit_runs_the_agent_with_the_files_of_the_package(tree):
+    unit = tree / "lib/systemd/system/data-gateway-agent.service"
+    command = re.search(r"(?m)^ExecStart=(.*)", unit.read_text())[1].split()
+    assert (tree / command[0].lstrip("/")).exists()
+    assert command[1:3] == ["agent", "run"]
+    assert (tree / command[command.index("--config") + 1].lstrip("/")).exists()
+    assert (tree / "DEBIAN/conffiles").read_text() == "/etc/data-gateway-device/agent.json\n"

@@ -1,0 +1,183 @@
+"""`object …`, contexts, and the forms of output, as a person uses them."""
+
+import csv
+import io
+import json
+import subprocess
+import urllib.request
+
+import pytest
+from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn
+from support.parties import Fleet, unique
+from support.raw import fetch_url
+from support.terminal import Terminal
+from support.uploads import FILE_NAME_TAG, content
+
+
+@pytest.fixture(scope="module")
+def network(gateway_with):
+    network = Network(gateway_with)
+    yield network
+    network.close()
+
+
+@pytest.fixture(scope="module")
+def user(binary, network, tmp_path_factory) -> SignedIn:
+    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
+
+
+@pytest.fixture(scope="module")
+def device(binary, network, login, tmp_path_factory) -> Device:
+    device = Device(binary, network, tmp_path_factory.mktemp("device") / "folder")
+    assert device.init(Fleet.create(login(network.gateway)).register().device_id).returncode == OK
+    return device
+
+
+@pytest.fixture
+def stored(device, tmp_path) -> tuple[str, bytes]:
+    """The name of an object, which no other has, and its bytes."""
+    path = tmp_path / f"{unique('name')}.log"
+    path.write_bytes(content(1000))
+    device.done("upload", path, "--tag", "color=red")
+    return path.name, path.read_bytes()
+
+
+def test_walk_from_upload_to_restore(device, user, tmp_path):
+    """What a new user does in the first minutes, each step by what the one before printed."""
+    run = unique("run")
+    (folder := tmp_path / "recordings").mkdir()
+    for name in ("first.log", "second.log"):
+        (folder / f"{run}-{name}").write_bytes(name.encode())
+    device.done("upload", folder, "--tag", f"run={run}")
+    (line,) = user.done("object", "find", f"name:{run}-sec*").splitlines()[1:]
+    name, file_id = line.split()[0], line.split()[-1]
+    assert name == f"{run}-second.log"
+    assert FILE_NAME_TAG not in line
+    user.done("download", name, "--to", tmp_path / "down")
+    assert (tmp_path / "down" / name).read_bytes() == b"second.log"
+    url = user.done("object", "share", name).splitlines()[0]
+    assert urllib.request.urlopen(url).read() == b"second.log"
+    user.done("object", "rm", file_id)
+    assert "no object matches" in user.run("object", "show", name).stderr
+    user.done("object", "restore", file_id)
+    assert f"run={run}" in user.done("object", "show", name)
+
+
+def test_object_is_written_to_standard_output(user, stored):
+    name, data = stored
+    done = subprocess.run([user.binary, "object", "cat", name], capture_output=True, env=user.environment)
+    assert (done.returncode, done.stdout) == (OK, data), done.stderr
+
+
+def test_object_that_several_match_is_refused(device, user, tmp_path):
+    run = unique("run")
+    for number in range(2):
+        (tmp_path / f"{number}.log").write_bytes(b"x" * number)
+    device.done("upload", tmp_path / "*.log", "--tag", f"run={run}")
+    refused = user.run("object", "cat", f"raw_tags.run={run}")
+    assert refused.returncode == REFUSED and "2 objects match" in refused.stderr
+
+
+def test_usage_is_summed_by_group(device, user, tmp_path):
+    run = unique("run")
+    for number, size in enumerate((10, 20, 30)):
+        (tmp_path / f"{number}.{'log' if number else 'json'}").write_bytes(b"x" * size)
+    device.done("upload", tmp_path / "*.*", "--tag", f"run={run}")
+    answer = json.loads(user.done("object", "du", f"raw_tags.run={run}", "--by", "type", "--json"))
+    assert (answer["objects"], answer["bytes"]) == (3, 60)
+    assert sorted(group["size_bytes"] for group in answer["groups"]) == [10, 50]
+    assert "3 objects, 60 B" in user.done("object", "du", f"raw_tags.run={run}")
+
+
+@pytest.mark.parametrize("answer, code", [("y", OK), ("n", REFUSED)])
+def test_removal_by_filter_asks(user, stored, answer, code):
+    name, _ = stored
+    terminal = Terminal()
+    command = [user.binary, "rm", "--filter", f'name="{name}"']
+    client = subprocess.Popen(
+        ["setsid", "--ctty", "--wait", *command],
+        stdin=terminal.client_side,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=user.environment,
+    )
+    terminal.type(f"{answer}\n")
+    client.communicate(timeout=60)
+    terminal.opened()
+    assert client.returncode == code
+    assert "Delete 1 object, 1000 B? [y/N]" in terminal.closed().text
+    # Nobody to be asked.
+    assert "--yes" in user.run("rm", "--filter", f'name="{name}"').stderr
+
+
+def test_output_in_every_form(user, stored):
+    name, _ = stored
+    table = user.done("ls", name, "--columns", "name,size_bytes").splitlines()
+    assert [line.split() for line in table] == [["NAME", "SIZE"], [name, "1000", "B"]]
+    (row,) = csv.DictReader(io.StringIO(user.done("ls", name, "--output", "csv", "--columns", "name,size_bytes,tags")))
+    assert (row["name"], row["size_bytes"], row["tags"]) == (name, "1000", "color=red")
+    assert "CRC64 ECMA" in user.done("ls", name, "--output", "wide")
+    assert json.loads(user.done("ls", name, "--output", "json"))["objects"][0]["name"] == name
+    refused = user.run("ls", name, "--columns", "nothing")
+    assert refused.returncode == USAGE and "unknown column nothing" in refused.stderr
+
+
+def test_error_is_json_with_json(user):
+    refused = user.run("site", "show", "999999", "--json")
+    error = json.loads(refused.stderr)["error"]
+    assert refused.stdout == ""
+    assert (error["exit_code"], error["status"]) == (REFUSED, "NOT_FOUND")
+    assert "999999" in error["message"]
+
+
+def test_contexts_keep_sessions_apart(binary, network, tmp_path):
+    first = SignedIn(binary, network.gateway, tmp_path)
+    del first.environment["DATA_GATEWAY_AUTH"]
+    address = network.gateway.listeners["auth"]
+    first.done("context", "add", "other", "--auth-server", address)
+    assert "login" in first.run("site", "list").stderr
+    assert "exists already" in first.run("context", "add", "other", "--auth-server", address).stderr
+    listed = json.loads(first.done("context", "list", "--json"))["contexts"]
+    assert [(each["name"], each["is_selected"]) for each in listed] == [("default", False), ("other", True)]
+    first.environment["DATA_GATEWAY_CONTEXT"] = "default"
+    first.done("site", "list")
+    del first.environment["DATA_GATEWAY_CONTEXT"]
+    first.done("context", "use", "default")
+    first.done("site", "list")
+    assert "does not exist" in first.run("context", "use", "nowhere").stderr
+    assert first.run("context", "use", "../escape").returncode == USAGE
+
+
+def test_status_shows_what_can_be_asked(user, network, stored):
+    ops = network.gateway.listeners["ops"]
+    state = json.loads(user.done("status", "--ops", ops, "--json"))
+    assert (state["is_serving"], state["uploads_in_progress"], state["not_known"]) == (True, 0, [])
+    assert state["stored_objects"] > 0 and state["free_bytes"] > 0 and state["corrupted_objects"] == 0
+    (missing,) = json.loads(user.done("status", "--ops", "127.0.0.1:1", "--json"))["not_known"]
+    assert "the ops listener 127.0.0.1:1 is not available" in missing
+    assert user.done("uploads", "list") == "no uploads in progress\n"
+
+
+def test_root_of_the_web_listener_leads_to_the_console(network):
+    answer = fetch_url(f"http://{network.gateway.listeners['web']}/")
+    assert (answer.status, answer.headers["location"]) == (307, "/console/")
+
+
+def test_terminal_greets_with_the_consoles_address(binary, tmp_path):
+    terminal = Terminal()
+    listeners = ["auth", "gateway", "admin", "device-init", "object-store", "web", "ops"]
+    options = [word for name in listeners for word in (f"--{name}-listen", "127.0.0.1:0")]
+    serving = subprocess.Popen(
+        [binary, "serve", "--data-dir", tmp_path / "data", *options],
+        stdout=terminal.client_side,
+        stderr=subprocess.DEVNULL,
+    )
+    terminal.opened()
+    try:
+        terminal.wait_for("stop ")
+        assert "console       http://127.0.0.1:" in terminal.text
+        assert f"the password is in {tmp_path}/data/initial-admin-password" in terminal.text
+    finally:
+        serving.terminate()
+        serving.wait(30)
+    terminal.closed()

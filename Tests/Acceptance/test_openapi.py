@@ -1,0 +1,119 @@
+"""The OpenAPI document: a validator accepts it, the gateway's answers agree with it, and a client made from it works."""
+
+import importlib
+import json
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from support.gateway import ADMIN_PASSWORD
+from support.parties import Fleet
+from support.uploads import completed, content
+
+ROUTES = Path(__file__).with_name("routes.txt")
+
+
+@pytest.fixture(scope="module")
+def web(gateway) -> str:
+    return f"http://{gateway.listeners['web']}"
+
+
+@pytest.fixture(scope="module")
+def document(web) -> dict:
+    with urllib.request.urlopen(f"{web}/openapi.json") as reply:
+        assert reply.headers["Content-Type"] == "application/json"
+        return json.load(reply)
+
+
+def test_a_validator_accepts_the_document(document):
+    assert document["openapi"] == "3.1.0"
+    OpenAPIV31SpecValidator(document).validate()
+
+
+def test_every_request_of_the_listener_is_described(document, web):
+    described = {
+        operation["operationId"].replace("_", "/", 1)
+        for item in document["paths"].values()
+        for operation in item.values()
+    }
+    tags = {tag["name"] for tag in document["tags"]}
+    for line in ROUTES.read_text().splitlines():
+        method = line.split()[2].rsplit(".", 1)[1]
+        assert (method in described) == (method.split("/")[0] in tags), line
+    assert "DataGatewayService" not in tags and {"AuthService", "BackupService", "Health"} <= tags
+
+
+def test_open_calls_need_no_token(document):
+    login = document["paths"]["/v1/sessions"]["post"]
+    assert login["security"] == []
+    assert "security" not in document["paths"]["/v1/sites"]["get"]
+    assert login["requestBody"]["content"]["application/json"]["example"]["userName"]
+
+
+def test_the_reference_page_has_every_operation(document, web):
+    with urllib.request.urlopen(f"{web}/reference") as reply:
+        assert "default-src 'none'" in reply.headers["Content-Security-Policy"]
+        page = reply.read().decode()
+    for path in document["paths"]:
+        assert f"<code>{path}</code>" in page
+    assert "<script" not in page and "http://" not in page and "https://" not in page
+
+
+def test_answers_agree_with_the_document(gateway_with, login, tmp_path, is_full):
+    """schemathesis makes requests from the document: no answer is a failure of the gateway, and each is as described."""
+    # It may delete whatever it finds: the gateway is of its own.
+    gateway = gateway_with()
+    web, admin = f"http://{gateway.listeners['web']}", login(gateway)
+    program = Path(sys.executable).with_name("schemathesis")
+    command = [program, "run", f"{web}/openapi.json", f"--url={web}"]
+    command += ["-H", f"Authorization: Bearer {admin.token}", "--seed=20", "--phases=examples,fuzzing", "--workers=1"]
+    command += [
+        "--checks=not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
+    ]
+    command += [f"--max-examples={50 if is_full else 3}", "--generation-deterministic", "--mode=all", "--no-color"]
+    # A backup holds the gateway for a while, and a lost session or key the rest of the run.
+    for name in ("/v1/backup", "/v1/sessions:end", "/v1/signingKeys:rotate"):
+        command += [f"--exclude-path={name}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=3000 if is_full else 300)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+
+
+@pytest.fixture(scope="module")
+def client(document, tmp_path_factory):
+    """The package that openapi-python-client makes from the document."""
+    folder = tmp_path_factory.mktemp("client")
+    (folder / "openapi.json").write_text(json.dumps(document))
+    (folder / "config.yml").write_text(
+        "package_name_override: gateway_client\nproject_name_override: client\npost_hooks: []\n"
+    )
+    program = Path(sys.executable).with_name("openapi-python-client")
+    command = [program, "generate", "--path", folder / "openapi.json"]
+    command += ["--config", folder / "config.yml", "--output-path", folder / "made", "--meta", "setup"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "WARNING" not in done.stdout + done.stderr, done.stdout + done.stderr
+    sys.path.insert(0, str(folder / "made"))
+    yield lambda name: importlib.import_module(f"gateway_client.{name}")
+    sys.path.remove(str(folder / "made"))
+
+
+def test_a_generated_client_signs_in_lists_and_downloads(client, gateway, web, admin):
+    data = content(70_000)
+    file_id = completed(Fleet.create(admin).uploader(), data).complete().file_id
+    api = lambda service, method: client(f"api.{service}.{service}_{method}")  # noqa: E731
+    models = client("models")
+    anonymous = client("client").Client(base_url=web)
+    body = models.LoginRequest(organization="system", user_name="admin", password=ADMIN_PASSWORD)
+    session = api("auth_service", "login").sync(client=anonymous, body=body)
+    user = client("client").AuthenticatedClient(base_url=web, token=session.access_token)
+    listed = api("data_gateway_object_service", "list_objects").sync(client=user, page_size=100)
+    assert file_id in {each.file_id for each in listed.objects}
+    wanted = models.RequestDownloadRequest(file_ids=[file_id])
+    reply = api("data_gateway_object_service", "request_download").sync(client=user, body=wanted)
+    with urllib.request.urlopen(reply.files[0].read.uri) as object:
+        assert object.read() == data
+    refused = api("admin_auth_service", "get_site").sync(client=user, site_id="999999")
+    assert refused.error.code == 404

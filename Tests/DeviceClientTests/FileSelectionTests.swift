@@ -1,0 +1,65 @@
+import Basics
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeviceClient
+
+@Suite(.timeLimited) struct FileSelectionTests {
+    @Test(arguments: [
+        ("*.mcap", "a.mcap", true), ("*.mcap", "runs/7/a.mcap", true), ("*.mcap", "a.mcap.tmp", false),
+        ("runs/*.mcap", "runs/a.mcap", true), ("runs/*.mcap", "runs/7/a.mcap", false),
+        ("runs/**/*.mcap", "runs/a.mcap", true), ("runs/**/*.mcap", "runs/7/8/a.mcap", true),
+        ("**/*.log", "a.log", true), ("runs/**", "runs/7/8/x", true), ("runs/**", "other/x", false),
+        ("/*.mcap", "a.mcap", true), ("/*.mcap", "runs/a.mcap", false), ("run[0-9]?", "run12", true),
+        ("run[0-9]?", "run1", false), ("**", "a/b/c", true), ("a/**/**/b", "a/b", true),
+    ])
+    func patternMatchesPaths(pattern: String, path: String, matches: Bool) throws {
+        #expect(try #require(FilePattern(pattern)).matches(path) == matches)
+    }
+
+    @Test(arguments: ["", "/", "//"]) func emptyPatternIsRefused(text: String) { #expect(FilePattern(text) == nil) }
+
+    /// A pattern that a naive matcher tries in exponentially many ways.
+    @Test func manyStarsAreMatchedInNoTime() throws {
+        let pattern = try #require(FilePattern(Array(repeating: "**", count: 60).joined(separator: "/") + "/x"))
+        let path = Array(repeating: "a", count: 500).joined(separator: "/")
+        #expect(!pattern.matches(path))
+        #expect(pattern.matches(path + "/x"))
+    }
+
+    @Test func excludedFilesAreLeftOutThoughIncluded() throws {
+        let filter = FileFilter(
+            include: [try #require(FilePattern("*.mcap"))], exclude: [try #require(FilePattern("tmp/**"))])
+        #expect(filter.admits("run/a.mcap"))
+        #expect(!filter.admits("tmp/a.mcap"))
+        #expect(!filter.admits("run/a.log"))
+    }
+
+    @Test(arguments: [
+        ("{name}", "drive.mcap"), ("{stem}-{ext}", "drive-mcap"), ("{dir1}/{dir-1}", "plant/run7"),
+        ("{dir}", "plant/run7"), ("{path}", "plant/run7/drive.mcap"), ("{date}", "2026-11-21"),
+        ("{time}", "2026-11-21T08:34:23Z"), ("{size} B", "12 B"), ("{{literal}}", "{literal}"),
+    ])
+    func templateTakesValuesOfTheFile(template: String, value: String) throws {
+        var tags = TagTemplates()
+        try tags.set("key", TextTemplate(template))
+        #expect(tags.tags(of: "plant/run7/drive.mcap", size: 12, modified: 1_795_250_063_999_000_000) == ["key": value])
+    }
+
+    @Test func tagWithoutValueIsLeftOut() throws {
+        var tags = TagTemplates()
+        try tags.set("run", TextTemplate("{dir3}"))
+        try tags.set("line", TextTemplate("3"))
+        #expect(tags.tags(of: "plant/run7/drive", size: 0, modified: 0) == ["line": "3"])
+    }
+
+    @Test(arguments: ["{dir0}", "{nothing}", "{dir+1}", "{}"]) func unknownPlaceholderIsRefused(text: String) {
+        var tags = TagTemplates()
+        #expect(throws: TextTemplate.Problem.self) { try tags.set("key", TextTemplate(text)) }
+    }
+
+    @Test(arguments: ["{name", "name}"]) func unclosedBraceIsRefused(text: String) {
+        #expect(throws: TextTemplate.Problem.self) { try TextTemplate(text) }
+    }
+}

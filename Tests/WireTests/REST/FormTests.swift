@@ -1,0 +1,70 @@
+import TestSupport
+import Testing
+
+@testable import REST
+
+/// Queries and forms.
+@Suite(.timeLimited) struct FormTests {
+    @Test func parametersAreUnescapedInOrder() throws {
+        let fields = try URLEncodedForm.parse("a=1&b.c=x+y%26&&d&a=".utf8)
+        #expect(fields.map(\.name) == ["a", "b.c", "d", "a"])
+        #expect(fields.map { String(decoding: $0.value, as: UTF8.self) } == ["1", "x y&", "", ""])
+        #expect(throws: FormError.self) { try URLEncodedForm.parse("a=%4".utf8) }
+        #expect(throws: FormError.self) { try URLEncodedForm.parse("%FF=1".utf8) }
+        let many = String(repeating: "a&", count: 1001)
+        #expect(throws: FormError.self) { try URLEncodedForm.parse(many.utf8) }
+    }
+
+    @Test(arguments: [
+        ("multipart/form-data; boundary=x", "x"), ("Multipart/Form-Data;charset=utf-8; Boundary=\"a b\"", "a b"),
+        ("multipart/form-data", nil), ("multipart/mixed; boundary=x", nil), ("multipart/form-data; boundary=", nil),
+        ("multipart/form-data; boundary=\"a \"", nil), ("multipart/form-data; boundary=a; boundary=b", nil),
+        ("multipart/form-data; boundary=\(String(repeating: "a", count: 71))", nil),
+    ])
+    func boundaryIsTakenFromTheContentType(type: String, boundary: String?) {
+        #expect(MultipartForm.boundary(type) == boundary.map { Array($0.utf8) })
+    }
+
+    private static func form(_ parts: [String]) -> [UInt8] {
+        Array((parts.map { "--x\r\n\($0)\r\n" }.joined() + "--x--\r\n").utf8)
+    }
+
+    @Test func partsBecomeFieldsAndFiles() throws {
+        let body = Self.form([
+            "Content-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n-x",
+            "content-type: image/png\r\nContent-Disposition: form-data; name=p; filename=\"..\\\\a\\\"b.png\"\r\n\r\n\u{0}--x",
+            "Content-Disposition: form-data; name=\"e\"; filename=\"\"\r\n\r\n",
+        ])
+        let fields = try MultipartForm.parse(body, boundary: Array("x".utf8))
+        #expect(fields.map(\.name) == ["a", "p", "e"])
+        #expect(fields[1].file == FormField.File(name: "..\\a\"b.png", contentType: "image/png"))
+        #expect(fields[1].value == Array("\u{0}--x".utf8))
+        #expect(fields[2].file == FormField.File(name: "", contentType: "") && fields[2].value.isEmpty)
+    }
+
+    @Test func delimiterWithinAPartEndsIt() throws {
+        // What follows a delimiter is no end of a line: the form is malformed, and not read in another way.
+        let body = Array("--x\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--xy\r\n--x--".utf8)
+        #expect(throws: FormError.self) { try MultipartForm.parse(body, boundary: Array("x".utf8)) }
+    }
+
+    @Test(arguments: [
+        "", "--y\r\n", "--x\r\n", "--x\r\n\r\n1\r\n--x--", "--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--",
+        "--x\r\nContent-Disposition: attachment; name=a\r\n\r\n1\r\n--x--", "--x\r\nno colon\r\n\r\n1\r\n--x--",
+        "--x\r\nContent-Disposition: form-data; name=a\r\nContent-Transfer-Encoding: base64\r\n\r\n1\r\n--x--",
+        "--x\r\nContent-Disposition: form-data; name=a\r\n\r\n1",
+    ])
+    func malformedFormIsRefused(text: String) {
+        #expect(throws: FormError.self) { try MultipartForm.parse(Array(text.utf8), boundary: Array("x".utf8)) }
+    }
+
+    @Test func formBeyondItsBoundsIsRefused() throws {
+        let part = "Content-Disposition: form-data; name=a\r\n\r\n1"
+        #expect(try MultipartForm.parse(Self.form(Array(repeating: part, count: 32)), boundary: [0x78]).count == 32)
+        #expect(throws: FormError.self) {
+            try MultipartForm.parse(Self.form(Array(repeating: part, count: 33)), boundary: [0x78])
+        }
+        let header = "x: \(String(repeating: "a", count: 4100))\r\n"
+        #expect(throws: FormError.self) { try MultipartForm.parse(Self.form([header + part]), boundary: [0x78]) }
+    }
+}

@@ -1,0 +1,77 @@
+import Basics
+import Foundation
+
+@testable import Zip
+
+/// Makes and reads archives.
+enum ZipScene {
+    static let time = UnixTime(seconds: 1_795_305_601)
+
+    struct File {
+        var name: String
+        var bytes: [UInt8]
+        var method = ZipEntry.Method.stored
+        var largestSize: Int64? = 1 << 20
+    }
+
+    static func archive(_ files: [File]) throws -> [UInt8] {
+        var writer = ZipWriter()
+        var archive: [UInt8] = []
+        for file in files {
+            archive += try writer.begin(file.name, time: time, method: file.method, largestSize: file.largestSize)
+            // In two pieces.
+            for half in [file.bytes.prefix(file.bytes.count / 2), file.bytes.dropFirst(file.bytes.count / 2)] {
+                half.withUnsafeBytes { piece in
+                    if file.method == .deflated {
+                        archive += writer.compress(piece)
+                    } else {
+                        writer.pass(piece)
+                        archive += half
+                    }
+                }
+            }
+            archive += writer.end()
+        }
+        return archive + writer.finish()
+    }
+
+    static func contents(of archive: [UInt8], limits: ZipLimits = ZipLimits()) throws -> [String: [UInt8]] {
+        let reader = try ZipReader(ZipBytes(archive), limits: limits)
+        var contents: [String: [UInt8]] = [:]
+        for entry in reader.entries {
+            var bytes: [UInt8] = []
+            try reader.read(entry) { bytes += $0 }
+            contents[entry.name] = bytes
+        }
+        return contents
+    }
+
+    /// - Returns: the error of an archive that is refused; `nil` if every entry was read.
+    static func failure(of archive: [UInt8], limits: ZipLimits = ZipLimits()) throws -> ZipError? {
+        do {
+            _ = try contents(of: archive, limits: limits)
+            return nil
+        } catch let error as ZipError {
+            return error
+        }
+    }
+
+    /// Runs Python with a program and the path of an archive.
+    ///
+    /// - Returns: what it printed, and the archive afterwards.
+    static func python(_ program: String, archive: [UInt8] = []) throws -> (output: String, archive: [UInt8]) {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("zip-\(UUID().uuidString).zip").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        if !archive.isEmpty { try Data(archive).write(to: URL(fileURLWithPath: path)) }
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", "import sys, zipfile\npath = sys.argv[1]\n" + program, path]
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw ZipError.malformed("Python failed: \(text)") }
+        return (text, FileManager.default.contents(atPath: path).map { Array($0) } ?? [])
+    }
+}
