@@ -16,6 +16,13 @@ import Testing
         #expect(KeptFields(text: kept.text) == kept)
     }
 
+    @Test func valuesAreKeptByteForByte() throws {
+        let value = "\u{308}\u{e9}: x"
+        #expect(
+            try KeptFields(["x-amz-meta-a": value], .s3).fields(.oss)["x-oss-meta-a"].map { Array($0.utf8) }
+                == Array(value.utf8))
+    }
+
     @Test(arguments: [
         ("aws-chunked", nil), ("gzip,aws-chunked", "gzip"), ("aws-chunked, br, gzip", "br, gzip"), ("gzip", "gzip"),
     ])

@@ -114,7 +114,8 @@ package struct KeptFields: Sendable, Equatable {
     private var lines: [(name: String, value: String)] {
         (text ?? "").split(separator: "\n").compactMap { line in
             guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-            return (String(line[..<colon]), String(line[colon...].dropFirst(2)))
+            // By bytes: a combining mark at the start of a value would be taken off with the space.
+            return (String(line[..<colon]), String(decoding: line.utf8[colon...].dropFirst(2), as: UTF8.self))
         }
     }
 
