@@ -127,6 +127,13 @@ package final class Accounts: Sendable {
         try OrganizationRecords(connection).reference(id: id)
     }
 
+    /// The organization of that name; `nil` where there is none.
+    package static func organization(
+        named name: String, in connection: Connection
+    ) throws -> OrganizationReference? {
+        try OrganizationRecords(connection).find(name: name).map { OrganizationReference(id: $0.id, name: $0.name) }
+    }
+
     /// Whether credentials and tokens issued for the key are still valid.
     package static func isLive(_ key: APIKeyReference, at now: UnixTime, in connection: Connection) throws -> Bool {
         guard let record = try APIKeyRecords(connection).find(id: key.id) else { return false }

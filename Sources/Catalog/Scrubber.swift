@@ -43,7 +43,7 @@ struct Scrubber: Sendable {
     /// Runs one pass, or the rest of an interrupted one; does nothing before it is due.
     func pass() async throws {
         let now = clock.now()
-        let (last, bad) = try await database.read { (try ScrubRecords($0).state(), try ScrubRecords($0).countBad()) }
+        let (last, bad) = try await database.read { (try ScrubRecords($0).state(), try countBad(in: $0)) }
         metrics.update { $0.bad = bad }
         var state = last ?? ScrubState(position: 0, startedAt: now)
         if state.position == 0, let last {
@@ -53,6 +53,7 @@ struct Scrubber: Sendable {
         var saved = state.position
         do {
             try await advance(&state, &saved)
+            try await examineDirectObjects()
         } catch {
             // If this fails too, the next start repeats a little more.
             if state.position != saved { try? await save(state) }
@@ -79,6 +80,55 @@ struct Scrubber: Sendable {
                 (saved, bytes, objects) = (state.position, 0, 0)
             }
         }
+    }
+
+    /// What static keys stored, which the catalog does not list. Where a pass is interrupted, this begins again.
+    private func examineDirectObjects() async throws {
+        var last = ""
+        while true {
+            let page = try await store.directObjects(after: last, limit: 100)
+            guard let end = page.last else { return }
+            for object in page { try await examine(object) }
+            last = end.uploadID
+        }
+    }
+
+    private func examine(_ object: DirectObjectState) async throws {
+        let condition: ObjectCondition
+        do {
+            condition = try await store.examine(uploadID: object.uploadID) { bytes in
+                try await wait(for: bytes)
+                metrics.update { $0.bytes += bytes }
+            }
+        } catch let error where !(error is CancellationError || error is DatabaseError) {
+            noteFailure(error)
+            return
+        }
+        metrics.update { $0.objects += 1 }
+        switch condition {
+        case .intact: if object.isBad { try await mark(object, because: nil) }
+        case .bad(let trouble): if !object.isBad { try await mark(object, because: trouble) }
+        case .gone: break
+        }
+    }
+
+    /// - Parameter trouble: `nil` = the object is intact again.
+    private func mark(_ object: DirectObjectState, because trouble: String?) async throws {
+        let now = clock.now()
+        let bad = try await database.write { connection in
+            try store.markBad(object.uploadID, at: trouble == nil ? nil : now, in: connection)
+            try Audit.record(
+                .byGateway(trouble == nil ? "MarkVerified" : "MarkBad", on: object.name), at: now, in: connection)
+            return try countBad(in: connection)
+        }
+        metrics.update { $0.bad = bad }
+        log.write(
+            trouble == nil ? "object is intact again" : "object is corrupted",
+            ["object": object.name, "why": trouble ?? ""], level: trouble == nil ? .info : .error)
+    }
+
+    private func countBad(in connection: Connection) throws -> Int {
+        try ScrubRecords(connection).countBad() + store.countBadDirectObjects(in: connection)
     }
 
     /// - Returns: the reason why the object could not be verified, which skips it in this pass; `nil` if it was verified.
@@ -125,7 +175,7 @@ struct Scrubber: Sendable {
                 entry.organization = try Accounts.organization(object.owner.organizationID, in: connection)
                 try Audit.record(entry, at: now, in: connection)
             }
-            return (hasChanged, try records.countBad())
+            return (hasChanged, try countBad(in: connection))
         }
         metrics.update { $0.bad = bad }
         if hasChanged {

@@ -86,12 +86,41 @@ package struct StoreAccessPolicy: AccessPolicy {
     }
 
     package func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String? {
+        if case .staticKey(let id) = claims.subject {
+            guard let quota = store.staticKey(id: id)?.quota, quota > 0,
+                try store.usage(ofKey: id, in: connection) + bytes > quota
+            else { return nil }
+            return "the static key \(id) may have at most \(quota) stored bytes"
+        }
         guard let upload = try UploadRecords(connection).upload(claims.uploadID) else { return nil }
         return try configuration.quota.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
     }
 
     package func tags(uploadID: String, in connection: Connection) throws -> [String: String]? {
         try ObjectRecords(connection).tags(uploadID: uploadID)
+    }
+
+    package func record(_ change: StaticKeyChange, in transaction: Connection) throws {
+        var entry = AuditEntry(
+            actor: "static_key:\(change.keyID)", organization: try organization(ofKey: change.keyID, in: transaction),
+            action: change.operation, target: "\(change.bucket)/\(change.names.first ?? "")", peer: change.peer)
+        if change.names.count > 1 {
+            entry.target = change.bucket
+            entry.ids = change.names
+            entry.count = change.names.count
+        }
+        try Audit.record(entry, at: clock.now(), in: transaction)
+    }
+
+    package func recordExpiry(ofKey id: String, count: Int, in transaction: Connection) throws {
+        var entry = AuditEntry.byGateway("DeleteExpiredObjects", on: "static_key:\(id)", count: count)
+        entry.organization = try organization(ofKey: id, in: transaction)
+        try Audit.record(entry, at: clock.now(), in: transaction)
+    }
+
+    private func organization(ofKey id: String, in connection: Connection) throws -> OrganizationReference? {
+        guard let name = store.staticKey(id: id)?.organization else { return nil }
+        return try Accounts.organization(named: name, in: connection)
     }
 
     package func recordActivity(uploadID: String, in transaction: Connection) throws {

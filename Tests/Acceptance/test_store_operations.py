@@ -3,6 +3,7 @@
 import base64
 import concurrent.futures
 import hashlib
+import hmac
 from dataclasses import dataclass
 
 import oss2
@@ -475,3 +476,41 @@ def test_scripts_of_configured_origins_read(store):
     other = requests.options(url, headers=asks | {"Origin": "https://other.example.com"}, timeout=10)
     assert other.status_code == 403 and "object_store.cors_origins" in other.text
     assert "access-control-allow-origin" not in requests.get(url, headers={"Origin": "null"}, timeout=10).headers
+
+
+def form(store: Store, key: str, data: bytes, conditions=(), fields=None, **post):
+    """A form's answer, signed by boto3."""
+    signed = store.client().generate_presigned_post("data", key, Fields=fields, Conditions=list(conditions), **post)
+    return requests.post(signed["url"], data=signed["fields"], files={"file": ("name.txt", data)}, timeout=10)
+
+
+def test_browsers_upload_by_forms(store):
+    client = store.client()
+    data = content(3 * MIB)
+    assert form(store, "forms/${filename}", data).status_code == 204
+    assert client.get_object(Bucket="data", Key="forms/name.txt")["Body"].read() == data
+    kept = {"x-amz-meta-color": "red", "success_action_status": "201"}
+    answer = form(store, "forms/kept", b"x", [{name: value} for name, value in kept.items()], kept)
+    assert answer.status_code == 201 and "<Key>forms/kept</Key>" in answer.text
+    assert client.head_object(Bucket="data", Key="forms/kept")["Metadata"] == {"color": "red"}
+    assert form(store, "forms/long", data, [["content-length-range", 0, 1000]]).status_code == 400
+    assert form(store, "forms/late", b"x", ExpiresIn=-10).status_code == 403
+    assert form(store, "forms/acl", b"x", [{"acl": "public-read"}], {"acl": "public-read"}).status_code == 501
+    unsigned = requests.post(f"http://{store.gateway.object_store}/data", files={"file": b"x"}, timeout=10)
+    assert unsigned.status_code == 403 and "PostObject" in unsigned.text
+    signed = store.client().generate_presigned_post("data", "forms/a")
+    tampered = signed["fields"] | {"key": "forms/b"}
+    assert requests.post(signed["url"], data=tampered, files={"file": b"x"}, timeout=10).status_code == 403
+    assert [entry["Key"] for entry in client.list_objects_v2(Bucket="data", Prefix="forms/")["Contents"]] == [
+        "forms/kept",
+        "forms/name.txt",
+    ]
+    # OSS, version 1.
+    policy = base64.b64encode(
+        b'{"expiration": "2099-01-01T00:00:00.000Z", "conditions": [["starts-with", "$key", "forms/"]]}'
+    ).decode()
+    signature = base64.b64encode(hmac.digest(OWNER.secret.encode(), policy.encode(), "sha1")).decode()
+    fields = {"key": "forms/oss", "OSSAccessKeyId": OWNER.id, "policy": policy, "Signature": signature}
+    url = f"http://{store.gateway.object_store}/data"
+    assert requests.post(url, data=fields, files={"file": b"oss"}, timeout=10).status_code == 204
+    assert store.oss().get_object("forms/oss").read() == b"oss"

@@ -10,7 +10,7 @@ extension Configuration {
     ) throws(ConfigurationError) -> [StaticKey] {
         var keys: [StaticKey] = []
         for var entry in try reader.entries("object_store.static_keys") {
-            let key = StaticKey(
+            var key = StaticKey(
                 id: try entry.text("id"), secret: try entry.secretSource().secret(least: 16), bucket: bucket,
                 prefix: try entry.text("prefix", default: ""), access: try entry.choice("access"))
             guard (3...128).contains(key.id.utf8.count), key.id.utf8.allSatisfy(isOfID) else {
@@ -26,6 +26,11 @@ extension Configuration {
             guard key.access == .read || !ObjectKey.isOfUpload(key.prefix) else {
                 throw entry.wrong("prefix", "must not be below uploads/, because devices' uploads are read-only")
             }
+            let organization = try entry.text("organization", default: "")
+            key.organization = organization.isEmpty ? nil : organization
+            key.quota = try entry.integer("quota_bytes", default: 0, in: 0...(1 << 60), unit: "bytes")
+            let days = try entry.integer("retention_days", default: 0, in: 0...36_500, unit: "days")
+            key.retention = days == 0 ? nil : .days(days)
             try entry.finish()
             keys.append(key)
         }

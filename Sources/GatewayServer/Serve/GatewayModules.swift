@@ -25,6 +25,7 @@ package struct GatewayModules: Sendable {
     let events: Webhooks
     let deviceInit: DeviceInit
     let store: ObjectStore
+    let storePolicy: StoreAccessPolicy
     /// The object store's server. It listens before the uploads are made, which need its address.
     let storeServer: ObjectStoreServer
     let storeRequests = StoreRequestMetrics()
@@ -112,10 +113,11 @@ package struct GatewayModules: Sendable {
             HTTPAccessLog(listener: ListenerName.objectStore.rawValue, log: processLog), storeRequests,
         ]
         surface.daemon.certificates = certificates[.objectStore]
-        let policy = StoreAccessPolicy(
+        try Self.reportUnknownOrganizations(of: configuration.store.staticKeys, database, log)
+        storePolicy = StoreAccessPolicy(
             store: store, clock: clock, steady: clockGuard.steady, configuration: configuration.uploads)
         storeServer = try ObjectStoreServer(
-            host: address.host, port: UInt16(address.port), store: store, policy: policy, configuration: surface,
+            host: address.host, port: UInt16(address.port), store: store, policy: storePolicy, configuration: surface,
             log: log)
         opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
@@ -126,7 +128,7 @@ package struct GatewayModules: Sendable {
         catalog = Catalog(
             environment, store: store, endpoint: endpoint, outbox: events.outbox, configuration: configuration.catalog)
         internalStorage = InternalStorageService(
-            environment, store: store, policy: policy,
+            environment, store: store, policy: storePolicy,
             uploadOfKey: { try ObjectKey.uploadID(bucket: $0, key: $1, in: $2) }, endpoint: endpoint,
             configuration: configuration.internalStorage)
         copies = CopyJobs(environment, store: store, configuration: configuration.copies)
@@ -204,6 +206,20 @@ package struct GatewayModules: Sendable {
             copies.register(in: &router)
         case .objectStore, .ops:
             break
+        }
+    }
+
+    /// A misspelled organization would leave the lines of the audit log without one.
+    private static func reportUnknownOrganizations(
+        of keys: [StaticKey], _ database: Database, _ log: Logger
+    ) throws {
+        for key in keys {
+            guard let name = key.organization,
+                try database.readBlocking({ try Accounts.organization(named: name, in: $0) }) == nil
+            else { continue }
+            log.write(
+                "the organization of a static key does not exist: create it, or correct object_store.static_keys",
+                ["id": key.id, "organization": name], level: .warning)
         }
     }
 

@@ -179,7 +179,8 @@ struct GatewayServices: Sendable {
                 await Housekeeping(
                     database: modules.database, clock: modules.clock, accounts: modules.accounts,
                     uploads: modules.uploads, catalog: modules.catalog, events: modules.events, copies: modules.copies,
-                    store: modules.store, directUploadIdle: directUploadIdle, metrics: sweeps, log: log
+                    store: modules.store, policy: modules.storePolicy, directUploadIdle: directUploadIdle,
+                    metrics: sweeps, log: log
                 ).run()
             },
         ]

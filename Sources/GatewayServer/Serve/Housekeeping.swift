@@ -20,6 +20,7 @@ struct Housekeeping: Sendable {
     let events: Webhooks
     let copies: CopyJobs
     let store: ObjectStore
+    let policy: any AccessPolicy
     /// The time without a part after which a multipart upload of a static key is abandoned.
     let directUploadIdle: Duration
     let metrics: SweepMetrics
@@ -51,6 +52,7 @@ struct Housekeeping: Sendable {
         await sweep(.operations) { try await catalog.sweepOperations(permit) }
         await sweep(.uploadRecords) { try await uploads.sweepRecords(permit) }
         await sweep(.deletedObjects) { try await catalog.sweepDeleted(permit) }
+        await sweep(.staticKeyObjects) { try await store.sweepDirectObjects(policy, permit) }
         await sweep(.multiparts) { try await store.sweepDirectMultiparts(idleFor: directUploadIdle, permit) }
     }
 

@@ -24,6 +24,8 @@ package final class ObjectAppend {
         }
         header.kept.isAppendable = true
         header.condition = WriteCondition(appendAt: position)
+        let limit = store.configuration.maximumPutBytes
+        guard (payload.length ?? 0) <= limit else { throw ObjectStoreError.objectTooLarge(limit: limit) }
         digest = BodyDigest(payload.checks)
         put = try ObjectPut(
             store, permit: permit, length: payload.length.map { $0 + position }, checks: BodyChecks(), header: header)

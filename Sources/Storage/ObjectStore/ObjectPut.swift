@@ -60,7 +60,9 @@ package final class ObjectPut {
             try store.database.writeBlocking(for: permit.owner) { [permit, store, header] connection in
                 try permit.confirm(in: connection)
                 try permit.check(header.condition, in: connection)
+                try permit.own(in: connection)
                 try Self.admit(object.size, permit, in: connection)
+                try permit.record(in: connection)
                 try store.discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
             }
         }

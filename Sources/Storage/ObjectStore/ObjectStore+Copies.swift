@@ -31,7 +31,9 @@ extension ObjectStore {
                 try database.writeBlocking(for: permit.owner) { [self] connection in
                     try permit.confirm(in: connection)
                     try permit.check(header.condition, in: connection)
+                    try permit.own(in: connection)
                     try admitCopy(object, permit, in: connection)
+                    try permit.record(in: connection)
                     try discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
                 }
             }

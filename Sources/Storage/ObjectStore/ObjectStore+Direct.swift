@@ -53,15 +53,13 @@ extension ObjectStore {
     }
 
     /// Removes an object that was put with a static key.
-    package func delete(
-        _ claims: CredentialClaims, _ policy: any AccessPolicy, _ condition: WriteCondition = .none
-    ) throws {
-        let permit = WritePermit(claims: claims, policy: policy)
+    package func delete(_ permit: WritePermit, _ condition: WriteCondition = .none) throws {
+        let uploadID = permit.claims.uploadID
         try database.writeBlocking(for: permit.owner, mayUseReserve: true) { [discards] connection in
             try permit.confirm(in: connection)
             try permit.check(condition, in: connection)
-            let records = StoreRecords(connection)
-            try discards.finish(records.deleteObject(uploadID: claims.uploadID), in: connection)
+            try permit.record(in: connection)
+            try discards.finish(StoreRecords(connection).deleteObject(uploadID: uploadID), in: connection)
         }
     }
 

@@ -16,19 +16,29 @@ extension ObjectStore {
     /// Deletes objects, some dozen in a transaction. An object that does not exist counts as deleted.
     ///
     /// - Returns: the results in the order of the items.
-    package func delete(_ items: [DirectDeletion], _ policy: any AccessPolicy) throws -> [DeletionResult] {
+    package func delete(
+        _ items: [DirectDeletion], _ policy: any AccessPolicy, _ origin: WriteOrigin
+    ) throws -> [DeletionResult] {
         var results: [DeletionResult] = []
         for start in stride(from: 0, to: items.count, by: Self.deletionBatch) {
             let batch = Array(items[start..<min(start + Self.deletionBatch, items.count)])
             results += try database.writeBlocking(for: batch.first?.owner, mayUseReserve: true) { connection in
-                try batch.map { try self.delete($0, policy, in: connection) }
+                var deleted: [String] = []
+                let results = try batch.map { try self.delete($0, policy, &deleted, in: connection) }
+                if let key = batch.first?.key, !deleted.isEmpty {
+                    let change = StaticKeyChange(
+                        keyID: key.id, operation: origin.operation, peer: origin.peer, bucket: key.bucket,
+                        names: deleted)
+                    try policy.record(change, in: connection)
+                }
+                return results
             }
         }
         return results
     }
 
     private func delete(
-        _ item: DirectDeletion, _ policy: any AccessPolicy, in connection: Connection
+        _ item: DirectDeletion, _ policy: any AccessPolicy, _ deleted: inout [String], in connection: Connection
     ) throws -> DeletionResult {
         let records = StoreRecords(connection)
         let found = try records.object(bucket: item.key.bucket, key: item.name)
@@ -46,6 +56,7 @@ extension ObjectStore {
             return .refused(error)
         }
         if found != nil {
+            deleted.append(item.name)
             try discards.finish(records.deleteObject(uploadID: claims.uploadID), in: connection)
         }
         return .deleted
@@ -90,6 +101,7 @@ extension ObjectStore {
         let claims = permit.claims
         try database.writeBlocking(for: permit.owner) { connection in
             try permit.confirm(in: connection)
+            try permit.record(in: connection)
             let records = StoreRecords(connection)
             guard var kept = try records.object(uploadID: claims.uploadID)?.kept else {
                 throw ObjectStoreError.noSuchObject
@@ -109,7 +121,7 @@ extension ObjectStore {
 
 /// A key of DeleteObjects.
 package struct DirectDeletion: Sendable {
-    let key: StaticKey
+    fileprivate let key: StaticKey
     /// The stored key.
     let name: String
     let condition: WriteCondition

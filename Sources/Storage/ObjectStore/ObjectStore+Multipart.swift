@@ -25,6 +25,7 @@ extension ObjectStore {
         let (fileID, now) = (new.id, clock.now())
         let multipart = try new.commit {
             try database.writeBlocking(for: permit.owner) { [self] connection in
+                try permit.own(in: connection)
                 try permit.admit(bytes: 1, in: connection)
                 try permit.check(header.condition, in: connection)
                 try makeRoom(claims.uploadID, in: connection)
@@ -110,6 +111,8 @@ extension ObjectStore {
             try database.writeBlocking(for: permit.owner) { [discards] connection in
                 try permit.confirm(in: connection)
                 try permit.check(condition, in: connection)
+                try permit.own(in: connection)
+                try permit.record(in: connection)
                 let records = StoreRecords(connection)
                 guard let multipart = try records.multipart(id), multipart.isOpen else {
                     throw ObjectStoreError.noSuchUpload

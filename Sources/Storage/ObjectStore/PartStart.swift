@@ -48,7 +48,8 @@ package final class PartStart {
         multipart = try records.multipart(multipartID)
         guard openMultipart(claims) != nil else { return }
         earlier = try records.part(number, of: multipartID)
-        let bytes = (length ?? 0) - (earlier?.size ?? 0)
+        // A client may declare any length; one that no part may have is refused for that later.
+        let bytes = min(length ?? 0, multipart?.maximumPartSize ?? 0) - (earlier?.size ?? 0)
         excess = bytes > 0 ? try policy.excess(claims, bytes: bytes, in: connection) : nil
     }
 }

@@ -93,6 +93,7 @@ struct StoreRecords {
                 CREATE INDEX store_multiparts_by_key ON store_multiparts (bucket, object_key, id)
                     WHERE part_size = 0 AND completed = 0;
                 """),
+        ownerMigration,
     ]
 
     let connection: Connection

@@ -2,15 +2,45 @@ import Basics
 import Database
 import StoreProtocol
 
+/// The origin of a change, for the audit log.
+package struct WriteOrigin: Sendable {
+    let operation: String
+    /// The client's address.
+    let peer: String
+
+    package init(operation: String, peer: String) {
+        self.operation = operation
+        self.peer = peer
+    }
+}
+
 /// The permission of a request to write, decided at its header and checked again inside the commit, since the upload may have been
 /// aborted, superseded or completed while the body arrived.
 package struct WritePermit: Sendable {
     let claims: CredentialClaims
     let policy: any AccessPolicy
+    /// The operation and the client's address, of what a static key does.
+    let origin: WriteOrigin?
 
-    package init(claims: CredentialClaims, policy: any AccessPolicy) {
+    package init(claims: CredentialClaims, policy: any AccessPolicy, origin: WriteOrigin? = nil) {
         self.claims = claims
         self.policy = policy
+        self.origin = origin
+    }
+
+    /// Remembers that a static key stores something at the key; other credentials have an owner anyway.
+    func own(in connection: Connection) throws {
+        guard case .staticKey(let id) = claims.subject else { return }
+        try StoreRecords(connection).setOwner(id, uploadID: claims.uploadID)
+    }
+
+    /// Has the audit log say what a static key changed.
+    func record(in connection: Connection) throws {
+        guard case .staticKey(let id) = claims.subject, let origin else { return }
+        try policy.record(
+            StaticKeyChange(
+                keyID: id, operation: origin.operation, peer: origin.peer, bucket: claims.bucket, names: [claims.key]),
+            in: connection)
     }
 
     /// The owner under which its writes are queued.

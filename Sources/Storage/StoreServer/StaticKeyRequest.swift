@@ -12,6 +12,9 @@ struct StaticKeyRequest {
     /// The signatures of the body's chunks, if they are signed.
     let signatures: ChunkSignatures?
 
+    /// The origin of its changes, for the audit log.
+    var origin: WriteOrigin { WriteOrigin(operation: operation.name, peer: head.peer) }
+
     /// Returns the stored key of an object in the bucket.
     ///
     /// - Throws: `accessDenied` if the static key may not access it.

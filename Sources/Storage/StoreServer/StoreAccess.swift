@@ -11,6 +11,8 @@ struct StoreAccess {
     let decision: AccessDecision
     /// The verifier of the body's chunks, if they are signed.
     let chunkSignatures: ChunkSignatures?
+    /// The request, where a static key signed it.
+    var origin: WriteOrigin?
 
     /// Evaluates the rights of claims with a verified secret.
     init(
@@ -48,7 +50,7 @@ struct StoreAccess {
     /// - Returns: the permission to confirm in the commit.
     func requireWrite(_ policy: any AccessPolicy) throws(StoreError) -> WritePermit {
         guard case .allowed = decision, claims.operations.contains(.write) else { throw Self.notPermitted }
-        return WritePermit(claims: claims, policy: policy)
+        return WritePermit(claims: claims, policy: policy, origin: origin)
     }
 
     private static let notPermitted = StoreError(.accessDenied, "These credentials do not permit this operation.")

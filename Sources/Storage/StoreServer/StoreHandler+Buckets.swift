@@ -43,7 +43,7 @@ extension StoreHandler {
                     results[place] = .refused(error)
                 }
             }
-            for (entry, result) in zip(permitted, try store.delete(permitted.map(\.item), policy)) {
+            for (entry, result) in zip(permitted, try store.delete(permitted.map(\.item), policy, asked.origin)) {
                 results[entry.place] = result
             }
             return answers.deleted(zip(list.items, results).map { ($0, $1) }, list, encodesKeys: encodesKeys)

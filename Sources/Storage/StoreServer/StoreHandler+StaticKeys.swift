@@ -45,7 +45,7 @@ extension StoreHandler {
         if asked.operation == .deleteObject {
             return .respond(try delete(claims, decision, isThere, asked, answers))
         }
-        let access: StoreAccess
+        var access: StoreAccess
         do {
             access = try StoreAccess(
                 claims, decision, chunkSignatures: asked.signatures, store: store, policy: policy)
@@ -53,6 +53,7 @@ extension StoreHandler {
             // An existing object that must not be revealed: the client has no upload.
             throw StoreError.noSuchKey
         }
+        access.origin = asked.origin
         switch asked.operation {
         case .copyObject(let source):
             return .respond(try copy(source, to: access, asked, answers))
@@ -109,7 +110,9 @@ extension StoreHandler {
             throw StoreError.uploadIsReadOnly
         }
         let condition = try WriteCondition(asked.head.fields)
-        if isThere || !condition.isNone { try store.delete(claims, policy, condition) }
+        if isThere || !condition.isNone {
+            try store.delete(WritePermit(claims: claims, policy: policy, origin: asked.origin), condition)
+        }
         return answers.empty(204)
     }
 

@@ -20,6 +20,7 @@ struct StoreHandler: HTTPRequestHandler {
             head.notes.operation = "Preflight"
             return .respond(answers.preflight())
         }
+        if let form = FormUpload(self, head, answers) { return .receive(form) }
         do {
             if let known { return try begin(head, again: known, answers) }
             let target = try RequestTarget(
@@ -130,7 +131,7 @@ struct StoreHandler: HTTPRequestHandler {
             _ = try completed(id, access)
             let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
             let document = try DocumentBody(payload, store, maximumBytes: CompletionList.maximumBytes)
-            let permit = WritePermit(claims: access.claims, policy: policy)
+            let permit = WritePermit(claims: access.claims, policy: policy, origin: access.origin)
             return body(payload, answers, take: document.receive, leave: {}) {
                 // It may have been aborted, or completed by another request, while the document arrived.
                 let done = try completed(id, access)
@@ -218,7 +219,7 @@ struct StoreHandler: HTTPRequestHandler {
         }
     }
 
-    private func failed(_ error: any Error, _ answers: StoreAnswers) -> HTTPResponse {
+    func failed(_ error: any Error, _ answers: StoreAnswers) -> HTTPResponse {
         let failure = StoreError(error)
         switch failure.code {
         case .quotaExceeded: configuration.daemon.metrics.limitReached("quota")

@@ -19,10 +19,10 @@ class StaticKey:
     access: str
     prefix: str = ""
 
-    def setting(self, secrets: Path) -> dict[str, str]:
-        """Returns the entry of `object_store.static_keys`; writes the secret to a file in that folder."""
+    def setting(self, secrets: Path, **more) -> dict[str, str]:
+        """Returns the entry of `object_store.static_keys` with `more` members; writes the secret to a file in that folder."""
         entry = {"id": self.id, "secret_file": secret_file(secrets, self.secret), "access": self.access}
-        return entry | ({"prefix": self.prefix} if self.prefix else {})
+        return entry | ({"prefix": self.prefix} if self.prefix else {}) | more
 
     def credentials(self, gateway: Gateway, key: str = "", part_size: int = MIB) -> Credentials:
         """Returns the credentials of a client for the object `key`."""

@@ -36,7 +36,7 @@ END
     export RCLONE_CONFIG=$PWD/rclone.conf
     at=store:$STORE_BUCKET/rclone
     r() { rclone --retries 1 --low-level-retries 1 "$@"; }
-    nothing() { [ -z "$(r copy -v tree "$at" 2>&1 | grep -E 'Copied|Updated|ERROR')" ]; }
+    nothing() { ! r copy -v tree "$at" 2>&1 | grep -E 'Copied|Updated|ERROR'; }
     operation copy r copy --s3-upload-cutoff 5M --s3-chunk-size 5M tree "$at"
     operation "copy again moves nothing" nothing
     operation "sync twice" r sync tree "$at"

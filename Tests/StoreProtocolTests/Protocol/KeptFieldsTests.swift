@@ -16,6 +16,13 @@ import Testing
         #expect(KeptFields(text: kept.text) == kept)
     }
 
+    @Test func valuesAreKeptByteForByte() throws {
+        let value = "\u{308}\u{e9}: x"
+        #expect(
+            try KeptFields(["x-amz-meta-a": value], .s3).fields(.oss)["x-oss-meta-a"].map { Array($0.utf8) }
+                == Array(value.utf8))
+    }
+
     @Test(arguments: [
         ("aws-chunked", nil), ("gzip,aws-chunked", "gzip"), ("aws-chunked, br, gzip", "br, gzip"), ("gzip", "gzip"),
     ])
@@ -32,6 +39,16 @@ import Testing
         #expect(kept.fields(.oss) == ["x-oss-meta-a": "1"])
         kept.isAppendable = false
         #expect(kept == (try KeptFields(["x-oss-meta-a": "1"], .oss)))
+    }
+
+    @Test(arguments: [
+        ("x-amz-meta-a", "b\r\nSet-Cookie: c"), ("x-amz-meta-a b", "c"), ("Cache-Control", "a\u{0}"),
+        ("Content-Type", "a/b\n"), ("x-amz-meta-", "\u{7F}"),
+    ])
+    func bytesThatNoHeaderFieldCanHaveAreRefused(name: String, value: String) {
+        var fields: HTTPFields = [:]
+        fields.append(name, value)
+        #expect(throws: StoreError.self) { try KeptFields(fields, .s3) }
     }
 
     @Test func metadataOf2KiBIsTheMost() throws {

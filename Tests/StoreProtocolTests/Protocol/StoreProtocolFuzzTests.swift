@@ -76,4 +76,46 @@ import Testing
             _ = try? StoreEndpoint(mutate("http://oss-lab.example.com:8080", &generator))
         }
     }
+
+    @Test(arguments: 1...20)
+    func changedFormsListsAndOptionsNeverTrap(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let form = """
+            --b\r\nContent-Disposition: form-data; name="key"\r\n\r\nup/x\r\n--b\r\n\
+            Content-Disposition: form-data; name="file"; filename="a"\r\n\r\nbytes\r\n--b--\r\n
+            """
+        let policy = """
+            {"expiration":"2030-01-01T00:00:00Z","conditions":[{"bucket":"b"},["eq","$key","\\u0041"],\
+            ["content-length-range",1,9223372036854775807]]}
+            """
+        let tags = "<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>"
+        let list = "<Delete><Quiet>true</Quiet><Object><Key>a</Key><VersionId>null</VersionId></Object></Delete>"
+        for _ in 0..<Self.rounds {
+            if var parser = FormParser(["Content-Type": mutate("multipart/form-data; boundary=b", &generator)]) {
+                let bytes = mutatedBytes(form, &generator)
+                let cut = Int.random(in: 0...bytes.count, using: &generator)
+                for piece in [bytes[..<cut], bytes[cut...]] { _ = try? piece.withUnsafeBytes { try parser.read($0) } }
+            }
+            if let read = try? FormPolicy(Base64.encode(mutatedBytes(policy, &generator))) {
+                try? read.check(["key": "A"], bucket: "b", now: UnixTime(seconds: 0))
+            }
+            if let set = try? TagSet(xml: mutatedBytes(tags, &generator)) {
+                #expect(try TagSet(query: set.query) == set)
+            }
+            if let read = try? DeletionList(xml: mutatedBytes(list, &generator)) { #expect(!read.items.isEmpty) }
+            let fields: HTTPFields = [
+                "x-amz-copy-source": mutate("/bucket/key?versionId=null", &generator),
+                "x-amz-copy-source-range": mutate("bytes=1-9223372036854775807", &generator),
+                "x-amz-meta-a": mutate("value", &generator), "cache-control": mutate("no-cache", &generator),
+                "if-match": mutate("\"a\", \"b\"", &generator),
+            ]
+            if let source = try? CopySourceHeader(fields, .s3), let range = source.range {
+                #expect(range.upperBound < .max)
+            }
+            if let kept = try? KeptFields(fields, .s3) {
+                #expect(kept.fields(.s3).fields.allSatisfy { $0.value.utf8.allSatisfy { $0 >= 0x20 || $0 == 0x09 } })
+            }
+            _ = try? WriteCondition(fields)
+        }
+    }
 }

@@ -27,6 +27,8 @@ package final class SweepMetrics: MetricSource {
         case events
         /// Abandoned multipart uploads of static keys.
         case multiparts
+        /// Objects of static keys that were kept long enough.
+        case staticKeyObjects = "static_key_objects"
         /// Copy jobs that finished long ago.
         case copyJobs = "copy_jobs"
     }

@@ -15,6 +15,12 @@ package protocol AccessPolicy: Sendable {
     /// static keys store.
     func tags(uploadID: String, in connection: Connection) throws -> [String: String]?
 
+    /// Records that a static key changed objects. Called in the transaction of the change.
+    func record(_ change: StaticKeyChange, in transaction: Connection) throws
+
+    /// Records that objects of a static key were removed because their retention ended.
+    func recordExpiry(ofKey id: String, count: Int, in transaction: Connection) throws
+
     /// Records a data-plane request for the upload. Called if a decision requires it.
     func recordActivity(uploadID: String, in transaction: Connection) throws
 }
@@ -31,6 +37,22 @@ package enum AccessDecision: Sendable, Equatable {
     case noSuchUpload
 }
 
+/// A change of objects that a static key made, for the audit log.
+package struct StaticKeyChange: Sendable {
+    package let keyID: String
+    /// E.g. `DeleteObject`.
+    package let operation: String
+    /// The client's address.
+    package let peer: String
+    package let bucket: String
+    /// Keys of the objects; not empty.
+    package let names: [String]
+}
+
 extension AccessPolicy {
     package func tags(uploadID: String, in connection: Connection) throws -> [String: String]? { nil }
+
+    package func record(_ change: StaticKeyChange, in transaction: Connection) throws {}
+
+    package func recordExpiry(ofKey id: String, count: Int, in transaction: Connection) throws {}
 }

@@ -18,6 +18,12 @@ package struct StaticKey: Sendable {
     /// The required prefix of objects' keys; empty = all.
     package let prefix: String
     package let access: Access
+    /// The name of the organization that its changes belong to in the audit log; `nil` = none.
+    package var organization: String?
+    /// Bytes that it may store; 0 = as many as there is room for.
+    package var quota: Int64 = 0
+    /// For how long what it stores is kept; `nil` = until somebody deletes it.
+    package var retention: Duration?
 
     package init(id: String, secret: Secret, bucket: String, prefix: String, access: Access) {
         self.id = id

@@ -16,7 +16,7 @@ extension DirectoryEngine {
             let mark = Glibc.open(markPath(of: id), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard mark >= 0, close(mark) == 0 else { throw StorageFailure.last() }
             try calls.synchronizeFolder("\(path)/duplicates")
-            guard link(path(of: fileID), path(of: id)) == 0 else { throw StorageFailure.lastOfReading() }
+            guard calls.link(path(of: fileID), path(of: id)) == 0 else { throw StorageFailure.lastOfReading() }
             let new = NewFile(id, NoBody(), in: self)
             try calls.synchronizeFolder(folder(of: id))
             return new

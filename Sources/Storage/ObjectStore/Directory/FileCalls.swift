@@ -8,6 +8,8 @@ struct FileCalls: Sendable {
     /// The arguments are descriptor, bytes, their count, offset.
     var write: @Sendable (Int32, UnsafeRawPointer?, Int, Int) -> Int = { pwrite($0, $1, $2, $3) }
     var synchronize: @Sendable (Int32) -> Int32 = { fdatasync($0) }
+    /// The arguments are the path of a file, and its second path.
+    var link: @Sendable (String, String) -> Int32 = { Glibc.link($0, $1) }
     /// Makes the names in a folder durable; takes its path.
     var synchronizeFolder: @Sendable (String) throws(PrivateFile.Failure) -> Void = PrivateFile.synchronizeFolder
 }

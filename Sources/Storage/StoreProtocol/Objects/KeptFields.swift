@@ -29,6 +29,7 @@ package struct KeptFields: Sendable, Equatable {
         var lines: [(name: String, value: String)] = []
         var bytes = 0
         for field in fields.fields {
+            try Self.requireServable(field, names)
             if field.name.utf8.starts(with: names.metadata.utf8) {
                 let name = String(field.name.dropFirst(names.metadata.count))
                 bytes += name.utf8.count + field.value.utf8.count
@@ -49,6 +50,20 @@ package struct KeptFields: Sendable, Equatable {
             lines.append((Self.tags, tags.query))
         }
         text = lines.isEmpty ? nil : Self.text(lines)
+    }
+
+    /// What comes of a form or of the query of a presigned URL may have bytes that no header field can have.
+    private static func requireServable(_ field: HTTPFields.Field, _ names: OptionNames) throws(StoreError) {
+        guard standard.contains(field.name) || field.name == "content-type" || field.name.hasPrefix(names.metadata)
+        else {
+            return
+        }
+        let isToken = field.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"()<>@,;:\\\"/[]?={}".utf8.contains($0) }
+        guard isToken, field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw StoreError(
+                .invalidArgument,
+                "The field \(field.name.filter(\.isASCII).prefix(100)) must have no control characters.")
+        }
     }
 
     private static func value(_ field: HTTPFields.Field) throws(StoreError) -> String? {
@@ -99,7 +114,8 @@ package struct KeptFields: Sendable, Equatable {
     private var lines: [(name: String, value: String)] {
         (text ?? "").split(separator: "\n").compactMap { line in
             guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-            return (String(line[..<colon]), String(line[colon...].dropFirst(2)))
+            // By bytes: a combining mark at the start of a value would be taken off with the space.
+            return (String(line[..<colon]), String(decoding: line.utf8[colon...].dropFirst(2), as: UTF8.self))
         }
     }
 

@@ -33,7 +33,7 @@ package struct CopySourceHeader: Equatable {
 
     private static func range(_ text: String?, _ names: OptionNames) throws(StoreError) -> ClosedRange<Int64>? {
         guard let text else { return nil }
-        guard case .bounded(let first, let last) = ByteRange(text) else {
+        guard case .bounded(let first, let last) = ByteRange(text), last < .max else {
             throw StoreError(.invalidArgument, "\(names.copySourceRange) must be bytes=FIRST-LAST.")
         }
         return first...last

@@ -128,7 +128,9 @@ extension StoreError {
 }
 
 extension RequestRules {
-    private static let makesObjects: Set = ["PutObject", "InitiateMultipartUpload", "CopyObject", "AppendObject"]
+    private static let makesObjects: Set = [
+        "PutObject", "InitiateMultipartUpload", "CopyObject", "AppendObject", "PostObject",
+    ]
     private static let unencrypted = "Objects are stored without encryption by the store: leave the setting out."
     private static let unlocked = "Objects have neither locks nor holds: leave the setting out."
 

@@ -1,0 +1,111 @@
+import Basics
+import HTTPTypes
+
+/// The policy that was signed for a form: until when it may be sent, and what each field must be (S3's "POST policy"; OSS's
+/// PostObject has the same).
+package struct FormPolicy {
+    private enum Condition {
+        case equal(name: String, value: String)
+        case starts(name: String, value: String)
+    }
+
+    package let expiresAt: UnixTime
+    /// Bytes of the file.
+    package let sizes: ClosedRange<Int64>
+    private let conditions: [Condition]
+
+    /// Fields that need no condition.
+    private static let free: Set = [
+        "policy", "x-amz-signature", "x-oss-signature", "signature", "ossaccesskeyid", "file", "submit",
+    ]
+
+    /// - Parameter text: in base64, as the form has it.
+    /// - Throws: `invalidPolicyDocument`.
+    package init(_ text: String) throws(StoreError) {
+        guard let bytes = Base64.decode(text), case .object(let members) = PolicyReader.value(of: bytes) else {
+            throw Self.invalid("not a JSON object in base64")
+        }
+        var expiresAt: UnixTime?
+        var conditions: [Condition] = []
+        var sizes: ClosedRange<Int64> = 0...(.max)
+        for member in members {
+            switch (member.name.lowercased(), member.value) {
+            case ("expiration", .string(let time)):
+                expiresAt = RFC3339.parse(time).map { UnixTime(seconds: $0.second.seconds) }
+            case ("conditions", .array(let elements)):
+                for element in elements { try Self.read(element, &conditions, &sizes) }
+            default: throw Self.invalid("with the unknown member \(member.name)")
+            }
+        }
+        guard let expiresAt else { throw Self.invalid("without a valid expiration") }
+        self.expiresAt = expiresAt
+        self.sizes = sizes
+        self.conditions = conditions
+    }
+
+    private static func read(
+        _ element: JSONValue, _ conditions: inout [Condition], _ sizes: inout ClosedRange<Int64>
+    ) throws(StoreError) {
+        switch element {
+        case .object(let members):
+            for member in members {
+                guard case .string(let value) = member.value else { throw invalid("with a malformed condition") }
+                conditions.append(.equal(name: member.name.lowercased(), value: value))
+            }
+        case .array(let parts):
+            guard parts.count == 3, case .string(let kind) = parts[0] else {
+                throw invalid("with a malformed condition")
+            }
+            try read(kind.lowercased(), parts[1], parts[2], &conditions, &sizes)
+        default: throw invalid("with a malformed condition")
+        }
+    }
+
+    private static func read(
+        _ kind: String, _ first: JSONValue, _ second: JSONValue, _ conditions: inout [Condition],
+        _ sizes: inout ClosedRange<Int64>
+    ) throws(StoreError) {
+        switch (kind, first, second) {
+        case ("content-length-range", .number(let least), .number(let most)) where least <= most:
+            let lower = max(sizes.lowerBound, least)
+            sizes = lower...max(lower, min(sizes.upperBound, most))
+        case ("eq", .string(let name), .string(let value)) where name.hasPrefix("$"):
+            conditions.append(.equal(name: name.dropFirst().lowercased(), value: value))
+        case ("starts-with", .string(let name), .string(let value)) where name.hasPrefix("$"):
+            conditions.append(.starts(name: name.dropFirst().lowercased(), value: value))
+        default: throw invalid("with a malformed condition")
+        }
+    }
+
+    /// - Parameters:
+    ///   - fields: of the form, before its file.
+    ///   - bucket: that the form is sent to.
+    /// - Throws: `accessDenied` where the form is not what was signed.
+    package func check(_ fields: HTTPFields, bucket: String, now: UnixTime) throws(StoreError) {
+        guard now < expiresAt else { throw StoreError(.accessDenied, "PostObject: the policy has expired.") }
+        var named: Set<String> = []
+        for condition in conditions {
+            switch condition {
+            case .equal(let name, let value):
+                named.insert(name)
+                guard (name == "bucket" ? bucket : fields[name] ?? "") == value else { throw Self.failed(name) }
+            case .starts(let name, let value):
+                named.insert(name)
+                guard (name == "bucket" ? bucket : fields[name] ?? "").hasPrefix(value) else { throw Self.failed(name) }
+            }
+        }
+        for field in fields.fields where !Self.free.contains(field.name) && !field.name.hasPrefix("x-ignore-") {
+            guard named.contains(field.name) else {
+                throw StoreError(.accessDenied, "PostObject: the policy has no condition for the field \(field.name).")
+            }
+        }
+    }
+
+    private static func failed(_ name: String) -> StoreError {
+        StoreError(.accessDenied, "PostObject: the field \(name) does not fulfill the policy's condition.")
+    }
+
+    private static func invalid(_ what: String) -> StoreError {
+        StoreError(.invalidPolicyDocument, "PostObject: the policy is \(what).")
+    }
+}

@@ -1,0 +1,166 @@
+import Basics
+import HTTPTypes
+import ObjectStore
+import StoreProtocol
+import XML
+
+/// One form of a browser's (PostObject), from its first byte to its answer. Who sends it is known when its fields have arrived;
+/// no byte of the file is stored before.
+final class FormUpload: HTTPBodySink {
+    private let handler: StoreHandler
+    private let head: HTTPRequestHead
+    private let bucketName: String
+    private var parser: FormParser
+    private var answers: StoreAnswers
+    private var put: ObjectPut?
+    private var fields: HTTPFields = [:]
+    private var key = ""
+    private var sizes: ClosedRange<Int64> = 0...(.max)
+    private var size: Int64 = 0
+    private var failure: (any Error)?
+
+    /// - Returns: `nil` where the request has no form.
+    init?(_ handler: StoreHandler, _ head: HTTPRequestHead, _ answers: StoreAnswers) {
+        guard head.method == "POST", head.fields["authorization"] == nil, let parser = FormParser(head.fields),
+            let target = try? RequestTarget(
+                head.target, host: head.fields["host"] ?? "", domains: handler.configuration.bucketDomains),
+            let bucketName = target.bucket, target.key == nil, target.parameters.isEmpty
+        else { return nil }
+        self.handler = handler
+        self.head = head
+        self.bucketName = bucketName
+        self.parser = parser
+        self.answers = answers
+        head.notes.operation = StoreOperation.postObject.name
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) {
+        guard failure == nil else { return }
+        do {
+            for event in try parser.read(bytes) {
+                switch event {
+                case .file(let fields, let name, let type): try begin(fields, fileName: name, contentType: type)
+                case .bytes(let piece):
+                    size += Int64(piece.count)
+                    guard size <= sizes.upperBound else { throw wrongSize }
+                    piece.withUnsafeBytes { put?.receive($0) }
+                case .end: break
+                }
+            }
+        } catch {
+            failure = error
+            put?.abandon()
+        }
+    }
+
+    func finish() -> HTTPResponse {
+        defer { abandon() }
+        do {
+            if let failure { throw failure }
+            guard parser.isDone, let put else {
+                throw StoreError(.invalidArgument, "PostObject: the form ends before its file does.")
+            }
+            guard sizes.contains(size) else { throw wrongSize }
+            return answer(try put.finish())
+        } catch {
+            return handler.failed(error, answers)
+        }
+    }
+
+    func abandon() { put?.abandon() }
+
+    private var wrongSize: StoreError {
+        StoreError(
+            size > sizes.upperBound ? .entityTooLarge : .entityTooSmall,
+            "PostObject: the file must have \(sizes.lowerBound) to \(sizes.upperBound) bytes, as the policy requires.")
+    }
+
+    private func begin(_ fields: HTTPFields, fileName: String, contentType: String?) throws {
+        self.fields = fields
+        let authentication = try FormAuthentication(fields)
+        let dialect: any StoreDialect = authentication.isS3 ? S3Dialect(publicAuthority: nil) : OSSDialect()
+        answers = StoreAnswers(head, dialect, origins: handler.configuration.corsOrigins)
+        head.notes.dialect = dialect.name
+        guard let staticKey = handler.store.staticKey(id: authentication.accessKeyID) else {
+            throw StoreError(.invalidAccessKeyID, "PostObject: the access key id is not that of a static key.")
+        }
+        guard authentication.isSigned(by: staticKey.secret) else {
+            throw StoreError(
+                .signatureDoesNotMatch, "The request signature we calculated does not match the one you provided.")
+        }
+        head.notes.principal = CredentialClaims.Subject.staticKey(id: staticKey.id).name
+        let policy = try FormPolicy(fields["policy"] ?? "")
+        try policy.check(fields, bucket: bucketName, now: handler.store.clock.now())
+        sizes = policy.sizes
+        guard let bucket = handler.store.bucket(bucketName, of: staticKey) else {
+            throw StoreError(.noSuchBucket, "The specified bucket does not exist.")
+        }
+        answers.bucket = bucket
+        try begin(fields, fileName, contentType, StaticKeyForm(key: staticKey, bucket: bucket, dialect: dialect))
+    }
+
+    /// Whom the form's policy was found to be signed by, and for which bucket.
+    private struct StaticKeyForm {
+        let key: StaticKey
+        let bucket: StoreBucket
+        let dialect: any StoreDialect
+    }
+
+    private func begin(
+        _ fields: HTTPFields, _ fileName: String, _ contentType: String?, _ form: StaticKeyForm
+    ) throws {
+        // Browsers of old sent the whole path.
+        let base = fileName.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""
+        guard let template = fields["key"] else {
+            throw StoreError(.invalidArgument, "PostObject: the form has no key.")
+        }
+        key = template.replacing("${filename}", with: base)
+        guard ObjectName.isKey(key) else { throw StoreError(.invalidObjectName, "The object name is not valid.") }
+        for name in ["tagging", "acl"] where fields[name] != nil && fields[name] != "private" {
+            throw StoreError(
+                .notImplemented, "PostObject: this store does not implement the field \(name). Leave the field out.")
+        }
+        let target = try RequestTarget(
+            "/\(bucketName)/\(URLEncoding.encode(key, keepingSlashes: true))", host: "", domains: [])
+        var named = fields
+        if fields["content-type"] == nil, let contentType { named.append("content-type", contentType) }
+        let request = SignedRequest(method: "POST", target: target, fields: named)
+        try form.dialect.rules.check(request, .postObject)
+        let asked = StaticKeyRequest(
+            key: form.key, bucket: form.bucket, operation: .postObject, head: head, request: request, signatures: nil)
+        let (claims, decision, _) = try handler.store.decide(
+            form.key, on: asked.stored(key, in: form.bucket), handler.policy)
+        head.notes.target = claims.target
+        var access = try StoreAccess(
+            claims, decision, chunkSignatures: nil, store: handler.store, policy: handler.policy)
+        access.origin = asked.origin
+        put = try ObjectPut(
+            handler.store, permit: access.requireWrite(handler.policy), length: nil, checks: BodyChecks(),
+            header: handler.header(of: request, form.dialect))
+    }
+
+    private func answer(_ object: StoredObject) -> HTTPResponse {
+        let path = "/\(bucketName)/\(URLEncoding.encode(key, keepingSlashes: true))"
+        let stored = answers.dialect.fields(ofStored: object.crc64, object.checksum).appending(["ETag": object.etag])
+        if let redirect = fields["success_action_redirect"],
+            redirect.hasPrefix("http://") || redirect.hasPrefix("https://"),
+            redirect.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        {
+            let query = [("bucket", bucketName), ("key", key), ("etag", object.etag)]
+                .map { "\($0)=\(URLEncoding.encode($1))" }.joined(separator: "&")
+            return answers.empty(303, ["Location": redirect + (redirect.contains("?") ? "&" : "?") + query])
+        }
+        switch fields["success_action_status"] {
+        case "200": return answers.empty(200, stored)
+        case "201":
+            let document = FlatXML(
+                "PostResponse",
+                [
+                    FlatXML.Element("Bucket", bucketName), FlatXML.Element("Location", answers.origin + path),
+                    FlatXML.Element("Key", key), FlatXML.Element("ETag", object.etag),
+                ])
+            return answers.xml(201, document, stored)
+        default: return answers.empty(204, stored)
+        }
+    }
+}

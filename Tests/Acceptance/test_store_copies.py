@@ -1,0 +1,109 @@
+"""Copies of objects, which share their bytes, through backups, restores, kills and the scrubber."""
+
+import contextlib
+import os
+import threading
+
+import pytest
+from botocore.exceptions import BotoCoreError, ClientError
+from support import s3
+from support.commands import CommandLine, offline
+from support.gateway import Gateway
+from support.parties import Fleet
+from support.static_keys import StaticKey
+from support.uploads import completed, content
+
+OWNER = StaticKey("OWNER", "a secret of the owner", "write")
+MIB = 1024 * 1024
+
+
+@pytest.fixture
+def gateway(gateway_with, tmp_path) -> Gateway:
+    return gateway_with({"object_store": {"static_keys": [OWNER.setting(tmp_path)]}})
+
+
+def client(gateway):
+    return s3.client(OWNER.credentials(gateway, part_size=8 * MIB))
+
+
+def names(gateway) -> list[str]:
+    pages = client(gateway).get_paginator("list_objects_v2").paginate(Bucket="data")
+    return [entry["Key"] for page in pages for entry in page.get("Contents", [])]
+
+
+def read(gateway, key: str) -> bytes:
+    return client(gateway).get_object(Bucket="data", Key=key)["Body"].read()
+
+
+def data_files(gateway) -> list:
+    return [file for file in (gateway.data / "store/data").rglob("*") if file.is_file()]
+
+
+def test_copies_come_back_from_a_backup_and_go_by_themselves(binary, gateway, login, tmp_path):
+    operator = CommandLine(binary, gateway, tmp_path).login()
+    upload = completed(Fleet.create(login(gateway)).uploader(), content(300_000))
+    store = client(gateway)
+    store.copy_object(Bucket="data", Key="copy/1", CopySource=f"data/{upload.credentials.key}", Metadata={})
+    store.copy_object(
+        Bucket="data", Key="copy/2", CopySource="data/copy/1", MetadataDirective="REPLACE", Metadata={"a": "b"}
+    )
+    assert len({os.stat(file).st_ino for file in data_files(gateway)}) == 1 and len(data_files(gateway)) == 3
+    archive = tmp_path / "gateway.backup"
+    assert operator.json("backup", "--to", str(archive))["objects"] == 3
+    store.delete_object(Bucket="data", Key="copy/1")
+    store.put_object(Bucket="data", Key="copy/2", Body=b"other")
+    store.copy_object(Bucket="data", Key="copy/3", CopySource=f"data/{upload.credentials.key}")
+    assert gateway.stop() == 0
+    # Over the live store: what the older database does not know is kept aside.
+    outcome = offline(binary, "restore", "--from", archive, "--data-dir", gateway.data)
+    assert outcome["quarantined"] == 2
+    gateway.start()
+    for key in (upload.credentials.key, "copy/1", "copy/2"):
+        assert read(gateway, key) == content(300_000)
+    assert client(gateway).head_object(Bucket="data", Key="copy/2")["Metadata"] == {"a": "b"}
+    assert gateway.stop() == 0
+    # To a new place.
+    elsewhere = tmp_path / "elsewhere"
+    offline(binary, "restore", "--from", archive, "--data-dir", elsewhere)
+    assert [file.read_bytes() for file in (elsewhere / "store/data").rglob("*") if file.is_file()] == [
+        content(300_000)
+    ] * 3
+    assert offline(binary, "doctor", "--data-dir", elsewhere, "--checksums")["in_order"]
+
+
+@pytest.mark.parametrize("kill", range(3))
+def test_kills_while_objects_are_copied_lose_and_keep_nothing(gateway, kill):
+    client(gateway).put_object(Bucket="data", Key="source", Body=content(200_000))
+    acknowledged: set[str] = set()
+    stop = threading.Event()
+
+    def copy(worker: int) -> None:
+        store, number = client(gateway), 0
+        with contextlib.suppress(ClientError, BotoCoreError):
+            while not stop.is_set():
+                key = f"copy/{worker}/{number}"
+                store.copy_object(Bucket="data", Key=key, CopySource="data/source")
+                acknowledged.add(key)
+                number += 1
+
+    workers = [threading.Thread(target=copy, args=(number,)) for number in range(4)]
+    for worker in workers:
+        worker.start()
+    while len(acknowledged) < 20 * (kill + 1):
+        stop.wait(0.005)
+    gateway.kill()
+    stop.set()
+    for worker in workers:
+        worker.join()
+    gateway.start()
+    found = set(names(gateway)) - {"source"}
+    # One copy of each worker may have been committed without an answer.
+    assert acknowledged <= found and len(found) <= len(acknowledged) + 4
+    client(gateway).delete_object(Bucket="data", Key="source")
+    assert all(read(gateway, key) == content(200_000) for key in sorted(found)[:10])
+    assert gateway.stop() == 0
+    gateway.start()
+    assert gateway.stop() == 0
+    assert len(data_files(gateway)) == len(found)
+    assert not list((gateway.data / "store/duplicates").iterdir())
+    assert not list((gateway.data / "store/quarantine").iterdir())

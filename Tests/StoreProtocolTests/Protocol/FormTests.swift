@@ -1,0 +1,96 @@
+import Basics
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import StoreProtocol
+
+@Suite(.timeLimited) struct FormTests {
+    private static let head: HTTPFields = ["Content-Type": "multipart/form-data; boundary=\"b--1\""]
+    private static let file = "\r\n--b--not\r\n--b--\r\n\r\n--b--"
+    private static let form = [
+        "--b--1", "Content-Disposition: form-data; name=\"Key\"", "", "up/${filename}",
+        "--b--1", "Content-Disposition: form-data; name=\"empty\"", "", "",
+        "--b--1", "Content-Disposition: form-data; name=\"file\"; filename=\"a %22b.txt\"", "Content-Type: text/plain",
+        "",
+        file, "--b--1", "Content-Disposition: form-data; name=\"after\"", "", "x", "--b--1--", "",
+    ].joined(separator: "\r\n")
+
+    /// What a form that comes in pieces of `size` bytes gives.
+    private func read(_ text: String, by size: Int) throws -> (
+        fields: HTTPFields, name: String, file: String, ends: Int
+    ) {
+        var parser = try #require(FormParser(Self.head))
+        var result: (fields: HTTPFields, name: String, file: String, ends: Int) = ([:], "", "", 0)
+        var bytes: [UInt8] = []
+        let all = Array(text.utf8)
+        for start in stride(from: 0, to: all.count, by: size) {
+            let events = try all[start..<min(start + size, all.count)].withUnsafeBytes { try parser.read($0) }
+            for event in events {
+                switch event {
+                case .file(let fields, let name, let type):
+                    #expect(type == "text/plain")
+                    (result.fields, result.name) = (fields, name)
+                case .bytes(let piece): bytes += piece
+                case .end: result.ends += 1
+                }
+            }
+        }
+        result.file = String(decoding: bytes, as: UTF8.self)
+        return result
+    }
+
+    @Test(arguments: [1, 2, 3, 7, 64, 100_000])
+    func formsInPiecesOfAnySizeAreTheSame(size: Int) throws {
+        let found = try read(Self.form, by: size)
+        #expect(found.fields == ["key": "up/${filename}", "empty": ""])
+        #expect((found.name, found.file, found.ends) == ("a \"b.txt", Self.file, 1))
+    }
+
+    @Test(arguments: [
+        "--b--1--\r\n", "--b--1\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--1\r\n", "--b--1xx",
+        String(repeating: "x", count: 70_000),
+    ])
+    func otherBodiesAreRefused(text: String) {
+        #expect(throws: StoreError.self) { try read(text, by: 100) }
+    }
+
+    private func policy(_ text: String) throws(StoreError) -> FormPolicy {
+        try FormPolicy(Base64.encode(Array(text.utf8)))
+    }
+
+    private func code(_ policy: FormPolicy, _ fields: HTTPFields, at seconds: Int64 = 0) -> StoreError.Code? {
+        do throws(StoreError) {
+            try policy.check(fields, bucket: "data", now: UnixTime(seconds: seconds))
+            return nil
+        } catch { return error.code }
+    }
+
+    @Test func aPolicyDecidesAboutEachField() throws {
+        let policy = try policy(
+            """
+            {"expiration": "1970-01-01T00:00:10Z", "conditions": [{"bucket": "data"}, ["starts-with", "$key", "up/"],
+            ["eq", "$Content-Type", "a\\u002fb"], ["content-length-range", 1, 10]]}
+            """)
+        #expect(policy.sizes == 1...10)
+        let fields: HTTPFields = ["key": "up/x", "content-type": "a/b", "policy": "p", "x-amz-signature": "s"]
+        #expect(code(policy, fields) == nil)
+        #expect(code(policy, fields, at: 10) == .accessDenied)
+        #expect(code(policy, ["key": "down/x", "content-type": "a/b"]) == .accessDenied)
+        #expect(code(policy, ["key": "up/x"]) == .accessDenied)
+        #expect(code(policy, ["key": "up/x", "content-type": "a/b", "acl": "private"]) == .accessDenied)
+        #expect(code(policy, ["key": "up/x", "content-type": "a/b", "x-ignore-me": "1"]) == nil)
+    }
+
+    @Test(arguments: [
+        "", "[]", "{}", "{\"expiration\": \"tomorrow\"}",
+        "{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [[]]}",
+        "{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [[\"eq\", \"key\", \"x\"]]}",
+        "{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [[\"content-length-range\", 5, 1]]}",
+        "{\"expiration\": \"1970-01-01T00:00:10Z\", \"other\": 1}", "[[[[[[[[[[1]]]]]]]]]]", "{\"a\": \"\\u12\"}",
+    ])
+    func otherPoliciesAreRefused(text: String) {
+        let error = #expect(throws: StoreError.self) { try policy(text) }
+        #expect(error?.code == .invalidPolicyDocument)
+    }
+}

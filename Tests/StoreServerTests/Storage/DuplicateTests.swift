@@ -1,0 +1,189 @@
+import Basics
+import Crypto
+import Database
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+@testable import StoreProtocol
+
+/// Copies of objects: two names of the same bytes, which go by themselves, whatever happens between two steps.
+@Suite(.timeLimited) struct DuplicateTests {
+    private static let key = StaticKey(
+        id: "tools", secret: Secret("secret"), bucket: "bucket", prefix: "", access: .write)
+
+    /// Writes as the static key does.
+    private struct Writer: Sendable {
+        let store: ObjectStore
+        let policy: TestStore.Policy
+
+        func permit(_ name: String) -> WritePermit {
+            WritePermit(claims: DuplicateTests.key.claims(to: name, uploadID: nil), policy: policy)
+        }
+
+        func put(_ name: String, _ bytes: [UInt8]) throws -> StoredObject {
+            let put = try ObjectPut(
+                store, permit: permit(name), length: Int64(bytes.count), checks: BodyChecks(), header: ObjectHeader())
+            bytes.withUnsafeBytes(put.receive)
+            return try put.finish()
+        }
+
+        func copy(_ source: String, to name: String) throws -> StoredObject {
+            let claims = DuplicateTests.key.claims(to: source, uploadID: nil)
+            return try store.copy(claims, to: permit(name), conditions: Preconditions([:])) { _ in ObjectHeader() }
+        }
+    }
+
+    private func writer(_ store: TestStore) -> Writer { Writer(store: store.store, policy: store.policy) }
+
+    @discardableResult
+    private func put(_ store: TestStore, _ name: String, _ bytes: [UInt8]) throws -> StoredObject {
+        try writer(store).put(name, bytes)
+    }
+
+    private func copy(_ store: TestStore, _ source: String, to name: String) throws -> StoredObject {
+        try writer(store).copy(source, to: name)
+    }
+
+    private func bytes(_ store: TestStore, _ name: String) throws -> [UInt8] {
+        try store.store.withObject(Self.key.claims(to: name, uploadID: nil)) { object in
+            var bytes: [UInt8] = []
+            try store.store.read(object, 0..<object.size) { bytes += $0 }
+            return bytes
+        }
+    }
+
+    private func delete(_ store: TestStore, _ name: String) throws {
+        try store.store.delete(writer(store).permit(name))
+        _ = try store.files()
+    }
+
+    private func node(_ path: String) -> UInt {
+        var status = stat()
+        return stat(path, &status) == 0 ? UInt(status.st_ino) : 0
+    }
+
+    private func marks(_ store: TestStore) throws -> [String] { try store.store.data.unsettledDuplicates() }
+
+    @Test(arguments: [["1", "2", "3"], ["3", "2", "1"], ["2", "3", "1"]])
+    func copiesGoInAnyOrder(order: [String]) throws {
+        let store = try TestStore()
+        let first = try put(store, "1", content(100_000))
+        let copies = [try copy(store, "1", to: "2"), try copy(store, "2", to: "3")]
+        #expect(Set(([first] + copies).map { node(store.path($0.fileID)) }).count == 1, "the bytes were moved")
+        #expect(copies.map(\.etag) == [first.etag, first.etag])
+        var left = ["1", "2", "3"]
+        for name in order {
+            try delete(store, name)
+            left.removeAll { $0 == name }
+            for other in left { #expect(try bytes(store, other) == content(100_000)) }
+        }
+        #expect(try store.files().isEmpty && marks(store).isEmpty)
+    }
+
+    @Test func aCopyOverAnObjectFreesItsBytes() throws {
+        let store = try TestStore()
+        try put(store, "1", content(10))
+        try put(store, "2", content(20))
+        _ = try copy(store, "1", to: "2")
+        #expect(try bytes(store, "2") == content(10))
+        #expect(try store.files().count == 2)
+    }
+
+    @Test func eachCopyCountsInFull() throws {
+        let store = try TestStore()
+        try put(store, "1", content(100))
+        store.policy.bytesLeft.withLock { $0 = 250 }
+        _ = try copy(store, "1", to: "2")
+        #expect(throws: ObjectStoreError.self) { try copy(store, "1", to: "3") }
+        // One that takes another's place needs no more.
+        _ = try copy(store, "1", to: "2")
+        #expect(try store.files().count == 2 && marks(store).isEmpty)
+    }
+
+    @Test(arguments: ["marked", "linked", "linked and sealed"])
+    func aCopyThatDidNotCommitGoesAtTheNextStart(step: String) throws {
+        let store = try TestStore()
+        let first = try put(store, "1", content(1000))
+        let id = Hex.lower(Random.bytes(16))
+        try store.restart {
+            let mark = store.directory.appending(path: "store/duplicates/\(id)").path
+            #expect(FileManager.default.createFile(atPath: mark, contents: nil))
+            if step != "marked" { #expect(link(store.path(first.fileID), store.path(id)) == 0) }
+            if step == "linked and sealed" { chmod(store.path(id), 0o400) }
+        }
+        #expect(try store.files() == [first.fileID] && marks(store).isEmpty)
+        #expect(store.store.reconciliation.quarantined == 0)
+        #expect(try bytes(store, "1") == content(1000))
+    }
+
+    @Test func aCopyThatCommittedStaysWhenItsMarkDoes() throws {
+        let store = try TestStore()
+        try put(store, "1", content(1000))
+        let second = try copy(store, "1", to: "2")
+        try delete(store, "1")
+        try store.restart {
+            let mark = store.directory.appending(path: "store/duplicates/\(second.fileID)").path
+            #expect(FileManager.default.createFile(atPath: mark, contents: nil))
+        }
+        #expect(try bytes(store, "2") == content(1000))
+        #expect(try marks(store).isEmpty)
+    }
+
+    /// With an older database nobody knows which of two names is needed: what was acknowledged is kept.
+    @Test func aCopyThatCommittedWithoutARowGoesToQuarantine() throws {
+        let store = try TestStore()
+        try put(store, "1", content(1000))
+        let second = try copy(store, "1", to: "2")
+        try store.restart {
+            try store.database.writeBlocking { connection in
+                _ = try connection.execute("DELETE FROM store_objects WHERE object_key = '2'")
+            }
+        }
+        #expect(store.store.reconciliation.quarantined == 1)
+        #expect(try store.store.data.quarantined().map(\.fileID) == [second.fileID])
+        #expect(try bytes(store, "1") == content(1000))
+    }
+
+    @Test(arguments: [EMLINK, EPERM, EXDEV])
+    func bytesAreCopiedWhereAFileCannotHaveTwoNames(error: Int32) throws {
+        var configuration = ObjectStoreConfiguration()
+        configuration.calls.link = { _, _ in
+            errno = error
+            return -1
+        }
+        let store = try TestStore(configuration)
+        let first = try put(store, "1", content(3_000_000))
+        let second = try copy(store, "1", to: "2")
+        #expect(node(store.path(first.fileID)) != node(store.path(second.fileID)))
+        try delete(store, "1")
+        #expect(try bytes(store, "2") == content(3_000_000) && marks(store).isEmpty)
+    }
+
+    @Test func aRefusedCopyLeavesNothing() throws {
+        let store = try TestStore()
+        try put(store, "1", content(10))
+        store.policy.decision.withLock { $0 = .readOnly(needsActivity: false) }
+        #expect(throws: ObjectStoreError.writeDenied) { try copy(store, "1", to: "2") }
+        #expect(try store.files().count == 1 && marks(store).isEmpty)
+    }
+
+    /// The last commit to a key wins, and no file is left of the other writes.
+    @Test func copiesOverAKeyThatIsBeingWrittenLeaveOneObject() throws {
+        let store = try TestStore()
+        try put(store, "1", content(1000))
+        let writer = writer(store)
+        let failures = Lock(0)
+        DispatchQueue.concurrentPerform(iterations: 16) { number in
+            do {
+                _ = try number.isMultiple(of: 2) ? writer.copy("1", to: "2") : writer.put("2", content(99))
+            } catch {
+                failures.withLock { $0 += 1 }
+            }
+        }
+        #expect(failures.withLock { $0 } == 0)
+        #expect(try [content(1000), content(99)].contains(bytes(store, "2")))
+        #expect(try store.files().count == 2 && marks(store).isEmpty)
+    }
+}
