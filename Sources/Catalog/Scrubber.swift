@@ -82,7 +82,7 @@ struct Scrubber: Sendable {
         }
     }
 
-    /// What static keys stored, which the catalog does not list. Where a pass is interrupted, this begins again.
+    /// Checks the objects of static keys, which the catalog does not list. After an interruption this begins again.
     private func examineDirectObjects() async throws {
         var last = ""
         while true {

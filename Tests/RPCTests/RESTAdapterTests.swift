@@ -286,7 +286,7 @@ import WireTesting
         }
     }
 
-    /// What a browser sends for any page without asking first, it must not send for a page of an origin that is not listed.
+    /// Requests that a browser sends for any page without a preflight are refused for origins that are not listed.
     @Test(arguments: [("https://app.example", "200"), ("https://evil.example", "403"), ("null", "403")])
     func requestsThatNeedNoPreflightAreRefusedFromOtherOrigins(origin: String, status: String) throws {
         let fields = [("origin", origin)]

@@ -34,7 +34,7 @@ package final class DeliveredFiles: Sendable {
     /// The number of lines that are kept even if their files do not exist any more.
     private static let newestKept = 100_000
 
-    /// What the lines tell, without them: 16 bytes of a file's identity and 16 of its content.
+    /// The index of the lines: 16 bytes of a file's identity and 16 of its content.
     private struct Known {
         var identities: Set<UInt64> = []
         var contents: Set<Content> = []

@@ -6,7 +6,7 @@ package enum ConfigurationFaults {
         /// One sentence without a full stop.
         package let message: String
         package let key: String?
-        /// Where the key stands in the file, from 1; `nil` = it is not in the file.
+        /// The line of the key in the file, from 1; `nil` = it is not in the file.
         package let line: Int?
     }
 

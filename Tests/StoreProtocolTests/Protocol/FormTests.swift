@@ -16,7 +16,7 @@ import Testing
         file, "--b--1", "Content-Disposition: form-data; name=\"after\"", "", "x", "--b--1--", "",
     ].joined(separator: "\r\n")
 
-    /// What a form that comes in pieces of `size` bytes gives.
+    /// Parses a form in pieces of `size` bytes.
     private func read(_ text: String, by size: Int) throws -> (
         fields: HTTPFields, name: String, file: String, ends: Int
     ) {

@@ -22,7 +22,7 @@ struct GatewayHost: ArgumentValue, Hashable, Sendable {
         self.address = address
     }
 
-    /// Where the listeners are.
+    /// The addresses of the listeners.
     struct Listeners: Sendable {
         let auth: PeerAddress
         let admin: PeerAddress?

@@ -7,7 +7,7 @@ struct SignedInSession: Codable, Sendable, Hashable {
     var authServer: String
     /// The listener for the commands; `nil` = the admin listener's default port at the host of `authServer`.
     var adminServer: String?
-    /// Where commands about objects go; `nil` = the gateway listener's usual port there.
+    /// The address for commands about objects; `nil` = the default port of the gateway listener on the same host.
     var gatewayServer: String?
     var organization: String
     var userName: String

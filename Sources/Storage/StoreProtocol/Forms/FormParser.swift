@@ -26,7 +26,7 @@ package struct FormParser {
     private let delimiter: [UInt8]
     private var state = State.preamble
     private var waiting: [UInt8]
-    /// How far what waits was searched in vain: a body in small pieces is not searched again and again.
+    /// The number of waiting bytes that were already searched, so that a body in small pieces is not searched again and again.
     private var searched = 0
     private var fields: HTTPFields = [:]
     private var fieldBytes = 0

@@ -94,7 +94,7 @@ struct PolicyReader {
         return nil
     }
 
-    /// What stands behind a backslash. Of `\u`, only what is one unit of UTF-16.
+    /// Reads the escape after a backslash. `\u` stands for a single unit of UTF-16.
     private mutating func escape() -> [UInt8]? {
         guard let byte = next else { return nil }
         place += 1

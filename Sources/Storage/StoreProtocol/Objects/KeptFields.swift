@@ -52,7 +52,7 @@ package struct KeptFields: Sendable, Equatable {
         text = lines.isEmpty ? nil : Self.text(lines)
     }
 
-    /// What comes of a form or of the query of a presigned URL may have bytes that no header field can have.
+    /// Values from a form or from the query of a presigned URL may contain bytes that are not allowed in a header field.
     private static func requireServable(_ field: HTTPFields.Field, _ names: OptionNames) throws(StoreError) {
         guard standard.contains(field.name) || field.name == "content-type" || field.name.hasPrefix(names.metadata)
         else {
