@@ -101,7 +101,8 @@ def store(database, objects: list[Object]) -> None:
                 "device": one.device,
                 "size": one.size,
                 "time": time_,
-                "trashed": time_ if one.is_trashed else None,
+                # The grace period of the trash is longer than the test.
+                "trashed": int(time.time()) * 1_000_000 if one.is_trashed else None,
             },
         ).lastrowid
         database.executemany(

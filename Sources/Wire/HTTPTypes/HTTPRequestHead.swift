@@ -23,6 +23,10 @@ package struct HTTPRequestHead: Sendable {
         case none
         case length(Int64)
         case chunked
+
+        /// The longest body that a request may declare: 256 TiB, more than any disk here holds. Sums of declared lengths, sizes and
+        /// positions stay far below `Int64.max`.
+        package static let longestBody: Int64 = 1 << 48
     }
 
     package let method: String

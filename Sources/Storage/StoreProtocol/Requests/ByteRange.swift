@@ -30,7 +30,7 @@ package enum ByteRange: Equatable {
 
     private static func number(_ digits: Substring) -> Int64? {
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        // A number beyond all objects' ends is valid.
-        return Int64(digits) ?? .max
+        // A number beyond all objects' ends is valid; adding 1 to it must not overflow.
+        return min(Int64(digits) ?? .max, .max - 1)
     }
 }

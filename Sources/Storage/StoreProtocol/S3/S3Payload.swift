@@ -56,6 +56,11 @@ struct S3Payload {
             throw StoreError(
                 .missingContentLength, "You must provide the x-amz-decoded-content-length HTTP header.")
         }
+        guard length <= HTTPRequestHead.Framing.longestBody else {
+            throw StoreError(
+                .entityTooLarge,
+                "x-amz-decoded-content-length must be at most \(HTTPRequestHead.Framing.longestBody) bytes.")
+        }
         let trailer = request.fields["x-amz-trailer"]?.lowercased()
         let announced = trailer.flatMap(ChecksumAlgorithm.init(field:))
         guard trailer == nil || announced != nil else {
