@@ -94,6 +94,6 @@ extension UploadSelection.File {
     init(path: String, relativePath: String, _ status: stat) {
         self.init(
             path: path, relativePath: relativePath, size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+            modified: SourceIdentity(path: path, status).modified)
     }
 }
