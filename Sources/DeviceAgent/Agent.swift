@@ -202,20 +202,44 @@ package actor Agent {
 
     private func readDirectories() {
         pending.forgetMore()
-        for (number, directory) in configuration.directories.enumerated() { read(directory.path, of: number) }
+        let former = Set(status.directoryFailures)
+        status.failedDirectories = 0
+        status.directoryFailures = []
+        for (number, directory) in configuration.directories.enumerated() { read(directory.path, of: number, former) }
     }
 
-    /// Reads a directory of the configuration, or one below it, and watches it with everything below.
-    private func read(_ path: String, of number: Int) {
+    /// - Parameter former: messages that were logged when the directories were read before.
+    private func failed(_ message: String, _ former: Set<String>) {
+        isStatusStale = true
+        status.failedDirectories += 1
+        guard status.directoryFailures.count < Self.longestFailures, !status.directoryFailures.contains(message) else {
+            return
+        }
+        status.directoryFailures.append(message)
+        if !former.contains(message) { log(message) }
+    }
+
+    /// Reads a directory of the configuration, or one below it, and watches it with everything below. One that cannot be
+    /// watched is read all the same: its files are found each time that the directories are read.
+    private func read(_ path: String, of number: Int, _ former: Set<String> = []) {
         let directory = configuration.directories[number]
         do {
-            try FileTree(path, isRecursive: directory.isRecursive).forEach(entered: { try watch?.add($0) }) {
-                file, status in
+            try FileTree(path, isRecursive: directory.isRecursive).forEach(
+                entered: { addWatch($0, former) }, failed: { failed("\($0)", former) }
+            ) { file, status in
                 guard let relative = directory.relativePath(of: file.path) else { return }
                 found(FoundFile(path: file.path, relativePath: relative), status, in: number)
             }
         } catch {
-            log("\(error)")
+            failed("\(error)", former)
+        }
+    }
+
+    private func addWatch(_ directory: String, _ former: Set<String>) {
+        do throws(DirectoryWatch.Failure) {
+            try watch?.add(directory)
+        } catch {
+            failed("\(error)", former)
         }
     }
 
@@ -358,7 +382,9 @@ package actor Agent {
         for directory in configuration.directories
         where directory.afterUpload == .deleteWhenFull && isFull(directory) {
             var files: [SourceIdentity] = []
-            try? FileTree(directory.path, isRecursive: directory.isRecursive).forEach { file, status in
+            // What cannot be read is reported when the directories are read.
+            try? FileTree(directory.path, isRecursive: directory.isRecursive).forEach(failed: { _ in }) {
+                file, status in
                 let source = SourceIdentity(path: file.path, status)
                 guard directory.filter.admits(file.relativePath), delivered.contains(source) else { return }
                 files.append(source)

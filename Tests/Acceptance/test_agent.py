@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, end
+from support.deep import make_unreadable
 from support.faults import Clock
 from support.file_systems import MIB, SmallDisk, Unavailable
 from support.gateway import eventually
@@ -196,6 +197,25 @@ def test_check_reports_every_fault(agent_with, device, tmp_path):
     agent.file.write_text('{"directories": [{"path": "x", "bogus": 1}], "files": 0}')
     message = device.refused(USAGE, "agent", "check")
     assert all(part in message for part in ("absolute path", "unknown key directories[0].bogus", "files must be"))
+
+
+def test_directory_that_cannot_be_read_hides_no_other(agent_with, device, user):
+    agent = agent_with()
+    make_unreadable(agent.directory)
+    (agent.directory / "z.bin").write_bytes(b"after it")
+    # A time of change that 64 bits of nanoseconds cannot hold, as far as the file system can.
+    os.utime(agent.directory / "z.bin", (1 << 40, 1 << 40))
+    agent.start()
+    (found,) = settled(user, device, 1)
+    assert found["name"] == "z.bin"
+    status = agent.status()
+    assert status["failed_directories"] == 1
+    assert "File name too long" in status["directory_failures"][0]
+    assert "data_gateway_agent_failed_directories 1\n" in agent.metrics.read_text()
+    assert "File name too long" in device.refused(REFUSED, "agent", "check")
+    result = device.run("upload", agent.directory)
+    assert (result.returncode, "File name too long" in result.stderr) == (REFUSED, True)
+    assert len(arrived(user, device)) == 2
 
 
 def test_nothing_is_sent_at_a_rate_of_zero(agent_with, device, user):
