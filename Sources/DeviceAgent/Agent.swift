@@ -191,8 +191,7 @@ package actor Agent {
             case .entry(let path, isDirectory: false):
                 for (number, directory) in configuration.directories.enumerated() {
                     guard let relative = directory.relativePath(of: path) else { continue }
-                    var status = stat()
-                    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+                    guard let status = Self.regularFile(path) else { continue }
                     found(FoundFile(path: path, relativePath: relative), status, in: number)
                     break
                 }
@@ -259,16 +258,26 @@ package actor Agent {
     }
 
     private func lookAtSettling(_ now: ContinuousClock.Instant) {
-        for path in pending.dueToSettle(at: now) {
-            guard let number = pending.files[path]?.directory else { continue }
-            var status = stat()
-            let isThere = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-            pending.looked(
-                at: path, isThere ? FileQueue.Observation(status) : nil,
-                isBeingWritten: isThere && SourceIdentity.isBeingWritten(path) == true,
-                settling: configuration.directories[number].settling, at: now)
-            isStatusStale = true
-        }
+        for path in pending.dueToSettle(at: now) { _ = look(at: path, now) }
+    }
+
+    /// - Returns: the file at `path`; `nil` where it has to settle first, or is gone.
+    private func look(at path: String, _ now: ContinuousClock.Instant) -> SourceIdentity? {
+        guard let number = pending.files[path]?.directory else { return nil }
+        isStatusStale = true
+        let status = Self.regularFile(path)
+        pending.looked(
+            at: path, status.map { FileQueue.Observation($0) },
+            isBeingWritten: status != nil && SourceIdentity.isBeingWritten(path) == true,
+            settling: configuration.directories[number].settling, at: now)
+        guard let status, pending.files[path]?.isSettled == true else { return nil }
+        return SourceIdentity(path: path, status)
+    }
+
+    /// The status of the file at `path`; `nil` where there is none, or something else, such as a link.
+    private static func regularFile(_ path: String) -> stat? {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
     }
 
     /// Ends the uploads of files that were removed before they arrived.
@@ -301,22 +310,25 @@ package actor Agent {
         while uploads.count < configuration.files {
             let next = pending.next(at: .now) { configuration.directories[$0].priority }
             guard let path = next, let file = pending.files[path] else { return }
-            isStatusStale = true
+            // Long after the file settled, e.g. since nothing could be sent, it may be written to again.
+            guard let source = look(at: path, .now) else { continue }
             let directory = configuration.directories[file.directory]
             let tags = directory.tags.tags(of: file.relativePath, size: file.seen.size, modified: file.seen.modified)
             progress.begin(path, size: file.seen.size)
             uploads[path] = Task { [uploader, progress, log] in
-                waker.yield(.ended(path, await Self.upload(path, tags, uploader, progress, log)))
+                waker.yield(.ended(path, await Self.upload(source, tags, uploader, progress, log)))
             }
         }
     }
 
     private static func upload(
-        _ path: String, _ tags: [String: String], _ uploader: Uploader, _ progress: UploadProgress,
+        _ source: SourceIdentity, _ tags: [String: String], _ uploader: Uploader, _ progress: UploadProgress,
         _ log: @Sendable (String) -> Void
     ) async -> Ending {
+        let path = source.path
         do {
-            let outcome = try await uploader.upload(path, tags: tags, .resuming, notice: { progress.note($0, path) })
+            let outcome = try await uploader.upload(
+                path, tags: tags, .resuming, expecting: source, notice: { progress.note($0, path) })
             log("uploaded \(path): \(outcome.source.size) bytes, file \(outcome.fileID)")
             return .arrived(outcome.source)
         } catch is CancellationError {
@@ -345,8 +357,7 @@ package actor Agent {
             folder.fillReserve()
             checkAt = .now
             // A file that was written to after its last part was read is another file.
-            var now = stat()
-            if lstat(path, &now) == 0 {
+            if let now = Self.regularFile(path) {
                 found(FoundFile(path: path, relativePath: file.relativePath), now, in: file.directory)
             }
         case .changed: pending.changed(path, at: .now + directory.settling)

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, end
+from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, Stage, end
 from support.deep import make_unreadable
 from support.faults import Clock
 from support.file_systems import MIB, SmallDisk, Unavailable
@@ -164,6 +164,33 @@ def test_file_that_is_being_written_waits(agent_with, device, user):
         file.write(b" and second")
     found = settled(user, device, 2)
     assert {each["name"]: each["size_bytes"] for each in found}["held"] == len("first and second")
+
+
+def test_file_that_changes_while_it_waits_settles_again(agent_with, device, network, user):
+    agent = agent_with({"files": 1})
+    paths = [agent.directory / name for name in ("first", "appended", "replaced")]
+    for number, path in enumerate(paths):
+        path.write_bytes(content(100, seed=number))
+        os.utime(path, (1000 + number, 1000 + number))
+    stage = Stage()
+    network.store.before("PUT", stage)
+    agent.start()
+    stage.wait()
+    # The others have settled when the agent says nothing new of them for longer than they settle.
+    eventually(lambda: agent.status()["pending_files"] == 3)
+    time.sleep(3)
+    with paths[1].open("ab") as file:
+        file.write(b"more")
+        file.flush()
+        paths[2].unlink()
+        paths[2].symlink_to(device.folder / "archebase-config.json")
+        stage.let_go()
+        settled(user, device, 1)
+        eventually(lambda: agent.status()["pending_files"] == 1)
+        assert [each["name"] for each in arrived(user, device)] == ["first"]
+        file.write(b" and more")
+    found = settled(user, device, 2)
+    assert {each["name"]: each["size_bytes"] for each in found} == {"first": 100, "appended": 100 + len("more and more")}
 
 
 def test_files_are_deleted_once_they_arrived(agent_with, device, user):
