@@ -25,6 +25,14 @@ package actor Agent {
         case stopped
     }
 
+    /// A file that the record knows.
+    private struct Comparison: Sendable {
+        let source: SourceIdentity
+        let relativePath: String
+        /// The number of the directory in the configuration.
+        let directory: Int
+    }
+
     /// How often the status is written while bytes move.
     private static let statusInterval = Duration.seconds(5)
     /// How often the free space and the time of day are looked at, where the configuration has rules for them.
@@ -41,6 +49,10 @@ package actor Agent {
 
     private var pending = FileQueue()
     private var status = AgentStatus()
+    /// Files of the record whose bytes are compared before they count as delivered, or are deleted, by path.
+    private var comparisons: [String: Comparison] = [:]
+    private var comparing: Task<Void, Never>?
+    private var freeing: Task<Void, Never>?
     private let progress = UploadProgress()
     private var uploads: [String: Task<Void, Never>] = [:]
     private var watch: DirectoryWatch?
@@ -99,6 +111,10 @@ package actor Agent {
         }
         for upload in uploads.values { upload.cancel() }
         for upload in uploads.values { await upload.value }
+        for task in [comparing, freeing] {
+            task?.cancel()
+            await task?.value
+        }
         writeStatus()
     }
 
@@ -151,8 +167,9 @@ package actor Agent {
         lookAtSettling(now)
         if checkAt <= now {
             checkAt = now + Self.checkInterval
-            freeSpace()
+            freeSpace(waker)
         }
+        compare(waker)
         begin(waker)
         if isStatusStale || (!uploads.isEmpty && statusAt <= now) { writeStatus() }
     }
@@ -246,15 +263,63 @@ package actor Agent {
         let directory = configuration.directories[number]
         guard directory.filter.admits(file.relativePath) else { return }
         let source = SourceIdentity(path: file.path, status)
-        guard !delivered.contains(source) else {
-            // What a power loss left of a file that arrived, or what could not be deleted then.
-            if directory.afterUpload == .delete { delete(source) }
-            return
+        let candidate = Comparison(source: source, relativePath: file.relativePath, directory: number)
+        switch delivered.match(source) {
+        case .none: addPending(candidate)
+        case .same where directory.afterUpload != .delete: break
+        case .same, .similar:
+            // What a power loss left of a file that arrived, what could not be deleted then, or another file that only looks
+            // like one that arrived. Those that are too many are found when the directories are read again.
+            if comparisons.count < FileQueue.most { comparisons[source.path] = candidate }
         }
+    }
+
+    private func addPending(_ file: Comparison) {
         pending.found(
-            file.path, FileQueue.Observation(status), in: number, relativePath: file.relativePath,
-            settling: directory.settling, at: .now)
+            file.source.path, FileQueue.Observation(file.source), in: file.directory, relativePath: file.relativePath,
+            settling: configuration.directories[file.directory].settling, at: .now)
         isStatusStale = true
+    }
+
+    /// Compares files with the record, one after the other, apart from the agent's other work.
+    private func compare(_ waker: AsyncStream<Wake>.Continuation) {
+        guard comparing == nil, !comparisons.isEmpty else { return }
+        comparing = Task {
+            while !Task.isCancelled, let file = comparisons.first?.value {
+                if await isDelivered(file) {
+                    if configuration.directories[file.directory].afterUpload == .delete { delete(file.source) }
+                } else if !Task.isCancelled {
+                    addAgain(file)
+                }
+                comparisons[file.source.path] = nil
+            }
+            comparing = nil
+            waker.yield(.timer)
+        }
+    }
+
+    /// The file is to be uploaded, in the state that it has now.
+    private func addAgain(_ file: Comparison) {
+        guard let status = Self.regularFile(file.source.path) else { return }
+        addPending(
+            Comparison(
+                source: SourceIdentity(path: file.source.path, status), relativePath: file.relativePath,
+                directory: file.directory))
+    }
+
+    /// Whether the bytes of the file are those that the gateway confirmed.
+    private func isDelivered(_ file: Comparison) async -> Bool {
+        guard let crc64 = await file.source.contentChecksum(), delivered.contains(file.source, crc64: crc64) else {
+            return false
+        }
+        guard delivered.match(file.source) != .same else { return true }
+        do throws(DeviceFolder.Failure) {
+            // From now on it is known without its bytes being read.
+            try delivered.add(file.source, crc64: crc64, fileID: "", at: clock.now())
+        } catch {
+            log(error.message)
+        }
+        return true
     }
 
     private func lookAtSettling(_ now: ContinuousClock.Instant) {
@@ -267,7 +332,7 @@ package actor Agent {
         isStatusStale = true
         let status = Self.regularFile(path)
         pending.looked(
-            at: path, status.map { FileQueue.Observation($0) },
+            at: path, status.map { FileQueue.Observation(SourceIdentity(path: path, $0)) },
             isBeingWritten: status != nil && SourceIdentity.isBeingWritten(path) == true,
             settling: configuration.directories[number].settling, at: now)
         guard let status, pending.files[path]?.isSettled == true else { return nil }
@@ -388,25 +453,39 @@ package actor Agent {
     }
 
     /// Deletes files that arrived, the oldest first, until the minimum is free.
-    private func freeSpace() {
-        guard configuration.minimumFree > 0 else { return }
-        for directory in configuration.directories
+    private func freeSpace(_ waker: AsyncStream<Wake>.Continuation) {
+        guard configuration.minimumFree > 0, freeing == nil else { return }
+        var all: [Comparison] = []
+        for (number, directory) in configuration.directories.enumerated()
         where directory.afterUpload == .deleteWhenFull && isFull(directory) {
-            var files: [SourceIdentity] = []
+            var files: [Comparison] = []
             // What cannot be read is reported when the directories are read.
             try? FileTree(directory.path, isRecursive: directory.isRecursive).forEach(failed: { _ in }) {
                 file, status in
                 let source = SourceIdentity(path: file.path, status)
                 guard directory.filter.admits(file.relativePath), delivered.contains(source) else { return }
-                files.append(source)
+                files.append(Comparison(source: source, relativePath: file.relativePath, directory: number))
             }
-            for file in files.sorted(by: { $0.modified < $1.modified }) {
-                guard isFull(directory) else { break }
-                log(
-                    "deleting \(file.path), which was uploaded: less than \(configuration.minimumFree) bytes are free"
-                )
-                delete(file)
+            all += files.sorted { $0.source.modified < $1.source.modified }
+        }
+        guard !all.isEmpty else { return }
+        freeing = Task { [all] in
+            await free(all)
+            freeing = nil
+            waker.yield(.timer)
+        }
+    }
+
+    private func free(_ files: [Comparison]) async {
+        for file in files where !Task.isCancelled && isFull(configuration.directories[file.directory]) {
+            guard await isDelivered(file) else {
+                if !Task.isCancelled { addAgain(file) }
+                continue
             }
+            log(
+                "deleting \(file.source.path), which was uploaded: less than \(configuration.minimumFree) bytes are free"
+            )
+            delete(file.source)
         }
     }
 
@@ -491,8 +570,7 @@ extension AgentConfiguration.Directory {
 }
 
 extension FileQueue.Observation {
-    fileprivate init(_ status: stat) {
-        let source = SourceIdentity(path: "", status)
+    fileprivate init(_ source: SourceIdentity) {
         self.init(size: source.size, modified: source.modified, inode: source.inode)
     }
 }

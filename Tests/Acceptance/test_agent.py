@@ -190,7 +190,10 @@ def test_file_that_changes_while_it_waits_settles_again(agent_with, device, netw
         assert [each["name"] for each in arrived(user, device)] == ["first"]
         file.write(b" and more")
     found = settled(user, device, 2)
-    assert {each["name"]: each["size_bytes"] for each in found} == {"first": 100, "appended": 100 + len("more and more")}
+    assert {each["name"]: each["size_bytes"] for each in found} == {
+        "first": 100,
+        "appended": 100 + len("more and more"),
+    }
 
 
 def test_files_are_deleted_once_they_arrived(agent_with, device, user):
@@ -202,6 +205,20 @@ def test_files_are_deleted_once_they_arrived(agent_with, device, user):
     eventually(lambda: not any(path.exists() for path in paths), seconds=60)
     assert len(settled(user, device, 5)) == 5
     eventually(lambda: agent.status()["deleted_files"] == 5)
+
+
+def test_other_file_that_looks_like_a_delivered_one_is_uploaded(agent_with, device, user):
+    agent = agent_with(rule={"after_upload": "delete"})
+    path = agent.directory / "recording"
+    for seed in (1, 2):
+        path.write_bytes(content(PART, seed=seed))
+        os.utime(path, (1000, 1000))
+        agent.start()
+        eventually(lambda: not path.exists(), seconds=60)
+        agent.stop()
+    found = arrived(user, device)
+    assert [each["size_bytes"] for each in found] == [PART, PART]
+    assert len({each["file_id"] for each in found}) == 2
 
 
 def test_one_agent_works_with_a_folder(agent_with, device):

@@ -54,7 +54,8 @@ extension SourceIdentity {
     package init(path: String, _ status: stat) {
         self.init(
             path: path, size: Int64(status.st_size),
-            modified: status.st_mtim.nanoseconds, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+            modified: status.st_mtim.nanoseconds, device: UInt64(status.st_dev), inode: UInt64(status.st_ino),
+            changed: status.st_ctim.nanoseconds)
     }
 }
 
