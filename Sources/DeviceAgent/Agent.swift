@@ -25,7 +25,15 @@ package actor Agent {
         case stopped
     }
 
-    /// The interval for writing the status during transfers.
+    /// A file that the record knows.
+    private struct Comparison: Sendable {
+        let source: SourceIdentity
+        let relativePath: String
+        /// The number of the directory in the configuration.
+        let directory: Int
+    }
+
+    /// How often the status is written while bytes move.
     private static let statusInterval = Duration.seconds(5)
     /// The interval for checking the free space and the time of day, if the configuration has rules for them.
     private static let checkInterval = Duration.seconds(30)
@@ -41,6 +49,10 @@ package actor Agent {
 
     private var pending = FileQueue()
     private var status = AgentStatus()
+    /// Files of the record whose bytes are compared before they count as delivered, or are deleted, by path.
+    private var comparisons: [String: Comparison] = [:]
+    private var comparing: Task<Void, Never>?
+    private var freeing: Task<Void, Never>?
     private let progress = UploadProgress()
     private var uploads: [String: Task<Void, Never>] = [:]
     private var watch: DirectoryWatch?
@@ -99,6 +111,10 @@ package actor Agent {
         }
         for upload in uploads.values { upload.cancel() }
         for upload in uploads.values { await upload.value }
+        for task in [comparing, freeing] {
+            task?.cancel()
+            await task?.value
+        }
         writeStatus()
     }
 
@@ -151,8 +167,9 @@ package actor Agent {
         lookAtSettling(now)
         if checkAt <= now {
             checkAt = now + Self.checkInterval
-            freeSpace()
+            freeSpace(waker)
         }
+        compare(waker)
         begin(waker)
         if isStatusStale || (!uploads.isEmpty && statusAt <= now) { writeStatus() }
     }
@@ -191,8 +208,7 @@ package actor Agent {
             case .entry(let path, isDirectory: false):
                 for (number, directory) in configuration.directories.enumerated() {
                     guard let relative = directory.relativePath(of: path) else { continue }
-                    var status = stat()
-                    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+                    guard let status = Self.regularFile(path) else { continue }
                     found(FoundFile(path: path, relativePath: relative), status, in: number)
                     break
                 }
@@ -202,20 +218,44 @@ package actor Agent {
 
     private func readDirectories() {
         pending.forgetMore()
-        for (number, directory) in configuration.directories.enumerated() { read(directory.path, of: number) }
+        let former = Set(status.directoryFailures)
+        status.failedDirectories = 0
+        status.directoryFailures = []
+        for (number, directory) in configuration.directories.enumerated() { read(directory.path, of: number, former) }
     }
 
-    /// Reads a directory of the configuration, or one below it, and watches it with everything below.
-    private func read(_ path: String, of number: Int) {
+    /// - Parameter former: messages that were logged when the directories were read before.
+    private func failed(_ message: String, _ former: Set<String>) {
+        isStatusStale = true
+        status.failedDirectories += 1
+        guard status.directoryFailures.count < Self.longestFailures, !status.directoryFailures.contains(message) else {
+            return
+        }
+        status.directoryFailures.append(message)
+        if !former.contains(message) { log(message) }
+    }
+
+    /// Reads a directory of the configuration, or one below it, and watches it with everything below. One that cannot be
+    /// watched is read all the same: its files are found each time that the directories are read.
+    private func read(_ path: String, of number: Int, _ former: Set<String> = []) {
         let directory = configuration.directories[number]
         do {
-            try FileTree(path, isRecursive: directory.isRecursive).forEach(entered: { try watch?.add($0) }) {
-                file, status in
+            try FileTree(path, isRecursive: directory.isRecursive).forEach(
+                entered: { addWatch($0, former) }, failed: { failed("\($0)", former) }
+            ) { file, status in
                 guard let relative = directory.relativePath(of: file.path) else { return }
                 found(FoundFile(path: file.path, relativePath: relative), status, in: number)
             }
         } catch {
-            log("\(error)")
+            failed("\(error)", former)
+        }
+    }
+
+    private func addWatch(_ directory: String, _ former: Set<String>) {
+        do throws(DirectoryWatch.Failure) {
+            try watch?.add(directory)
+        } catch {
+            failed("\(error)", former)
         }
     }
 
@@ -223,31 +263,89 @@ package actor Agent {
         let directory = configuration.directories[number]
         guard directory.filter.admits(file.relativePath) else { return }
         let source = SourceIdentity(path: file.path, status)
-        guard !delivered.contains(source) else {
-            // What a power loss left of a file that arrived, or what could not be deleted then.
-            if directory.afterUpload == .delete { delete(source) }
-            return
+        let candidate = Comparison(source: source, relativePath: file.relativePath, directory: number)
+        switch delivered.match(source) {
+        case .none: addPending(candidate)
+        case .same where directory.afterUpload != .delete: break
+        case .same, .similar:
+            // What a power loss left of a file that arrived, what could not be deleted then, or another file that only looks
+            // like one that arrived. Those that are too many are found when the directories are read again.
+            if comparisons.count < FileQueue.most { comparisons[source.path] = candidate }
         }
+    }
+
+    private func addPending(_ file: Comparison) {
         pending.found(
-            file.path, FileQueue.Observation(status), in: number, relativePath: file.relativePath,
-            settling: directory.settling, at: .now)
+            file.source.path, FileQueue.Observation(file.source), in: file.directory, relativePath: file.relativePath,
+            settling: configuration.directories[file.directory].settling, at: .now)
         isStatusStale = true
     }
 
-    private func lookAtSettling(_ now: ContinuousClock.Instant) {
-        for path in pending.dueToSettle(at: now) {
-            guard let number = pending.files[path]?.directory else { continue }
-            var status = stat()
-            let isThere = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-            pending.looked(
-                at: path, isThere ? FileQueue.Observation(status) : nil,
-                isBeingWritten: isThere && SourceIdentity.isBeingWritten(path) == true,
-                settling: configuration.directories[number].settling, at: now)
-            isStatusStale = true
+    /// Compares files with the record, one after the other, apart from the agent's other work.
+    private func compare(_ waker: AsyncStream<Wake>.Continuation) {
+        guard comparing == nil, !comparisons.isEmpty else { return }
+        comparing = Task {
+            while !Task.isCancelled, let file = comparisons.first?.value {
+                if await isDelivered(file) {
+                    if configuration.directories[file.directory].afterUpload == .delete { delete(file.source) }
+                } else if !Task.isCancelled {
+                    addAgain(file)
+                }
+                comparisons[file.source.path] = nil
+            }
+            comparing = nil
+            waker.yield(.timer)
         }
     }
 
-    /// Aborts the uploads of files that were removed before they were confirmed.
+    /// The file is to be uploaded, in the state that it has now.
+    private func addAgain(_ file: Comparison) {
+        guard let status = Self.regularFile(file.source.path) else { return }
+        addPending(
+            Comparison(
+                source: SourceIdentity(path: file.source.path, status), relativePath: file.relativePath,
+                directory: file.directory))
+    }
+
+    /// Whether the bytes of the file are those that the gateway confirmed.
+    private func isDelivered(_ file: Comparison) async -> Bool {
+        guard let crc64 = await file.source.contentChecksum(), delivered.contains(file.source, crc64: crc64) else {
+            return false
+        }
+        guard delivered.match(file.source) != .same else { return true }
+        do throws(DeviceFolder.Failure) {
+            // From now on it is known without its bytes being read.
+            try delivered.add(file.source, crc64: crc64, fileID: "", at: clock.now())
+        } catch {
+            log(error.message)
+        }
+        return true
+    }
+
+    private func lookAtSettling(_ now: ContinuousClock.Instant) {
+        for path in pending.dueToSettle(at: now) { _ = look(at: path, now) }
+    }
+
+    /// - Returns: the file at `path`; `nil` where it has to settle first, or is gone.
+    private func look(at path: String, _ now: ContinuousClock.Instant) -> SourceIdentity? {
+        guard let number = pending.files[path]?.directory else { return nil }
+        isStatusStale = true
+        let status = Self.regularFile(path)
+        pending.looked(
+            at: path, status.map { FileQueue.Observation(SourceIdentity(path: path, $0)) },
+            isBeingWritten: status != nil && SourceIdentity.isBeingWritten(path) == true,
+            settling: configuration.directories[number].settling, at: now)
+        guard let status, pending.files[path]?.isSettled == true else { return nil }
+        return SourceIdentity(path: path, status)
+    }
+
+    /// The status of the file at `path`; `nil` where there is none, or something else, such as a link.
+    private static func regularFile(_ path: String) -> stat? {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
+    }
+
+    /// Ends the uploads of files that were removed before they arrived.
     private func giveUpVanished() async {
         guard let paths = try? uploader.unfinished() else { return }
         for path in paths {
@@ -277,22 +375,25 @@ package actor Agent {
         while uploads.count < configuration.files {
             let next = pending.next(at: .now) { configuration.directories[$0].priority }
             guard let path = next, let file = pending.files[path] else { return }
-            isStatusStale = true
+            // Long after the file settled, e.g. since nothing could be sent, it may be written to again.
+            guard let source = look(at: path, .now) else { continue }
             let directory = configuration.directories[file.directory]
             let tags = directory.tags.tags(of: file.relativePath, size: file.seen.size, modified: file.seen.modified)
             progress.begin(path, size: file.seen.size)
             uploads[path] = Task { [uploader, progress, log] in
-                waker.yield(.ended(path, await Self.upload(path, tags, uploader, progress, log)))
+                waker.yield(.ended(path, await Self.upload(source, tags, uploader, progress, log)))
             }
         }
     }
 
     private static func upload(
-        _ path: String, _ tags: [String: String], _ uploader: Uploader, _ progress: UploadProgress,
+        _ source: SourceIdentity, _ tags: [String: String], _ uploader: Uploader, _ progress: UploadProgress,
         _ log: @Sendable (String) -> Void
     ) async -> Ending {
+        let path = source.path
         do {
-            let outcome = try await uploader.upload(path, tags: tags, .resuming, notice: { progress.note($0, path) })
+            let outcome = try await uploader.upload(
+                path, tags: tags, .resuming, expecting: source, notice: { progress.note($0, path) })
             log("uploaded \(path): \(outcome.source.size) bytes, file \(outcome.fileID)")
             return .arrived(outcome.source)
         } catch is CancellationError {
@@ -321,8 +422,7 @@ package actor Agent {
             folder.fillReserve()
             checkAt = .now
             // A file that was written to after its last part was read is another file.
-            var now = stat()
-            if lstat(path, &now) == 0 {
+            if let now = Self.regularFile(path) {
                 found(FoundFile(path: path, relativePath: file.relativePath), now, in: file.directory)
             }
         case .changed: pending.changed(path, at: .now + directory.settling)
@@ -353,23 +453,39 @@ package actor Agent {
     }
 
     /// Deletes files that arrived, the oldest first, until the minimum is free.
-    private func freeSpace() {
-        guard configuration.minimumFree > 0 else { return }
-        for directory in configuration.directories
+    private func freeSpace(_ waker: AsyncStream<Wake>.Continuation) {
+        guard configuration.minimumFree > 0, freeing == nil else { return }
+        var all: [Comparison] = []
+        for (number, directory) in configuration.directories.enumerated()
         where directory.afterUpload == .deleteWhenFull && isFull(directory) {
-            var files: [SourceIdentity] = []
-            try? FileTree(directory.path, isRecursive: directory.isRecursive).forEach { file, status in
+            var files: [Comparison] = []
+            // What cannot be read is reported when the directories are read.
+            try? FileTree(directory.path, isRecursive: directory.isRecursive).forEach(failed: { _ in }) {
+                file, status in
                 let source = SourceIdentity(path: file.path, status)
                 guard directory.filter.admits(file.relativePath), delivered.contains(source) else { return }
-                files.append(source)
+                files.append(Comparison(source: source, relativePath: file.relativePath, directory: number))
             }
-            for file in files.sorted(by: { $0.modified < $1.modified }) {
-                guard isFull(directory) else { break }
-                log(
-                    "deleting \(file.path), which was uploaded: less than \(configuration.minimumFree) bytes are free"
-                )
-                delete(file)
+            all += files.sorted { $0.source.modified < $1.source.modified }
+        }
+        guard !all.isEmpty else { return }
+        freeing = Task { [all] in
+            await free(all)
+            freeing = nil
+            waker.yield(.timer)
+        }
+    }
+
+    private func free(_ files: [Comparison]) async {
+        for file in files where !Task.isCancelled && isFull(configuration.directories[file.directory]) {
+            guard await isDelivered(file) else {
+                if !Task.isCancelled { addAgain(file) }
+                continue
             }
+            log(
+                "deleting \(file.source.path), which was uploaded: less than \(configuration.minimumFree) bytes are free"
+            )
+            delete(file.source)
         }
     }
 
@@ -454,8 +570,7 @@ extension AgentConfiguration.Directory {
 }
 
 extension FileQueue.Observation {
-    fileprivate init(_ status: stat) {
-        let source = SourceIdentity(path: "", status)
+    fileprivate init(_ source: SourceIdentity) {
         self.init(size: source.size, modified: source.modified, inode: source.inode)
     }
 }

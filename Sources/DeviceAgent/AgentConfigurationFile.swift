@@ -56,6 +56,7 @@ package struct AgentConfigurationFile {
             }
             result.directories.append(directory(members, at: "directories[\(index)]"))
         }
+        checkOverlap(result.directories)
         if result.directories.isEmpty { faults.append("directories must name at least one directory") }
         result.rates.standard = reader.rate("rate")
         for (index, value) in reader.list("rates").enumerated() {
@@ -77,12 +78,33 @@ package struct AgentConfigurationFile {
         return result
     }
 
+    /// A file belongs to one directory: its rules say what becomes of it.
+    private mutating func checkOverlap(_ directories: [AgentConfiguration.Directory]) {
+        for (index, directory) in directories.enumerated() {
+            for (other, earlier) in directories[..<index].enumerated() {
+                if directory.path == earlier.path {
+                    faults.append(
+                        "directories[\(index)].path must not be that of directories[\(other)]: '\(earlier.path)'")
+                } else if directory.path.isBelow(earlier.path) || earlier.path.isBelow(directory.path) {
+                    faults.append(
+                        "directories[\(index)].path must not overlap with that of directories[\(other)]: '\(earlier.path)'"
+                    )
+                }
+            }
+        }
+    }
+
     private mutating func directory(_ members: [String: JSONAnyValue], at place: String) -> AgentConfiguration.Directory
     {
         var reader = Section(members, at: place)
         var result = AgentConfiguration.Directory(path: reader.text("path") ?? "")
         if !result.path.hasPrefix("/") { faults.append("\(place).path must be an absolute path") }
-        while result.path.count > 1, result.path.hasSuffix("/") { result.path.removeLast() }
+        let names = result.path.split(separator: "/")
+        // What they lead to depends on links, and each file is known by one path only.
+        if names.contains(".") || names.contains("..") {
+            faults.append("\(place).path must not have the names . and ..: '\(result.path)'")
+        }
+        result.path = "/" + names.joined(separator: "/")
         result.filter = FileFilter(include: patterns(&reader, "include"), exclude: patterns(&reader, "exclude"))
         result.isRecursive = reader.flag("recursive") ?? true
         result.priority = reader.integer("priority", -1000...1000) ?? 0
@@ -202,7 +224,12 @@ private struct Section {
     }
 }
 
-/// Any JSON value.
+extension String {
+    /// Whether the path, absolute and without superfluous slashes, is in `directory` or in one below it.
+    fileprivate func isBelow(_ directory: String) -> Bool { hasPrefix(directory == "/" ? "/" : directory + "/") }
+}
+
+/// Any JSON.
 private enum JSONAnyValue: Decodable {
     case null
     case flag(Bool)

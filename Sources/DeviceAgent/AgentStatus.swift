@@ -36,6 +36,10 @@ package struct AgentStatus: Codable, Sendable, Hashable {
     package var failedAttempts = 0
     /// The latest errors of pending files, at most 10.
     package var failures: [Failure] = []
+    /// Directories that could not be read or watched when all were read last, and since then.
+    package var failedDirectories = 0
+    /// What happened to the first of them, at most 10: sentences without a full stop.
+    package var directoryFailures: [String] = []
     /// Whether nothing is sent at this time of day.
     package var isPaused = false
 
@@ -51,6 +55,8 @@ package struct AgentStatus: Codable, Sendable, Hashable {
         case uploadedBytes = "uploaded_bytes"
         case deletedFiles = "deleted_files"
         case failedAttempts = "failed_attempts"
+        case failedDirectories = "failed_directories"
+        case directoryFailures = "directory_failures"
         case isPaused = "is_paused"
     }
 
@@ -65,6 +71,9 @@ package struct AgentStatus: Codable, Sendable, Hashable {
             ("uploaded_files_total", "counter", "Files that arrived since the agent started.", Int64(uploadedFiles)),
             ("uploaded_bytes_total", "counter", "Bytes of these files.", uploadedBytes),
             ("deleted_files_total", "counter", "Files that the agent deleted after they arrived.", Int64(deletedFiles)),
+            (
+                "failed_directories", "gauge", "Directories that cannot be read or watched.", Int64(failedDirectories)
+            ),
             ("failed_attempts_total", "counter", "Uploads that failed and are tried again.", Int64(failedAttempts)),
         ]
         return samples.map { sample in

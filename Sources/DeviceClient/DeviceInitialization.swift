@@ -36,6 +36,8 @@ package struct DeviceInitialization: Sendable {
             : try await service.initDevice(
                 InitDeviceRequest(deviceID: deviceID, sdkVersion: version, platform: platform))
         let configuration = DeviceConfiguration(apiKey: reply.apiKey, tags: reply.tags)
+        // Before the key: with the key of another device, nothing of the former one may count as delivered.
+        try folder.write(deviceID: deviceID)
         try folder.write(configuration)
         return configuration
     }

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, end
+from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, Stage, end
+from support.deep import make_unreadable
 from support.faults import Clock
 from support.file_systems import MIB, SmallDisk, Unavailable
 from support.gateway import eventually
@@ -165,6 +166,36 @@ def test_file_that_is_being_written_waits(agent_with, device, user):
     assert {each["name"]: each["size_bytes"] for each in found}["held"] == len("first and second")
 
 
+def test_file_that_changes_while_it_waits_settles_again(agent_with, device, network, user):
+    agent = agent_with({"files": 1})
+    paths = [agent.directory / name for name in ("first", "appended", "replaced")]
+    for number, path in enumerate(paths):
+        path.write_bytes(content(100, seed=number))
+        os.utime(path, (1000 + number, 1000 + number))
+    stage = Stage()
+    network.store.before("PUT", stage)
+    agent.start()
+    stage.wait()
+    # The others have settled when the agent says nothing new of them for longer than they settle.
+    eventually(lambda: agent.status()["pending_files"] == 3)
+    time.sleep(3)
+    with paths[1].open("ab") as file:
+        file.write(b"more")
+        file.flush()
+        paths[2].unlink()
+        paths[2].symlink_to(device.folder / "archebase-config.json")
+        stage.let_go()
+        settled(user, device, 1)
+        eventually(lambda: agent.status()["pending_files"] == 1)
+        assert [each["name"] for each in arrived(user, device)] == ["first"]
+        file.write(b" and more")
+    found = settled(user, device, 2)
+    assert {each["name"]: each["size_bytes"] for each in found} == {
+        "first": 100,
+        "appended": 100 + len("more and more"),
+    }
+
+
 def test_files_are_deleted_once_they_arrived(agent_with, device, user):
     agent = agent_with(rule={"after_upload": "delete"})
     paths = [agent.directory / f"{number}.bin" for number in range(5)]
@@ -174,6 +205,20 @@ def test_files_are_deleted_once_they_arrived(agent_with, device, user):
     eventually(lambda: not any(path.exists() for path in paths), seconds=60)
     assert len(settled(user, device, 5)) == 5
     eventually(lambda: agent.status()["deleted_files"] == 5)
+
+
+def test_other_file_that_looks_like_a_delivered_one_is_uploaded(agent_with, device, user):
+    agent = agent_with(rule={"after_upload": "delete"})
+    path = agent.directory / "recording"
+    for seed in (1, 2):
+        path.write_bytes(content(PART, seed=seed))
+        os.utime(path, (1000, 1000))
+        agent.start()
+        eventually(lambda: not path.exists(), seconds=60)
+        agent.stop()
+    found = arrived(user, device)
+    assert [each["size_bytes"] for each in found] == [PART, PART]
+    assert len({each["file_id"] for each in found}) == 2
 
 
 def test_one_agent_works_with_a_folder(agent_with, device):
@@ -196,6 +241,25 @@ def test_check_reports_every_fault(agent_with, device, tmp_path):
     agent.file.write_text('{"directories": [{"path": "x", "bogus": 1}], "files": 0}')
     message = device.refused(USAGE, "agent", "check")
     assert all(part in message for part in ("absolute path", "unknown key directories[0].bogus", "files must be"))
+
+
+def test_directory_that_cannot_be_read_hides_no_other(agent_with, device, user):
+    agent = agent_with()
+    make_unreadable(agent.directory)
+    (agent.directory / "z.bin").write_bytes(b"after it")
+    # A time of change that 64 bits of nanoseconds cannot hold, as far as the file system can.
+    os.utime(agent.directory / "z.bin", (1 << 40, 1 << 40))
+    agent.start()
+    (found,) = settled(user, device, 1)
+    assert found["name"] == "z.bin"
+    status = agent.status()
+    assert status["failed_directories"] == 1
+    assert "File name too long" in status["directory_failures"][0]
+    assert "data_gateway_agent_failed_directories 1\n" in agent.metrics.read_text()
+    assert "File name too long" in device.refused(REFUSED, "agent", "check")
+    result = device.run("upload", agent.directory)
+    assert (result.returncode, "File name too long" in result.stderr) == (REFUSED, True)
+    assert len(arrived(user, device)) == 2
 
 
 def test_nothing_is_sent_at_a_rate_of_zero(agent_with, device, user):

@@ -57,6 +57,33 @@ import Testing
         #expect(faults?.messages.count == starts.count)
     }
 
+    @Test func superfluousSlashesAreRemoved() throws {
+        let configuration = try AgentConfigurationFile.parse(Array(#"{"directories": [{"path": "//a///b//"}]}"#.utf8))
+        #expect(configuration.directories.map(\.path) == ["/a/b"])
+    }
+
+    @Test(
+        arguments: [
+            (["/srv/data/../recordings"], "directories[0].path must not have the names . and .."),
+            (["/srv/./recordings"], "directories[0].path must not have the names . and .."),
+            (["/a", "/b", "/a/"], "directories[2].path must not be that of directories[0]"),
+            (["/a", "/a//b"], "directories[1].path must not overlap with that of directories[0]"),
+            (["/a/b", "/"], "directories[1].path must not overlap with that of directories[0]"),
+        ])
+    func pathsThatNameAFileTwiceAreRefused(paths: [String], message: String) {
+        let directories = paths.map { #"{"path": "\#($0)"}"# }.joined(separator: ",")
+        let faults = #expect(throws: AgentConfigurationFile.Faults.self) {
+            try AgentConfigurationFile.parse(Array(#"{"directories": [\#(directories)]}"#.utf8))
+        }
+        #expect(faults?.messages.count == 1)
+        #expect(faults?.messages.first?.hasPrefix(message) == true)
+    }
+
+    @Test func neighborsWithACommonBeginningAreAllowed() throws {
+        let text = #"{"directories": [{"path": "/data"}, {"path": "/data2"}]}"#
+        #expect(try AgentConfigurationFile.parse(Array(text.utf8)).directories.count == 2)
+    }
+
     @Test(arguments: ["", "[]", "{", "{}", #"{"directories": []}"#, #"{"directories": [1]}"#])
     func uselessFileIsRefused(text: String) {
         #expect(throws: AgentConfigurationFile.Faults.self) { try AgentConfigurationFile.parse(Array(text.utf8)) }

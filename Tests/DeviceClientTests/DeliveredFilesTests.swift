@@ -32,6 +32,52 @@ import Testing
         }
     }
 
+    /// Where times are coarse or copied, two recordings have the same path, size and time of change.
+    @Test func fileThatLooksLikeADeliveredOneIsComparedByItsBytes() throws {
+        try withFolder { folder in
+            func source(inode: UInt64 = 2, changed: Int64? = 20, modified: Int64 = 11) -> SourceIdentity {
+                SourceIdentity(
+                    path: "/data/a.mcap", size: 7, modified: modified, device: 1, inode: inode, changed: changed)
+            }
+            try DeliveredFiles(in: folder).add(source(), crc64: 99, fileID: "f", at: UnixTime(seconds: 5))
+            let record = try DeliveredFiles(in: folder)
+            #expect(record.match(source()) == .same)
+            for other in [source(inode: 3), source(changed: 21), source(changed: nil)] {
+                #expect(record.match(other) == .similar)
+                #expect(record.contains(other, crc64: 99))
+                #expect(!record.contains(other, crc64: 98))
+            }
+            #expect(!record.contains(source(), crc64: 98))
+            #expect(record.match(source(modified: 12)) == .none)
+        }
+    }
+
+    @Test func fileWithoutAChecksumIsKnownByItsInode() throws {
+        try withFolder { folder in
+            let record = try DeliveredFiles(in: folder)
+            try record.add(Self.source, crc64: nil, fileID: "f", at: UnixTime(seconds: 5))
+            let other = SourceIdentity(path: "/data/a.mcap", size: 7, modified: 11, device: 1, inode: 3)
+            #expect(record.contains(Self.source, crc64: 99))
+            #expect(!record.contains(other, crc64: 99))
+        }
+    }
+
+    @Test func anotherGatewayOrDeviceHasNothingYet() throws {
+        try withFolder { folder in
+            let plant = Endpoints(host: "plant.example.com")
+            try folder.write(plant)
+            try folder.write(deviceID: "260427-000001")
+            try DeliveredFiles(in: folder).add(Self.source, crc64: 99, fileID: "f", at: UnixTime(seconds: 5))
+            try folder.write(Endpoints(host: "other.example.com"))
+            #expect(try DeliveredFiles(in: folder).match(Self.source) == .none)
+            #expect(try !DeliveredFiles(in: folder).contains(size: 7, crc64: 99))
+            try folder.write(plant)
+            #expect(try DeliveredFiles(in: folder).contains(Self.source))
+            try folder.write(deviceID: "260427-000002")
+            #expect(try DeliveredFiles(in: folder).match(Self.source) == .none)
+        }
+    }
+
     /// A crash may leave any beginning of a line; what is written after it can be read.
     @Test func cutOffLineHidesNoOther() throws {
         try withFolder { folder in

@@ -36,6 +36,51 @@ import Testing
         #expect(!filter.admits("run/a.log"))
     }
 
+    /// A file system may keep any number of seconds.
+    @Test(
+        arguments: [
+            (1 << 40, Int64.max), (-(1 << 40), Int64.min), (.max, .max), (.min, .min),
+            (9_223_372_036, 9_223_372_036_000_000_007),
+            (-1, -999_999_993),
+        ] as [(Int, Int64)])
+    func farTimesAreTheFirstOrTheLastOnes(seconds: Int, nanoseconds: Int64) {
+        var status = stat()
+        status.st_mtim = timespec(tv_sec: seconds, tv_nsec: 7)
+        #expect(SourceIdentity(path: "/a", status).modified == nanoseconds)
+    }
+
+    @Test func farTimeHasADate() throws {
+        var tags = TagTemplates()
+        try tags.set("key", TextTemplate("{date}"))
+        #expect(tags.tags(of: "a", size: 0, modified: .max) == ["key": "2262-04-11"])
+        #expect(tags.tags(of: "a", size: 0, modified: .min) == ["key": "1677-09-21"])
+    }
+
+    /// Its path is longer than the system takes, which holds for every user.
+    @Test func directoryThatCannotBeReadHidesNoOther() throws {
+        let root = NSTemporaryDirectory() + "tree-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let name = String(repeating: "d", count: 250)
+        var folders = [open(root, O_RDONLY | O_DIRECTORY)]
+        for _ in 0..<20 {
+            let parent = try #require(folders.last)
+            #expect(mkdirat(parent, name, 0o700) == 0)
+            folders.append(openat(parent, name, O_RDONLY | O_DIRECTORY))
+        }
+        // In reverse: the system removes only what is empty.
+        defer {
+            for parent in folders.dropLast().reversed() { unlinkat(parent, name, AT_REMOVEDIR) }
+            for folder in folders { close(folder) }
+        }
+        for file in ["a", "z"] { try Data().write(to: URL(fileURLWithPath: "\(root)/\(file)")) }
+        var (names, failures): ([String], [FolderListing.Failure]) = ([], [])
+        try FileTree(root).forEach(failed: { failures.append($0) }) { file, _ in names.append(file.relativePath) }
+        #expect(names == ["a", "z"])
+        #expect(failures.map(\.code) == [ENAMETOOLONG])
+        #expect(failures.first?.path.hasPrefix(root) == true)
+    }
+
     @Test(arguments: [
         ("{name}", "drive.mcap"), ("{stem}-{ext}", "drive-mcap"), ("{dir1}/{dir-1}", "plant/run7"),
         ("{dir}", "plant/run7"), ("{path}", "plant/run7/drive.mcap"), ("{date}", "2026-11-21"),

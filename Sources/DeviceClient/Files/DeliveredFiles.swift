@@ -1,11 +1,14 @@
 import Basics
 import Crypto
 import Foundation
+import HTTPClient
+import StoreClient
 
 /// The record of the files that the gateway confirmed: `delivered.jsonl` in the device's folder, one line of JSON for each.
 ///
 /// A line is on the disk before the upload's journal is removed, so that no file is uploaded twice after a power loss. The
-/// newest lines count, and those of files that are still in their place; others are dropped when the record is opened.
+/// newest lines count, and those of files that are still in their place; others are dropped when the record is opened. Only the
+/// lines of the folder's present gateway and device count.
 package final class DeliveredFiles: Sendable {
     /// One file that arrived.
     package struct Line: Codable, Sendable, Hashable {
@@ -14,16 +17,36 @@ package final class DeliveredFiles: Sendable {
         package let size: Int64
         /// The time of the last write, in nanoseconds since 1970.
         package let modified: Int64
-        /// CRC-64/XZ of the bytes, decimal; `nil` = unknown.
+        /// `nil` = not known.
+        package let inode: UInt64?
+        /// Nanoseconds since 1970, of the last change of content or status; `nil` = not known.
+        package let changed: Int64?
+        /// CRC-64/XZ of the bytes, decimal; `nil` = not known.
         package let crc64: String?
+        /// Empty for a file whose bytes an earlier line tells, and whose inode or status has changed since.
         package let fileID: String
-        /// The time of the confirmation, in seconds since 1970.
+        /// Host and port of the gateway that confirmed it.
+        package let gateway: String?
+        /// The device that uploaded it; empty = not known.
+        package let deviceID: String?
+        /// Seconds since 1970, when the gateway confirmed it.
         package let at: Int64
 
         enum CodingKeys: String, CodingKey {
-            case path, size, modified, crc64, at
+            case path, size, modified, inode, changed, crc64, gateway, at
             case fileID = "file_id"
+            case deviceID = "device_id"
         }
+    }
+
+    /// What the record tells of a file.
+    package enum Match: Sendable, Hashable {
+        case none
+        /// A file of this path, size and time of change arrived, with another inode or time of the last change of its status, or
+        /// these are not known: it may be another one where times are coarse or copied, and its bytes tell.
+        case similar
+        /// The file arrived in this state.
+        case same
     }
 
     private struct Content: Hashable {
@@ -34,35 +57,51 @@ package final class DeliveredFiles: Sendable {
     /// The number of lines that are kept even if their files do not exist any more.
     private static let newestKept = 100_000
 
-    /// The index of the lines: 16 bytes of a file's identity and 16 of its content.
+    /// What the lines tell, without them: digests of 8 bytes, and 16 bytes of a file's content.
     private struct Known {
+        /// Path, size and time of change.
+        var states: Set<UInt64> = []
+        /// With inode and time of the last change of the status.
         var identities: Set<UInt64> = []
+        /// Members of `identities` whose checksum is not known.
+        var unverifiable: Set<UInt64> = []
+        /// State and checksum.
+        var verified: Set<UInt64> = []
         var contents: Set<Content> = []
         var sizes: Set<Int64> = []
 
-        mutating func insert(_ identity: UInt64, _ content: Content?) {
-            identities.insert(identity)
-            guard let content else { return }
+        mutating func insert(_ source: SourceIdentity, _ crc64: UInt64?) {
+            states.insert(DeliveredFiles.state(source))
+            identities.insert(DeliveredFiles.identity(source))
+            guard let crc64 else {
+                unverifiable.insert(DeliveredFiles.identity(source))
+                return
+            }
+            verified.insert(DeliveredFiles.state(source, crc64: crc64))
+            let content = Content(crc64: crc64, size: source.size)
             contents.insert(content)
             sizes.insert(content.size)
         }
     }
 
     private let path: String
+    private let gateway: String
+    private let deviceID: String
     private let known: Lock<Known>
 
     /// Opens the record, and creates it if it is missing.
     package init(in folder: DeviceFolder) throws(DeviceFolder.Failure) {
         path = folder.deliveredPath
+        let gateway = "\((try folder.endpoints() ?? Endpoints()).gateway.address)"
+        let deviceID = try folder.deviceID()
+        (self.gateway, self.deviceID) = (gateway, deviceID)
         try Self.compact(path)
         let file = try Self.locked(path)
         defer { close(file) }
         var known = Known()
         try Self.forEachLine(file, path) { line, _ in
-            let crc64 = line.crc64.flatMap { UInt64($0) }
-            known.insert(
-                Self.identity(line.path, line.size, line.modified),
-                crc64.map { Content(crc64: $0, size: line.size) })
+            guard line.gateway == gateway, line.deviceID == deviceID else { return }
+            known.insert(line.source, line.crc64.flatMap { UInt64($0) })
         }
         self.known = Lock(known)
     }
@@ -92,10 +131,24 @@ package final class DeliveredFiles: Sendable {
     /// Number of files that the record knows.
     package var count: Int { known.withLock { $0.identities.count } }
 
-    /// Whether the file was confirmed in this version, under this path.
-    package func contains(_ source: SourceIdentity) -> Bool {
-        let identity = Self.identity(source.path, source.size, source.modified)
-        return known.withLock { $0.identities.contains(identity) }
+    /// Whether the file arrived in this state, under this path.
+    package func contains(_ source: SourceIdentity) -> Bool { match(source) == .same }
+
+    package func match(_ source: SourceIdentity) -> Match {
+        let (identity, state) = (Self.identity(source), Self.state(source))
+        return known.withLock {
+            if $0.identities.contains(identity) { return .same }
+            return $0.states.contains(state) ? .similar : .none
+        }
+    }
+
+    /// Whether the bytes of a file that matches are those that arrived. Without the checksum of these, a file that is the same in
+    /// every other respect counts as the one that arrived.
+    ///
+    /// - Parameter crc64: CRC-64/XZ of the bytes that the file has now.
+    package func contains(_ source: SourceIdentity, crc64: UInt64) -> Bool {
+        let (identity, content) = (Self.identity(source), Self.state(source, crc64: crc64))
+        return known.withLock { $0.verified.contains(content) || $0.unverifiable.contains(identity) }
     }
 
     /// Whether a file with these bytes arrived, under any path.
@@ -111,14 +164,14 @@ package final class DeliveredFiles: Sendable {
         .Failure)
     {
         let line = Line(
-            path: source.path, size: source.size, modified: source.modified, crc64: crc64.map { String($0) },
-            fileID: fileID, at: time.seconds)
+            path: source.path, size: source.size, modified: source.modified, inode: source.inode,
+            changed: source.changed, crc64: crc64.map { String($0) }, fileID: fileID, gateway: gateway,
+            deviceID: deviceID, at: time.seconds)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let encoded = try? encoder.encode(line) else { throw DeviceFolder.Failure("\(path) cannot be written") }
         try append([UInt8](encoded) + [0x0A])
-        let identity = Self.identity(source.path, source.size, source.modified)
-        known.withLock { $0.insert(identity, crc64.map { Content(crc64: $0, size: source.size) }) }
+        known.withLock { $0.insert(source, crc64) }
     }
 
     private func append(_ line: [UInt8]) throws(DeviceFolder.Failure) {
@@ -207,8 +260,37 @@ package final class DeliveredFiles: Sendable {
         }
     }
 
-    /// Returns the first 64 bits of a digest: two of 100,000 files are equal by chance on one of 10^9 devices.
-    private static func identity(_ path: String, _ size: Int64, _ modified: Int64) -> UInt64 {
-        Digest.sha256(Array("\(path)\u{0}\(size)\u{0}\(modified)".utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    private static func identity(_ source: SourceIdentity) -> UInt64 {
+        digest(
+            "\(source.path)\u{0}\(source.size)\u{0}\(source.modified)\u{0}\(source.inode)\u{0}\(source.changed ?? 0)")
+    }
+
+    private static func state(_ source: SourceIdentity, crc64: UInt64? = nil) -> UInt64 {
+        let content = crc64.map { "\u{0}\($0)" } ?? ""
+        return digest("\(source.path)\u{0}\(source.size)\u{0}\(source.modified)\(content)")
+    }
+
+    /// The first 64 bits of a digest: two of 100,000 files are the same by chance once in 10^9 devices.
+    private static func digest(_ text: String) -> UInt64 {
+        Digest.sha256(Array(text.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+extension DeliveredFiles.Line {
+    /// The file without the number of its file system, which a restart of the machine may change.
+    fileprivate var source: SourceIdentity {
+        SourceIdentity(path: path, size: size, modified: modified, device: 0, inode: inode ?? 0, changed: changed)
+    }
+}
+
+extension SourceIdentity {
+    /// CRC-64/XZ of the bytes that the file has now; `nil` where it cannot be read, or is not in this state any more.
+    package func contentChecksum() async -> UInt64? {
+        try? await DiskWork.run {
+            let file = try FileReader(path, followsLinks: false)
+            guard change(to: try SourceIdentity(file)) == nil else { return nil }
+            let digest = try file.digest(of: 0..<size)
+            return change(to: try SourceIdentity(file)) == nil ? digest?.crc64 : nil
+        }
     }
 }

@@ -20,7 +20,9 @@ package struct DeviceFolder: Sendable {
 
     package var configurationPath: String { path + "/archebase-config.json" }
     package var endpointsPath: String { path + "/archebase-endpoints.json" }
-    /// The folder with one journal for each unfinished upload.
+    /// The device id of the latest init; an SDK does not write it.
+    package var deviceIDPath: String { path + "/device-id" }
+    /// One journal for each upload that is under way.
     package var uploadsPath: String { path + "/uploads" }
     /// The record of the files that the gateway confirmed.
     package var deliveredPath: String { path + "/delivered.jsonl" }
@@ -49,6 +51,25 @@ package struct DeviceFolder: Sendable {
             }
         }
         return endpoints
+    }
+
+    /// Empty where no init of this program told it.
+    package func deviceID() throws(Failure) -> String {
+        do throws(FileReader.Failure) {
+            let bytes = try FileReader(deviceIDPath).contents(limit: 256)
+            return String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
+        } catch {
+            if error.isMissing { return "" }
+            throw Failure("cannot read \(deviceIDPath): \(error.reason)")
+        }
+    }
+
+    package func write(deviceID: String) throws(Failure) {
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.write(Array("\(deviceID)\n".utf8), to: deviceIDPath)
+        } catch {
+            throw Failure("cannot write \(deviceIDPath): \(error.reason)")
+        }
     }
 
     package func write(_ configuration: DeviceConfiguration) throws(Failure) {

@@ -11,13 +11,19 @@ package struct SourceIdentity: Codable, Sendable, Hashable {
     package let modified: Int64
     package let device: UInt64
     package let inode: UInt64
+    /// Nanoseconds since 1970, of the last change of the content or the status (ctime), which no program sets; `nil` = not known.
+    /// A change of the status alone leaves the file what it is.
+    package let changed: Int64?
 
-    package init(path: String, size: Int64, modified: Int64, device: UInt64, inode: UInt64) {
+    package init(
+        path: String, size: Int64, modified: Int64, device: UInt64, inode: UInt64, changed: Int64? = nil
+    ) {
         self.path = path
         self.size = size
         self.modified = modified
         self.device = device
         self.inode = inode
+        self.changed = changed
     }
 
     /// - Throws: `SourceFailure` if it is not a regular file.

@@ -27,43 +27,51 @@ package struct FileTree: Sendable {
         self.isRecursive = isRecursive
     }
 
-    /// Calls `body` with each file and each directory, beginning with the root; a directory precedes its content, which is sorted
-    /// by name.
+    /// Calls `body` with each file and each directory, the root first; directories before what is in them, each in the order
+    /// of its names. What is gone by then is left out.
     ///
-    /// - Parameter entered: called before a directory is read.
-    /// - Throws: `FolderListing.Failure` for the root, or for a directory unless it was removed meanwhile.
+    /// - Parameters:
+    ///   - entered: called before a directory is read.
+    ///   - failed: called once for each directory below the root that cannot be listed, or has entries whose status cannot be
+    ///     read; the others are read all the same.
+    /// - Throws: `FolderListing.Failure` of the root.
     package func forEach(
-        entered: (_ directory: String) throws -> Void = { _ in }, _ body: (FoundFile, stat) throws -> Void
-    ) throws {
-        try walk(root, "", depth: 0, entered, body)
+        entered: (_ directory: String) -> Void = { _ in }, failed: (FolderListing.Failure) -> Void,
+        _ body: (FoundFile, stat) -> Void
+    ) throws(FolderListing.Failure) {
+        try walk(root, "", depth: 0, entered, failed, body)
     }
 
     private func walk(
-        _ directory: String, _ relative: String, depth: Int, _ entered: (String) throws -> Void,
-        _ body: (FoundFile, stat) throws -> Void
-    ) throws {
-        try entered(directory)
+        _ directory: String, _ relative: String, depth: Int, _ entered: (String) -> Void,
+        _ failed: (FolderListing.Failure) -> Void, _ body: (FoundFile, stat) -> Void
+    ) throws(FolderListing.Failure) {
+        entered(directory)
         let names: [String]
         do {
             names = try FolderListing.names(in: directory).sorted()
         } catch {
-            if depth > 0, error.code == ENOENT || error.code == ENOTDIR { return }
-            throw error
+            guard depth > 0 else { throw error }
+            if error.code != ENOENT, error.code != ENOTDIR { failed(error) }
+            return
         }
+        var failure: FolderListing.Failure?
         for name in names {
             let path = directory == "/" ? "/\(name)" : "\(directory)/\(name)"
             let below = relative.isEmpty ? name : "\(relative)/\(name)"
             var status = stat()
             guard lstat(path, &status) == 0 else {
                 if errno == ENOENT { continue }
-                throw FolderListing.Failure(path: path, code: errno)
+                failure = FolderListing.Failure(path: directory, code: errno)
+                continue
             }
             switch status.st_mode & S_IFMT {
-            case S_IFREG: try body(FoundFile(path: path, relativePath: below), status)
+            case S_IFREG: body(FoundFile(path: path, relativePath: below), status)
             case S_IFDIR where isRecursive && depth < Self.deepest:
-                try walk(path, below, depth: depth + 1, entered, body)
+                try walk(path, below, depth: depth + 1, entered, failed, body)
             default: break
             }
         }
+        if let failure { failed(failure) }
     }
 }

@@ -39,6 +39,8 @@ struct UploadRun: Sendable {
         let retrying: Retrying
         /// The number of connections that send parts at the same time.
         let parallel: Int
+        /// Whether a file that a process has open for writing is refused when its bytes are stored.
+        let refusesWriters: Bool
         let connection: HTTPConnection.Options
     }
 
@@ -106,6 +108,7 @@ struct UploadRun: Sendable {
                 source: try PartSource(state.source), multipart: multipart, store: try reach(&store, attempt), run: self
             ).send(missing)
         case .join(let attempt, let multipart, let parts):
+            try checkWriters(of: state.source)
             let store = try reach(&store, attempt)
             let etag = try await trying("CompleteMultipartUpload", store) {
                 try await $0.complete(multipart, parts: parts)
@@ -167,7 +170,17 @@ struct UploadRun: Sendable {
             }
         }
         try source.verify()
+        try checkWriters(of: state.source)
         try await ledger.record(.stored(upload: attempt.upload, etag: etag, parts: 0))
+    }
+
+    /// - Throws: `SourceChange` where the file has changed, or a process has it open for writing.
+    private func checkWriters(of source: SourceIdentity) throws {
+        guard transfer.refusesWriters else { return }
+        try PartSource(source).verify()
+        guard SourceIdentity.isBeingWritten(source.path) != true else {
+            throw SourceChange(source.path, "was opened for writing")
+        }
     }
 
     private func reach(_ store: inout AttemptStore?, _ attempt: UploadAttempt) throws -> AttemptStore {

@@ -101,24 +101,26 @@ package struct Uploader: Sendable {
     /// Uploads `path`, with retries of temporary errors. If cancelled, it can be resumed.
     ///
     /// - Parameters:
-    ///   - tags: in addition to the device's, which they override. A resumed upload keeps its own.
-    ///   - ownNotice: receives the notices for this file instead of the uploader's.
+    ///   - tags: beside those of the device, before which they count. An upload that is resumed keeps its own.
+    ///   - expected: the file that was found at `path`, which nobody is to write to until it is stored: any other, one that is
+    ///     written to, and a symbolic link are refused with `SourceChange` or a failure to read. `nil` = whatever is there.
+    ///   - ownNotice: gets what happens to this file, in the place of the uploader's.
     package func upload(
-        _ path: String, tags: [String: String], _ beginning: Beginning,
+        _ path: String, tags: [String: String], _ beginning: Beginning, expecting expected: SourceIdentity? = nil,
         notice ownNotice: (@Sendable (UploadNotice) -> Void)? = nil
     ) async throws -> Outcome {
         let notice = ownNotice ?? notice
         let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
         try folder.makeUploads()
         if case .restarting = beginning { try await giveUp(absolute) }
-        let ledger = try open(absolute, tags, beginning)
+        let ledger = try open(absolute, tags, beginning, expected)
         let state = await ledger.state
         notice(.began(state, acknowledged: state.acknowledgedBytes))
         do {
             let run = UploadRun(
                 ledger, service: service, clock: clock,
                 transfer: UploadRun.Transfer(
-                    retrying: storeRetrying(notice), parallel: options.parallel,
+                    retrying: storeRetrying(notice), parallel: options.parallel, refusesWriters: expected != nil,
                     connection: HTTPConnection.Options(
                         authorities: options.authorities, sendLimit: options.sendLimit)), notice: notice)
             let finished = try await run.finish()
@@ -140,11 +142,15 @@ package struct Uploader: Sendable {
         }
     }
 
-    private func open(_ path: String, _ tags: [String: String], _ beginning: Beginning) throws -> UploadLedger {
+    private func open(
+        _ path: String, _ tags: [String: String], _ beginning: Beginning, _ expected: SourceIdentity?
+    ) throws -> UploadLedger {
         let ledger = try UploadLedger.open(UploadJournal.path(of: path, in: folder)) {
             var all = configuration.tags.merging(tags) { $1 }
             all[FileName.tagKey] = Path.name(of: path)
-            return .begun(source: try SourceIdentity(FileReader(path)), tags: all, key: Hex.lower(Random.bytes(16)))
+            let source = try SourceIdentity(FileReader(path, followsLinks: expected == nil))
+            if let change = expected?.change(to: source) { throw SourceChange(path, change) }
+            return .begun(source: source, tags: all, key: Hex.lower(Random.bytes(16)))
         }
         guard let ledger else { throw UnfinishedUpload(path: path) }
         if ledger.isResumed, case .new = beginning { throw UnfinishedUpload(path: path) }

@@ -28,7 +28,7 @@ struct AgentCheck: Command {
             let configuration = try options.configuration(environment)
             var faults: [String] = []
             for directory in configuration.directories {
-                if let fault = Self.fault(of: directory) { faults.append(fault) }
+                faults += Self.faults(of: directory)
             }
             do {
                 try await checkKey(environment)
@@ -53,6 +53,21 @@ struct AgentCheck: Command {
         transfer.authorities = environment.authorities
         transfer.retries = RetryPolicy(patience: .zero)
         try await Uploader(folder, options: transfer, clock: environment.clock) { _ in }.checkKey()
+    }
+
+    /// What is wrong with the directory, and with those below it that the agent would read.
+    private static func faults(of directory: AgentConfiguration.Directory) -> [String] {
+        if let fault = fault(of: directory) { return [fault] }
+        var faults: [String] = []
+        do throws(FolderListing.Failure) {
+            try FileTree(directory.path, isRecursive: directory.isRecursive).forEach(failed: { faults.append("\($0)") })
+            {
+                _, _ in
+            }
+        } catch {
+            faults.append("\(error)")
+        }
+        return faults
     }
 
     private static func fault(of directory: AgentConfiguration.Directory) -> String? {

@@ -60,6 +60,11 @@ private struct AgentReply: Resource {
                 text: status.uploading.map { upload in
                     "\(upload.file) (\(ByteCount.text(upload.doneBytes)) of \(ByteCount.text(upload.sizeBytes)))"
                 }.joined(separator: ", ")),
+            .number(
+                "failed_directories", Int64(status.failedDirectories), shownAs: "\(status.failedDirectories)"),
+            ResourceField(
+                name: "directory_failures", json: .array(status.directoryFailures.map { .string($0) }),
+                text: status.directoryFailures.joined(separator: "; ")),
             ResourceField(
                 name: "failures", json: .array(status.failures.map(\.json)),
                 text: status.failures.map { "\($0.file): \($0.message)" }.joined(separator: "; ")),

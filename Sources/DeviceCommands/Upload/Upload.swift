@@ -93,26 +93,29 @@ struct Upload: Command {
                 templates: templates, options: transfer,
                 output: UploadBatch.Output(reporter: reporter, environment: environment))
             if files == ["-"] { return try await uploadInput(folder, batch) }
-            let selected =
+            let selection =
                 files.isEmpty
-                ? UploadSelection(exactly: try uploader.unfinished()).files
-                : try UploadSelection(files, transfer.filter).files
+                ? UploadSelection(exactly: try uploader.unfinished())
+                : try UploadSelection(files, transfer.filter)
+            let selected = selection.files
+            let unread = report(unreadable: selection, environment, reporter)
             if selected.isEmpty {
                 reporter.line(files.isEmpty ? "there are no unfinished uploads" : "there are no files to upload")
             }
             let code = await batch.run(selected, delivered: transfer.skipsDelivered ? delivered : nil)
             InputSpool(folder).remove(selected.map(\.path), besides: try uploader.unfinished())
-            return code
+            return code == .success ? unread : code
         } catch {
-            let failure = ClientFailure(error, file: "upload", hint: "try again later")
-            reporter.event(
-                "failed",
-                [
-                    ("file", .string("")), ("message", .string(failure.message)),
-                    ("exit_code", .number(Int64(failure.exitCode.rawValue))),
-                ])
-            environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
-            return failure.exitCode
+            return reporter.fail(ClientFailure(error, file: "upload", hint: "try again later"), "", environment)
+        }
+    }
+
+    /// Reports the directories that could not be read: the exit code says that files may be missing.
+    private func report(
+        unreadable selection: UploadSelection, _ environment: CommandEnvironment, _ reporter: TransferReporter
+    ) -> ExitCode {
+        selection.unreadable.reduce(.success) { _, failure in
+            reporter.fail(ClientFailure("\(failure)"), failure.path, environment)
         }
     }
 
@@ -141,7 +144,8 @@ struct Upload: Command {
         _ folder: DeviceFolder, _ tags: [String: String], _ templates: TagTemplates,
         _ environment: CommandEnvironment, _ reporter: TransferReporter
     ) async throws -> ExitCode {
-        let selected = try UploadSelection(files, transfer.filter).files
+        let selection = try UploadSelection(files, transfer.filter)
+        let selected = selection.files
         for file in selected {
             let own = templates.tags(of: file.relativePath, size: file.size, modified: file.modified)
             let all = tags.merging(own) { $1 }.sorted { $0.key < $1.key }
@@ -156,7 +160,7 @@ struct Upload: Command {
         }
         let bytes = selected.reduce(0) { $0 + $1.size }
         reporter.line("\(TextLayout.count(selected.count, "file")), \(ByteCount.text(bytes))")
-        return .success
+        return report(unreadable: selection, environment, reporter)
     }
 
     /// Uploads standard input through a file, so that an interrupted upload can be resumed.

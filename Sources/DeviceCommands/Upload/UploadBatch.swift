@@ -81,7 +81,8 @@ struct UploadBatch: Sendable {
         } catch {
             reporter.end(file.path)
             let hint = "data-gateway upload --resume continues the upload"
-            return .failed(fail(ClientFailure(error, file: file.path, hint: hint), file.path))
+            let failure = ClientFailure(error, file: file.path, hint: hint)
+            return .failed(reporter.fail(failure, file.path, output.environment))
         }
     }
 
@@ -99,17 +100,6 @@ struct UploadBatch: Sendable {
         try source.deleteFile()
         reporter.event("deleted", [("file", .string(source.path))])
         reporter.line("deleted \(file)")
-    }
-
-    func fail(_ failure: ClientFailure, _ file: String) -> ExitCode {
-        reporter.event(
-            "failed",
-            [
-                ("file", .string(file)), ("message", .string(failure.message)),
-                ("exit_code", .number(Int64(failure.exitCode.rawValue))),
-            ])
-        output.environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
-        return failure.exitCode
     }
 
     private func summarize(_ tally: Tally, of count: Int, in elapsed: Duration) {

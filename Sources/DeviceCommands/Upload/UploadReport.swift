@@ -4,7 +4,21 @@ import DeviceClient
 import HTTPClient
 
 extension TransferReporter {
-    /// Reports a notice of the file `key`.
+    /// Reports what could not be done, as an event and on standard error.
+    ///
+    /// - Parameter file: empty where the failure is of no file.
+    func fail(_ failure: ClientFailure, _ file: String, _ environment: CommandEnvironment) -> ExitCode {
+        event(
+            "failed",
+            [
+                ("file", .string(file)), ("message", .string(failure.message)),
+                ("exit_code", .number(Int64(failure.exitCode.rawValue))),
+            ])
+        environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
+        return failure.exitCode
+    }
+
+    /// Reports what happens to the file `key`.
     func report(_ notice: UploadNotice, of key: String) {
         switch notice {
         case .began(let state, let acknowledged):

@@ -18,6 +18,8 @@ struct UploadSelection: Sendable {
     }
 
     private(set) var files: [File] = []
+    /// Directories below the named ones that could not be read: what is in them is not among the files.
+    private(set) var unreadable: [FolderListing.Failure] = []
     private var known: Set<String> = []
     private let filter: FileFilter
 
@@ -58,11 +60,13 @@ struct UploadSelection: Sendable {
 
     private mutating func add(directory: String, _ admits: (String) -> Bool) throws {
         var found: [File] = []
-        try FileTree(directory).forEach { file, status in
+        var unread: [FolderListing.Failure] = []
+        try FileTree(directory).forEach(failed: { unread.append($0) }) { file, status in
             guard admits(file.relativePath), filter.admits(file.relativePath) else { return }
             found.append(File(path: file.path, relativePath: file.relativePath, status))
         }
         for file in found { insert(file) }
+        unreadable += unread
     }
 
     /// Adds the files of a pattern. The search begins in the directory before the first name with a wildcard.
@@ -94,6 +98,6 @@ extension UploadSelection.File {
     init(path: String, relativePath: String, _ status: stat) {
         self.init(
             path: path, relativePath: relativePath, size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+            modified: SourceIdentity(path: path, status).modified)
     }
 }

@@ -20,10 +20,11 @@ package final class FileReader: Sendable {
     private let descriptor: Int32
     private static let blockSize = 256 * 1024
 
-    package init(_ path: String) throws(Failure) {
+    /// - Parameter followsLinks: whether a symbolic link of the name stands for what it leads to; otherwise it is a failure.
+    package init(_ path: String, followsLinks: Bool = true) throws(Failure) {
         self.path = path
-        // O_NONBLOCK: opening a named pipe without a writer must not block.
-        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        // A named pipe that nobody writes to is not waited for.
+        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
         guard descriptor >= 0 else { throw Failure(path) }
     }
 
