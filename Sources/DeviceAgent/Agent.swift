@@ -33,7 +33,7 @@ package actor Agent {
         let directory: Int
     }
 
-    /// How often the status is written while bytes move.
+    /// The interval for writing the status during transfers.
     private static let statusInterval = Duration.seconds(5)
     /// The interval for checking the free space and the time of day, if the configuration has rules for them.
     private static let checkInterval = Duration.seconds(30)

@@ -38,7 +38,7 @@ package struct AgentStatus: Codable, Sendable, Hashable {
     package var failures: [Failure] = []
     /// Directories that could not be read or watched when all were read last, and since then.
     package var failedDirectories = 0
-    /// What happened to the first of them, at most 10: sentences without a full stop.
+    /// The errors of the first of them, at most 10: sentences without a full stop.
     package var directoryFailures: [String] = []
     /// Whether nothing is sent at this time of day.
     package var isPaused = false

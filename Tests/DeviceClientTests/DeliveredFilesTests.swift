@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Where times are coarse or copied, two recordings have the same path, size and time of change.
+    /// Two recordings have the same path, size and time of change if times are coarse or copied.
     @Test func fileThatLooksLikeADeliveredOneIsComparedByItsBytes() throws {
         try withFolder { folder in
             func source(inode: UInt64 = 2, changed: Int64? = 20, modified: Int64 = 11) -> SourceIdentity {

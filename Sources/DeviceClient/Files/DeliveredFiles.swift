@@ -39,7 +39,7 @@ package final class DeliveredFiles: Sendable {
         }
     }
 
-    /// What the record tells of a file.
+    /// The relation of a file to the record.
     package enum Match: Sendable, Hashable {
         case none
         /// A file of this path, size and time of change arrived, with another inode or time of the last change of its status, or
@@ -57,7 +57,7 @@ package final class DeliveredFiles: Sendable {
     /// The number of lines that are kept even if their files do not exist any more.
     private static let newestKept = 100_000
 
-    /// What the lines tell, without them: digests of 8 bytes, and 16 bytes of a file's content.
+    /// The index of the lines: digests of 8 bytes, and 16 bytes of a file's content.
     private struct Known {
         /// Path, size and time of change.
         var states: Set<UInt64> = []
