@@ -41,6 +41,7 @@ package actor Agent {
 
     private let configuration: AgentConfiguration
     private let deviceFolder: DeviceFolder
+    private let deviceRoot: DirectoryIdentity?
     private let folder: AgentFolder
     private let delivered: DeliveredFiles
     private let uploader: Uploader
@@ -71,6 +72,7 @@ package actor Agent {
     ) throws {
         self.configuration = configuration
         self.deviceFolder = deviceFolder
+        deviceRoot = DirectoryIdentity(deviceFolder.path)
         folder = AgentFolder(deviceFolder: deviceFolder.path)
         delivered = try DeliveredFiles(in: deviceFolder)
         var options = options
@@ -240,7 +242,7 @@ package actor Agent {
     private func read(_ path: String, of number: Int, _ former: Set<String> = []) {
         let directory = configuration.directories[number]
         do {
-            try FileTree(path, isRecursive: directory.isRecursive).forEach(
+            try FileTree(path, isRecursive: directory.isRecursive, except: deviceRoot).forEach(
                 entered: { addWatch($0, former) }, failed: { failed("\($0)", former) }
             ) { file, status in
                 guard let relative = directory.relativePath(of: file.path) else { return }
@@ -261,7 +263,7 @@ package actor Agent {
 
     private func found(_ file: FoundFile, _ status: stat, in number: Int) {
         let directory = configuration.directories[number]
-        guard directory.filter.admits(file.relativePath) else { return }
+        guard directory.filter.admits(file.relativePath), !configuration.isMetricsFile(file.path) else { return }
         let source = SourceIdentity(path: file.path, status)
         let candidate = Comparison(source: source, relativePath: file.relativePath, directory: number)
         switch delivered.match(source) {
@@ -460,12 +462,13 @@ package actor Agent {
         where directory.afterUpload == .deleteWhenFull && isFull(directory) {
             var files: [Comparison] = []
             // What cannot be read is reported when the directories are read.
-            try? FileTree(directory.path, isRecursive: directory.isRecursive).forEach(failed: { _ in }) {
-                file, status in
-                let source = SourceIdentity(path: file.path, status)
-                guard directory.filter.admits(file.relativePath), delivered.contains(source) else { return }
-                files.append(Comparison(source: source, relativePath: file.relativePath, directory: number))
-            }
+            try? FileTree(directory.path, isRecursive: directory.isRecursive, except: deviceRoot).forEach(failed: { _ in
+                }) {
+                    file, status in
+                    let source = SourceIdentity(path: file.path, status)
+                    guard directory.filter.admits(file.relativePath), delivered.contains(source) else { return }
+                    files.append(Comparison(source: source, relativePath: file.relativePath, directory: number))
+                }
             all += files.sorted { $0.source.modified < $1.source.modified }
         }
         guard !all.isEmpty else { return }

@@ -221,6 +221,22 @@ def test_other_file_that_looks_like_a_delivered_one_is_uploaded(agent_with, devi
     assert len({each["file_id"] for each in found}) == 2
 
 
+def test_files_of_the_agent_are_not_uploaded(agent_with, device, user, tmp_path):
+    agent = agent_with({"metrics_file": str(tmp_path / "agent.prom")}, {"path": str(tmp_path), "after_upload": "delete"})
+    (agent.directory / "recording").write_bytes(b"x")
+    result = device.run("agent", "check")
+    assert (result.returncode, "has the device's folder" in result.stderr) == (OK, True)
+    assert "has the metrics_file" in result.stderr
+    agent.start()
+    eventually(lambda: not (agent.directory / "recording").exists(), seconds=60)
+    eventually(lambda: agent.status()["pending_files"] == 0 and agent.status()["deleted_files"] == 1)
+    assert (tmp_path / "agent.prom").exists() and device.config["api_key"]
+    agent.stop()
+    (agent.directory / "second").write_bytes(b"y")
+    device.done("upload", tmp_path, "--exclude", "agent.prom")
+    assert sorted(each["name"] for each in arrived(user, device)) == ["recording", "second"]
+
+
 def test_one_agent_works_with_a_folder(agent_with, device):
     agent_with().start()
     eventually(lambda: (device.folder / "agent/status.json").exists())
