@@ -38,9 +38,12 @@ package actor Agent {
     /// The interval for checking the free space and the time of day, if the configuration has rules for them.
     private static let checkInterval = Duration.seconds(30)
     private static let longestFailures = 10
+    /// The directories are read this number of times before an upload whose file is gone is given up: a disk may be mounted late.
+    private static let rescansBeforeGivingUp = 3
 
     private let configuration: AgentConfiguration
     private let deviceFolder: DeviceFolder
+    private let deviceRoot: DirectoryIdentity?
     private let folder: AgentFolder
     private let delivered: DeliveredFiles
     private let uploader: Uploader
@@ -57,6 +60,11 @@ package actor Agent {
     private var uploads: [String: Task<Void, Never>] = [:]
     private var watch: DirectoryWatch?
     private var notifications: (any DispatchSourceRead)?
+    /// Signaled when the kernel's notifications have been read. Until then, nobody is told that there are some: while the agent is
+    /// busy, they would be told again and again.
+    private let notificationsRead = DispatchSemaphore(value: 0)
+    private var rescans = 0
+    private var givingUp: Task<Void, Never>?
     private var rescanAt = ContinuousClock.now
     private var checkAt = ContinuousClock.now
     private var statusAt = ContinuousClock.now
@@ -71,6 +79,7 @@ package actor Agent {
     ) throws {
         self.configuration = configuration
         self.deviceFolder = deviceFolder
+        deviceRoot = DirectoryIdentity(deviceFolder.path)
         folder = AgentFolder(deviceFolder: deviceFolder.path)
         delivered = try DeliveredFiles(in: deviceFolder)
         var options = options
@@ -95,11 +104,10 @@ package actor Agent {
         folder.fillReserve()
         let (wakes, waker) = AsyncStream.makeStream(of: Wake.self)
         try startWatching(waker)
-        await giveUpVanished()
         await withTaskCancellationHandler {
             var timer: Task<Void, Never>?
             for await wake in wakes {
-                await handle(wake)
+                handle(wake)
                 guard !Task.isCancelled else { break }
                 work(waker)
                 timer?.cancel()
@@ -111,7 +119,9 @@ package actor Agent {
         }
         for upload in uploads.values { upload.cancel() }
         for upload in uploads.values { await upload.value }
-        for task in [comparing, freeing] {
+        notifications?.cancel()
+        notificationsRead.signal()
+        for task in [comparing, freeing, givingUp] {
             task?.cancel()
             await task?.value
         }
@@ -142,18 +152,24 @@ package actor Agent {
             throw AgentFailure("\(error)")
         }
         self.watch = watch
-        let source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: .global())
-        source.setEventHandler { waker.yield(.notified) }
+        let source = DispatchSource.makeReadSource(
+            fileDescriptor: watch.descriptor, queue: DispatchQueue(label: "notifications"))
+        source.setEventHandler { [notificationsRead] in
+            waker.yield(.notified)
+            notificationsRead.wait()
+        }
         source.resume()
         notifications = source
         waker.yield(.timer)
     }
 
-    private func handle(_ wake: Wake) async {
+    private func handle(_ wake: Wake) {
         switch wake {
         case .timer: break
-        case .notified: readNotifications()
-        case .ended(let path, let ending): await settle(path, ending)
+        case .notified:
+            readNotifications()
+            notificationsRead.signal()
+        case .ended(let path, let ending): settle(path, ending)
         }
     }
 
@@ -163,6 +179,7 @@ package actor Agent {
         if rescanAt <= now {
             rescanAt = now + configuration.rescan
             readDirectories()
+            giveUpVanished()
         }
         lookAtSettling(now)
         if checkAt <= now {
@@ -218,6 +235,7 @@ package actor Agent {
 
     private func readDirectories() {
         pending.forgetMore()
+        rescans += 1
         let former = Set(status.directoryFailures)
         status.failedDirectories = 0
         status.directoryFailures = []
@@ -240,7 +258,7 @@ package actor Agent {
     private func read(_ path: String, of number: Int, _ former: Set<String> = []) {
         let directory = configuration.directories[number]
         do {
-            try FileTree(path, isRecursive: directory.isRecursive).forEach(
+            try FileTree(path, isRecursive: directory.isRecursive, except: deviceRoot).forEach(
                 entered: { addWatch($0, former) }, failed: { failed("\($0)", former) }
             ) { file, status in
                 guard let relative = directory.relativePath(of: file.path) else { return }
@@ -261,7 +279,7 @@ package actor Agent {
 
     private func found(_ file: FoundFile, _ status: stat, in number: Int) {
         let directory = configuration.directories[number]
-        guard directory.filter.admits(file.relativePath) else { return }
+        guard directory.filter.admits(file.relativePath), !configuration.isMetricsFile(file.path) else { return }
         let source = SourceIdentity(path: file.path, status)
         let candidate = Comparison(source: source, relativePath: file.relativePath, directory: number)
         switch delivered.match(source) {
@@ -345,24 +363,34 @@ package actor Agent {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
     }
 
-    /// Ends the uploads of files that were removed before they arrived.
-    private func giveUpVanished() async {
-        guard let paths = try? uploader.unfinished() else { return }
-        for path in paths {
-            var status = stat()
-            guard lstat(path, &status) != 0, errno == ENOENT,
-                configuration.directories.contains(where: { $0.relativePath(of: path) != nil })
-            else { continue }
-            log("\(path) was removed before it was uploaded")
-            do {
-                try await uploader.giveUp(path)
-            } catch {
-                log("cannot abort the upload of \(path): \(error)")
+    /// Ends the uploads of files that were removed before they arrived, apart from the agent's other work.
+    private func giveUpVanished() {
+        guard givingUp == nil, rescans >= Self.rescansBeforeGivingUp,
+            let sources = try? uploader.unfinishedSources().filter(isRemoved), !sources.isEmpty
+        else { return }
+        givingUp = Task {
+            for source in sources where !Task.isCancelled && isRemoved(source) {
+                log("\(source.path) was removed before it was uploaded")
+                do {
+                    try await uploader.giveUp(source.path)
+                } catch {
+                    log("cannot abort the upload of \(source.path): \(AgentFailure.text(error))")
+                }
             }
+            givingUp = nil
         }
     }
 
-    // MARK: Uploading
+    /// Whether the file was removed; one whose disk is not mounted was not.
+    private func isRemoved(_ source: SourceIdentity) -> Bool {
+        var status = stat()
+        guard lstat(source.path, &status) != 0, errno == ENOENT, uploads[source.path] == nil,
+            configuration.directories.contains(where: { $0.relativePath(of: source.path) != nil })
+        else { return false }
+        return stat(Path.folder(of: source.path), &status) == 0 && UInt64(status.st_dev) == source.device
+    }
+
+    // MARK: uploading
 
     private func begin(_ waker: AsyncStream<Wake>.Continuation) {
         if isPaused != status.isPaused {
@@ -407,7 +435,7 @@ package actor Agent {
         }
     }
 
-    private func settle(_ path: String, _ ending: Ending) async {
+    private func settle(_ path: String, _ ending: Ending) {
         uploads[path] = nil
         isStatusStale = true
         let size = progress.end(path)
@@ -429,8 +457,6 @@ package actor Agent {
         case .stopped: pending.stopped(path)
         case .gone:
             pending.remove(path)
-            log("\(path) was removed before it was uploaded")
-            try? await uploader.giveUp(path)
         case .failed(let message):
             status.failedAttempts += 1
             pending.failed(path, message, at: .now)
@@ -460,7 +486,8 @@ package actor Agent {
         where directory.afterUpload == .deleteWhenFull && isFull(directory) {
             var files: [Comparison] = []
             // What cannot be read is reported when the directories are read.
-            try? FileTree(directory.path, isRecursive: directory.isRecursive).forEach(failed: { _ in }) {
+            try? FileTree(directory.path, isRecursive: directory.isRecursive, except: deviceRoot).forEach(failed: { _ in
+            }) {
                 file, status in
                 let source = SourceIdentity(path: file.path, status)
                 guard directory.filter.admits(file.relativePath), delivered.contains(source) else { return }

@@ -39,4 +39,29 @@ package struct AgentConfiguration: Sendable {
     package var metricsFile: String?
 
     package init() {}
+
+    /// Whether the file at `path` is `metricsFile`, or the one that takes its place in a moment.
+    func isMetricsFile(_ path: String) -> Bool {
+        guard let metricsFile else { return false }
+        let name = Path.name(of: metricsFile)
+        guard [name, AgentFolder.freshPath(name)].contains(Path.name(of: path)),
+            let folder = DirectoryIdentity(Path.folder(of: path))
+        else { return false }
+        return folder == DirectoryIdentity(Path.folder(of: metricsFile))
+    }
+
+    /// The agent's own files that are in its directories, where it leaves them out: a sentence without a full stop each.
+    package func overlaps(with deviceFolder: DeviceFolder) -> [String] {
+        directories.flatMap { directory in
+            let own = DirectoryIdentity(directory.path)
+            var overlaps: [String] = []
+            if own?.contains(deviceFolder.path) == true {
+                overlaps.append("\(directory.path) has the device's folder \(deviceFolder.path), which is not uploaded")
+            }
+            if let metricsFile, own?.contains(Path.folder(of: metricsFile)) == true {
+                overlaps.append("\(directory.path) has the metrics_file \(metricsFile), which is not uploaded")
+            }
+            return overlaps
+        }
+    }
 }

@@ -71,6 +71,7 @@ package struct AgentConfigurationFile {
         result.parts = Int(reader.integer("parts", 1...64) ?? 1)
         result.rescan = .seconds(reader.integer("rescan_seconds", 1...Self.longestWait) ?? 600)
         result.metricsFile = reader.text("metrics_file")
+        if result.metricsFile?.hasPrefix("/") == false { faults.append("metrics_file must be an absolute path") }
         if result.minimumFree == 0, result.directories.contains(where: { $0.afterUpload == .deleteWhenFull }) {
             faults.append("minimum_free is required where after_upload is delete_when_full")
         }

@@ -127,9 +127,12 @@ package struct AgentFolder: Sendable {
         if let bytes = try? encoder.encode(status) { Self.replace(statusPath, [UInt8](bytes) + [0x0A], mode: 0o600) }
     }
 
-    /// Replaces a file atomically but not durably: its content is soon outdated.
+    /// Where the content that is to take the place of the file at `path` is written.
+    static func freshPath(_ path: String) -> String { path + ".new" }
+
+    /// Puts a file in the place of another, without waiting for the disk: what it tells is out of date in a moment.
     static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t) {
-        let fresh = "\(path).new"
+        let fresh = freshPath(path)
         let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode)
         guard file >= 0 else { return }
         let isWhole = Foundation.write(file, bytes, bytes.count) == bytes.count

@@ -221,6 +221,46 @@ def test_other_file_that_looks_like_a_delivered_one_is_uploaded(agent_with, devi
     assert len({each["file_id"] for each in found}) == 2
 
 
+def test_files_of_the_agent_are_not_uploaded(agent_with, device, user, tmp_path):
+    agent = agent_with(
+        {"metrics_file": str(tmp_path / "agent.prom")}, {"path": str(tmp_path), "after_upload": "delete"}
+    )
+    (agent.directory / "recording").write_bytes(b"x")
+    result = device.run("agent", "check")
+    assert (result.returncode, "has the device's folder" in result.stderr) == (OK, True)
+    assert "has the metrics_file" in result.stderr
+    agent.start()
+    eventually(lambda: not (agent.directory / "recording").exists(), seconds=60)
+    eventually(lambda: agent.status()["pending_files"] == 0 and agent.status()["deleted_files"] == 1)
+    assert (tmp_path / "agent.prom").exists() and device.config["api_key"]
+    agent.stop()
+    (agent.directory / "second").write_bytes(b"y")
+    device.done("upload", tmp_path, "--exclude", "agent.prom")
+    assert sorted(each["name"] for each in arrived(user, device)) == ["recording", "second"]
+
+
+def test_upload_is_given_up_when_its_file_was_removed(agent_with, device, network):
+    agent = agent_with({"rescan_seconds": 1})
+    path = agent.directory / "recording"
+    path.write_bytes(content(3 * PART))
+    stage = Stage()
+    network.store.before("partNumber=2&", stage)
+    agent.start()
+    stage.wait()
+    agent.kill()
+    for proxy in network.proxies:
+        proxy.release()
+    stage.let_go()
+    # As where the disk is not mounted.
+    away = agent.directory.rename(agent.directory.with_name("away"))
+    agent.start()
+    time.sleep(6)
+    assert len(device.journals) == 1
+    (away / path.name).unlink()
+    away.rename(agent.directory)
+    eventually(lambda: device.journals == [], seconds=30)
+
+
 def test_one_agent_works_with_a_folder(agent_with, device):
     agent_with().start()
     eventually(lambda: (device.folder / "agent/status.json").exists())

@@ -103,6 +103,7 @@ import Testing
                     source, crc64: nil, fileID: "\(number)", at: UnixTime(seconds: 6))
             }
             #expect(try DeliveredFiles(in: folder).count == 50)
+            #expect((first.count, second.count) == (50, 50))
         }
     }
 }

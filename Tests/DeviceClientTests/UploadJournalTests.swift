@@ -76,6 +76,24 @@ import Testing
         }
     }
 
+    /// One process may remove the journal between another's opening and locking it.
+    @Test func openedJournalIsTheOneInItsPlace() async throws {
+        let folder = NSTemporaryDirectory() + "journal-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<300 {
+                        guard let journal = try? UploadJournal(folder + "/j.jsonl") else { continue }
+                        try journal.remove()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test func changesOfAFileAreTold() {
         let file = SourceIdentity(path: "/f", size: 7, modified: 2, device: 3, inode: 4)
         func changed(size: Int64 = 7, modified: Int64 = 2, inode: UInt64 = 4) -> String? {

@@ -69,6 +69,9 @@ package final class DeliveredFiles: Sendable {
         var verified: Set<UInt64> = []
         var contents: Set<Content> = []
         var sizes: Set<Int64> = []
+        /// The end of the last line that was read, in bytes, and the file that has it.
+        var end: off_t = 0
+        var inode: ino_t = 0
 
         mutating func insert(_ source: SourceIdentity, _ crc64: UInt64?) {
             states.insert(DeliveredFiles.state(source))
@@ -98,12 +101,35 @@ package final class DeliveredFiles: Sendable {
         try Self.compact(path)
         let file = try Self.locked(path)
         defer { close(file) }
-        var known = Known()
-        try Self.forEachLine(file, path) { line, _ in
-            guard line.gateway == gateway, line.deviceID == deviceID else { return }
+        known = Lock(Known())
+        try known.withLock { (known) throws(DeviceFolder.Failure) in try read(file, &known) }
+    }
+
+    /// Reads the lines that were added since the last time, by this process or another.
+    private func read(_ file: Int32, _ known: inout Known) throws(DeviceFolder.Failure) {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .last("read", path) }
+        // What was known of a file whose place another took, stays known.
+        if known.inode != status.st_ino { (known.inode, known.end) = (status.st_ino, 0) }
+        var found: [Line] = []
+        known.end = try Self.forEachLine(file, path, from: known.end) { line, _ in found.append(line) }
+        for line in found where line.gateway == gateway && line.deviceID == deviceID {
             known.insert(line.source, line.crc64.flatMap { UInt64($0) })
         }
-        self.known = Lock(known)
+    }
+
+    /// What the record knows, with what other processes added to it.
+    private func withKnown<Result>(_ body: (Known) -> Result) -> Result {
+        known.withLock { known in
+            var status = stat()
+            if lstat(path, &status) == 0, status.st_ino != known.inode || status.st_size != known.end {
+                let file = open(path, O_RDONLY | O_CLOEXEC)
+                // A record that cannot be read tells nothing more: files are uploaded once more rather than never.
+                try? read(file, &known)
+                close(file)
+            }
+            return body(known)
+        }
     }
 
     /// Opens and locks the file at `path`; other processes may have replaced it, so this is repeated until the locked file is the
@@ -122,21 +148,21 @@ package final class DeliveredFiles: Sendable {
         }
     }
 
-    /// Whether the open file is still the one at the path.
-    private static func isAt(_ path: String, _ file: Int32) -> Bool {
+    /// Whether nobody put another file in the place of the one that is open.
+    static func isAt(_ path: String, _ file: Int32) -> Bool {
         var (named, opened) = (stat(), stat())
         return lstat(path, &named) == 0 && fstat(file, &opened) == 0 && named.st_ino == opened.st_ino
     }
 
     /// Number of files that the record knows.
-    package var count: Int { known.withLock { $0.identities.count } }
+    package var count: Int { withKnown { $0.identities.count } }
 
     /// Whether the file arrived in this state, under this path.
     package func contains(_ source: SourceIdentity) -> Bool { match(source) == .same }
 
     package func match(_ source: SourceIdentity) -> Match {
         let (identity, state) = (Self.identity(source), Self.state(source))
-        return known.withLock {
+        return withKnown {
             if $0.identities.contains(identity) { return .same }
             return $0.states.contains(state) ? .similar : .none
         }
@@ -148,16 +174,16 @@ package final class DeliveredFiles: Sendable {
     /// - Parameter crc64: CRC-64/XZ of the bytes that the file has now.
     package func contains(_ source: SourceIdentity, crc64: UInt64) -> Bool {
         let (identity, content) = (Self.identity(source), Self.state(source, crc64: crc64))
-        return known.withLock { $0.verified.contains(content) || $0.unverifiable.contains(identity) }
+        return withKnown { $0.verified.contains(content) || $0.unverifiable.contains(identity) }
     }
 
     /// Whether a file with these bytes arrived, under any path.
     package func contains(size: Int64, crc64: UInt64) -> Bool {
-        known.withLock { $0.contents.contains(Content(crc64: crc64, size: size)) }
+        withKnown { $0.contents.contains(Content(crc64: crc64, size: size)) }
     }
 
     /// Whether any file of this size arrived: others need not be read to be compared.
-    package func mayContain(size: Int64) -> Bool { known.withLock { $0.sizes.contains(size) } }
+    package func mayContain(size: Int64) -> Bool { withKnown { $0.sizes.contains(size) } }
 
     /// Appends a line. It is durable on return.
     package func add(_ source: SourceIdentity, crc64: UInt64?, fileID: String, at time: UnixTime) throws(DeviceFolder
@@ -210,19 +236,22 @@ package final class DeliveredFiles: Sendable {
 
     // MARK: Lines
 
-    /// Calls `body` with each line; text after the last line feed is ignored.
-    private static func forEachLine(
-        _ descriptor: Int32, _ path: String, _ body: (Line, ArraySlice<UInt8>) -> Void
-    ) throws(DeviceFolder.Failure) {
+    /// What follows the last line break is left out.
+    ///
+    /// - Parameter start: where a line begins.
+    /// - Returns: the end of the last line.
+    @discardableResult private static func forEachLine(
+        _ descriptor: Int32, _ path: String, from start: off_t = 0, _ body: (Line, ArraySlice<UInt8>) -> Void
+    ) throws(DeviceFolder.Failure) -> off_t {
         var rest: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 256 * 1024)
-        var place: off_t = 0
+        var place = start
         let decoder = JSONDecoder()
         while true {
             let count = pread(descriptor, &block, block.count, place)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .last("read", path) }
-            if count == 0 { break }
+            if count == 0 { return place - off_t(rest.count) }
             place += off_t(count)
             rest += block[..<count]
             var start = rest.startIndex

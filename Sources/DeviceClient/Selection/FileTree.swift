@@ -14,17 +14,50 @@ package struct FoundFile: Sendable, Hashable {
     }
 }
 
-/// The regular files below a directory. Symbolic links are not followed, neither to files nor to directories.
+/// Which directory is meant, by whatever path.
+package struct DirectoryIdentity: Sendable, Hashable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    /// What a link leads to counts; `nil` where there is nothing.
+    package init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    fileprivate init(_ status: stat) {
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+    }
+
+    /// Whether the directory is `path`, or one above it.
+    package func contains(_ path: String) -> Bool {
+        guard let resolved = realpath(path, nil) else { return false }
+        defer { free(resolved) }
+        var place = String(cString: resolved)
+        while DirectoryIdentity(place) != self {
+            if place == "/" { return false }
+            place = Path.folder(of: place)
+        }
+        return true
+    }
+}
+
+/// The regular files below a directory. Links are not followed: neither those to files, nor those to directories.
 package struct FileTree: Sendable {
     /// The largest depth of directories.
     private static let deepest = 64
 
     private let root: String
     private let isRecursive: Bool
+    private let excluded: DirectoryIdentity?
 
-    package init(_ root: String, isRecursive: Bool = true) {
+    /// - Parameter excluded: a directory that is left out with everything below it, wherever it is found.
+    package init(_ root: String, isRecursive: Bool = true, except excluded: DirectoryIdentity? = nil) {
         self.root = root.count > 1 && root.hasSuffix("/") ? String(root.dropLast()) : root
         self.isRecursive = isRecursive
+        self.excluded = excluded
     }
 
     /// Calls `body` with each file and each directory, the root first; directories before what is in them, each in the order
@@ -39,6 +72,7 @@ package struct FileTree: Sendable {
         entered: (_ directory: String) -> Void = { _ in }, failed: (FolderListing.Failure) -> Void,
         _ body: (FoundFile, stat) -> Void
     ) throws(FolderListing.Failure) {
+        if let excluded, excluded.contains(root) { return }
         try walk(root, "", depth: 0, entered, failed, body)
     }
 
@@ -67,7 +101,7 @@ package struct FileTree: Sendable {
             }
             switch status.st_mode & S_IFMT {
             case S_IFREG: body(FoundFile(path: path, relativePath: below), status)
-            case S_IFDIR where isRecursive && depth < Self.deepest:
+            case S_IFDIR where isRecursive && depth < Self.deepest && DirectoryIdentity(status) != excluded:
                 try walk(path, below, depth: depth + 1, entered, failed, body)
             default: break
             }

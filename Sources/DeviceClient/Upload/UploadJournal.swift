@@ -35,17 +35,29 @@ final class UploadJournal {
     /// - Throws: `DeviceFolder.Failure`, also if another process has locked it.
     init(_ path: String) throws(DeviceFolder.Failure) {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .last("open", path) }
+        descriptor = try Self.locked(path)
         do throws(DeviceFolder.Failure) {
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                throw errno == EWOULDBLOCK
-                    ? DeviceFolder.Failure("another process is uploading this file (\(path))") : .last("lock", path)
-            }
             events = try Self.read(descriptor, path)
         } catch {
             close(descriptor)
             throw error
+        }
+    }
+
+    /// The file at `path`, opened and locked. One that another process removed before it was locked holds nothing that lasts.
+    private static func locked(_ path: String) throws(DeviceFolder.Failure) -> Int32 {
+        while true {
+            let file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+            guard file >= 0 else { throw .last("open", path) }
+            guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+                let failure =
+                    errno == EWOULDBLOCK
+                    ? DeviceFolder.Failure("another process is uploading this file (\(path))") : .last("lock", path)
+                close(file)
+                throw failure
+            }
+            if DeliveredFiles.isAt(path, file) { return file }
+            close(file)
         }
     }
 

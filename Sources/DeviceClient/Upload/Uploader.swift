@@ -84,8 +84,11 @@ package struct Uploader: Sendable {
         self.notice = notice
     }
 
-    /// Returns the absolute paths of the files whose uploads are unfinished.
-    package func unfinished() throws -> [String] {
+    /// The files (absolute) whose uploads were begun and did not end.
+    package func unfinished() throws -> [String] { try unfinishedSources().map(\.path) }
+
+    /// The files whose uploads were begun and did not end, as they were then.
+    package func unfinishedSources() throws -> [SourceIdentity] {
         let names: [String]
         do {
             names = try FolderListing.names(in: folder.uploadsPath)
@@ -94,7 +97,7 @@ package struct Uploader: Sendable {
             return []
         }
         return try names.filter { $0.hasSuffix(".jsonl") }.sorted().compactMap { name in
-            try UploadJournal.source(at: "\(folder.uploadsPath)/\(name)")?.path
+            try UploadJournal.source(at: "\(folder.uploadsPath)/\(name)")
         }
     }
 

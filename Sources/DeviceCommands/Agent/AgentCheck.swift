@@ -26,9 +26,13 @@ struct AgentCheck: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.report(asJSON: options.device.json) {
             let configuration = try options.configuration(environment)
+            let folder = try options.device.deviceFolder(environment)
             var faults: [String] = []
+            for overlap in configuration.overlaps(with: folder) {
+                environment.errorOutput("data-gateway: \(TextLayout.printable(overlap))")
+            }
             for directory in configuration.directories {
-                faults += Self.faults(of: directory)
+                faults += Self.faults(of: directory, DirectoryIdentity(folder.path))
             }
             do {
                 try await checkKey(environment)
@@ -55,9 +59,14 @@ struct AgentCheck: Command {
         try await Uploader(folder, options: transfer, clock: environment.clock) { _ in }.checkKey()
     }
 
-    /// The faults of the directory, and of those below it that the agent would read.
-    private static func faults(of directory: AgentConfiguration.Directory) -> [String] {
+    /// What is wrong with the directory, and with those below it that the agent would read.
+    private static func faults(
+        of directory: AgentConfiguration.Directory, _ deviceFolder: DirectoryIdentity?
+    ) -> [String] {
         if let fault = fault(of: directory) { return [fault] }
+        if deviceFolder?.contains(directory.path) == true {
+            return ["\(directory.path) is in the device's folder, which is not uploaded"]
+        }
         var faults: [String] = []
         do throws(FolderListing.Failure) {
             try FileTree(directory.path, isRecursive: directory.isRecursive).forEach(failed: { faults.append("\($0)") })

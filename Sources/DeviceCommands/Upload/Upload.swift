@@ -96,7 +96,7 @@ struct Upload: Command {
             let selection =
                 files.isEmpty
                 ? UploadSelection(exactly: try uploader.unfinished())
-                : try UploadSelection(files, transfer.filter)
+                : try UploadSelection(files, transfer.filter, in: folder)
             let selected = selection.files
             let unread = report(unreadable: selection, environment, reporter)
             if selected.isEmpty {
@@ -144,7 +144,7 @@ struct Upload: Command {
         _ folder: DeviceFolder, _ tags: [String: String], _ templates: TagTemplates,
         _ environment: CommandEnvironment, _ reporter: TransferReporter
     ) async throws -> ExitCode {
-        let selection = try UploadSelection(files, transfer.filter)
+        let selection = try UploadSelection(files, transfer.filter, in: folder)
         let selected = selection.files
         for file in selected {
             let own = templates.tags(of: file.relativePath, size: file.size, modified: file.modified)

@@ -22,15 +22,19 @@ struct UploadSelection: Sendable {
     private(set) var unreadable: [FolderListing.Failure] = []
     private var known: Set<String> = []
     private let filter: FileFilter
+    /// The device's folder, which has its key: it is left out of directories.
+    private let excluded: DirectoryIdentity?
 
-    init(_ arguments: [String], _ filter: FileFilter) throws {
+    init(_ arguments: [String], _ filter: FileFilter, in deviceFolder: DeviceFolder) throws {
         self.filter = filter
+        excluded = DirectoryIdentity(deviceFolder.path)
         for argument in arguments { try add(argument) }
     }
 
     /// Selects files that may not exist any more.
     init(exactly paths: [String]) {
         filter = FileFilter()
+        excluded = nil
         for path in paths {
             var status = stat()
             let name = Path.name(of: path)
@@ -61,7 +65,7 @@ struct UploadSelection: Sendable {
     private mutating func add(directory: String, _ admits: (String) -> Bool) throws {
         var found: [File] = []
         var unread: [FolderListing.Failure] = []
-        try FileTree(directory).forEach(failed: { unread.append($0) }) { file, status in
+        try FileTree(directory, except: excluded).forEach(failed: { unread.append($0) }) { file, status in
             guard admits(file.relativePath), filter.admits(file.relativePath) else { return }
             found.append(File(path: file.path, relativePath: file.relativePath, status))
         }
