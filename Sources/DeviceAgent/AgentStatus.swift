@@ -127,7 +127,7 @@ package struct AgentFolder: Sendable {
         if let bytes = try? encoder.encode(status) { Self.replace(statusPath, [UInt8](bytes) + [0x0A], mode: 0o600) }
     }
 
-    /// Where the content that is to take the place of the file at `path` is written.
+    /// Returns the path of the temporary file that replaces the file at `path`.
     static func freshPath(_ path: String) -> String { path + ".new" }
 
     /// Puts a file in the place of another, without waiting for the disk: what it tells is out of date in a moment.

@@ -118,7 +118,7 @@ package final class DeliveredFiles: Sendable {
         }
     }
 
-    /// What the record knows, with what other processes added to it.
+    /// Calls `body` with the index, after reading the lines that other processes added.
     private func withKnown<Result>(_ body: (Known) -> Result) -> Result {
         known.withLock { known in
             var status = stat()
@@ -236,7 +236,7 @@ package final class DeliveredFiles: Sendable {
 
     // MARK: Lines
 
-    /// What follows the last line break is left out.
+    /// Reads the lines up to the last line break.
     ///
     /// - Parameter start: where a line begins.
     /// - Returns: the end of the last line.

@@ -19,7 +19,7 @@ package struct DirectoryIdentity: Sendable, Hashable {
     private let device: UInt64
     private let inode: UInt64
 
-    /// What a link leads to counts; `nil` where there is nothing.
+    /// Follows links; `nil` if nothing exists at the path.
     package init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

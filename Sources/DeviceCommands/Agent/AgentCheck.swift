@@ -59,7 +59,7 @@ struct AgentCheck: Command {
         try await Uploader(folder, options: transfer, clock: environment.clock) { _ in }.checkKey()
     }
 
-    /// What is wrong with the directory, and with those below it that the agent would read.
+    /// The faults of the directory, and of those below it that the agent would read.
     private static func faults(
         of directory: AgentConfiguration.Directory, _ deviceFolder: DirectoryIdentity?
     ) -> [String] {
