@@ -95,7 +95,7 @@ private struct CopyDirectives {
         var header = asks
         if !replacesMetadata, !replaces {
             header.contentType = source.contentType
-            header.kept = source.kept
+            header.kept = source.served
         }
         header.kept.tags = replacesTags ? asks.kept.tags : source.kept.tags
         header.kept.isAppendable = false
