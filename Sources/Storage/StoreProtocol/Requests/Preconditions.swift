@@ -2,7 +2,7 @@ import Basics
 import HTTPTypes
 
 /// The conditions that a GET or HEAD names (RFC 9110, section 13).
-package struct Preconditions {
+package struct Preconditions: Sendable {
     package enum Outcome: Equatable {
         /// The request goes on.
         case met
