@@ -2,9 +2,13 @@
 
 import base64
 import concurrent.futures
+import contextlib
 import hashlib
 import hmac
+import os
+import sqlite3
 from dataclasses import dataclass
+from pathlib import Path
 
 import oss2
 import pytest
@@ -456,6 +460,51 @@ def test_append_adds_to_the_end_of_an_object(store):
     wrong = {"Content-MD5": base64.b64encode(hashlib.md5(b"y").digest()).decode()}
     assert oss_refused(bucket.append_object, "append", len(whole), b"x", headers=wrong)[0] == 400
     assert bucket.get_object("append").read() == whole
+
+
+def file_of(store, key) -> Path:
+    """Returns the data file of the object."""
+    with contextlib.closing(sqlite3.connect(f"file:{store.gateway.data / 'gateway.db'}?mode=ro", uri=True)) as database:
+        ((name,),) = database.execute("SELECT file_id FROM store_objects WHERE object_key = ?", [key])
+    return store.gateway.data / "store/data" / name[:2] / name
+
+
+def test_damaged_bytes_get_no_new_checksum(store):
+    bucket, client = store.oss(), store.client(retries={"max_attempts": 1})
+    bucket.append_object("damaged/1", 0, b"good bytes")
+    path = file_of(store, "damaged/1")
+    path.chmod(0o600)
+    path.write_bytes(b"bad bytes!")
+    with pytest.raises(oss2.exceptions.OssError) as refusal:
+        bucket.append_object("damaged/1", 10, b" and more")
+    assert (refusal.value.status, refusal.value.code) == (500, "InternalError")
+    assert path.exists() and bucket.head_object("damaged/1").content_length == 10
+    name = {"Bucket": "data", "Key": "damaged/2"}
+    upload = name | {"UploadId": client.create_multipart_upload(**name)["UploadId"], "PartNumber": 1}
+    source = {"CopySource": "data/damaged/1"}
+    assert refused(client.upload_part_copy, **upload, **source) == (500, "InternalError")
+    # A range has no checksum of its own.
+    client.upload_part_copy(**upload, **source, CopySourceRange="bytes=0-4")
+    assert "is corrupted: its bytes no longer match its checksum" in store.gateway.stderr
+
+
+def test_a_part_is_not_copied_of_more_than_5_gib(store):
+    client, name = store.client(), {"Bucket": "data", "Key": "copy/huge"}
+    client.put_object(**name, Body=b"x")
+    path, size = file_of(store, "copy/huge"), 1 << 40
+    store.gateway.kill()
+    path.chmod(0o600)
+    os.truncate(path, size)
+    with contextlib.closing(sqlite3.connect(store.gateway.data / "gateway.db")) as database, database:
+        database.execute("UPDATE store_objects SET size = ? WHERE object_key = 'copy/huge'", [size])
+    store.gateway.start()
+    client, target = (
+        store.client(read_timeout=20, retries={"max_attempts": 1}),
+        {"Bucket": "data", "Key": "copy/target"},
+    )
+    upload = target | {"UploadId": client.create_multipart_upload(**target)["UploadId"], "PartNumber": 1}
+    assert refused(client.upload_part_copy, **upload, CopySource="data/copy/huge") == (400, "EntityTooLarge")
+    client.delete_object(**name)
 
 
 # Browsers

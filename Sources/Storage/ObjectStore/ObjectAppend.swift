@@ -13,23 +13,26 @@ package final class ObjectAppend {
         _ store: ObjectStore, permit: WritePermit, at position: Int64, _ payload: Payload, header: ObjectHeader
     ) throws {
         let claims = permit.claims
+        let condition = header.condition.and(appendAt: position)
         let present = try store.database.readBlocking { connection in
-            try permit.check(WriteCondition(appendAt: position), in: connection)
+            try permit.check(condition, in: connection)
             return try StoreRecords(connection).object(bucket: claims.bucket, key: claims.key)
         }
         var header = header
         if let present {
-            header.kept = present.kept
+            header.inheritsKept = true
             header.contentType = present.contentType
+        } else {
+            header.kept.isAppendable = true
         }
-        header.kept.isAppendable = true
-        header.condition = WriteCondition(appendAt: position)
+        // What replaces the object meanwhile, of whatever size, is not written over by bytes that it never had.
+        header.condition = condition.and(appendAt: position, toFile: present?.fileID)
         let limit = store.configuration.maximumPutBytes
         guard (payload.length ?? 0) <= limit else { throw ObjectStoreError.objectTooLarge(limit: limit) }
         digest = BodyDigest(payload.checks)
         put = try ObjectPut(
             store, permit: permit, length: payload.length.map { $0 + position }, checks: BodyChecks(), header: header)
-        if let present { try store.read(present, 0..<present.size, put.receive) }
+        if let present { try store.read(present, 0..<present.size, put.append) }
     }
 
     package func receive(_ bytes: UnsafeRawBufferPointer) {

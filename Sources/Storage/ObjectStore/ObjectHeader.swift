@@ -8,6 +8,8 @@ package struct ObjectHeader: Sendable {
     package var condition: WriteCondition
     /// The form of the object's ETag.
     package var etags: ETag.Form
+    /// Whether the object keeps the fields and tags that the one before it has when this one commits.
+    var inheritsKept = false
 
     package init(
         contentType: String? = nil, kept: KeptFields = .none, condition: WriteCondition = .none, etags: ETag.Form = .oss
@@ -25,8 +27,10 @@ extension WriteCondition {
         // Most writes have no condition, and need no read.
         guard !isNone else { return }
         let present = try records.object(bucket: bucket, key: key).map {
-            Present(etag: $0.etag, size: $0.size, isAppendable: $0.kept.isAppendable)
+            Present(etag: $0.etag, size: $0.size, isAppendable: $0.kept.isAppendable, fileID: $0.fileID)
         }
-        try check(present)
+        // A missing file may come back: the object was acknowledged, so it is there for who must not replace it.
+        let isLost = try present == nil && records.isObjectLost(bucket: bucket, key: key)
+        try check(present, isLost: isLost)
     }
 }

@@ -36,12 +36,13 @@ package final class ObjectPut {
 
     package func receive(_ bytes: UnsafeRawBufferPointer) {
         guard failure == nil else { return }
-        do {
-            try Self.checkSize(body.count + Int64(bytes.count), limit: store.configuration.maximumPutBytes)
-            try body.append(bytes)
-        } catch {
-            failure = error
-        }
+        do { try append(bytes) } catch { failure = error }
+    }
+
+    /// Takes bytes that come from the store itself, and of which none are needed after a failure.
+    func append(_ bytes: UnsafeRawBufferPointer) throws {
+        try Self.checkSize(body.count + Int64(bytes.count), limit: store.configuration.maximumPutBytes)
+        try body.append(bytes)
     }
 
     package func finish() throws -> StoredObject {
@@ -63,7 +64,13 @@ package final class ObjectPut {
                 try permit.own(in: connection)
                 try Self.admit(object.size, permit, in: connection)
                 try permit.record(in: connection)
-                try store.discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
+                let records = StoreRecords(connection)
+                var object = object
+                // Tags may have changed since the request began.
+                if header.inheritsKept, let present = try records.object(uploadID: object.uploadID) {
+                    object.kept = present.kept
+                }
+                try store.discards.finish(records.replaceObject(with: object), in: connection)
             }
         }
         store.engine.seal(new.id)

@@ -11,8 +11,11 @@ extension ObjectStore {
     /// - Throws: `noSuchObject`, `preconditionFailed` of `conditions`, and the errors of `header`'s condition.
     package func copy(
         _ source: CredentialClaims, to permit: WritePermit, conditions: Preconditions,
-        _ header: (StoredObject) throws -> ObjectHeader
+        _ header: @escaping @Sendable (StoredObject) throws -> ObjectHeader
     ) throws -> StoredObject {
+        if source.bucket == permit.claims.bucket, source.key == permit.claims.key {
+            return try revise(permit, conditions: conditions, header)
+        }
         try space.requireForNewUpload()
         return try withObject(source) { found in
             try conditions.require(of: found)
@@ -42,26 +45,61 @@ extension ObjectStore {
         }
     }
 
+    /// Copies an object to itself, which only changes what is stored beside its bytes.
+    private func revise(
+        _ permit: WritePermit, conditions: Preconditions,
+        _ header: @escaping @Sendable (StoredObject) throws -> ObjectHeader
+    ) throws -> StoredObject {
+        let now = clock.now()
+        return try database.writeBlocking(for: permit.owner) { connection in
+            try permit.confirm(in: connection)
+            let records = StoreRecords(connection)
+            guard var object = try records.object(uploadID: permit.claims.uploadID) else {
+                throw ObjectStoreError.noSuchObject
+            }
+            try conditions.require(of: object)
+            let header = try header(object)
+            try permit.check(header.condition, in: connection)
+            try permit.own(in: connection)
+            try permit.record(in: connection)
+            object.kept = header.kept
+            object.contentType = header.contentType
+            object.createdAt = now
+            try records.setHeader(of: object)
+            return object
+        }
+    }
+
     private func admitCopy(_ object: StoredObject, _ permit: WritePermit, in connection: Connection) throws {
         let earlier = try StoreRecords(connection).object(uploadID: permit.claims.uploadID)?.size ?? 0
         try permit.admit(bytes: object.size - earlier, in: connection)
     }
 
-    /// Reads a range of an object in pieces.
+    /// Reads a range of an object, a piece at a time.
+    ///
+    /// - Throws: `CorruptedObject` after the last piece where the range is the whole object and its bytes no longer match
+    ///   their CRC-64; a part of an object has no checksum to compare.
     package func read(
         _ object: StoredObject, _ range: Range<Int64>, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         let file = try open(object)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 4096)
         defer { buffer.deallocate() }
+        let isWhole = range == 0..<object.size
+        var crc64 = CRC64()
         var position = range.lowerBound
         while position < range.upperBound {
             let wanted = Int(min(Int64(buffer.count), range.upperBound - position))
             let count = try file.readPassing(
                 into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
             guard count > 0 else { throw StorageFailure.missing }
-            try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            if isWhole { crc64.update(piece) }
+            try body(piece)
             position += Int64(count)
+        }
+        guard !isWhole || crc64.value == object.crc64 else {
+            throw CorruptedObject(bucket: object.bucket, key: object.key)
         }
     }
 
@@ -70,6 +108,14 @@ extension ObjectStore {
         guard let id = object.multipartID else { return [] }
         return try database.readBlocking { try StoreRecords($0).parts(of: id).map(\.size) }
     }
+}
+
+/// An object whose bytes no longer match its checksum, so that nothing may be made of them.
+struct CorruptedObject: Error, Equatable, CustomStringConvertible {
+    let bucket: String
+    let key: String
+
+    var description: String { "The object \(bucket)/\(key) is corrupted: its bytes no longer match its checksum." }
 }
 
 extension Preconditions {

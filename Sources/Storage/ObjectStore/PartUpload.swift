@@ -27,9 +27,13 @@ package final class PartUpload {
     private let body: BodyPipeline
     private var failure: (any Error)?
 
-    /// - Parameter start: the reads that belong to the decision of `permit`.
-    package init(_ store: ObjectStore, permit: WritePermit, start: PartStart, checks: BodyChecks) throws {
-        let (number, length) = (start.number, start.length)
+    /// - Parameters:
+    ///   - start: what was read with the decision that `permit` is of.
+    ///   - length: of the body in bytes, where `start` could not know it.
+    package init(
+        _ store: ObjectStore, permit: WritePermit, start: PartStart, checks: BodyChecks, length: Int64? = nil
+    ) throws {
+        let (number, length) = (start.number, length ?? start.length)
         guard let multipart = start.openMultipart(permit.claims) else { throw ObjectStoreError.noSuchUpload }
         guard (1...10_000).contains(number) else {
             throw ObjectStoreError.invalidPartNumber
@@ -66,12 +70,13 @@ package final class PartUpload {
 
     package func receive(_ bytes: UnsafeRawBufferPointer) {
         guard failure == nil else { return }
-        do {
-            try Self.checkSize(body.count + Int64(bytes.count), of: multipart)
-            try body.append(bytes)
-        } catch {
-            failure = error
-        }
+        do { try append(bytes) } catch { failure = error }
+    }
+
+    /// Takes bytes that come from the store itself, and of which none are needed after a failure.
+    package func append(_ bytes: UnsafeRawBufferPointer) throws {
+        try Self.checkSize(body.count + Int64(bytes.count), of: multipart)
+        try body.append(bytes)
     }
 
     /// Makes the part durable.

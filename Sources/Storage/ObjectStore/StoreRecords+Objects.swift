@@ -34,9 +34,22 @@ extension StoreRecords {
         try connection.execute("UPDATE store_objects SET kept = $2 WHERE upload_id = $1", uploadID, kept.text)
     }
 
+    /// Stores what a copy of an object to itself changes; its bytes stay where they are.
+    func setHeader(of object: StoredObject) throws {
+        try connection.execute(
+            "UPDATE store_objects SET kept = $2, content_type = $3, created_at = $4 WHERE upload_id = $1",
+            object.uploadID, object.kept.text, object.contentType, object.createdAt.microseconds)
+    }
+
     func isObjectLost(uploadID: String) throws -> Bool {
         try connection.first("SELECT lost FROM store_objects WHERE upload_id = $1", uploadID) { $0.bool("lost") }
             ?? false
+    }
+
+    func isObjectLost(bucket: String, key: String) throws -> Bool {
+        try connection.first(
+            "SELECT lost FROM store_objects WHERE bucket = $1 AND object_key = $2", bucket, key
+        ) { $0.bool("lost") } ?? false
     }
 
     private func insert(_ object: StoredObject) throws {

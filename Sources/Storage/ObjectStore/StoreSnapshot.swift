@@ -40,13 +40,13 @@ package struct StoredObject: Sendable, Equatable {
     /// The number of parts; 0 for an object from a single PUT.
     package let partCount: Int
     package let crc64: UInt64
-    package let createdAt: UnixTime
-    /// The name of the data file.
+    package var createdAt: UnixTime
+    /// Names the data file.
     package let fileID: String
     /// The store's UploadId; `nil` for an object from a single PUT.
     package let multipartID: String?
-    package let contentType: String?
-    /// The checksum of the bytes, or of the parts' checksums; `nil` if no client requested one.
+    package var contentType: String?
+    /// The checksum of the bytes, or of the parts' checksums; nil where no client asked for one.
     package let checksum: Checksum?
     /// The fields that were stored with the object, for its client.
     package var kept: KeptFields
@@ -72,4 +72,10 @@ package struct StoredObject: Sendable, Equatable {
     }
 
     package var isMultipart: Bool { multipartID != nil }
+
+    /// What an answer gives back with the bytes, and a copy takes over. How an object is shown and cached is for an operator
+    /// to say: of a device's upload only the language, its own metadata and tags are.
+    package var served: KeptFields {
+        DirectObject.isOne(uploadID: uploadID) ? kept : kept.withoutPresentation
+    }
 }

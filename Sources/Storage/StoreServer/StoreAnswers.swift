@@ -92,12 +92,14 @@ struct StoreAnswers {
             return error(
                 StoreError(.preconditionFailed, "At least one of the preconditions you specified did not hold."))
         }
-        let kept = object.kept.text == nil ? [:] : object.kept.fields(dialect.names)
+        let served = object.served
+        let kept = served.text == nil ? [:] : served.fields(dialect.names)
+        let contentType = object.contentType.flatMap { KeptFields.isServable("content-type", $0) ? $0 : nil }
         let disposition = overrides.fields["content-disposition"] ?? kept["content-disposition"]
         fields = fields.appending(
             overrides.fields.defaulting(kept).defaulting([
-                "Content-Type": object.contentType ?? ContentType.unknown,
-                // By default a browser saves it, whatever type the device sent, unless the signer of the URL wants it displayed.
+                "Content-Type": contentType ?? ContentType.unknown,
+                // A browser saves it, whatever type the device said, unless the signer of the URL wants it shown.
                 "Content-Disposition": "attachment",
             ]))
         // Displayed objects get an origin of their own: no script in an object may run in the store's origin, which may share the

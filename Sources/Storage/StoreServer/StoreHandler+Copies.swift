@@ -22,9 +22,10 @@ extension StoreHandler {
                 """)
         }
         let asks = try header(of: asked.request, dialect)
+        // OSS takes a copy of an object to itself for a change of its metadata.
+        let replaces = isItself && dialect.etags == .oss
         let object = try store.copy(from, to: permit, conditions: Preconditions(source.conditions)) { found in
-            // OSS treats a copy of an object to itself as a change of its metadata.
-            directives.header(of: found, asks, replaces: isItself && dialect.etags == .oss)
+            directives.header(of: found, asks, replaces: replaces)
         }
         return answers.copied("CopyObjectResult", etag: object.etag, at: object.createdAt, crc64: object.crc64)
     }
@@ -48,8 +49,9 @@ extension StoreHandler {
                     .invalidArgument,
                     "UploadPartCopy: the range ends after the source, which has \(object.size) bytes.")
             }
-            let upload = try PartUpload(store, permit: permit, start: part.start, checks: BodyChecks())
-            try store.read(object, range, upload.receive)
+            let upload = try PartUpload(
+                store, permit: permit, start: part.start, checks: BodyChecks(), length: Int64(range.count))
+            try store.read(object, range, upload.append)
             let record = try upload.finish()
             return answers.copied(
                 "CopyPartResult", etag: ETag.whole(md5: record.md5, answers.dialect.etags), at: record.storedAt,
@@ -70,8 +72,8 @@ extension StoreHandler {
     }
 }
 
-/// The parts of a copy's properties that come from the source or from the request.
-private struct CopyDirectives {
+/// What a copy takes from its source, and what from its request.
+private struct CopyDirectives: Sendable {
     private let replacesMetadata: Bool
     private let replacesTags: Bool
 
@@ -95,7 +97,7 @@ private struct CopyDirectives {
         var header = asks
         if !replacesMetadata, !replaces {
             header.contentType = source.contentType
-            header.kept = source.kept
+            header.kept = source.served
         }
         header.kept.tags = replacesTags ? asks.kept.tags : source.kept.tags
         header.kept.isAppendable = false

@@ -44,11 +44,19 @@ import Testing
     @Test(arguments: [
         ("x-amz-meta-a", "b\r\nSet-Cookie: c"), ("x-amz-meta-a b", "c"), ("Cache-Control", "a\u{0}"),
         ("Content-Type", "a/b\n"), ("x-amz-meta-", "\u{7F}"),
+        ("x-amz-meta-a", "b\tc"),
     ])
     func bytesThatNoHeaderFieldCanHaveAreRefused(name: String, value: String) {
         var fields: HTTPFields = [:]
         fields.append(name, value)
         #expect(throws: StoreError.self) { try KeptFields(fields, .s3) }
+    }
+
+    /// Rows of earlier releases may have them.
+    @Test func storedFieldsThatCannotBeSentAreLeftOut() {
+        let kept = KeptFields(text: "meta-a: x\ry\nmeta-a b: c\nmeta-t: a\tb\nmeta-ok: fine")
+        #expect(kept.fields(.s3) == ["x-amz-meta-ok": "fine"])
+        #expect(kept.fields(.oss) == ["x-oss-meta-ok": "fine"])
     }
 
     @Test func metadataOf2KiBIsTheMost() throws {

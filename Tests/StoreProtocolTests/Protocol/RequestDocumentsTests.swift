@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func conditionsDecideByWhatIsThere() throws {
-        let there = WriteCondition.Present(etag: "\"A\"", size: 3, isAppendable: true)
+        let there = WriteCondition.Present(etag: "\"A\"", size: 3, isAppendable: true, fileID: "1")
         func code(_ condition: WriteCondition, _ present: WriteCondition.Present?) -> StoreError.Code? {
             do throws(StoreError) {
                 try condition.check(present)
@@ -75,10 +75,17 @@ import Testing
         let match = try WriteCondition(["If-Match": "\"b\", \"a\""])
         #expect((code(match, there), code(match, nil)) == (nil, .noSuchKey))
         #expect(code(try WriteCondition(["If-Match": "\"b\""]), there) == .preconditionFailed)
-        #expect(code(WriteCondition(appendAt: 3), there) == nil)
-        #expect(code(WriteCondition(appendAt: 0), nil) == nil)
-        #expect(code(WriteCondition(appendAt: 2), there) == .positionNotEqualToLength)
-        let normal = WriteCondition.Present(etag: "\"A\"", size: 3, isAppendable: false)
-        #expect(code(WriteCondition(appendAt: 3), normal) == .objectNotAppendable)
+        #expect(code(WriteCondition.none.and(appendAt: 3), there) == nil)
+        #expect(code(WriteCondition.none.and(appendAt: 0), nil) == nil)
+        #expect(code(WriteCondition.none.and(appendAt: 2), there) == .positionNotEqualToLength)
+        let read = WriteCondition.none.and(appendAt: 3, toFile: "1")
+        #expect(code(read, there) == nil)
+        let replaced = WriteCondition.Present(etag: "\"A\"", size: 3, isAppendable: true, fileID: "2")
+        #expect(code(read, replaced) == .positionNotEqualToLength)
+        let empty = WriteCondition.Present(etag: "\"A\"", size: 0, isAppendable: true, fileID: "2")
+        #expect(code(WriteCondition.none.and(appendAt: 0, toFile: nil), empty) == .positionNotEqualToLength)
+        #expect(code(absent.and(appendAt: 3), there) == .preconditionFailed)
+        let normal = WriteCondition.Present(etag: "\"A\"", size: 3, isAppendable: false, fileID: "1")
+        #expect(code(WriteCondition.none.and(appendAt: 3), normal) == .objectNotAppendable)
     }
 }

@@ -10,6 +10,8 @@ package struct KeptFields: Sendable, Equatable {
     private static let standard: Set = [
         "cache-control", "content-disposition", "content-encoding", "content-language", "expires",
     ]
+    /// The fields by which an object's uploader decides how others see it.
+    private static let presentation: Set = ["cache-control", "content-disposition", "content-encoding", "expires"]
     private static let metadata = "meta-"
     private static let tags = "tags"
     private static let appendable = "appendable"
@@ -58,12 +60,17 @@ package struct KeptFields: Sendable, Equatable {
         else {
             return
         }
-        let isToken = field.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"()<>@,;:\\\"/[]?={}".utf8.contains($0) }
-        guard isToken, field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+        guard isServable(field.name, field.value) else {
             throw StoreError(
                 .invalidArgument,
                 "The field \(field.name.filter(\.isASCII).prefix(100)) must have no control characters.")
         }
+    }
+
+    /// Whether an answer can have the field. A tab is possible in HTTP, but libmicrohttpd refuses to send it.
+    package static func isServable(_ name: String, _ value: String) -> Bool {
+        name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"()<>@,;:\\\"/[]?={}".utf8.contains($0) }
+            && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
     }
 
     private static func value(_ field: HTTPFields.Field) throws(StoreError) -> String? {
@@ -77,10 +84,10 @@ package struct KeptFields: Sendable, Equatable {
         return kept.isEmpty ? nil : kept
     }
 
-    /// Returns the fields of a response.
+    /// The fields as an answer has them, without those that cannot be sent: rather one field less than no answer.
     package func fields(_ names: OptionNames) -> HTTPFields {
         var fields: HTTPFields = [:]
-        for (name, value) in lines {
+        for (name, value) in lines where Self.isServable(name, value) {
             if Self.standard.contains(name) {
                 fields.append(name, value)
             } else if name.hasPrefix(Self.metadata) {
@@ -100,6 +107,13 @@ package struct KeptFields: Sendable, Equatable {
     package var tags: TagSet {
         get { self[Self.tags].flatMap { try? TagSet(query: $0) } ?? TagSet() }
         set { self[Self.tags] = newValue.isEmpty ? nil : newValue.query }
+    }
+
+    /// All but the fields that say how the object is shown and cached.
+    package var withoutPresentation: KeptFields {
+        guard text != nil else { return self }
+        let others = lines.filter { !Self.presentation.contains($0.name) }
+        return KeptFields(text: others.isEmpty ? nil : Self.text(others))
     }
 
     private subscript(name: String) -> String? {

@@ -1,8 +1,8 @@
 import Basics
 import HTTPTypes
 
-/// The conditions of a GET or HEAD request (RFC 9110, section 13).
-package struct Preconditions {
+/// The conditions that a GET or HEAD names (RFC 9110, section 13).
+package struct Preconditions: Sendable {
     package enum Outcome: Equatable {
         /// The request continues.
         case met

@@ -9,20 +9,31 @@ package struct WriteCondition: Sendable, Equatable {
         /// The size in bytes.
         let size: Int64
         let isAppendable: Bool
+        /// Names its data file: another one means that the object was replaced.
+        let fileID: String
 
-        package init(etag: String, size: Int64, isAppendable: Bool) {
+        package init(etag: String, size: Int64, isAppendable: Bool, fileID: String) {
             self.etag = etag
             self.size = size
             self.isAppendable = isAppendable
+            self.fileID = fileID
         }
     }
 
-    /// The error if an object exists: 412 for `If-None-Match: *`, 409 for `x-oss-forbid-overwrite`.
+    /// What a write was made from, when that was read.
+    private enum Source: Equatable {
+        case nothing
+        case file(String)
+    }
+
+    /// Nothing may be there: `If-None-Match: *`, answered with 412, or `x-oss-forbid-overwrite`, with 409.
     private var absent: StoreError.Code?
     /// The permitted ETags of the existing object; `*` = any.
     private var tags: [String]?
     /// For AppendObject: the required size of the existing object.
     private var position: Int64?
+    /// AppendObject: what must still be there, because the new object begins with its bytes; `nil` = not read yet.
+    private var source: Source?
 
     package static let none = WriteCondition()
 
@@ -55,14 +66,25 @@ package struct WriteCondition: Sendable, Equatable {
         }
     }
 
-    /// The condition of AppendObject: the object has that size and is appendable, or does not exist and `position` is 0.
-    package init(appendAt position: Int64) {
-        self.position = position
-    }
-
     package var isNone: Bool { absent == nil && tags == nil && position == nil }
 
-    /// Returns the conjunction of both conditions.
+    /// This condition and that of an AppendObject which has read the file of `fileID`; `nil` = it found no object.
+    package func and(appendAt position: Int64, toFile fileID: String?) -> WriteCondition {
+        var both = self
+        both.position = position
+        both.source = fileID.map(Source.file) ?? .nothing
+        return both
+    }
+
+    /// This condition and that of an AppendObject which has read nothing yet: the object is of that size and grows, or is
+    /// not there and `position` is 0.
+    package func and(appendAt position: Int64) -> WriteCondition {
+        var both = self
+        both.position = position
+        return both
+    }
+
+    /// Both conditions, of writes that do not append.
     package func and(_ other: WriteCondition) -> WriteCondition {
         var both = self
         both.absent = absent ?? other.absent
@@ -72,10 +94,13 @@ package struct WriteCondition: Sendable, Equatable {
 
     package var forbidsOverwrite: Bool { absent == .fileAlreadyExists }
 
-    /// - Parameter present: the existing object; `nil` = none.
-    /// - Throws: `preconditionFailed`, `fileAlreadyExists`, `noSuchKey`, `objectNotAppendable`, `positionNotEqualToLength`.
-    package func check(_ present: Present?) throws(StoreError) {
-        if let absent, present != nil {
+    /// - Parameters:
+    ///   - present: what is at the key; `nil` = nothing, or nothing that can be read.
+    ///   - isLost: whether the file of the object at the key is missing.
+    /// - Throws: `preconditionFailed`, `fileAlreadyExists`, `noSuchKey`, `objectNotAppendable`, `positionNotEqualToLength`,
+    ///   and `serviceUnavailable` for an append to an object whose file is missing.
+    package func check(_ present: Present?, isLost: Bool = false) throws(StoreError) {
+        if let absent, present != nil || isLost {
             throw absent == .fileAlreadyExists
                 ? StoreError(.fileAlreadyExists, "The object exists already, and the request forbids to overwrite it.")
                 : StoreError(.preconditionFailed, "The object exists already, and the request has If-None-Match: *.")
@@ -90,6 +115,11 @@ package struct WriteCondition: Sendable, Equatable {
             }
         }
         guard let position else { return }
+        guard !isLost else {
+            throw StoreError(
+                .serviceUnavailable,
+                "The object's file is missing, so nothing can be appended. Put or delete the object.")
+        }
         if let present, !present.isAppendable {
             throw StoreError(
                 .objectNotAppendable, "The object was not made by AppendObject, so nothing can be appended.")
@@ -100,5 +130,10 @@ package struct WriteCondition: Sendable, Equatable {
                 .positionNotEqualToLength, "AppendObject at position \(position), but the object has \(size) bytes.",
                 details: [.init("ObjectSize", String(size))])
         }
+        guard let source, source != (present.map { .file($0.fileID) } ?? .nothing) else { return }
+        throw StoreError(
+            .positionNotEqualToLength,
+            "The object was replaced during the request. Read its size again and repeat the append there.",
+            details: [.init("ObjectSize", String(size))])
     }
 }

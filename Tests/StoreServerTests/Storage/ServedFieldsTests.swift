@@ -1,0 +1,51 @@
+import Basics
+import HTTPTestClient
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+@testable import StoreProtocol
+
+/// The fields that a GET or HEAD gives back of what was stored with an object.
+@Suite(.timeLimited) struct ServedFieldsTests {
+    private func client(_ store: TestStore, _ dialect: StoreClient.Dialect) -> StoreClient {
+        var client = store.client()
+        client.dialect = dialect
+        return client
+    }
+
+    @Test(arguments: [StoreClient.Dialect.oss, .s3])
+    func aDeviceDoesNotDecideHowItsUploadIsShown(dialect: StoreClient.Dialect) throws {
+        let store = try TestStore()
+        let client = client(store, dialect)
+        let fields = [
+            "Content-Type": "text/html", "Content-Disposition": "inline", "Content-Encoding": "gzip",
+            "Cache-Control": "public", "Expires": "Fri, 01 Jan 2100 00:00:00 GMT", "Content-Language": "de",
+        ]
+        #expect(try client.put(content(10), fields: fields).status == 200)
+        for method in ["GET", "HEAD"] {
+            let answer = try client.send(method)
+            #expect(answer.fields["content-disposition"] == "attachment")
+            #expect(answer.fields["content-type"] == "text/html" && answer.fields["content-language"] == "de")
+            for name in ["content-encoding", "cache-control", "expires"] { #expect(answer.fields[name] == nil) }
+        }
+    }
+
+    /// Rows of earlier releases may have such fields.
+    @Test(arguments: [StoreClient.Dialect.oss, .s3])
+    func aStoredFieldThatCannotBeSentKeepsNoAnswerBack(dialect: StoreClient.Dialect) throws {
+        let store = try TestStore()
+        let client = client(store, dialect)
+        #expect(try client.put(content(10)).status == 200)
+        try store.database.writeBlocking { connection in
+            _ = try connection.execute(
+                "UPDATE store_objects SET kept = $1, content_type = $2",
+                "meta-a: x\ry\nmeta-b c: d\nmeta-e: f\tg\nmeta-h: i",
+                "a/b\r")
+        }
+        let answer = try client.send("GET")
+        #expect(answer.status == 200 && answer.body == content(10))
+        #expect(answer.fields["x-\(dialect == .oss ? "oss" : "amz")-meta-h"] == "i")
+        #expect(answer.fields["content-type"] == ContentType.unknown)
+    }
+}
