@@ -56,6 +56,21 @@ import Testing
         #expect(tags.tags(of: "a", size: 0, modified: .min) == ["key": "1677-09-21"])
     }
 
+    @Test func nameThatIsNotUTF8IsReported() throws {
+        let root = NSTemporaryDirectory() + "tree-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let path = Array(root.utf8CString.dropLast()) + [0x2F, CChar(bitPattern: 0xFF), 0]
+        close(open(path, O_WRONLY | O_CREAT, 0o600))
+        defer { unlink(path) }
+        try Data().write(to: URL(fileURLWithPath: root + "/\u{FC}"))
+        var (names, failures): ([String], [FolderListing.Failure]) = ([], [])
+        try FileTree(root).forEach(failed: { failures.append($0) }) { file, _ in names.append(file.relativePath) }
+        #expect(names == ["\u{FC}"])
+        #expect(
+            failures.map(\.description) == ["\(root) has names that are not UTF-8: what they name is left out"])
+    }
+
     /// Its path is longer than the system takes, which holds for every user.
     @Test func directoryThatCannotBeReadHidesNoOther() throws {
         let root = NSTemporaryDirectory() + "tree-\(UUID().uuidString)"

@@ -111,11 +111,11 @@ package final class DeliveredFiles: Sendable {
         guard fstat(file, &status) == 0 else { throw .last("read", path) }
         // What was known of a file whose place another took, stays known.
         if known.inode != status.st_ino { (known.inode, known.end) = (status.st_ino, 0) }
-        var found: [Line] = []
-        known.end = try Self.forEachLine(file, path, from: known.end) { line, _ in found.append(line) }
-        for line in found where line.gateway == gateway && line.deviceID == deviceID {
+        let end = try Self.forEachLine(file, path, from: known.end) { line, _ in
+            guard line.gateway == gateway, line.deviceID == deviceID else { return }
             known.insert(line.source, line.crc64.flatMap { UInt64($0) })
         }
+        known.end = end
     }
 
     /// Calls `body` with the index, after reading the lines that other processes added.

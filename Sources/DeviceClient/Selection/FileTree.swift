@@ -65,8 +65,8 @@ package struct FileTree: Sendable {
     ///
     /// - Parameters:
     ///   - entered: called before a directory is read.
-    ///   - failed: called once for each directory below the root that cannot be listed, or has entries whose status cannot be
-    ///     read; the others are read all the same.
+    ///   - failed: called once for each directory below the root that cannot be listed, and for each that has entries whose
+    ///     status cannot be read or whose names are not UTF-8; the others are read all the same.
     /// - Throws: `FolderListing.Failure` of the root.
     package func forEach(
         entered: (_ directory: String) -> Void = { _ in }, failed: (FolderListing.Failure) -> Void,
@@ -81,16 +81,17 @@ package struct FileTree: Sendable {
         _ failed: (FolderListing.Failure) -> Void, _ body: (FoundFile, stat) -> Void
     ) throws(FolderListing.Failure) {
         entered(directory)
-        let names: [String]
+        let (names, areAll): ([String], Bool)
         do {
-            names = try FolderListing.names(in: directory).sorted()
+            (names, areAll) = try FolderListing.validNames(in: directory)
         } catch {
             guard depth > 0 else { throw error }
             if error.code != ENOENT, error.code != ENOTDIR { failed(error) }
             return
         }
-        var failure: FolderListing.Failure?
-        for name in names {
+        // A name that is not UTF-8 cannot be told to the gateway.
+        var failure = areAll ? nil : FolderListing.Failure(path: directory, code: EILSEQ)
+        for name in names.sorted() {
             let path = directory == "/" ? "/\(name)" : "\(directory)/\(name)"
             let below = relative.isEmpty ? name : "\(relative)/\(name)"
             var status = stat()

@@ -34,6 +34,9 @@ struct AgentCheck: Command {
             for directory in configuration.directories {
                 faults += Self.faults(of: directory, DirectoryIdentity(folder.path))
             }
+            if let metricsFile = configuration.metricsFile, access(Path.folder(of: metricsFile), W_OK | X_OK) != 0 {
+                faults.append("metrics_file \(metricsFile) cannot be written: \(String(cString: strerror(errno)))")
+            }
             do {
                 try await checkKey(environment)
             } catch {

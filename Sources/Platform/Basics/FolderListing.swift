@@ -14,25 +14,44 @@ package enum FolderListing {
             self.code = code
         }
 
-        package var description: String { "cannot list \(path): \(String(cString: strerror(code)))" }
+        package var description: String {
+            code == EILSEQ
+                ? "\(path) has names that are not UTF-8: what they name is left out"
+                : "cannot list \(path): \(String(cString: strerror(code)))"
+        }
     }
 
-    /// Returns the names in no order, without `.` and `..`.
+    /// In no order, without `.` and `..`. In names that are not UTF-8, the replacement character stands for what is not.
     package static func names(in path: String) throws(Failure) -> [String] {
+        var names: [String] = []
+        try forEachName(in: path) { names.append(String(cString: $0)) }
+        return names
+    }
+
+    /// The names that are UTF-8, and whether there are others.
+    package static func validNames(in path: String) throws(Failure) -> (names: [String], areAll: Bool) {
+        var (names, areAll): ([String], Bool) = ([], true)
+        try forEachName(in: path) { bytes in
+            if let name = String(validatingCString: bytes) { names.append(name) } else { areAll = false }
+        }
+        return (names, areAll)
+    }
+
+    private static func forEachName(in path: String, _ body: (UnsafePointer<CChar>) -> Void) throws(Failure) {
         guard let folder = opendir(path) else { throw Failure(path: path, code: errno) }
         defer { closedir(folder) }
-        var names: [String] = []
         while true {
             // Only `errno` tells an error from the end.
             errno = 0
             guard let entry = readdir(folder) else {
                 guard errno == 0 else { throw Failure(path: path, code: errno) }
-                return names
+                return
             }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { name in
+                    if strcmp(name, ".") != 0 && strcmp(name, "..") != 0 { body(name) }
+                }
             }
-            if name != "." && name != ".." { names.append(name) }
         }
     }
 }
