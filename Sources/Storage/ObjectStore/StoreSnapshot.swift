@@ -73,7 +73,7 @@ package struct StoredObject: Sendable, Equatable {
 
     package var isMultipart: Bool { multipartID != nil }
 
-    /// What an answer gives back with the bytes, and a copy takes over. How an object is shown and cached is for an operator
+    /// The fields that a response has beside the bytes, and that a copy keeps. How an object is shown and cached is for an operator
     /// to say: of a device's upload only the language, its own metadata and tags are.
     package var served: KeptFields {
         DirectObject.isOne(uploadID: uploadID) ? kept : kept.withoutPresentation

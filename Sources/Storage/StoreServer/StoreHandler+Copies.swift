@@ -72,7 +72,7 @@ extension StoreHandler {
     }
 }
 
-/// What a copy takes from its source, and what from its request.
+/// The directives that decide which fields a copy takes from its source and which from its request.
 private struct CopyDirectives: Sendable {
     private let replacesMetadata: Bool
     private let replacesTags: Bool

@@ -20,7 +20,7 @@ package struct WriteCondition: Sendable, Equatable {
         }
     }
 
-    /// What a write was made from, when that was read.
+    /// The source of a write at the time when it was read.
     private enum Source: Equatable {
         case nothing
         case file(String)
