@@ -15,7 +15,9 @@ package struct UploadState: Sendable, Equatable {
     }
 
     /// An event that cannot come here, or says what cannot be: the journal is not one of this program's.
-    package struct Misplaced: Error, Equatable {}
+    package struct Misplaced: Error, Equatable, CustomStringConvertible {
+        package var description: String { "the journal of the upload has an event that cannot come there" }
+    }
 
     package let source: SourceIdentity
     package let tags: [String: String]
