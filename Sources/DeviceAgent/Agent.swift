@@ -538,54 +538,6 @@ package actor Agent {
     }
 }
 
-/// The reason why an agent cannot run: a sentence without a full stop.
-package struct AgentFailure: Error, Sendable, Hashable {
-    package let message: String
-
-    init(_ message: String) { self.message = message }
-
-    /// Returns the error of an upload as a text for people.
-    static func text(_ error: any Error) -> String {
-        switch error {
-        case let failure as DeviceFolder.Failure: failure.message
-        case let failure as SourceFailure: failure.message
-        case let failure as FileReader.Failure: "cannot read \(failure.path): \(failure.reason)"
-        case let failure as CallFailure:
-            "\(failure.method.name) at \(failure.server) failed: \(failure.status.message) (\(failure.detail?.rawValue ?? failure.status.code.name))"
-        case TransferFailure.connection(let reason): "the object store is not available: \(reason)"
-        default: "\(error)"
-        }
-    }
-}
-
-/// The progress of the uploads; written by them, and read for the status.
-private final class UploadProgress: Sendable {
-    private let files = Lock<[String: AgentStatus.Uploading]>([:])
-
-    var current: [AgentStatus.Uploading] { files.withLock { $0.values.sorted { $0.file < $1.file } } }
-
-    func begin(_ path: String, size: Int64) {
-        files.withLock { $0[path] = AgentStatus.Uploading(file: path, doneBytes: 0, sizeBytes: size) }
-    }
-
-    func note(_ notice: UploadNotice, _ path: String) {
-        files.withLock {
-            switch notice {
-            case .began(let state, let acknowledged):
-                $0[path]?.sizeBytes = state.source.size
-                $0[path]?.doneBytes = acknowledged
-            case .standing(let acknowledged, _): $0[path]?.doneBytes = acknowledged
-            case .moved(let bytes): $0[path]?.doneBytes += bytes
-            case .restarted: $0[path]?.doneBytes = 0
-            case .acknowledged, .waiting: break
-            }
-        }
-    }
-
-    /// - Returns: the file's size.
-    func end(_ path: String) -> Int64 { files.withLock { $0.removeValue(forKey: path)?.sizeBytes ?? 0 } }
-}
-
 extension AgentConfiguration.Directory {
     /// Returns the part of `path` below the directory; `nil` if the file is not in it.
     func relativePath(of path: String) -> String? {

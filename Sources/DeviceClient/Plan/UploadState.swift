@@ -14,8 +14,10 @@ package struct UploadState: Sendable, Equatable {
         case stored(UploadAttempt, etag: String, parts: Int)
     }
 
-    /// An event that is impossible in this state, or has impossible values: the journal was not written by this program.
-    package struct Misplaced: Error, Equatable {}
+    /// An event that cannot come here, or says what cannot be: the journal is not one of this program's.
+    package struct Misplaced: Error, Equatable, CustomStringConvertible {
+        package var description: String { "the journal of the upload has an event that cannot come there" }
+    }
 
     package let source: SourceIdentity
     package let tags: [String: String]

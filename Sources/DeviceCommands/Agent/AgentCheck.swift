@@ -32,6 +32,14 @@ struct AgentCheck: Command {
                 environment.errorOutput("data-gateway: \(TextLayout.printable(overlap))")
             }
             for directory in configuration.directories {
+                if let file = Self.fileWithUnknownWriters(in: directory, DirectoryIdentity(folder.path)) {
+                    let note =
+                        """
+                        the system does not show this user whether \(file) is being written: in \(directory.path), \
+                        settle_seconds alone decides
+                        """
+                    environment.errorOutput("data-gateway: \(TextLayout.printable(note))")
+                }
                 faults += Self.faults(of: directory, DirectoryIdentity(folder.path))
             }
             if let metricsFile = configuration.metricsFile, access(Path.folder(of: metricsFile), W_OK | X_OK) != 0 {
@@ -80,6 +88,21 @@ struct AgentCheck: Command {
             faults.append("\(error)")
         }
         return faults
+    }
+
+    /// A file of the directory of which the system does not say whether a process has it open for writing: another user's, where
+    /// this one lacks CAP_LEASE, or one on a network file system. `nil` where there is none, or no file at all.
+    private static func fileWithUnknownWriters(
+        in directory: AgentConfiguration.Directory, _ deviceFolder: DirectoryIdentity?
+    ) -> String? {
+        var file: String?
+        // What cannot be read is reported beside it.
+        let tree = FileTree(directory.path, isRecursive: directory.isRecursive, except: deviceFolder)
+        try? tree.forEach(failed: { _ in }) { found, _ in
+            guard file == nil, directory.filter.admits(found.relativePath) else { return }
+            if SourceIdentity.isBeingWritten(found.path) == nil { file = found.path }
+        }
+        return file
     }
 
     private static func fault(of directory: AgentConfiguration.Directory) -> String? {

@@ -1,0 +1,30 @@
+import Basics
+import DeviceClient
+
+/// How far the uploads are; written by them, read for the status.
+final class UploadProgress: Sendable {
+    private let files = Lock<[String: AgentStatus.Uploading]>([:])
+
+    var current: [AgentStatus.Uploading] { files.withLock { $0.values.sorted { $0.file < $1.file } } }
+
+    func begin(_ path: String, size: Int64) {
+        files.withLock { $0[path] = AgentStatus.Uploading(file: path, doneBytes: 0, sizeBytes: size) }
+    }
+
+    func note(_ notice: UploadNotice, _ path: String) {
+        files.withLock {
+            switch notice {
+            case .began(let state, let acknowledged):
+                $0[path]?.sizeBytes = state.source.size
+                $0[path]?.doneBytes = acknowledged
+            case .standing(let acknowledged, _): $0[path]?.doneBytes = acknowledged
+            case .moved(let bytes): $0[path]?.doneBytes += bytes
+            case .restarted: $0[path]?.doneBytes = 0
+            case .acknowledged, .waiting: break
+            }
+        }
+    }
+
+    /// - Returns: the file's size.
+    func end(_ path: String) -> Int64 { files.withLock { $0.removeValue(forKey: path)?.sizeBytes ?? 0 } }
+}
