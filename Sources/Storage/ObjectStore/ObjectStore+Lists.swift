@@ -51,7 +51,8 @@ extension ObjectStore {
         } catch ObjectStoreError.writeDenied {
             return .refused(.uploadIsReadOnly)
         } catch ObjectStoreError.noSuchUpload {
-            return .deleted
+            // What is there, and not listed yet, is as little deleted as by DeleteObject.
+            return found == nil ? .deleted : .refused(.uploadIsReadOnly)
         } catch let error as StoreError {
             return .refused(error)
         }
@@ -71,9 +72,11 @@ extension ObjectStore {
             // A position after a key whose uploads were all listed: no id is above this.
             var place = (key: query.keyMarker, id: query.idMarker.isEmpty ? "~" : query.idMarker)
             if place.key.utf8.lexicographicallyPrecedes(query.prefix.utf8) { place = (query.prefix, "") }
+            // With a delimiter a common prefix is jumped over, so most of a large batch would be for nothing.
+            let batch = query.delimiter.isEmpty ? query.limit + 1 : min(query.limit + 1, 64)
             while true {
                 let found = try records.directMultiparts(
-                    bucket: bucket, from: place.key, after: place.id, below: end, limit: query.limit + 1)
+                    bucket: bucket, from: place.key, after: place.id, below: end, limit: batch)
                 var jumps = false
                 for upload in found where !jumps {
                     guard list.uploads.count + list.prefixes.count < query.limit else {
@@ -90,7 +93,7 @@ extension ObjectStore {
                     }
                     list.last = place
                 }
-                if found.count <= query.limit, !jumps { return }
+                if found.count < batch, !jumps { return }
             }
         }
         return list

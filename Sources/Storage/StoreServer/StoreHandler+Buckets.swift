@@ -52,6 +52,9 @@ extension StoreHandler {
 
     private func deletion(of item: DeletionList.Item, _ asked: StaticKeyRequest) throws(StoreError) -> DirectDeletion {
         guard !item.namesVersion else { throw StoreError(.noSuchVersion, "The store keeps no versions.") }
+        if let condition = item.otherCondition {
+            throw .notImplemented("DeleteObjects with \(condition)", "Use ETag.")
+        }
         guard ObjectName.isKey(item.key) else { throw StoreError(.invalidObjectName, "The object name is not valid.") }
         let stored = try asked.stored(item.key, in: asked.bucket)
         let fields: HTTPFields = item.etag.map { ["if-match": $0] } ?? [:]

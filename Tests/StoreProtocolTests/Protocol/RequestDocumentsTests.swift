@@ -10,12 +10,14 @@ import Testing
                 """
                 <Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Object><Key>a &amp; b</Key></Object>
                 <Object><Key> c</Key><VersionId>null</VersionId><ETag>"1"</ETag></Object>
-                <Object><Key>d</Key><VersionId>7</VersionId></Object><Quiet>true</Quiet></Delete>
+                <Object><Key>d</Key><VersionId>7</VersionId></Object>
+                <Object><Key>e</Key><Size>7</Size></Object><Object><Key>f</Key></Object><Quiet>true</Quiet></Delete>
                 """.utf8))
         #expect(list.isQuiet)
-        #expect(list.items.map(\.key) == ["a & b", " c", "d"])
-        #expect(list.items.map(\.etag) == [nil, "\"1\"", nil])
-        #expect(list.items.map(\.namesVersion) == [false, false, true])
+        #expect(list.items.map(\.key) == ["a & b", " c", "d", "e", "f"])
+        #expect(list.items.map(\.etag) == [nil, "\"1\"", nil, nil, nil])
+        #expect(list.items.map(\.namesVersion) == [false, false, true, false, false])
+        #expect(list.items.map(\.otherCondition) == [nil, nil, nil, "Size", nil])
     }
 
     @Test(arguments: ["", "<Delete/>", "<Delete><Object/></Delete>", "<Other><Object><Key>a</Key></Object></Other>"])

@@ -8,6 +8,8 @@ package struct DeletionList: Equatable {
         package let etag: String?
         /// Whether the item names a version other than `null`; versions are not stored.
         package let namesVersion: Bool
+        /// The element of a condition that the store does not check; `nil` = none.
+        package let otherCondition: String?
     }
 
     package static let maximumCount = 1000
@@ -34,6 +36,7 @@ package struct DeletionList: Equatable {
         var key: String?
         var etag: String?
         var version = ""
+        var otherCondition: String?
         while let event = try reader.next() {
             switch event {
             case .start(let name):
@@ -47,10 +50,14 @@ package struct DeletionList: Equatable {
                 case ["Object", "Key"]: key = text
                 case ["Object", "ETag"]: etag = text.trimming(\.isWhitespace)
                 case ["Object", "VersionId"]: version = text.trimming(\.isWhitespace)
+                case ["Object", "LastModifiedTime"], ["Object", "Size"]: otherCondition = path.last
                 case ["Object"]:
                     guard let name = key, items.count < maximumCount else { return nil }
-                    items.append(Item(key: name, etag: etag, namesVersion: !["", "null"].contains(version)))
-                    (key, etag, version) = (nil, nil, "")
+                    items.append(
+                        Item(
+                            key: name, etag: etag, namesVersion: !["", "null"].contains(version),
+                            otherCondition: otherCondition))
+                    (key, etag, version, otherCondition) = (nil, nil, "", nil)
                 default: break
                 }
                 path.removeLast()

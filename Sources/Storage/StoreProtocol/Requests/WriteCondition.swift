@@ -118,7 +118,7 @@ package struct WriteCondition: Sendable, Equatable {
         guard !isLost else {
             throw StoreError(
                 .serviceUnavailable,
-                "The object's file is missing, so nothing can be appended. Put or delete the object.")
+                "The object's file is missing, so nothing can be appended. Put the object again.")
         }
         if let present, !present.isAppendable {
             throw StoreError(
