@@ -7,7 +7,7 @@ package struct AgentFailure: Error, Sendable, Hashable {
 
     init(_ message: String) { self.message = message }
 
-    /// What went wrong with an upload, for people.
+    /// The failure of an upload, as text for people.
     static func text(_ error: any Error) -> String {
         switch error {
         case let failure as DeviceFolder.Failure: failure.message

@@ -1,7 +1,7 @@
 import Basics
 import DeviceClient
 
-/// How far the uploads are; written by them, read for the status.
+/// The progress of the uploads; written by them, read for the status.
 final class UploadProgress: Sendable {
     private let files = Lock<[String: AgentStatus.Uploading]>([:])
 
