@@ -49,11 +49,15 @@ def test_program_needs_no_library_of_the_server(tree):
 def test_configuration_of_the_package_is_valid(tree, tmp_path):
     file = tree / "etc/data-gateway-device/agent.json"
     configuration = json.loads(file.read_text())
-    configuration["directories"][0]["path"] = str(tmp_path)
-    (tmp_path / "agent.json").write_text(json.dumps(configuration))
-    (tmp_path / "archebase-config.json").write_text('{"api_key": "key", "tags": {}}')
+    recordings = tmp_path / "recordings"
+    device = tmp_path / "device"
+    for directory in (recordings, device):
+        directory.mkdir()
+    configuration["directories"][0]["path"] = str(recordings)
+    (device / "agent.json").write_text(json.dumps(configuration))
+    (device / "archebase-config.json").write_text('{"api_key": "key", "tags": {}}')
     command = [tree / "usr/bin/data-gateway", "agent", "check", "--offline"]
-    done = subprocess.run([*command, "--device-dir", tmp_path], capture_output=True, text=True)
+    done = subprocess.run([*command, "--device-dir", device], capture_output=True, text=True)
     assert done.returncode == OK, done.stderr
 
 
