@@ -286,8 +286,8 @@ package actor Agent {
         case .none: addPending(candidate)
         case .same where directory.afterUpload != .delete: break
         case .same, .similar:
-            // What a power loss left of a file that arrived, what could not be deleted then, or another file that only looks
-            // like one that arrived. Those that are too many are found when the directories are read again.
+            // Either a file that was confirmed and not deleted, because of a power loss or an error, or another file that only
+            // looks like it. Files beyond the limit are found when the directories are read again.
             if comparisons.count < FileQueue.most { comparisons[source.path] = candidate }
         }
     }
@@ -485,7 +485,7 @@ package actor Agent {
         for (number, directory) in configuration.directories.enumerated()
         where directory.afterUpload == .deleteWhenFull && isFull(directory) {
             var files: [Comparison] = []
-            // What cannot be read is reported when the directories are read.
+            // Directories that cannot be read are reported when all directories are read.
             try? FileTree(directory.path, isRecursive: directory.isRecursive, except: deviceRoot).forEach(failed: { _ in
             }) {
                 file, status in

@@ -101,7 +101,7 @@ package struct AgentConfigurationFile {
         var result = AgentConfiguration.Directory(path: reader.text("path") ?? "")
         if !result.path.hasPrefix("/") { faults.append("\(place).path must be an absolute path") }
         let names = result.path.split(separator: "/")
-        // What they lead to depends on links, and each file is known by one path only.
+        // Their meaning depends on links, and each file must have one path only.
         if names.contains(".") || names.contains("..") {
             faults.append("\(place).path must not have the names . and ..: '\(result.path)'")
         }

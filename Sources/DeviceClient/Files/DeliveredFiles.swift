@@ -109,7 +109,7 @@ package final class DeliveredFiles: Sendable {
     private func read(_ file: Int32, _ known: inout Known) throws(DeviceFolder.Failure) {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw .last("read", path) }
-        // What was known of a file whose place another took, stays known.
+        // The index keeps the lines of a record that another file replaced.
         if known.inode != status.st_ino { (known.inode, known.end) = (status.st_ino, 0) }
         let end = try Self.forEachLine(file, path, from: known.end) { line, _ in
             guard line.gateway == gateway, line.deviceID == deviceID else { return }

@@ -96,7 +96,7 @@ struct AgentCheck: Command {
         in directory: AgentConfiguration.Directory, _ deviceFolder: DirectoryIdentity?
     ) -> String? {
         var file: String?
-        // What cannot be read is reported beside it.
+        // Directories that cannot be read are reported separately.
         let tree = FileTree(directory.path, isRecursive: directory.isRecursive, except: deviceFolder)
         try? tree.forEach(failed: { _ in }) { found, _ in
             guard file == nil, directory.filter.admits(found.relativePath) else { return }

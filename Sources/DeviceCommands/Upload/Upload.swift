@@ -76,7 +76,7 @@ struct Upload: Command {
             var options = Uploader.Options()
             options.parallel = Int(parallel)
             options.retries = RetryPolicy(patience: .seconds(retrySeconds))
-            // Who gives less time than usual wants an answer by then, however few attempts that allows.
+            // A shorter time than the default is a deadline: the command ends by then, however few attempts that allows.
             if retrySeconds < Self.usualRetrySeconds { options.retries.attempts = 1 }
             options.authorities = environment.authorities
             options.sendLimit = transfer.limit.map { SendLimit(bytesPerSecond: $0.bytes) }

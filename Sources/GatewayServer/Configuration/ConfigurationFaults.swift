@@ -30,7 +30,7 @@ package enum ConfigurationFaults {
                     Fault(
                         message: error.description, key: error.key, line: error.key.flatMap { line(of: $0, in: lines) })
                 )
-                // What an entry of a list breaks, the whole list is left out for.
+                // A fault in an entry of a list leaves out the whole list.
                 let key = error.key.map { String($0.prefix { $0 != "[" }) }
                 guard let key, ignored.insert(key).inserted else { break }
             }

@@ -25,7 +25,7 @@ package final class ObjectAppend {
         } else {
             header.kept.isAppendable = true
         }
-        // What replaces the object meanwhile, of whatever size, is not written over by bytes that it never had.
+        // If the object is replaced meanwhile, by one of any size, the append must not overwrite it.
         header.condition = condition.and(appendAt: position, toFile: present?.fileID)
         let limit = store.configuration.maximumPutBytes
         guard (payload.length ?? 0) <= limit else { throw ObjectStoreError.objectTooLarge(limit: limit) }
