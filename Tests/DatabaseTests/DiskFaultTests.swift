@@ -29,16 +29,19 @@ import Testing
     /// Runs `body` while descriptors of the file at `path` are replaced by `substitute`.
     static func replacing(_ path: String, with substitute: Int32, _ body: () -> Void) throws {
         var originals: [(descriptor: Int32, copy: Int32)] = []
-        for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init) {
-            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
-            guard link == path else { continue }
+        func isOpen(_ descriptor: Int32) -> Bool {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")) == path
+        }
+        for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init)
+        where isOpen(descriptor) {
             originals.append((descriptor, dup(descriptor)))
             dup2(substitute, descriptor)
         }
         #expect(!originals.isEmpty)
         defer {
             for (descriptor, copy) in originals {
-                dup2(copy, descriptor)
+                // A writer that ended has closed its descriptors, and another test may have opened a file under the number.
+                if isOpen(descriptor) { dup2(copy, descriptor) }
                 close(copy)
             }
         }
