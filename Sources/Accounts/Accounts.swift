@@ -122,12 +122,12 @@ package final class Accounts: Sendable {
         try OrganizationRecords(connection).all().count { $0.kind == .business } > 1
     }
 
-    /// Returns the organization; `nil` if there is none with that id.
+    /// Returns the organization; `nil` if no organization has that id.
     package static func organization(_ id: Int64, in connection: Connection) throws -> OrganizationReference? {
         try OrganizationRecords(connection).reference(id: id)
     }
 
-    /// The organization of that name; `nil` where there is none.
+    /// The organization with that name; `nil` if it does not exist.
     package static func organization(
         named name: String, in connection: Connection
     ) throws -> OrganizationReference? {

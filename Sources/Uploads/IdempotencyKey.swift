@@ -5,7 +5,7 @@ import RPC
 
 /// The key that makes a repeated CreateLogicalUpload the same call: for a day, the same principal gets the same upload.
 ///
-/// Of the request, `restart_from_upload_id` has to be the same as well, since it determines the upload. Other hints may differ.
+/// The request must have the same `restart_from_upload_id` as well, since it determines the upload. Other hints may differ.
 struct IdempotencyKey: Sendable, Hashable {
     static let field = #"client_hints["idempotency_key"]"#
     static let lifetime = Duration.days(1)

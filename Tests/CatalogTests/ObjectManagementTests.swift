@@ -111,7 +111,7 @@ import Wire
         let object = try scene.add(bytes: [1])
         // Work that the start queued is done.
         scene.store.removals.drain()
-        // As if the process had ended between the commit and the removal of the file.
+        // The state after a process that ended between the commit and the removal of the file.
         try await scene.database.write { try OfflineStore.discard(uploadID: object.uploadID, in: $0) }
         #expect(FileManager.default.fileExists(atPath: scene.path(object.fileID)))
         #expect(try await scene.store.sweepRemovals() == 1)

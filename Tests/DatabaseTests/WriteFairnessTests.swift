@@ -88,7 +88,7 @@ import Testing
             for index in 0..<3 { database.submit({ _ in index }, reply: replies.record("\(index)")) }
         }
         database.submit({ _ in 3 }, reply: replies.record("3"))
-        // Of eight places, one owner gets two.
+        // One owner gets two of eight places.
         release()
         let answers = replies.wait(for: 4)
         #expect(answers.filter { $0.hasSuffix("ok") }.count == 3)

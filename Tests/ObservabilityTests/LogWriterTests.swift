@@ -40,7 +40,7 @@ import Testing
     @Test func stalledReaderDelaysNoWriter() throws {
         let (reader, end) = try Self.pipe()
         let writer = LogWriter(descriptor: end.fileDescriptor, lost: Self.lost)
-        // More than the pipe accepts.
+        // The text is longer than the pipe accepts.
         writer.append(String(repeating: "a", count: 1 << 18))
         writer.flush(limit: .milliseconds(1))
         var received = 0

@@ -14,7 +14,7 @@ package struct FoundFile: Sendable, Hashable {
     }
 }
 
-/// Which directory is meant, by whatever path.
+/// The identity of a directory, independent of the path to it.
 package struct DirectoryIdentity: Sendable, Hashable {
     private let device: UInt64
     private let inode: UInt64

@@ -51,7 +51,7 @@ extension ObjectStore {
         } catch ObjectStoreError.writeDenied {
             return .refused(.uploadIsReadOnly)
         } catch ObjectStoreError.noSuchUpload {
-            // What is there, and not listed yet, is as little deleted as by DeleteObject.
+            // An object that is not listed yet is not deleted, as with DeleteObject.
             return found == nil ? .deleted : .refused(.uploadIsReadOnly)
         } catch let error as StoreError {
             return .refused(error)

@@ -167,7 +167,7 @@ import Wire
             try client.send(body)
             #expect(try client.answer().status == 429)
             #expect(ends.next() == .resourceExhausted)
-            // More than is read for the sake of the response.
+            // The body is longer than the server reads for the sake of the response.
             try client.send(post("Echo", length: 4 * body.count))
             #expect(throws: RawConnection.Failure.self) {
                 for _ in 0..<4 { try client.send(body) }

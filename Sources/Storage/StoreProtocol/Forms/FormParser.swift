@@ -96,7 +96,7 @@ package struct FormParser {
                 state = .done
                 return false
             }
-            // What may be the beginning of a boundary waits for the rest.
+            // Bytes that may begin a boundary wait for the rest.
             let sure = waiting.count - delimiter.count + 1
             if sure > 0 {
                 events.append(.bytes(Array(waiting[..<sure])))

@@ -1,3 +1,5 @@
+import Basics
+
 /// A Range field (RFC 9110, section 14.1.2) with one range of bytes.
 package enum ByteRange: Equatable {
     case bounded(first: Int64, last: Int64)
@@ -29,7 +31,7 @@ package enum ByteRange: Equatable {
     }
 
     private static func number(_ digits: Substring) -> Int64? {
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !digits.isEmpty, digits.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         // Numbers past the ends of all objects are valid, and so is the number behind each of them.
         return min(Int64(digits) ?? .max, .max - 1)
     }
