@@ -58,6 +58,7 @@ let package = Package(
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
         module("XML", []),
         module("Zip", ["Basics", "CZlib"]),
+        module("MCAP", ["Basics"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
         module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),
         module("HTTP2", ["Basics", "CNghttp2"], path: "Wire/HTTP2"),
@@ -108,8 +109,8 @@ let package = Package(
         module(
             "Catalog",
             [
-                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectFilters", "ObjectStore", "Proto",
-                "RPC", "StoreProtocol", "Webhooks",
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "MCAP", "ObjectFilters", "ObjectStore",
+                "Proto", "RPC", "StoreProtocol", "Webhooks", "Wire", "Zip",
             ], exclude: ["Filter"]),
         module(
             "Uploads",
@@ -192,11 +193,12 @@ let package = Package(
         tests("Crypto", ["Basics"]),
         tests("XML"),
         tests("Zip", ["Basics"]),
+        tests("MCAP", ["Basics"]),
         .target(
             name: "WireTesting", dependencies: ["Basics", "Proto", "REST", "Wire"], path: "Tests/WireTesting",
             swiftSettings: strict),
         .target(
-            name: "FuzzEntryPoints", dependencies: ["ObjectFilters", "WireTesting", "XML", "Zip"],
+            name: "FuzzEntryPoints", dependencies: ["Basics", "MCAP", "ObjectFilters", "WireTesting", "XML", "Zip"],
             path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
         .executableTarget(

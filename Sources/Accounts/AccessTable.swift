@@ -104,7 +104,10 @@ package enum AccessTable {
             .user(.viewer),
             [DataGatewayObjectServiceMethods.listObjects, DataGatewayObjectServiceMethods.requestDownload]
         ),
+        (.user(.viewer), [ObjectArchiveServiceMethods.zipObjects]),
         (.user(.viewer), [DataGatewayCopyServiceMethods.getCopyJob, DataGatewayCopyServiceMethods.listCopyJobItems]),
+        (.user(.viewer), [CopyManagementServiceMethods.listCopyJobs]),
+        (.user(.operator), [CopyManagementServiceMethods.listCopyDestinations]),
         (.user(.operator), [DataGatewayCopyServiceMethods.createCopyJob, DataGatewayCopyServiceMethods.cancelCopyJob]),
         (
             .user(.admin),
@@ -129,6 +132,7 @@ package enum AccessTable {
         ),
         (.user(.viewer), [UploadManagementServiceMethods.listUploads]),
         (.systemAdmin, [BackupServiceMethods.backup]),
+        (.systemAdmin, [SystemServiceMethods.getSystemStatus, SystemServiceMethods.listSettings]),
         (.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock]),
         (
             .systemAdminOrCertificate,

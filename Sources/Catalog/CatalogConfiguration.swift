@@ -2,8 +2,10 @@ import Basics
 
 /// The settings of the catalog: lifetimes, sizes and limits.
 package struct CatalogConfiguration: Sendable {
-    /// The lifetime of a presigned URL.
+    /// The lifetime of a presigned URL, if the request names none.
     package var downloadLifetime = Duration.minutes(15)
+    /// The longest lifetime that a request may name; at most 7 days, which the object store accepts.
+    package var longestDownloadLifetime = Duration.days(7)
     /// The size in bytes above which clients should read in ranges.
     package var largeFileThreshold: Int64 = 67_108_864
     /// The size of such a range in bytes.
@@ -14,6 +16,11 @@ package struct CatalogConfiguration: Sendable {
     package var pageVisits = 2000
     /// The retention of the records of deleted objects.
     package var deletedRetention = Duration.days(400)
+
+    /// The largest number of objects in an archive.
+    package var archivedObjects = 10_000
+    /// The largest number of archives that are sent at the same time; each has a thread.
+    package var archives = 4
 
     /// The time for which a finished operation can be queried.
     package var operationRetention = Duration.days(90)

@@ -112,6 +112,7 @@ package struct ObjectRecords {
         trashMigration,
         ObjectOperationRecords.migration,
         RetentionRules.migration,
+        RecordingRecords.migration,
     ]
 
     let connection: Connection
@@ -143,6 +144,9 @@ package struct ObjectRecords {
         guard let position else { throw DatabaseError.misuse("an insertion returned no position") }
         try insert(tags, at: position)
         try SearchRecords(connection).enter(SearchEntry(object, position: position, tags: tags))
+        if RecordingRecords.isRecording(description.name?.text) {
+            try RecordingRecords(connection).enqueue(position: position)
+        }
     }
 
     private func insert(_ tags: [String: String], at position: Int64) throws {
@@ -281,6 +285,10 @@ package struct ObjectRecords {
             name: texts.hasName ? row.optionalText("name")?.lowercasedByScalar : "")
         if texts.hasContentType { subject.contentType = row.optionalText("content_type") ?? ContentType.unknown }
         subject.isTrashed = !row.isNull("trashed_at")
+        if texts.hasRecordedTimes {
+            subject.recordedFrom = row.optionalInt64("recorded_from")
+            subject.recordedTo = row.optionalInt64("recorded_to")
+        }
         return subject
     }
 

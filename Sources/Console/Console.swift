@@ -12,28 +12,32 @@ import ThreadCalls
 /// control, limits, deadlines, audit and metrics are the same as for every other client. The console's own calls use the same
 /// methods within the process.
 package struct Console: HTTPRequestHandler {
-    private let calls: GatewayCalls
-    private let sessions: SessionTable
-    private let clock: any WallClock
+    let calls: GatewayCalls
+    let sessions: SessionTable
+    let clock: any WallClock
+    /// The object store's handler.
+    let store: any HTTPRequestHandler
     private let deviceEndpoints: any Encodable & Sendable
 
     /// - Parameters:
     ///   - calls: handles the browsers' calls, as the web listener does.
     ///   - local: handles the console's own calls of the same methods.
+    ///   - store: the object store's handler, which reads objects for previews.
     ///   - deviceEndpoints: the gateway's endpoints for devices, as in `archebase-endpoints.json`; a page puts them into the
     ///     configuration of a device.
     package init(
-        calls: any HTTPRequestHandler, local: LocalCalls, deviceEndpoints: any Encodable & Sendable,
-        clock: any WallClock,
+        calls: any HTTPRequestHandler, local: LocalCalls, store: any HTTPRequestHandler,
+        deviceEndpoints: any Encodable & Sendable, clock: any WallClock,
         configuration: ConsoleConfiguration = ConsoleConfiguration()
     ) {
         self.calls = GatewayCalls(handler: calls, local: local)
+        self.store = store
         self.deviceEndpoints = deviceEndpoints
         self.clock = clock
         sessions = SessionTable(configuration)
     }
 
-    private static let root = "/console/"
+    static let root = "/console/"
 
     /// Whether the console handles the request.
     package static func serves(_ target: String) -> Bool {
@@ -59,12 +63,42 @@ package struct Console: HTTPRequestHandler {
             return .refuse(.method("GET, POST, DELETE"))
         case ("backups", "POST"):
             return withSession(of: head) { session in
-                .receive(SmallBody { offerBackup(BackupOptions(json: $0), in: session) })
+                .receive(
+                    SmallBody { body in
+                        guard let options = BackupOptions(json: body) else {
+                            return .refusal(.malformed(BackupOptions.form))
+                        }
+                        return offer(.backup(options), at: "backups", in: session, for: head)
+                    })
             }
-        case ("backups", "GET"):
-            return .respond(downloadBackup(head))
-        case ("backups", _):
+        case ("archives", "POST"):
+            return withSession(of: head) { session in
+                .receive(
+                    SmallBody(limit: ArchiveOptions.longest) { body in
+                        guard let options = ArchiveOptions(json: body) else {
+                            return .refusal(.malformed(ArchiveOptions.form))
+                        }
+                        return offer(.archive(options), at: "archives", in: session, for: head)
+                    })
+            }
+        case ("backups", "GET"), ("archives", "GET"):
+            return .respond(download(head))
+        case ("contents", "POST"):
+            return withSession(of: head) { session in
+                .receive(
+                    SmallBody { body in
+                        guard let request = ContentRequest(json: body) else {
+                            return .refusal(.malformed(ContentRequest.form))
+                        }
+                        return openContent(request, in: session, for: head)
+                    })
+            }
+        case ("contents", "GET"), ("contents", "HEAD"):
+            return content(head)
+        case ("backups", _), ("archives", _):
             return .refuse(.method("GET, POST"))
+        case ("contents", _):
+            return .refuse(.method("GET, HEAD, POST"))
         default:
             if name.hasPrefix("rpc/") {
                 guard head.method == "POST" else { return .refuse(.method("POST")) }
@@ -151,43 +185,11 @@ extension Console {
     }
 
     /// Returns a valid access token of the session; a new one is requested if the current one expires soon.
-    private func accessToken(of session: Session, for head: HTTPRequestHead) -> CallOutcome<Secret> {
+    func accessToken(of session: Session, for head: HTTPRequestHead) -> CallOutcome<Secret> {
         let outcome = session.accessToken(at: clock.now()) { refreshToken, now in
             calls.refresh(refreshToken, for: head, at: now)
         }
         if case .refused(let response) = outcome, response.status == 401 { sessions.end(session) }
         return outcome
-    }
-}
-
-// MARK: Backups
-
-extension Console {
-    /// Returns an address for the download of a backup. A page cannot write files of any size, and a download by the browser cannot
-    /// send the session's token: the address is valid once, and only with the session's cookie.
-    private func offerBackup(_ options: BackupOptions?, in session: Session) -> HTTPResponse {
-        guard let options else { return .refusal(.malformed(BackupOptions.form)) }
-        // In the query, because queries are not logged.
-        let query = "\(BackupOffer.query)\(session.offer(options, at: clock.now()))"
-        return .console(json: BackupOffer(path: "\(Self.root)backups\(query)"))
-    }
-
-    private func downloadBackup(_ head: HTTPRequestHead) -> HTTPResponse {
-        guard head.isSameOrigin else { return .refusal(.crossSite) }
-        let now = clock.now()
-        guard let session = sessions.session(cookie: head.sessionCookie, at: now, isActivity: true) else {
-            return .refusal(.signedOut)
-        }
-        let query = head.target.drop { $0 != "?" }
-        guard query.hasPrefix(BackupOffer.query),
-            let options = session.redeem(String(query.dropFirst(BackupOffer.query.count)), at: now)
-        else { return .refusal(.ticket) }
-        switch accessToken(of: session, for: head) {
-        case .refused(let response): return response
-        case .answered(let token):
-            let answer = calls.backup(options, token, for: head)
-            if answer.status == 401 { sessions.end(session) }
-            return BackupDownload.response(answer, named: "data-gateway-\(CivilTime(now).date()).backup")
-        }
     }
 }

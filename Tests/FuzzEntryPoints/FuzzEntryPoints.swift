@@ -18,6 +18,8 @@ public enum FuzzEntryPoints {
 
     public static func zip(_ input: [UInt8]) { ZipProperties.check(input) }
 
+    public static func mcap(_ input: [UInt8]) { MCAPProperties.check(input) }
+
     /// The seed inputs of the fuzzers.
     public enum Seeds {
         public static var protobuf: [[UInt8]] { CodecProperties.seeds().protobuf }
@@ -27,5 +29,6 @@ public enum FuzzEntryPoints {
         public static var rest: [[UInt8]] { RESTProperties.seeds }
         public static var filter: [[UInt8]] { FilterProperties.seeds }
         public static var zip: [[UInt8]] { ZipProperties.seeds }
+        public static var mcap: [[UInt8]] { MCAPProperties.seeds }
     }
 }

@@ -13,7 +13,8 @@ struct ConsoleRefusal {
     static let signedOut = ConsoleRefusal(401, .unauthenticated, "the session has ended")
     static let token = ConsoleRefusal(
         403, .permissionDenied, "the session's token is missing or wrong (X-Console-Token)")
-    static let ticket = ConsoleRefusal(404, .notFound, "the backup's address was already used, or has expired")
+    static let ticket = ConsoleRefusal(404, .notFound, "the address was already used, or has expired")
+    static let content = ConsoleRefusal(404, .notFound, "the object cannot be read: it was deleted or is corrupted")
     static let tooManySessions = ConsoleRefusal(
         503, .unavailable, "the console has the maximum number of sessions (console.max_sessions): try again later")
     static let failure = ConsoleRefusal(500, .internalError, "the gateway failed")

@@ -34,6 +34,7 @@ package struct GatewayModules: Sendable {
     let copies: CopyJobs
     private let internalStorage: InternalStorageService
     private let backup: BackupService
+    private let system: SystemService
     private let opened: Closings
     private let log: Logger
 
@@ -123,16 +124,21 @@ package struct GatewayModules: Sendable {
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
         let endpoint =
             try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")
+        let newObjects = Signal()
         uploads = try Uploads(
-            environment, store: store, endpoint: endpoint, outbox: events.outbox, configuration: configuration.uploads)
+            environment, store: store, endpoint: endpoint, outbox: events.outbox, newObjects: newObjects,
+            configuration: configuration.uploads)
         catalog = Catalog(
-            environment, store: store, endpoint: endpoint, outbox: events.outbox, configuration: configuration.catalog)
+            environment, store: store, endpoint: endpoint, outbox: events.outbox, newObjects: newObjects,
+            configuration: configuration.catalog)
         internalStorage = InternalStorageService(
             environment, store: store, policy: storePolicy,
             uploadOfKey: { try ObjectKey.uploadID(bucket: $0, key: $1, in: $2) }, endpoint: endpoint,
             configuration: configuration.internalStorage)
         copies = CopyJobs(environment, store: store, configuration: configuration.copies)
         backup = BackupService(directory: directory, database: database, store: store, clock: clock)
+        system = SystemService(
+            store: store, settings: configuration.settings, startedAt: clock.now(), certificates: certificates)
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
             try directory.writeInitialPassword(password)
@@ -193,6 +199,7 @@ package struct GatewayModules: Sendable {
             uploads.registerManagement(in: &router)
             backup.register(in: &router)
             ClockService(keeper: clock).register(in: &router)
+            system.register(in: &router)
             events.registerManagement(in: &router)
         case .internalStorage:
             internalStorage.register(in: &router)

@@ -87,8 +87,8 @@ struct GatewayServices: Sendable {
             let addresses = grpcListeners.mapValues(\.value.address)
             let console = configuration.console.map { settings in
                 Console(
-                    calls: calls, local: local, deviceEndpoints: Endpoints(configuration, addresses),
-                    clock: SystemClock(), configuration: settings)
+                    calls: calls, local: local, store: modules.storeServer.handler,
+                    deviceEndpoints: Endpoints(configuration, addresses), clock: SystemClock(), configuration: settings)
             }
             return WebHandler(
                 accounts: modules.accounts, calls: calls, description: APIDescription(server), console: console,
@@ -161,6 +161,7 @@ struct GatewayServices: Sendable {
                 if !modules.store.isForeign { await modules.catalog.scrub() }
             },
             BackgroundService("search upgrade") { await modules.value.catalog.upgradeSearch() },
+            BackgroundService("recordings") { await modules.value.catalog.indexRecordings() },
             BackgroundService("operations on objects") {
                 let modules = modules.value
                 await modules.store.finishReconciliation()

@@ -12,12 +12,15 @@ public enum GatewayProtoFiles {
         .authProto,
         .backupProto,
         .clockProto,
+        .copyManagementProto,
         .dataGatewayProto,
         .deviceManagementProto,
         .eventsProto,
         .identityManagementProto,
+        .objectArchivesProto,
         .objectManagementProto,
         .sessionProto,
+        .systemStatusProto,
         .uploadManagementProto,
     ]
 
@@ -42,6 +45,7 @@ public enum GatewayProtoFiles {
         ConfirmClockRequest.self,
         ConfirmClockResponse.self,
         CopyDestination.self,
+        CopyDestinationView.self,
         CopyJobItemView.self,
         CopyJobView.self,
         CreateCopyJobRequest.self,
@@ -115,6 +119,8 @@ public enum GatewayProtoFiles {
         GetSiteResponse.self,
         GetStatisticsRequest.self,
         GetStatisticsResponse.self,
+        GetSystemStatusRequest.self,
+        GetSystemStatusResponse.self,
         GetTrashSettingsRequest.self,
         GetTrashSettingsResponse.self,
         GetUploadRecoveryRequest.self,
@@ -131,8 +137,12 @@ public enum GatewayProtoFiles {
         ListAuditLinesResponse.self,
         ListBadObjectsRequest.self,
         ListBadObjectsResponse.self,
+        ListCopyDestinationsRequest.self,
+        ListCopyDestinationsResponse.self,
         ListCopyJobItemsRequest.self,
         ListCopyJobItemsResponse.self,
+        ListCopyJobsRequest.self,
+        ListCopyJobsResponse.self,
         ListDeadLettersRequest.self,
         ListDeadLettersResponse.self,
         ListDeviceSuitesRequest.self,
@@ -145,6 +155,8 @@ public enum GatewayProtoFiles {
         ListObjectsResponse.self,
         ListOrganizationsRequest.self,
         ListOrganizationsResponse.self,
+        ListSettingsRequest.self,
+        ListSettingsResponse.self,
         ListSitesRequest.self,
         ListSitesResponse.self,
         ListUploadsRequest.self,
@@ -191,6 +203,7 @@ public enum GatewayProtoFiles {
         SetTrashSettingsResponse.self,
         Site.self,
         StorageObject.self,
+        SystemSetting.self,
         UpdateApiKeyRequest.self,
         UpdateApiKeyResponse.self,
         UpdateDeviceRequest.self,
@@ -205,6 +218,7 @@ public enum GatewayProtoFiles {
         UploadCredentials.self,
         UploadUnderWay.self,
         User.self,
+        ZipObjectsRequest.self,
     ]
 
     /// The HTTP requests that call methods of this module's services.
@@ -216,6 +230,7 @@ public enum GatewayProtoFiles {
         UserAuthServiceMethods.routes,
         BackupServiceMethods.routes,
         ClockServiceMethods.routes,
+        CopyManagementServiceMethods.routes,
         DataGatewayServiceMethods.routes,
         DataGatewayObjectServiceMethods.routes,
         DataGatewayCopyServiceMethods.routes,
@@ -224,8 +239,10 @@ public enum GatewayProtoFiles {
         DeviceManagementServiceMethods.routes,
         EventServiceMethods.routes,
         IdentityManagementServiceMethods.routes,
+        ObjectArchiveServiceMethods.routes,
         ObjectManagementServiceMethods.routes,
         SessionServiceMethods.routes,
+        SystemServiceMethods.routes,
         UploadManagementServiceMethods.routes,
     ].flatMap { $0 }
 
@@ -295,6 +312,12 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetClockResponse.step_seconds	The difference to the expected time since the last confirmation, in seconds: above 0, the clock is ahead. 0 if the clock is confirmed.
         archebase.data_gateway.v1.GetClockResponse.remaining_seconds	The time in seconds after which the clock is confirmed without a call, unless it steps again. 0 if it is confirmed.
         archebase.data_gateway.v1.ConfirmClockRequest.step_seconds	The value from GetClock. If the clock has stepped since, the call fails with FAILED_PRECONDITION and changes nothing.
+        archebase.data_gateway.v1.CopyManagementService.ListCopyJobs	Lists the jobs of the caller's organization, newest first; for an admin of SYSTEM who acts for no other organization, all.
+        archebase.data_gateway.v1.CopyManagementService.ListCopyDestinations	Lists the destinations to which the organization may copy.
+        archebase.data_gateway.v1.ListCopyJobsRequest.page_size	0 means 50, above 1000 means 1000.
+        archebase.data_gateway.v1.CopyDestinationView.name	The name for people.
+        archebase.data_gateway.v1.CopyDestinationView.destination	The values with which CreateCopyJob names it. Its key template is the caller's choice.
+        archebase.data_gateway.v1.CopyDestinationView.key_prefix	The beginning that every key needs, because several organizations share the destination; empty = none.
         archebase.data_gateway.v1.DataGatewayService	Uploads, for devices and sites.
         archebase.data_gateway.v1.DataGatewayService.CreateLogicalUpload	Begins an upload, or restarts one under a new upload id.
         archebase.data_gateway.v1.DataGatewayService.GetUploadRecovery	Returns the next action for a client that was interrupted.
@@ -335,6 +358,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DataObject.recorded_from	The time range of the content, if the client sent it.
         archebase.data_gateway.v1.DataObject.trashed_at	The time at which the object was moved to the trash; unset = it is not in the trash.
         archebase.data_gateway.v1.ListObjectsResponse.next_page_token	Empty on the last page.
+        archebase.data_gateway.v1.RequestDownloadRequest.lifetime_seconds	For how long the URLs work; 0 means 900. At most what the gateway's configuration allows (downloads.max_lifetime_seconds).
         archebase.data_gateway.v1.DownloadObjectLocation.read	The response to it has the file's name in Content-Disposition.
         archebase.data_gateway.v1.DownloadObjectLocation.name	The file's name, size and checksum, as in DataObject, for comparison with an existing file.
         archebase.data_gateway.v1.RequestDownloadResponse.expires_at_unix	The common expiry time, in seconds since 1970.
@@ -377,6 +401,10 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.IssueSystemCredentialResponse.credential	Returned only here.
         archebase.auth.v1.RotateSigningKeyResponse.key_id	The `kid` of the new signing key.
         archebase.auth.v1.RotateSigningKeyResponse.older_key_ids	The ids of the older keys that still verify tokens.
+        archebase.data_gateway.v1.ObjectArchiveService.ZipObjects	Streams a zip archive of objects, with zip64 where needed, and names such as `DEVICE/2026-01-31T08-00-00Z-NAME`. If an object cannot be read to its end, the stream breaks off: an archive that ends with its directory is complete and intact.
+        archebase.data_gateway.v1.ZipObjectsRequest	Either file ids or a filter.
+        archebase.data_gateway.v1.ZipObjectsRequest.file_ids	At most 10000, the same as in RequestDownload.
+        archebase.data_gateway.v1.ZipObjectsRequest.filter	A filter as in ListObjects, which at most 10000 objects match.
         archebase.data_gateway.v1.ObjectManagementService.DeleteObject	Moves an object to the trash, or deletes it if the organization keeps no trash.
         archebase.data_gateway.v1.ObjectManagementService.RestoreObject	Moves an object from the trash back to the lists.
         archebase.data_gateway.v1.ObjectManagementService.PurgeObject	Deletes an object in the trash permanently.
@@ -428,6 +456,14 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DailyStatistics.arrived_objects	The number and size of objects verified on that day.
         archebase.data_gateway.v1.DailyStatistics.requested_objects	The number and size of files for which RequestDownload issued URLs.
         archebase.session.v1.SessionService.Logout	Revokes the refresh token and all tokens of the same sign-in.
+        archebase.data_gateway.v1.SystemService.GetSystemStatus	Returns the version, and the room on the disk of the object store.
+        archebase.data_gateway.v1.SystemService.ListSettings	Lists the settings that the gateway was started with, without secrets.
+        archebase.data_gateway.v1.GetSystemStatusResponse.store_free_bytes	The free bytes of the object store's disk; -1 = unknown.
+        archebase.data_gateway.v1.GetSystemStatusResponse.store_minimum_free_bytes	The free bytes below which new uploads are refused.
+        archebase.data_gateway.v1.GetSystemStatusResponse.certificate_ends_at	The end of the TLS certificate; unset = no listener uses TLS.
+        archebase.data_gateway.v1.SystemSetting.key	`section.name`.
+        archebase.data_gateway.v1.SystemSetting.value	Secrets are replaced by `***`.
+        archebase.data_gateway.v1.SystemSetting.source	`default`, or the file, the variable or the option that sets it.
         archebase.data_gateway.v1.UploadManagementService.ListUploads	Lists the unfinished uploads of the caller's organization, newest first; for an admin of SYSTEM who acts for no other organization, all.
         archebase.data_gateway.v1.ListUploadsRequest.page_size	0 means 50, above 1000 means 1000.
         archebase.data_gateway.v1.ListUploadsResponse.uploads	A page may be short or empty and still have a next token.

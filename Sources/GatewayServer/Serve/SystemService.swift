@@ -1,0 +1,30 @@
+import Accounts
+import Basics
+import Configuration
+import Database
+import ObjectStore
+import Proto
+import RPC
+
+/// The gRPC service SystemService: the state and the settings of the process.
+struct SystemService: SystemServiceHandler {
+    let store: ObjectStore
+    let settings: [ConfigurationSetting]
+    let startedAt: UnixTime
+    let certificates: GatewayCertificates
+
+    func getSystemStatus(
+        _ request: GetSystemStatusRequest, context: CallContext
+    ) async throws -> GetSystemStatusResponse {
+        GetSystemStatusResponse(
+            version: ProgramVersion.current, startedAt: Timestamp(startedAt), storeFreeBytes: store.freeBytes ?? -1,
+            storeMinimumFreeBytes: store.minimumFreeBytes, certificateEndsAt: certificates.expiry.map { Timestamp($0) })
+    }
+
+    func listSettings(_ request: ListSettingsRequest, context: CallContext) async throws -> ListSettingsResponse {
+        ListSettingsResponse(
+            settings: settings.map { setting in
+                SystemSetting(key: setting.key, value: setting.value, source: "\(setting.source)")
+            })
+    }
+}
