@@ -122,7 +122,14 @@ package enum AccessTable {
             ]
         ),
         (.user(.operator), [ObjectManagementServiceMethods.updateObject]),
-        (.user(.admin), [EventServiceMethods.listDeadLetters, EventServiceMethods.redeliverEvent]),
+        (
+            .user(.admin),
+            [
+                EventServiceMethods.listDeadLetters, EventServiceMethods.redeliverEvent,
+                EventServiceMethods.listWebhooks, EventServiceMethods.listDeliveries,
+                EventServiceMethods.sendTestEvent,
+            ]
+        ),
         (
             .user(.viewer),
             [

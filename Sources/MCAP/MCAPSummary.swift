@@ -71,7 +71,9 @@ package struct MCAPSummary: Sendable, Hashable {
                 // The channel's id and its schema's.
                 try fields.skip(4)
                 let topic = try fields.text()
-                guard names.count < MCAPLimits.topics, (1...MCAPLimits.topicBytes).contains(topic.count) else { continue }
+                guard names.count < MCAPLimits.topics, (1...MCAPLimits.topicBytes).contains(topic.count) else {
+                    continue
+                }
                 if let name = String(validating: topic, as: UTF8.self), Self.isPrintable(name) { names.insert(name) }
             case Opcode.chunkIndex:
                 let (first, last) = (try fields.number(UInt64.self), try fields.number(UInt64.self))

@@ -14,6 +14,8 @@ package enum EventType: String, Sendable, Hashable, CaseIterable {
     case objectRestored = "object.restored"
     /// An object was deleted permanently.
     case objectDeleted = "object.deleted"
+    /// SendTestEvent asked for an event to one webhook.
+    case webhookTest = "webhook.test"
 }
 
 /// An event, as a capability reports it.

@@ -99,7 +99,8 @@ private final class FakeGateway: HTTPRequestHandler {
             accessToken: "the access token", accessTokenExpiresAtUnix: clock.now().seconds + 900,
             refreshToken: "the refresh token", user: User(organization: "acme", userName: "vera", role: "viewer"))
         calls = FakeGateway(login)
-        console = Console(calls: calls, local: calls.local, store: calls, deviceEndpoints: ["auth": "here"], clock: clock)
+        console = Console(
+            calls: calls, local: calls.local, store: calls, deviceEndpoints: ["auth": "here"], clock: clock)
     }
 
     private func ask(

@@ -34,12 +34,15 @@ import Testing
     @Test func refusalOfTheGatewayIsToldInItsWords() {
         let json = #"{"error":{"code":400,"message":"another backup is running","status":"FAILED_PRECONDITION"}}"#
         let response = StreamedDownload.response(
-            HTTPResponse(status: 400, body: .bytes(Array(json.utf8))), named: "one.backup", type: "application/octet-stream")
+            HTTPResponse(status: 400, body: .bytes(Array(json.utf8))), named: "one.backup",
+            type: "application/octet-stream")
         #expect(response.status == 409 && text(response) == "another backup is running\n")
-        let broken = StreamedDownload.response(HTTPResponse(status: 400), named: "one.backup", type: "application/octet-stream")
+        let broken = StreamedDownload.response(
+            HTTPResponse(status: 400), named: "one.backup", type: "application/octet-stream")
         #expect(broken.status == 409 && text(broken) == "the gateway sent no file\n")
         let pieces = Pieces()
-        _ = StreamedDownload.response(HTTPResponse(status: 503, body: .stream(pieces)), named: "one.backup", type: "application/octet-stream")
+        _ = StreamedDownload.response(
+            HTTPResponse(status: 503, body: .stream(pieces)), named: "one.backup", type: "application/octet-stream")
         #expect(pieces.isClosed)
     }
 }

@@ -7,13 +7,15 @@ enum MCAPProperties {
     static let seeds: [[UInt8]] = {
         let channel = record(4, number(1, 2) + number(0, 2) + text("/camera/front") + text("cdr") + number(0, 4))
         let statistics = record(
-            11, number(3, 8) + number(0, 2) + number(1, 4) + number(0, 4) + number(0, 4) + number(1, 4)
+            11,
+            number(3, 8) + number(0, 2) + number(1, 4) + number(0, 4) + number(0, 4) + number(1, 4)
                 + number(1_000_000_000, 8) + number(2_000_000_000, 8) + number(0, 4))
         let chunk = record(8, number(1000, 8) + number(2000, 8) + number(8, 8) + number(0, 8))
         return [
             file(channel + statistics), file(chunk + channel), file([]), file(record(99, [1, 2, 3])),
             file(channel, summaryStart: 0), file(channel, summaryStart: 1 << 60), file(channel, summaryStart: 9),
-            file(record(4, number(1, 4) + number(1 << 31, 4))), file([4] + number(1 << 62, 8)), magic, [], magic + magic,
+            file(record(4, number(1, 4) + number(1 << 31, 4))), file([4] + number(1 << 62, 8)), magic, [],
+            magic + magic,
             file(record(8, number(2000, 8) + number(1000, 8))),
         ]
     }()
@@ -24,7 +26,8 @@ enum MCAPProperties {
             let summary = try MCAPSummary(MCAPBytes(input))
             precondition(summary.topics.count <= MCAPLimits.topics, "a summary has too many topics")
             precondition(
-                summary.topics.allSatisfy { (1...MCAPLimits.topicBytes).contains($0.utf8.count) }, "a topic is too long")
+                summary.topics.allSatisfy { (1...MCAPLimits.topicBytes).contains($0.utf8.count) }, "a topic is too long"
+            )
             precondition(summary.topics == summary.topics.sorted(), "the topics are not sorted")
             precondition(Set(summary.topics).count == summary.topics.count, "a topic is repeated")
             precondition((summary.recordedFrom == nil) == (summary.recordedTo == nil), "a time range has one end")

@@ -23,7 +23,8 @@ import Testing
 
     private static func statistics(messages: UInt64, from: UInt64, to: UInt64) -> [UInt8] {
         record(
-            11, number(messages, 8) + number(0, 2) + [UInt8](repeating: 0, count: 16) + number(from, 8)
+            11,
+            number(messages, 8) + number(0, 2) + [UInt8](repeating: 0, count: 16) + number(from, 8)
                 + number(to, 8) + number(0, 4))
     }
 

@@ -102,7 +102,8 @@ final class ObjectArchives: Sendable {
         try FileIDs.check(fileIDs, limit: configuration.archivedObjects)
         return try await database.readInBackground { connection in
             var selected = Selected()
-            try selected.add(try ObjectRecords(connection).objects(ids: fileIDs, scope: user.objectScope), in: connection)
+            try selected.add(
+                try ObjectRecords(connection).objects(ids: fileIDs, scope: user.objectScope), in: connection)
             return selected
         }
     }

@@ -21,7 +21,7 @@ import { renderSuites } from './suites.js'
 import { renderTrash } from './trash.js'
 import { renderUploads } from './uploads.js'
 import { renderUsers } from './users.js'
-import { renderWebhooks } from './webhooks.js'
+import { renderWebhook, renderWebhooks } from './webhooks.js'
 
 /**
  * The pages in the order of the navigation; `role` is the lowest role that sees a page. The server checks access at
@@ -47,7 +47,7 @@ const pages = [
   { name: 'backup', title: 'Backup', role: 'system admin', render: renderBackup },
 ]
 /** Pages that show one item, such as `#/devices/261122-000001`. */
-const detailPages = { devices: renderDevice, objects: renderObject, copies: renderCopy }
+const detailPages = { devices: renderDevice, objects: renderObject, copies: renderCopy, webhooks: renderWebhook }
 /** Former page names, so that bookmarks keep working. */
 const renamedPages = { 'bad-objects': 'corrupted-objects' }
 

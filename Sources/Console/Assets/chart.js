@@ -5,7 +5,7 @@ const [width, height] = [600, 160]
 
 /** The next round number above a maximum: 1, 2 or 5 times a power of ten, or of 1024 for bytes. */
 function axisMaximum(maximum, isBytes) {
-  if (maximum <= 1) return 1
+  if (maximum <= 1) return isBytes ? 1024 : 2
   const base = isBytes ? 1024 ** Math.floor(Math.log(maximum) / Math.log(1024)) : 1
   const scaled = maximum / base
   const power = 10 ** Math.floor(Math.log10(scaled))

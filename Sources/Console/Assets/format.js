@@ -1,6 +1,8 @@
 import { h } from './dom.js'
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+/** Made once: a format takes longer to make than a row of a list. */
+const [wholeFormat, decimalFormat] = [0, 1].map((digits) => new Intl.NumberFormat('en', { maximumFractionDigits: digits }))
 
 /** Formats a size in binary units: `1536` → `1.5 KiB`. Protobuf JSON sends 64-bit numbers as strings. */
 export function formatBytes(value) {
@@ -10,13 +12,13 @@ export function formatBytes(value) {
     number /= 1024
     unit += 1
   }
-  return `${number.toLocaleString('en', { maximumFractionDigits: unit === 0 || number >= 100 ? 0 : 1 })} ${units[unit]}`
+  return `${(unit === 0 || number >= 100 ? wholeFormat : decimalFormat).format(number)} ${units[unit]}`
 }
 
 /** Formats a number with its noun: `1 part`, `1,200 parts`. */
 export function formatCount(value, one, many = `${one}s`) {
   const number = Number(value ?? 0)
-  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`
+  return `${wholeFormat.format(number)} ${number === 1 ? one : many}`
 }
 
 /** Formats a duration in seconds with its two largest units: `3725` → `1 h 2 min`. */

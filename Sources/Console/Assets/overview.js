@@ -21,7 +21,7 @@ export async function renderOverview(body, { query }) {
   const sum = (member) => dailyStatistics.reduce((total, day) => total + Number(day[member] ?? 0), 0)
   const chart = (title, member, format, isBytes) => barChart(
     title, dailyStatistics.map((day) => ({ label: day.date, value: Number(day[member] ?? 0) })), format, isBytes)
-  body.replaceChildren(
+  body.replaceChildren(...[
     pageHeader('Overview', h('div', {
       onchange: (event) => { location.hash = `#/overview?days=${event.target.value}` },
     }, formField({ name: 'days', label: 'Period', type: 'select', value: days, options: periods }))),
@@ -45,7 +45,8 @@ export async function renderOverview(body, { query }) {
     state.system && propertyList([
       ['Version', state.system.version], ['Running since', timeElement(state.system.startedAt)],
       ['Certificate ends', timeElement(state.system.certificateEndsAt) ?? 'no listener uses TLS'],
-    ]))
+    ]),
+  ].filter(Boolean))
 }
 
 /** The current state as far as the user's role may see it; what cannot be read is `null`. */

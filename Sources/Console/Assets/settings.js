@@ -16,7 +16,7 @@ export async function renderSettings(body) {
     const shown = settings.filter(({ key, value, source }) => (kind === 'all' || source !== 'default')
       && `${key} ${value}`.toLowerCase().includes(text))
     list.replaceChildren(table([
-      { title: 'Key', cell: (setting) => h('code', {}, setting.key) },
+      { title: 'Key', cell: (setting) => h('code', { class: 'id' }, setting.key) },
       { title: 'Value', cell: (setting) => setting.value || null },
       { title: 'Set by', cell: (setting) => setting.source },
     ], shown, 'No such settings.'))

@@ -31,10 +31,10 @@ export class UploadRates {
     return last && last.stored > first.stored ? ((last.stored - first.stored) * 1000) / (last.now - first.now) : 0
   }
 
-  /** The rate, such as `12 MiB/s`; empty if no byte has arrived. */
+  /** The rate, such as `12 MiB/s`; `null` if no byte has arrived. */
   text(uploadId) {
     const rate = this.bytesPerSecond(uploadId)
-    return rate > 0 ? `${formatBytes(rate)}/s` : ''
+    return rate > 0 ? `${formatBytes(rate)}/s` : null
   }
 
   /** The time since the last byte arrived while the page was shown. */

@@ -76,7 +76,7 @@ function columns(rates) {
     { title: 'State', cell: (upload) => stateBadge(upload, rates) },
     { title: 'Parts', isNumber: true, cell: (upload) => formatCount(upload.partCount, 'part') },
     { title: 'Started', cell: (upload) => timeElement(upload.createdAt, { isShort: true }) },
-    { title: 'Upload id', cell: (upload) => h('code', {}, upload.uploadId) },
+    { title: 'Upload id', cell: (upload) => h('code', { class: 'upload-id' }, upload.uploadId) },
     ...hasRole('operator') ? [{ title: '', isActions: true,
       cell: (upload) => button('Abort', () => abortUpload(upload), 'danger') }] : [],
   ]

@@ -6,7 +6,8 @@ extension HTTPResponse {
     /// framed, submits no forms, and inserts no text that could be interpreted as markup.
     private static let contentPolicy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "media-src 'self'",
-        "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+        "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
         "trusted-types 'none'",
     ].joined(separator: "; ")
 

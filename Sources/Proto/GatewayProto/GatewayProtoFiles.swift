@@ -94,6 +94,7 @@ public enum GatewayProtoFiles {
         EnableDeviceRequest.self,
         EnableSiteRequest.self,
         EnableSiteResponse.self,
+        EventDelivery.self,
         ExchangeCredentialRequest.self,
         ExchangeCredentialResponse.self,
         ExchangeSystemCredentialRequest.self,
@@ -145,6 +146,8 @@ public enum GatewayProtoFiles {
         ListCopyJobsResponse.self,
         ListDeadLettersRequest.self,
         ListDeadLettersResponse.self,
+        ListDeliveriesRequest.self,
+        ListDeliveriesResponse.self,
         ListDeviceSuitesRequest.self,
         ListDeviceSuitesResponse.self,
         ListDevicesRequest.self,
@@ -163,6 +166,8 @@ public enum GatewayProtoFiles {
         ListUploadsResponse.self,
         ListUsersRequest.self,
         ListUsersResponse.self,
+        ListWebhooksRequest.self,
+        ListWebhooksResponse.self,
         LoginRequest.self,
         LoginResponse.self,
         LogoutRequest.self,
@@ -197,6 +202,8 @@ public enum GatewayProtoFiles {
         RotateApiKeySecretResponse.self,
         RotateSigningKeyRequest.self,
         RotateSigningKeyResponse.self,
+        SendTestEventRequest.self,
+        SendTestEventResponse.self,
         SetRetentionRequest.self,
         SetRetentionResponse.self,
         SetTrashSettingsRequest.self,
@@ -218,6 +225,7 @@ public enum GatewayProtoFiles {
         UploadCredentials.self,
         UploadUnderWay.self,
         User.self,
+        WebhookView.self,
         ZipObjectsRequest.self,
     ]
 
@@ -384,6 +392,9 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.Device.suite	The suite's name; empty = none.
         archebase.meta.v1.RegisterDeviceRequest.device_id	Empty = generated: today's date and six random digits.
         archebase.meta.v1.UpdateDeviceRequest.replace_tags	Replaces all tags by `tags`; otherwise `tags` are merged into them.
+        archebase.events.v1.EventService.ListWebhooks	Lists the webhooks of the caller's organization, by name; for an admin of SYSTEM who acts for no other organization, all.
+        archebase.events.v1.EventService.ListDeliveries	Lists deliveries to a webhook, newest event first.
+        archebase.events.v1.EventService.SendTestEvent	Queues an event `webhook.test` for one webhook, whatever types it subscribes to.
         archebase.events.v1.EventService.ListDeadLetters	Lists deliveries that the gateway gave up, oldest event first; for an admin of SYSTEM who acts for no other organization, all.
         archebase.events.v1.EventService.RedeliverEvent	Queues a dead letter for delivery again, with all attempts.
         archebase.events.v1.ListDeadLettersRequest.webhook	Only dead letters of this webhook; empty = all.
@@ -396,6 +407,19 @@ public enum GatewayProtoFiles {
         archebase.events.v1.DeadLetter.payload	The body of the requests, JSON.
         archebase.events.v1.RedeliverEventRequest.webhook	Empty = all webhooks to which the event could not be delivered.
         archebase.events.v1.RedeliverEventResponse.webhooks	The webhooks to which the event will be sent.
+        archebase.events.v1.WebhookView	A webhook in the configuration.
+        archebase.events.v1.WebhookView.url	The receiver, without the query.
+        archebase.events.v1.WebhookView.types	The types of events that it receives; empty = all.
+        archebase.events.v1.WebhookView.organization	The organization whose events it receives; empty = all.
+        archebase.events.v1.WebhookView.pending	The numbers of events that wait, and of dead letters; -1 = unknown.
+        archebase.events.v1.WebhookView.delivered	The numbers of deliveries and of failed attempts since the start of the gateway.
+        archebase.events.v1.ListDeliveriesRequest.page_size	0 means 50, above 1000 means 1000.
+        archebase.events.v1.EventDelivery	The delivery of an event to one webhook. Deliveries are kept for some days.
+        archebase.events.v1.EventDelivery.type	E.g. `object.verified`.
+        archebase.events.v1.EventDelivery.subject	E.g. `objects/FILE_ID`.
+        archebase.events.v1.EventDelivery.failed_attempts	The number of failed attempts.
+        archebase.events.v1.EventDelivery.due_at	The time of the next attempt; unset if there is none, or an earlier event of the subject goes before.
+        archebase.events.v1.EventDelivery.ended_at	The time at which it was delivered or given up.
         archebase.auth.v1.IdentityManagementService.IssueSystemCredential	Issues a new system credential to a service account. The old credential and the tokens issued for it become invalid.
         archebase.auth.v1.IdentityManagementService.RotateSigningKey	Replaces the key that signs access tokens. Older keys verify tokens until the last token that they signed has expired.
         archebase.auth.v1.IssueSystemCredentialResponse.credential	Returned only here.
