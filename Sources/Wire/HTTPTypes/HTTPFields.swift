@@ -16,9 +16,21 @@ package struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     }
 
     package mutating func append(_ name: String, _ value: String) {
-        // Unicode's case mapping turns some other letters into ASCII, and such a name would pass for another.
-        let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
-        fields.append(Field(name: isASCII ? name.lowercased() : name, value: value))
+        fields.append(Field(name: Self.lowered(name), value: value))
+    }
+
+    /// Appends a field of another list.
+    package mutating func append(_ field: Field) { fields.append(field) }
+
+    /// Only names with upper-case letters need another string.
+    private static func lowered(_ name: String) -> String {
+        var hasUpper = false
+        for byte in name.utf8 {
+            // Unicode's case mapping turns some other letters into ASCII, and such a name would pass for another.
+            if byte >= 0x80 { return name }
+            if byte >= 0x41, byte <= 0x5A { hasUpper = true }
+        }
+        return hasUpper ? name.lowercased() : name
     }
 
     /// The first value of a field; `name` is in lower case.

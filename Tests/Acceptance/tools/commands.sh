@@ -140,6 +140,19 @@ awscli)
     operation "sync --delete" aws s3 sync --delete tree "$at"
     operation "rm --recursive" aws s3 rm --recursive "$at"
     ;;
+juicefs)
+    # Rows of two columns: the operation, and "pass", "not support" or a failure.
+    results() { tr -d '|' <<<"$1" | sed -n "s/^ *\(.*[^ ]\)  *\(pass\|not support\|failed.*[^ ]\|[a-z].*error.*[^ ]\) *$/\1:\2/p"; }
+    for kind in s3 minio; do
+        said=$(juicefs objbench --skip-functional-tests=false --storage "$kind" --access-key "$STORE_KEY" \
+            --secret-key "$STORE_SECRET" --small-objects 10 --big-object-size 12 --threads 4 "$STORE_ENDPOINT/$STORE_BUCKET" 2>&1)
+        echo "$said" >"juicefs-$kind.txt"
+        results "$said" | while IFS=: read -r name result; do
+            [ "$result" = pass ] && echo "PASS $kind $name" || echo "FAIL $kind $name: $result"
+        done
+        grep -q 'Benchmark finished' <<<"$said" && echo "PASS $kind benchmark" || echo "FAIL $kind benchmark: $(tail -c 300 <<<"$said" | tr '\n' ' ')"
+    done
+    ;;
 *)
     echo "FAIL start: $tool is not among the tools"
     ;;

@@ -71,6 +71,23 @@ package struct RequestRules: Sendable {
         }
     }
 
+    /// Refuses the names of the protocols' namespaces that no rule has, in a request that writes: whatever they stand for would be
+    /// passed over with a successful response.
+    ///
+    /// For the requests of static keys, which are those of operators' tools. Devices in the field keep sending what they always sent:
+    /// their requests are only checked by ``check(_:_:)``.
+    package func requireKnown(_ request: SignedRequest, _ operation: StoreOperation) throws(StoreError) {
+        guard Self.writes(request.method) else { return }
+        let names = request.fields.fields.map(\.name) + request.target.parameters.map { $0.name.lowercased() }
+        for name in names where Self.namespaces.contains(where: name.hasPrefix) && rule(for: name) == nil {
+            throw .notImplemented("\(name.prefix(100)) of \(operation.name)", "Leave it out.")
+        }
+    }
+
+    private static let namespaces = ["x-amz-", "x-oss-"]
+
+    private static func writes(_ method: String) -> Bool { ["PUT", "POST", "DELETE"].contains(method) }
+
     private func check(
         _ name: String, _ value: String, _ method: String, _ operation: StoreOperation
     ) throws(StoreError) {
@@ -78,7 +95,7 @@ package struct RequestRules: Sendable {
         switch rule.treatment {
         case .honored, .irrelevant: return
         case .honoredOnly(let operations):
-            guard ["PUT", "POST", "DELETE"].contains(method), !operations.contains(operation.name) else { return }
+            guard Self.writes(method), !operations.contains(operation.name) else { return }
             throw .notImplemented("\(name) of \(operation.name)", rule.hint)
         case .only(let values, let code):
             guard !values.contains(value.lowercased()) else { return }
@@ -202,17 +219,36 @@ extension RequestRules {
                 "A copy keeps the checksum of its source."),
             RequestRule("x-amz-checksum-type", .honored(on: ["InitiateMultipartUpload", "CompleteMultipartUpload"])),
             RequestRule("x-amz-checksum-mode", .honored(on: ["GetObject", "HeadObject"])),
-            RequestRule("x-amz-checksum-*", .honored()),
-            RequestRule("x-amz-sdk-checksum-algorithm", .irrelevant),
+            RequestRule("x-amz-checksum-crc32", .honored()),
+            RequestRule("x-amz-checksum-crc32c", .honored()),
+            RequestRule("x-amz-checksum-crc64nvme", .honored()),
+            RequestRule("x-amz-checksum-sha1", .honored()),
+            RequestRule("x-amz-checksum-sha256", .honored()),
+            RequestRule(
+                "x-amz-checksum-*", .refused(.notImplemented),
+                "CRC32, CRC32C, CRC64NVME, SHA1 and SHA256 are implemented."),
             RequestRule("x-amz-trailer", .honored()),
             RequestRule("x-amz-decoded-content-length", .honored()),
+            // Authentication, in the header, in the query of presigned URLs, and in forms.
             RequestRule("x-amz-content-sha256", .honored()),
+            RequestRule("x-amz-date", .honored()),
+            RequestRule("x-amz-security-token", .honored()),
+            RequestRule("x-amz-algorithm", .honored()),
+            RequestRule("x-amz-credential", .honored()),
+            RequestRule("x-amz-expires", .honored()),
+            RequestRule("x-amz-signature", .honored()),
+            RequestRule("x-amz-signedheaders", .honored()),
             RequestRule("x-amz-mp-object-size", .honored(on: ["CompleteMultipartUpload"])),
             RequestRule("x-amz-object-attributes", .honored(on: ["GetObjectAttributes"])),
             RequestRule("x-amz-max-parts", .honored(on: ["GetObjectAttributes"])),
             RequestRule("x-amz-part-number-marker", .honored(on: ["GetObjectAttributes"])),
             RequestRule("x-amz-optional-object-attributes", .irrelevant),
             RequestRule("x-amz-request-payer", .irrelevant),
+            // Names of clients, of their retries, and of proxies in front.
+            RequestRule("x-amz-sdk-*", .irrelevant),
+            RequestRule("x-amz-user-agent", .irrelevant),
+            RequestRule("x-amz-api-version", .irrelevant),
+            RequestRule("x-amz-cf-id", .irrelevant),
             RequestRule("x-amz-object-ownership", .irrelevant),
             RequestRule("x-amz-bucket-object-lock-enabled", .only(["false"], .notImplemented), unlocked),
         ])
@@ -257,6 +293,18 @@ extension RequestRules {
             RequestRule("x-oss-range-behavior", .only(["standard"], .invalidArgument)),
             RequestRule("x-oss-traffic-limit", .irrelevant),
             RequestRule("x-oss-request-payer", .irrelevant),
+            RequestRule("x-oss-user-agent", .irrelevant),
+            RequestRule(
+                "x-oss-content-type", .honoredOnly(on: ["PostObject"]), "Use Content-Type."),
+            // Authentication, in the header, in the query of presigned URLs, and in forms.
+            RequestRule("x-oss-date", .honored()),
+            RequestRule("x-oss-content-sha256", .honored()),
+            RequestRule("x-oss-security-token", .honored()),
+            RequestRule("x-oss-signature-version", .honored()),
+            RequestRule("x-oss-credential", .honored()),
+            RequestRule("x-oss-expires", .honored()),
+            RequestRule("x-oss-additional-headers", .honored()),
+            RequestRule("x-oss-signature", .honored()),
             RequestRule("sequential", .irrelevant),
         ])
 
