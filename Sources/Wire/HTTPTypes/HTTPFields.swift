@@ -35,11 +35,28 @@ package struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
 
     /// The first value of a field; `name` is in lower case.
     package subscript(name: String) -> String? {
-        fields.first { $0.name == name }?.value
+        place(of: name, from: 0).map { fields[$0].value }
     }
 
     /// Returns all values of a field; `name` is in lower case.
     package func values(of name: String) -> [String] {
-        fields.compactMap { $0.name == name ? $0.value : nil }
+        var values: [String] = []
+        var next = place(of: name, from: 0)
+        while let index = next {
+            values.append(fields[index].value)
+            next = place(of: name, from: index + 1)
+        }
+        return values
+    }
+
+    /// Returns the index of the first field with that name. By index: iterators of unoptimized builds allocate for each element, and
+    /// a request has dozens of lookups.
+    private func place(of name: String, from start: Int) -> Int? {
+        var index = start
+        while index < fields.count {
+            if fields[index].name == name { return index }
+            index += 1
+        }
+        return nil
     }
 }

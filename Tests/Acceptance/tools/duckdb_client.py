@@ -1,13 +1,15 @@
 """Runs the operations with DuckDB: its extension httpfs comes as a Python package, because `INSTALL` downloads it from elsewhere."""
 
+from pathlib import Path
+
 import duckdb
-from duckdb_extensions import import_extension
+import duckdb_extension_httpfs
 from operations import BUCKET, ENDPOINT, KEY, REGION, SECRET, operation
 
-import_extension("httpfs")
+extension = next(Path(duckdb_extension_httpfs.__path__[0]).rglob("httpfs.duckdb_extension"))
 host = ENDPOINT.removeprefix("http://")
 database = duckdb.connect()
-database.execute("LOAD httpfs")
+database.execute(f"LOAD '{extension}'")
 database.execute(
     f"""
     CREATE SECRET (

@@ -84,7 +84,7 @@ def _():
 def _():
     try:
         oss.write("a", b"second", if_not_exists=True)
-    except opendal.exceptions.Error:
+    except opendal.exceptions.ConditionNotMatch:
         pass
     else:
         raise AssertionError("the object was overwritten")

@@ -60,14 +60,14 @@ package struct RequestRules: Sendable {
 
     /// - Throws: the error for the first refused name.
     package func check(_ request: SignedRequest, _ operation: StoreOperation) throws(StoreError) {
-        for field in request.fields.fields {
-            try check(field.name, field.value, request.method, operation)
+        let (fields, parameters) = (request.fields.fields, request.target.parameters)
+        for index in fields.indices where mayRefuse(fields[index].name) {
+            try check(fields[index].name, fields[index].value, request.method, operation)
         }
-        for parameter in request.target.parameters {
+        for index in parameters.indices {
             // Presigned URLs of S3 use `X-Amz-`.
-            let isPlain = parameter.name.utf8.allSatisfy { !(0x41...0x5A).contains($0) }
-            try check(
-                isPlain ? parameter.name : parameter.name.lowercased(), parameter.value, request.method, operation)
+            let name = parameters[index].name.lowercased()
+            if mayRefuse(name) { try check(name, parameters[index].value, request.method, operation) }
         }
     }
 
@@ -91,7 +91,7 @@ package struct RequestRules: Sendable {
     private func check(
         _ name: String, _ value: String, _ method: String, _ operation: StoreOperation
     ) throws(StoreError) {
-        guard mayRefuse(name), let rule = rule(for: name) else { return }
+        guard let rule = rule(for: name) else { return }
         switch rule.treatment {
         case .honored, .irrelevant: return
         case .honoredOnly(let operations):
