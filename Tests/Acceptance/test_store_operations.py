@@ -155,7 +155,9 @@ def test_unknown_fields_of_the_protocols_are_refused(store, name):
     with pytest.raises(ClientError, match=name) as refusal:
         client.put_object(**key, Body=b"x")
     assert refusal.value.response["ResponseMetadata"]["HTTPStatusCode"] == 501
-    assert refused(client.delete_objects, Bucket="data", Delete={"Objects": [{"Key": "vain/unknown"}]})[1:] == ("NotImplemented",)
+    assert refused(client.delete_objects, Bucket="data", Delete={"Objects": [{"Key": "vain/unknown"}]})[1:] == (
+        "NotImplemented",
+    )
     assert oss_refused(store.oss().put_object, "vain/unknown", b"x", headers={name: "1"})[0] in (400, 501)
     with contextlib.suppress(ClientError):
         # Reads change nothing.
