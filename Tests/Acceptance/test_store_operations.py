@@ -15,6 +15,9 @@ from pathlib import Path
 import oss2
 import pytest
 import requests
+from botocore.auth import S3SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 from support import s3
 from support.gateway import Gateway
@@ -97,11 +100,26 @@ def test_fields_and_metadata_come_back_in_both_protocols(store):
     assert refused(client.put_object, **name, Body=b"x", Metadata={"a": "x" * 2048}) == (400, "MetadataTooLarge")
 
 
+def in_query(store: Store, method: str, name: dict[str, str], options: dict[str, str]) -> str:
+    """Returns a presigned URL with further parameters, all of which are signed."""
+    url = f"http://{store.gateway.object_store}/{name['Bucket']}/{name['Key']}"
+    request = AWSRequest(method, url, params=options)
+    S3SigV4QueryAuth(Credentials(OWNER.id, OWNER.secret), "s3", s3.REGION, expires=60).add_auth(request)
+    return request.url
+
+
 def test_presigned_urls_carry_metadata_and_overrides(store):
     client, name = store.client(), {"Bucket": "data", "Key": "kept/presigned"}
     url = client.generate_presigned_url("put_object", Params=name | {"Metadata": {"a": "b"}}, ExpiresIn=60)
     assert requests.put(url, b"x", headers={"x-amz-meta-a": "b"}, timeout=10).status_code == 200
     assert client.head_object(**name)["Metadata"] == {"a": "b"}
+    # The SDK of JavaScript writes the names in lower case.
+    url = in_query(store, "PUT", name, {"x-amz-meta-c": "d"})
+    assert requests.put(url, b"x", timeout=10).status_code == 200
+    assert client.head_object(**name)["Metadata"] == {"c": "d"}
+    url = in_query(store, "PUT", name, {"x-amz-acl": "public-read"})
+    assert requests.put(url, b"y", timeout=10).status_code == 400
+    assert client.get_object(**name)["Body"].read() == b"x"
     url = store.oss().sign_url("GET", "kept/presigned", 60, params={"response-content-type": "a/b"}, slash_safe=True)
     assert requests.get(url, timeout=10).headers["content-type"] == "a/b"
     client = store.client(signature_version="s3")

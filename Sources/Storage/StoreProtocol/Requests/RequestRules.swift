@@ -43,6 +43,9 @@ package struct RequestRule: Sendable {
 /// CompleteMultipartUpload, GetObject, HeadObject, DeleteObject, DeleteObjects, ListObjectsV2) and of OSS (the same).
 package struct RequestRules: Sendable {
     package let rules: [RequestRule]
+    /// The parameters with a meaning among those of the protocol's namespace; `nil` = all fields may be parameters as well, as in
+    /// S3's presigned URLs.
+    private let parameters: Set<String>?
     /// A bit for each length of a name that can be refused, except names that begin with `x-`. Most fields of most requests have
     /// another length, and need no lookup.
     private let lengths: UInt64
@@ -50,8 +53,9 @@ package struct RequestRules: Sendable {
     /// The names that end with `*`, without it.
     private let beginnings: [String]
 
-    init(_ rules: [RequestRule]) {
+    init(_ rules: [RequestRule], parameters: Set<String>? = nil) {
         self.rules = rules
+        self.parameters = parameters
         lengths = rules.filter { $0.canRefuse && !$0.name.hasPrefix("x-") }
             .reduce(0) { $0 | 1 << UInt64($1.name.utf8.count) }
         byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -78,11 +82,16 @@ package struct RequestRules: Sendable {
     /// their requests are only checked by ``check(_:_:)``.
     package func requireKnown(_ request: SignedRequest, _ operation: StoreOperation) throws(StoreError) {
         guard Self.writes(request.method) else { return }
-        let names = request.fields.fields.map(\.name) + request.target.parameters.map { $0.name.lowercased() }
-        for name in names where Self.namespaces.contains(where: name.hasPrefix) && rule(for: name) == nil {
-            throw .notImplemented("\(name.prefix(100)) of \(operation.name)", "Leave it out.")
-        }
+        let parameters = request.target.parameters.map { $0.name.lowercased() }
+        let unknown =
+            request.fields.fields.map(\.name).first { isInNamespace($0) && rule(for: $0) == nil }
+            ?? parameters.first { isInNamespace($0) && !isParameter($0) }
+        if let unknown { throw .notImplemented("\(unknown.prefix(100)) of \(operation.name)", "Leave it out.") }
     }
+
+    private func isInNamespace(_ name: String) -> Bool { Self.namespaces.contains(where: name.hasPrefix) }
+
+    private func isParameter(_ name: String) -> Bool { parameters?.contains(name) ?? (rule(for: name) != nil) }
 
     private static let namespaces = ["x-amz-", "x-oss-"]
 
@@ -306,6 +315,11 @@ extension RequestRules {
             RequestRule("x-oss-additional-headers", .honored()),
             RequestRule("x-oss-signature", .honored()),
             RequestRule("sequential", .irrelevant),
+        ],
+        parameters: [
+            "x-oss-signature-version", "x-oss-credential", "x-oss-date", "x-oss-expires", "x-oss-additional-headers",
+            "x-oss-signature", "x-oss-security-token", "x-oss-traffic-limit", "x-oss-request-payer", "x-oss-process",
+            "x-oss-async-process",
         ])
 
     /// The id of the owner of every bucket and object, in the responses of both protocols.
