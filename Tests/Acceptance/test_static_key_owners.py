@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 from support import s3
 from support.gateway import eventually
 from support.monitoring import logged
+from support.refusal import refused as refusal_of
 from support.static_keys import StaticKey
 from support.uploads import content
 
@@ -136,8 +137,9 @@ def test_a_retention_deletes_what_the_key_stored_and_nothing_else(gateway_with, 
     assert eventually(lambda: len([file for file in files if file.exists()]) == len(kept))
 
 
-def test_the_scrubber_reads_what_tools_stored(gateway_with, tmp_path):
+def test_the_scrubber_reads_what_tools_stored(gateway_with, login, stubs, tmp_path):
     config = {"object_store": {"static_keys": [TOOLS.setting(tmp_path)]}, "scrub": {"bytes_per_second": 0}}
+    config["listeners"] = {"internal": "127.0.0.1:0"}
     place = Place(gateway_with(config))
     place.client().put_object(Bucket="data", Key="tools/a", Body=content(100_000))
     place.client().put_object(Bucket="data", Key="tools/b", Body=content(100_000))
@@ -170,6 +172,14 @@ def test_the_scrubber_reads_what_tools_stored(gateway_with, tmp_path):
             step(**named)
         answer = refusal.value.response
         assert (answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]) == (403, "InvalidObjectState")
+    admin = login(place.gateway)
+    for method, fields in [
+        ("ReadObject", {"max_bytes": 1 << 20}),
+        ("PresignObject", {"access_mode": 1, "expires_in_seconds": 60}),
+    ]:
+        with refusal_of(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION") as error:
+            admin.internal(method, "data", "tools/a", **fields)
+        assert "the object is corrupted" in error.message
     assert client.head_object(**name)["ContentLength"] == 100_000
     assert client.list_objects_v2(Bucket="data", Prefix="tools/")["KeyCount"] == 2
     assert client.get_object(Bucket="data", Key="tools/b")["Body"].read() == content(100_000)
