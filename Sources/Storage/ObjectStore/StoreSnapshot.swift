@@ -78,9 +78,7 @@ package struct StoredObject: Sendable, Equatable {
     /// - Throws: `invalidObjectState` for an object that the scrubber marked: neither its bytes nor anything made of them may pass for
     ///   what was stored.
     package func requireIntact() throws(StoreError) {
-        guard isBad else { return }
-        throw StoreError(
-            .invalidObjectState, "The object is corrupted: its bytes no longer match its checksum. Put the object again.")
+        if isBad { throw .objectIsCorrupted }
     }
 
     /// The fields that a response has beside the bytes, and that a copy keeps. How an object is shown and cached is for an operator

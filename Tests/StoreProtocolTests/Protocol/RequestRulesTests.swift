@@ -85,7 +85,8 @@ import Testing
 
     /// A static key's request that writes has no name of either namespace without a rule; one that reads may.
     @Test func unknownNamesOfWritesAreRefused() throws {
-        func outcome(_ rules: RequestRules, _ method: String, _ target: String, _ fields: HTTPFields) throws -> String? {
+        func outcome(_ rules: RequestRules, _ method: String, _ target: String, _ fields: HTTPFields) throws -> String?
+        {
             let target = try RequestTarget(target, host: "", domains: [])
             let request = SignedRequest(method: method, target: target, fields: fields)
             do throws(StoreError) {
@@ -111,7 +112,8 @@ import Testing
         #expect(try outcome(.oss, "PUT", "/bucket/key?x-oss-meta-a=1", [:])?.contains("x-oss-meta-a") == true)
         #expect(try outcome(.oss, "PUT", "/bucket/key?x-oss-security-token=1&x-oss-traffic-limit=1", [:]) == nil)
         #expect(try outcome(.s3, "PUT", "/bucket/key?x-amz-meta-a=1", [:]) == nil)
-        #expect(try outcome(.s3, "PUT", "/bucket/key?X-Amz-Novelty=1&X-Amz-Date=1", [:])?.contains("x-amz-novelty") == true)
+        #expect(
+            try outcome(.s3, "PUT", "/bucket/key?X-Amz-Novelty=1&X-Amz-Date=1", [:])?.contains("x-amz-novelty") == true)
     }
 
     @Test func refusalsNameTheOperationTheFieldAndWhatHelps() throws {

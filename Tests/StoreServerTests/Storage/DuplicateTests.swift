@@ -198,7 +198,7 @@ import Testing
         #expect(try store.store.data.quarantined().map(\.size) == [1000])
     }
 
-    /// What the next start removes is nothing that doctor has to report.
+    /// An unfinished copy is removed by the next start, so doctor does not report it as an object.
     @Test func doctorTellsAnUnfinishedCopyFromALostOne() throws {
         let store = try TestStore()
         let first = try put(store, "1", content(1000))
