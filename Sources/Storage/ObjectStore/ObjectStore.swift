@@ -73,6 +73,8 @@ package final class ObjectStore: Sendable {
                 guard let permit else { return false }
                 return try permit.corrected(writtenAt) < permit.now().subtracting(configuration.orphanAge)
             }
+        } else {
+            reconciler.beginForgettingDuplicates()
         }
         removals.resume()
         discards.resume()
