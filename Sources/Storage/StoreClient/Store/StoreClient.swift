@@ -163,7 +163,7 @@ package struct StoreClient: Sendable {
         return fields
     }
 
-    private func send(
+    func send(
         _ method: String, _ query: [(name: String, value: String)], fields: HTTPFields = [:],
         body: HTTPRequest.Body = .none, sent: (@Sendable (Int) -> Void)? = nil
     ) async throws -> HTTPReply {
