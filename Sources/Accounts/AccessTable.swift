@@ -138,6 +138,7 @@ package enum AccessTable {
             ]
         ),
         (.user(.viewer), [UploadManagementServiceMethods.listUploads]),
+        (.user(.operator), [UploadManagementServiceMethods.cancelUpload]),
         (.systemAdmin, [BackupServiceMethods.backup]),
         (.systemAdmin, [SystemServiceMethods.getSystemStatus, SystemServiceMethods.listSettings]),
         (.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock]),

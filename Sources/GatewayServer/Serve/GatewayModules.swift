@@ -35,12 +35,13 @@ package struct GatewayModules: Sendable {
     private let internalStorage: InternalStorageService
     private let backup: BackupService
     private let system: SystemService
+    let backups: BackupScheduler
     private let opened: Closings
     private let log: Logger
 
     package static let migrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
-        + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations
+        + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations + BackupScheduler.migrations
 
     /// Opens the database and the store, and listens for the store's clients. After an error nothing stays open.
     static func open(
@@ -136,7 +137,11 @@ package struct GatewayModules: Sendable {
             uploadOfKey: { try ObjectKey.uploadID(bucket: $0, key: $1, in: $2) }, endpoint: endpoint,
             configuration: configuration.internalStorage)
         copies = CopyJobs(environment, store: store, configuration: configuration.copies)
-        backup = BackupService(directory: directory, database: database, store: store, clock: clock)
+        let session = ArchiveSession(directory: directory, database: database, store: store, clock: clock)
+        let turn = BackupTurn()
+        backup = BackupService(session, turn: turn)
+        backups = BackupScheduler(
+            configuration.backups, session, turn: turn, outbox: events.outbox, migrations: Self.migrations, log: log)
         system = SystemService(
             store: store, settings: configuration.settings, startedAt: clock.now(), certificates: certificates)
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
