@@ -176,7 +176,8 @@ package struct ObjectRecords {
         try connection.execute("DELETE FROM object_tags WHERE position = $1", position)
         try insert(tags, at: position)
         try connection.execute(
-            "UPDATE objects SET tag_bytes = $2, name = coalesce(name, $3), tag_texts = $4 WHERE position = $1", position,
+            "UPDATE objects SET tag_bytes = $2, name = coalesce(name, $3), tag_texts = $4 WHERE position = $1",
+            position,
             Self.bytes(of: tags), name.text, TagTexts.text(of: tags))
         try search.enter(objectID: object.id)
     }

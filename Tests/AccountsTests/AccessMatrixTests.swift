@@ -28,7 +28,7 @@ import Wire
         "GetApiKey", "ListApiKeys", "UpdateApiKey", "EnableApiKey", "DisableApiKey", "RotateApiKeySecret",
         "DeleteApiKey", "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite",
         "RegisterDevice", "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice",
-        "AddDeviceToSuite", "RemoveDeviceFromSuite", "DeleteDevice", "AllowReinit", "UpdateObject",
+        "AddDeviceToSuite", "RemoveDeviceFromSuite", "DeleteDevice", "AllowReinit", "UpdateObject", "CancelUpload",
         "ListCopyDestinations",
     ]
     private static let administering: Set<String> = [

@@ -1,4 +1,5 @@
 import { call, hasRole } from './api.js'
+import { isOverdue } from './backup.js'
 import { isSilent } from './devices.js'
 import { h, pageHeader, propertyList } from './dom.js'
 import { formField } from './dialog.js'
@@ -81,6 +82,7 @@ function attention({ corrupted, hasMoreCorrupted, silent, system }) {
     ends && ends < certificateWarning && ['The TLS certificate ends soon.', null, ''],
     corrupted > 0 && [`${hasMoreCorrupted ? 'More than ' : ''}${formatCount(corrupted, 'corrupted object')}.`,
       '#/corrupted-objects', 'Show'],
+    (system?.backupSchedules ?? []).some(isOverdue) && ['A scheduled backup is overdue.', '#/backup', 'Show'],
     silent.length > 0 && [`${formatCount(silent.length, 'device')} silent for 3 days or more.`, '#/devices', 'Show'],
   ].filter(Boolean)
   if (notes.length === 0) return null

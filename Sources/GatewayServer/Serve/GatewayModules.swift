@@ -143,7 +143,8 @@ package struct GatewayModules: Sendable {
         backups = BackupScheduler(
             configuration.backups, session, turn: turn, outbox: events.outbox, migrations: Self.migrations, log: log)
         system = SystemService(
-            store: store, settings: configuration.settings, startedAt: clock.now(), certificates: certificates)
+            store: store, settings: configuration.settings, startedAt: clock.now(), certificates: certificates,
+            backups: backups.metrics)
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
             try directory.writeInitialPassword(password)

@@ -67,7 +67,8 @@ struct GatewayServices: Sendable {
                         certificateExpiry: { certificates.expiry }),
                     servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
                     modules.catalog.searchUpgradeProgress,
-                    modules.events.metrics, modules.copies.metrics, modules.backups.metrics, modules.accounts.auditPressure,
+                    modules.events.metrics, modules.copies.metrics, modules.backups.metrics,
+                    modules.accounts.auditPressure,
                     ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
                 ])
         }

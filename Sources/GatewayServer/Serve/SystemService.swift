@@ -1,4 +1,5 @@
 import Accounts
+import Backup
 import Basics
 import Configuration
 import Database
@@ -12,13 +13,15 @@ struct SystemService: SystemServiceHandler {
     let settings: [ConfigurationSetting]
     let startedAt: UnixTime
     let certificates: GatewayCertificates
+    let backups: BackupMetrics
 
     func getSystemStatus(
         _ request: GetSystemStatusRequest, context: CallContext
     ) async throws -> GetSystemStatusResponse {
         GetSystemStatusResponse(
             version: ProgramVersion.current, startedAt: Timestamp(startedAt), storeFreeBytes: store.freeBytes ?? -1,
-            storeMinimumFreeBytes: store.minimumFreeBytes, certificateEndsAt: certificates.expiry.map { Timestamp($0) })
+            storeMinimumFreeBytes: store.minimumFreeBytes, certificateEndsAt: certificates.expiry.map { Timestamp($0) },
+            backupSchedules: backups.snapshot.map(BackupScheduleStatus.init))
     }
 
     func listSettings(_ request: ListSettingsRequest, context: CallContext) async throws -> ListSettingsResponse {
@@ -26,5 +29,15 @@ struct SystemService: SystemServiceHandler {
             settings: settings.map { setting in
                 SystemSetting(key: setting.key, value: setting.value, source: "\(setting.source)")
             })
+    }
+}
+
+extension BackupScheduleStatus {
+    fileprivate init(_ counts: BackupMetrics.Counts) {
+        self.init(
+            name: counts.schedule, intervalSeconds: counts.interval.wholeSeconds,
+            lastSuccessAt: counts.lastSuccess.map { Timestamp($0) },
+            lastDurationSeconds: counts.lastDuration.wholeSeconds, lastSizeBytes: counts.lastSize,
+            lostObjects: Int64(counts.lostObjects), failures: Int64(counts.failures), isRunning: counts.isRunning)
     }
 }

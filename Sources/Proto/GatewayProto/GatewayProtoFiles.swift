@@ -35,6 +35,7 @@ public enum GatewayProtoFiles {
         AuditLine.self,
         BackupChunk.self,
         BackupRequest.self,
+        BackupScheduleStatus.self,
         BackupSummary.self,
         CancelCopyJobRequest.self,
         CancelCopyJobResponse.self,
@@ -482,11 +483,18 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DailyStatistics.arrived_objects	The number and size of objects verified on that day.
         archebase.data_gateway.v1.DailyStatistics.requested_objects	The number and size of files for which RequestDownload issued URLs.
         archebase.session.v1.SessionService.Logout	Revokes the refresh token and all tokens of the same sign-in.
-        archebase.data_gateway.v1.SystemService.GetSystemStatus	Returns the version, and the room on the disk of the object store.
+        archebase.data_gateway.v1.SystemService.GetSystemStatus	Returns the version, the room on the disk of the object store, and the results of scheduled backups.
         archebase.data_gateway.v1.SystemService.ListSettings	Lists the settings that the gateway was started with, without secrets.
         archebase.data_gateway.v1.GetSystemStatusResponse.store_free_bytes	The free bytes of the object store's disk; -1 = unknown.
         archebase.data_gateway.v1.GetSystemStatusResponse.store_minimum_free_bytes	The free bytes below which new uploads are refused.
         archebase.data_gateway.v1.GetSystemStatusResponse.certificate_ends_at	The end of the TLS certificate; unset = no listener uses TLS.
+        archebase.data_gateway.v1.GetSystemStatusResponse.backup_schedules	The schedules of backups, in the order of the configuration.
+        archebase.data_gateway.v1.BackupScheduleStatus	The last results of a schedule of backups.
+        archebase.data_gateway.v1.BackupScheduleStatus.interval_seconds	The time from one backup to the next.
+        archebase.data_gateway.v1.BackupScheduleStatus.last_success_at	The end of the last complete backup; unset = there is none.
+        archebase.data_gateway.v1.BackupScheduleStatus.last_size_bytes	The size of the last archive.
+        archebase.data_gateway.v1.BackupScheduleStatus.lost_objects	The number of objects that are not intact in the last archive.
+        archebase.data_gateway.v1.BackupScheduleStatus.failures	The number of failed backups since the start of the gateway.
         archebase.data_gateway.v1.SystemSetting.key	`section.name`.
         archebase.data_gateway.v1.SystemSetting.value	Secrets are replaced by `***`.
         archebase.data_gateway.v1.SystemSetting.source	`default`, or the file, the variable or the option that sets it.

@@ -8,7 +8,7 @@ import Protobuf
 public protocol SystemServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// Returns the version, and the room on the disk of the object store.
+    /// Returns the version, the room on the disk of the object store, and the results of scheduled backups.
     func getSystemStatus(_ request: GetSystemStatusRequest, context: Context) async throws -> GetSystemStatusResponse
 
     /// Lists the settings that the gateway was started with, without secrets.
@@ -40,7 +40,7 @@ public struct SystemServiceClient<Transport: CallTransport>: Sendable {
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// Returns the version, and the room on the disk of the object store.
+    /// Returns the version, the room on the disk of the object store, and the results of scheduled backups.
     public func getSystemStatus(_ request: GetSystemStatusRequest, options: CallOptions = CallOptions()) async throws -> GetSystemStatusResponse {
         try await transport.unary(SystemServiceMethods.getSystemStatus, request, options: options)
     }
@@ -84,6 +84,8 @@ public struct GetSystemStatusResponse: Message {
     public var storeMinimumFreeBytes: Int64 = 0
     /// The end of the TLS certificate; unset = no listener uses TLS.
     public var certificateEndsAt: Timestamp?
+    /// The schedules of backups, in the order of the configuration.
+    public var backupSchedules: [BackupScheduleStatus] = []
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -93,13 +95,15 @@ public struct GetSystemStatusResponse: Message {
         startedAt: Timestamp? = nil,
         storeFreeBytes: Int64 = 0,
         storeMinimumFreeBytes: Int64 = 0,
-        certificateEndsAt: Timestamp? = nil
+        certificateEndsAt: Timestamp? = nil,
+        backupSchedules: [BackupScheduleStatus] = []
     ) {
         self.version = version
         self.startedAt = startedAt
         self.storeFreeBytes = storeFreeBytes
         self.storeMinimumFreeBytes = storeMinimumFreeBytes
         self.certificateEndsAt = certificateEndsAt
+        self.backupSchedules = backupSchedules
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -110,6 +114,7 @@ public struct GetSystemStatusResponse: Message {
             case 24: try ProtoInt64.merge(into: &self.storeFreeBytes, from: &reader)
             case 32: try ProtoInt64.merge(into: &self.storeMinimumFreeBytes, from: &reader)
             case 42: try ProtoMessage<Timestamp>.merge(into: &self.certificateEndsAt, from: &reader)
+            case 50: try ProtoMessage<BackupScheduleStatus>.append(to: &self.backupSchedules, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -122,16 +127,101 @@ public struct GetSystemStatusResponse: Message {
         size += ProtoInt64.size(self.storeFreeBytes, tag: 24)
         size += ProtoInt64.size(self.storeMinimumFreeBytes, tag: 32)
         size += ProtoMessage<Timestamp>.size(optional: self.certificateEndsAt, tag: 42)
+        size += ProtoMessage<BackupScheduleStatus>.size(repeated: self.backupSchedules, tag: 50)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<BackupScheduleStatus>.write(repeated: self.backupSchedules, tag: 50, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.certificateEndsAt, tag: 42, to: &writer)
         ProtoInt64.write(self.storeMinimumFreeBytes, tag: 32, to: &writer)
         ProtoInt64.write(self.storeFreeBytes, tag: 24, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.startedAt, tag: 18, to: &writer)
         ProtoString.write(self.version, tag: 10, to: &writer)
+    }
+}
+
+/// The last results of a schedule of backups.
+public struct BackupScheduleStatus: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.BackupScheduleStatus" }
+
+    public var name: String = ""
+    /// The time from one backup to the next.
+    public var intervalSeconds: Int64 = 0
+    /// The end of the last complete backup; unset = there is none.
+    public var lastSuccessAt: Timestamp?
+    public var lastDurationSeconds: Int64 = 0
+    /// The size of the last archive.
+    public var lastSizeBytes: Int64 = 0
+    /// The number of objects that are not intact in the last archive.
+    public var lostObjects: Int64 = 0
+    /// The number of failed backups since the start of the gateway.
+    public var failures: Int64 = 0
+    public var isRunning: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        name: String = "",
+        intervalSeconds: Int64 = 0,
+        lastSuccessAt: Timestamp? = nil,
+        lastDurationSeconds: Int64 = 0,
+        lastSizeBytes: Int64 = 0,
+        lostObjects: Int64 = 0,
+        failures: Int64 = 0,
+        isRunning: Bool = false
+    ) {
+        self.name = name
+        self.intervalSeconds = intervalSeconds
+        self.lastSuccessAt = lastSuccessAt
+        self.lastDurationSeconds = lastDurationSeconds
+        self.lastSizeBytes = lastSizeBytes
+        self.lostObjects = lostObjects
+        self.failures = failures
+        self.isRunning = isRunning
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.name, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.intervalSeconds, from: &reader)
+            case 26: try ProtoMessage<Timestamp>.merge(into: &self.lastSuccessAt, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.lastDurationSeconds, from: &reader)
+            case 40: try ProtoInt64.merge(into: &self.lastSizeBytes, from: &reader)
+            case 48: try ProtoInt64.merge(into: &self.lostObjects, from: &reader)
+            case 56: try ProtoInt64.merge(into: &self.failures, from: &reader)
+            case 64: try ProtoBool.merge(into: &self.isRunning, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.name, tag: 10)
+        size += ProtoInt64.size(self.intervalSeconds, tag: 16)
+        size += ProtoMessage<Timestamp>.size(optional: self.lastSuccessAt, tag: 26)
+        size += ProtoInt64.size(self.lastDurationSeconds, tag: 32)
+        size += ProtoInt64.size(self.lastSizeBytes, tag: 40)
+        size += ProtoInt64.size(self.lostObjects, tag: 48)
+        size += ProtoInt64.size(self.failures, tag: 56)
+        size += ProtoBool.size(self.isRunning, tag: 64)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.isRunning, tag: 64, to: &writer)
+        ProtoInt64.write(self.failures, tag: 56, to: &writer)
+        ProtoInt64.write(self.lostObjects, tag: 48, to: &writer)
+        ProtoInt64.write(self.lastSizeBytes, tag: 40, to: &writer)
+        ProtoInt64.write(self.lastDurationSeconds, tag: 32, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.lastSuccessAt, tag: 26, to: &writer)
+        ProtoInt64.write(self.intervalSeconds, tag: 16, to: &writer)
+        ProtoString.write(self.name, tag: 10, to: &writer)
     }
 }
 
@@ -248,17 +338,23 @@ extension FileDescriptor {
         name: "system_status.proto",
         base64: """
             ChNzeXN0ZW1fc3RhdHVzLnByb3RvEhlhcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxGhxnb29nbGUvYXBpL2Fubm90YXRpb25zLnBy\
-            b3RvGh9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIhgKFkdldFN5c3RlbVN0YXR1c1JlcXVlc3QinQIKF0dldFN5c3Rl\
+            b3RvGh9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIhgKFkdldFN5c3RlbVN0YXR1c1JlcXVlc3Qi+QIKF0dldFN5c3Rl\
             bVN0YXR1c1Jlc3BvbnNlEhgKB3ZlcnNpb24YASABKAlSB3ZlcnNpb24SOQoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90\
             b2J1Zi5UaW1lc3RhbXBSCXN0YXJ0ZWRBdBIoChBzdG9yZV9mcmVlX2J5dGVzGAMgASgDUg5zdG9yZUZyZWVCeXRlcxI3ChhzdG9y\
             ZV9taW5pbXVtX2ZyZWVfYnl0ZXMYBCABKANSFXN0b3JlTWluaW11bUZyZWVCeXRlcxJKChNjZXJ0aWZpY2F0ZV9lbmRzX2F0GAUg\
-            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIRY2VydGlmaWNhdGVFbmRzQXQiFQoTTGlzdFNldHRpbmdzUmVxdWVzdCJc\
-            ChRMaXN0U2V0dGluZ3NSZXNwb25zZRJECghzZXR0aW5ncxgBIAMoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3lzdGVt\
-            U2V0dGluZ1IIc2V0dGluZ3MiTwoNU3lzdGVtU2V0dGluZxIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWUS\
-            FgoGc291cmNlGAMgASgJUgZzb3VyY2UyugIKDVN5c3RlbVNlcnZpY2USlgEKD0dldFN5c3RlbVN0YXR1cxIxLmFyY2hlYmFzZS5k\
-            YXRhX2dhdGV3YXkudjEuR2V0U3lzdGVtU3RhdHVzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3lzdGVt\
-            U3RhdHVzUmVzcG9uc2UiHJACAYLT5JMCExIRL3YxL3N5c3RlbS9zdGF0dXMSjwEKDExpc3RTZXR0aW5ncxIuLmFyY2hlYmFzZS5k\
-            YXRhX2dhdGV3YXkudjEuTGlzdFNldHRpbmdzUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNldHRpbmdz\
-            UmVzcG9uc2UiHpACAYLT5JMCFRITL3YxL3N5c3RlbS9zZXR0aW5nc2IGcHJvdG8z
+            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIRY2VydGlmaWNhdGVFbmRzQXQSWgoQYmFja3VwX3NjaGVkdWxlcxgGIAMo\
+            CzIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFja3VwU2NoZWR1bGVTdGF0dXNSD2JhY2t1cFNjaGVkdWxlcyLTAgoUQmFj\
+            a3VwU2NoZWR1bGVTdGF0dXMSEgoEbmFtZRgBIAEoCVIEbmFtZRIpChBpbnRlcnZhbF9zZWNvbmRzGAIgASgDUg9pbnRlcnZhbFNl\
+            Y29uZHMSQgoPbGFzdF9zdWNjZXNzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFINbGFzdFN1Y2Nlc3NBdBIy\
+            ChVsYXN0X2R1cmF0aW9uX3NlY29uZHMYBCABKANSE2xhc3REdXJhdGlvblNlY29uZHMSJgoPbGFzdF9zaXplX2J5dGVzGAUgASgD\
+            Ug1sYXN0U2l6ZUJ5dGVzEiEKDGxvc3Rfb2JqZWN0cxgGIAEoA1ILbG9zdE9iamVjdHMSGgoIZmFpbHVyZXMYByABKANSCGZhaWx1\
+            cmVzEh0KCmlzX3J1bm5pbmcYCCABKAhSCWlzUnVubmluZyIVChNMaXN0U2V0dGluZ3NSZXF1ZXN0IlwKFExpc3RTZXR0aW5nc1Jl\
+            c3BvbnNlEkQKCHNldHRpbmdzGAEgAygLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TeXN0ZW1TZXR0aW5nUghzZXR0aW5n\
+            cyJPCg1TeXN0ZW1TZXR0aW5nEhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZRIWCgZzb3VyY2UYAyABKAlS\
+            BnNvdXJjZTK6AgoNU3lzdGVtU2VydmljZRKWAQoPR2V0U3lzdGVtU3RhdHVzEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5H\
+            ZXRTeXN0ZW1TdGF0dXNSZXF1ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRTeXN0ZW1TdGF0dXNSZXNwb25zZSIc\
+            kAIBgtPkkwITEhEvdjEvc3lzdGVtL3N0YXR1cxKPAQoMTGlzdFNldHRpbmdzEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5M\
+            aXN0U2V0dGluZ3NSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0U2V0dGluZ3NSZXNwb25zZSIekAIBgtPk\
+            kwIVEhMvdjEvc3lzdGVtL3NldHRpbmdzYgZwcm90bzM=
             """)
 }
