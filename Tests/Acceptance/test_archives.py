@@ -96,7 +96,7 @@ def test_corrupted_object_breaks_the_archive_off(gateway, admin, uploader):
         ({"fileIds": ["a", "a"]}, "file_ids[1] repeats a"),
         ({"fileIds": ["no-such-file"]}, "file no-such-file does not exist"),
         ({"filter": "size>much"}, "filter: "),
-        ({"filter": "name=no-such-name"}, "no objects match the filter"),
+        ({"filter": "name=no-such-name"}, "the filter matches no objects"),
     ],
 )
 def test_invalid_selection_is_refused_before_the_first_byte(gateway, admin, selection, message):

@@ -6,7 +6,6 @@ import random
 import pytest
 from PIL import Image
 from support.browser import Browser
-from support.gateway import ADMIN_PASSWORD
 from support.parties import Fleet
 from support.recordings import recording
 from support.uploads import FILE_NAME_TAG, completed, content

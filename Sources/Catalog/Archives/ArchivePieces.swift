@@ -73,12 +73,12 @@ final class ArchivePieces: @unchecked Sendable {  // state belongs to its queue
         do throws(ObjectReader.Failure) {
             return try body()
         } catch {
-            let problem =
-                switch error {
-                case .missing: "was deleted while the archive was made"
-                case .corrupted: "is corrupted: its bytes no longer match its checksum"
-                }
-            throw .failedPrecondition("object \(file.file.fileID) \(problem)")
+            let id = file.file.fileID
+            switch error {
+            case .missing: throw .failedPrecondition("object \(id) was deleted while the archive was made")
+            case .corrupted:
+                throw .failedPrecondition("object \(id) is corrupted: its bytes no longer match its checksum")
+            }
         }
     }
 }

@@ -125,10 +125,10 @@ final class ObjectArchives: Sendable {
             }
             guard selected.files.count <= configuration.archivedObjects else {
                 throw RPCError.invalidArgument(
-                    "more than \(configuration.archivedObjects) objects match the filter, the limit of an archive")
+                    "an archive can have at most \(configuration.archivedObjects) objects: use a narrower filter")
             }
         } while after != nil
-        guard !selected.files.isEmpty else { throw RPCError.notFound("no objects match the filter") }
+        guard !selected.files.isEmpty else { throw RPCError.notFound("the filter matches no objects") }
         return selected
     }
 }

@@ -106,8 +106,8 @@ export function isSilent({ status, lastSeenAt }) {
 /** What leads to the first device. */
 function firstDevice(suites) {
   return suites.length > 0 ? 'No devices. Select “Register device” to add one.'
-    : h('span', {}, 'No devices. First ', h('a', { href: '#/keys' }, 'create a site'), ' and ',
-      h('a', { href: '#/suites' }, 'a suite'), ', then select “Register device”.')
+    : h('span', {}, 'No devices. A device needs a site (', h('a', { href: '#/keys' }, 'Sites and keys'),
+      ') with a suite (', h('a', { href: '#/suites' }, 'Suites'), '). Then select “Register device”.')
 }
 
 function registerDevice(suites) {

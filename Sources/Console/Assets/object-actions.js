@@ -21,7 +21,7 @@ export function bulkBar(source, selection, refresh) {
       button('Download .zip', () => downloadArchive(selection)),
       button('Share', () => shareObjects(selection, source)),
       hasRole('operator') && button('Tag', () => tagObjects(selection, source)),
-      hasRole('operator') && button('Copy to', async () => copyObjects(await selectedIds(selection, source))),
+      hasRole('operator') && button('Copy to…', async () => copyObjects(await selectedIds(selection, source))),
       hasRole('admin') && button('Delete', () => deleteObjects(selection, source, refresh), 'danger'),
       button('Clear', () => selection.clear())))
   return {

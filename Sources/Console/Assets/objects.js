@@ -86,7 +86,7 @@ function searchForm(filter, order) {
     event.preventDefault()
     location.hash = objectsAddress(input.value.trim(), order)
   })
-  return [form, h('details', { class: 'hint', id: 'filter-hint' }, h('summary', {}, 'What a filter can say'),
+  return [form, h('details', { class: 'hint', id: 'filter-hint' }, h('summary', {}, 'Filter syntax'),
     h('p', {}, 'A word finds the beginning of a name, a device or a tag’s value. Terms are combined with AND; OR, NOT '
       + 'and parentheses are available. Examples: ',
     ['KEY=VALUE', 'name:run07*', 'device=260427-000001', 'site=1', 'size>1MiB', 'created>=2026-01-31', 'age<7d']
@@ -167,7 +167,7 @@ function showOutcome(message, source, filter) {
 /** The steps that lead to the first object. */
 function firstSteps() {
   const steps = [
-    ['keys', 'Create a site', 'the place that devices belong to', 'operator'],
+    ['keys', 'Create a site', 'a place with devices', 'operator'],
     ['suites', 'Create a suite', 'a group of devices of a site', 'operator'],
     ['devices', 'Register a device', 'then show its QR code to the device', 'operator'],
     ['uploads', 'Upload a file', 'from this browser, or watch the device’s first upload', 'viewer'],

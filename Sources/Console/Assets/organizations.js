@@ -65,8 +65,7 @@ async function showStatistics({ organization }) {
 function deleteOrganization({ organization }, reload) {
   return showFormDialog({
     title: `Delete organization “${organization}”?`, submit: 'Delete', isDangerous: true,
-    text: 'Its users can no longer sign in, and its keys stop working. An organization that still has sites cannot be '
-      + 'deleted.',
+    text: 'An organization that still has users, sites or devices cannot be deleted.',
     fields: [{ name: 'typed', label: `Type ${organization} to confirm`, required: true, autocomplete: 'off' }],
     action: async ({ typed }) => {
       if (typed !== organization) throw new Error(`Type ${organization} to confirm.`)

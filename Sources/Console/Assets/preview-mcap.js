@@ -25,14 +25,14 @@ export async function previewMCAP(object, signal) {
   topicTable.tabIndex = 0
   return [
     propertyList([
-      ['Recorded from', range && nanosecondTime(range.start)],
-      ['Recorded to', range && nanosecondTime(range.end)],
+      ['Start of the recording', range && nanosecondTime(range.start)],
+      ['End of the recording', range && nanosecondTime(range.end)],
       ['Duration', range && formatDuration(Number(range.end - range.start) / 1e9)],
       ['Messages', statistics && statistics.messages.toLocaleString('en')],
       ['Topics', formatCount(channels.length, 'topic')],
       ['Compression', compressions.slice(0, 8).join(', ')],
       ['Profile', summary.profile],
-      ['Written by', summary.library],
+      ['Recorder', summary.library],
     ]),
     topicTable,
     topics.length > topicLimit && h('p', { class: 'hint' }, `The first ${topicLimit} topics are shown.`),

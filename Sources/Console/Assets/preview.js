@@ -65,7 +65,7 @@ async function show(object, listed, signal) {
 const media = {
   async image(object, type, signal) {
     if (object.size > imageLimit) {
-      throw new NoPreview(`There is no preview: the image has more than ${formatBytes(imageLimit)}.`)
+      throw new NoPreview('There is no preview: the image is larger than 64 MiB.')
     }
     const pixels = declaredPixels(await object.read(0, headSize, signal))
     if (pixels === null && type !== 'image/avif') throw new NoPreview('There is no preview: the file is not an image.')

@@ -18,7 +18,7 @@ export async function renderSettings(body) {
     list.replaceChildren(table([
       { title: 'Key', cell: (setting) => h('code', { class: 'id' }, setting.key) },
       { title: 'Value', cell: (setting) => setting.value || null },
-      { title: 'Set by', cell: (setting) => setting.source },
+      { title: 'Source', cell: (setting) => setting.source },
     ], shown, 'No such settings.'))
   }
   body.replaceChildren(

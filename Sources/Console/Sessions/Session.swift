@@ -9,7 +9,7 @@ final class Session: Sendable {
     /// The largest number of objects that pages can read; another one replaces the oldest.
     private static let mostContents = 64
 
-    /// What a text in an address stands for.
+    /// The meaning of a text in an address.
     private struct Ticket<Value: Sendable>: Sendable {
         let digest: [UInt8]
         var value: Value
