@@ -38,7 +38,7 @@ export function renderObjects(body, { query, signal }) {
   const { source, selection } = listFor(filter, order)
   const status = h('p', { class: 'list-status', role: 'status' })
   const message = h('div', {})
-  const arrivals = button('', () => {
+  const arrivals = button('Show new objects', () => {
     scrollTo(0, 0)
     arrivals.hidden = true
   }, 'arrivals')

@@ -153,7 +153,7 @@ class Browser:
     def row(self, column: str, value: str) -> dict[str, str]:
         """Waits for the row with `value` in the column."""
         return self.until(
-            lambda: next((row for row in self.rows() if row[column] == value), None), f"{column}: {value}"
+            lambda: next((row for row in self.rows() if row.get(column) == value), None), f"{column}: {value}"
         )
 
     @property
