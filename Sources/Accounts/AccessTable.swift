@@ -128,6 +128,7 @@ package enum AccessTable {
             ]
         ),
         (.user(.viewer), [UploadManagementServiceMethods.listUploads]),
+        (.user(.operator), [UploadManagementServiceMethods.cancelUpload]),
         (.systemAdmin, [BackupServiceMethods.backup]),
         (.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock]),
         (

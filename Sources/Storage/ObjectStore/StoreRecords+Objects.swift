@@ -106,6 +106,13 @@ extension StoreRecords {
         try connection.first("SELECT count(*) AS files FROM store_objects WHERE lost = 0") { $0.int("files") } ?? 0
     }
 
+    /// Returns the sum of the sizes of the same files in bytes.
+    func sumStoredFiles() throws -> Int64 {
+        try connection.first("SELECT coalesce(sum(size), 0) AS bytes FROM store_objects WHERE lost = 0") {
+            $0.int64("bytes")
+        } ?? 0
+    }
+
     /// Deletes the object's row and, if it was made of parts, its multipart upload. Both have the same file, which is removed with
     /// the last of the two.
     func deleteObject(uploadID: String) throws -> Discarded {
