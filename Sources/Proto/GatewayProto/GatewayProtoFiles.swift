@@ -247,7 +247,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.AuditLine.peer	The caller's address, or its network if several lines were combined.
         archebase.auth.v1.AuditLine.result	`OK`, or the code of the error.
         archebase.auth.v1.AuditLine.count	The number of equal actions that the line combines.
-        archebase.auth.v1.AuditLine.ids	The ids of the affected objects if there are several: the files of a RequestDownload, whose `target` is `files`.
+        archebase.auth.v1.AuditLine.ids	The ids of the affected objects if there are several: the files of a RequestDownload, whose `target` is `files`, or the keys of a DeleteObjects, percent-encoded. For a CopyObject, the source.
         archebase.auth.v1.AuthService	The issue of access tokens to devices, sites and people.
         archebase.auth.v1.AuthService.ExchangeCredential	Exchanges an API key's credential for an access token.
         archebase.auth.v1.AuthService.Login	Exchanges a user name and password for an access token and a refresh token.

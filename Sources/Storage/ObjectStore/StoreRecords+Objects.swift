@@ -5,7 +5,7 @@ import StoreProtocol
 extension StoreRecords {
     private static let objectColumns = """
         bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id, content_type,
-        checksum, kept
+        checksum, kept, bad_at IS NOT NULL AS is_bad
         """
 
     func object(bucket: String, key: String) throws -> StoredObject? {
@@ -142,7 +142,7 @@ extension StoreRecords {
     }
 
     private static func object(_ row: Row) -> StoredObject {
-        StoredObject(
+        var object = StoredObject(
             bucket: row.text("bucket"), key: row.text("object_key"), uploadID: row.text("upload_id"),
             size: row.int64("size"), etag: row.text("etag"),
             partCount: row.int("part_count"), crc64: UInt64(bitPattern: row.int64("crc64")),
@@ -151,5 +151,7 @@ extension StoreRecords {
             contentType: row.optionalText("content_type"),
             checksum: row.optionalText("checksum").flatMap(Checksum.init),
             kept: KeptFields(text: row.optionalText("kept")))
+        object.isBad = row.bool("is_bad")
+        return object
     }
 }
