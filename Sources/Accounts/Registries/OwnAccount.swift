@@ -110,10 +110,16 @@ struct OwnAccount: Sendable {
         let now = clock.now()
         let userID = caller.user.userID
         try secondFactors.countAttempt(of: userID, at: now)
-        let result = try await database.write(mayUseReserve: true) { connection -> T? in
-            guard let result = try body(now, connection) else { return nil }
-            try Audit.record(caller.did(to: "users/\(userID)"), at: now, in: connection)
-            return result
+        let result: T?
+        do {
+            result = try await database.write(mayUseReserve: true) { connection -> T? in
+                guard let result = try body(now, connection) else { return nil }
+                try Audit.record(caller.did(to: "users/\(userID)"), at: now, in: connection)
+                return result
+            }
+        } catch {
+            secondFactors.giveBackAttempt(of: userID)
+            throw error
         }
         guard let result else { throw refusal("the code is wrong or was already used", of: caller, at: now) }
         secondFactors.giveBackAttempt(of: userID)

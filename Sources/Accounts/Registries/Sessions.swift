@@ -108,14 +108,20 @@ struct Sessions: Sendable {
             let user = try await database.read({ try UserRecords($0).find(id: challenge.userID) }),
             secondFactors.isValid(challenge, of: user, at: now)
         else { throw Self.wrongChallenge }
-        try secondFactors.countAttempt(of: user.id, at: now)
         try auditPressure.admit(user.principal)
-        let opened = try await database.write(mayUseReserve: true) { connection -> Opened? in
-            guard let current = try UserRecords(connection).find(id: user.id), current.epoch == user.epoch,
-                current.passwordHash == user.passwordHash
-            else { throw Self.wrongChallenge }
-            guard try secondFactors.accept(code, of: current.id, at: now, in: connection) else { return nil }
-            return try begin(current, by: .secondFactor, from: place, at: now, in: connection)
+        try secondFactors.countAttempt(of: user.id, at: now)
+        let opened: Opened?
+        do {
+            opened = try await database.write(mayUseReserve: true) { connection -> Opened? in
+                guard let current = try UserRecords(connection).find(id: user.id), current.epoch == user.epoch,
+                    current.passwordHash == user.passwordHash
+                else { throw Self.wrongChallenge }
+                guard try secondFactors.accept(code, of: current.id, at: now, in: connection) else { return nil }
+                return try begin(current, by: .secondFactor, from: place, at: now, in: connection)
+            }
+        } catch {
+            secondFactors.giveBackAttempt(of: user.id)
+            throw error
         }
         guard let opened else {
             var entry = user.did("CompleteLogin", peer: place.address)

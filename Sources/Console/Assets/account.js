@@ -20,8 +20,8 @@ export async function renderAccount(body, { reload }) {
   const { sessions = [] } = await call('sessions', 'ListSessions')
   body.replaceChildren(
     pageHeader('My account', account.hasPassword && button('Change password', () => changePassword(reload))),
-    account.secondFactorMissing && alertMessage(
-      'Your organization requires a second factor. Set one up to continue.'),
+    account.secondFactorMissing
+      ? alertMessage('Your organization requires a second factor. Set one up to continue.') : '',
     propertyList([
       ['User', account.user.userName], ['Organization', account.user.organization], ['Role', account.user.role],
       ['Second factor', secondFactorText(account)],

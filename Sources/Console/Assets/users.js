@@ -6,9 +6,9 @@ import { table } from './table.js'
 
 const sessionsText = 'The user’s existing sessions will be signed out.'
 const roles = [
-  ['member', 'member: uses the applications beside the gateway, and nothing of the gateway'],
   ['viewer', 'viewer: lists and downloads objects'], ['operator', 'operator: also manages devices and keys'],
   ['admin', 'admin: manages everything in the organization'],
+  ['member', 'member: uses the applications beside the gateway, and nothing of the gateway'],
 ]
 const passwordField = {
   name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', minlength: 8, required: true,
