@@ -124,6 +124,7 @@ extension AccessTable {
             ]
         ),
         (.user(.viewer), [UploadManagementServiceMethods.listUploads]),
+        (.user(.operator), [UploadManagementServiceMethods.cancelUpload]),
         (.systemAdmin, [BackupServiceMethods.backup]),
         (.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock]),
         (

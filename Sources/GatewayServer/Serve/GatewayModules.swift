@@ -37,12 +37,14 @@ package struct GatewayModules: Sendable {
     let consoleSessions: ConsoleSessions?
     private let internalStorage: InternalStorageService
     private let backup: BackupService
+    let backups: BackupScheduler
     private let opened: Closings
     private let log: Logger
 
     package static let migrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
-        + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations + ConsoleSessions.migrations
+        + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations + BackupScheduler.migrations
+        + ConsoleSessions.migrations
 
     /// Opens the database and the store, and listens for the store's clients. After an error nothing stays open.
     static func open(
@@ -136,7 +138,11 @@ package struct GatewayModules: Sendable {
             configuration: configuration.internalStorage)
         copies = CopyJobs(environment, store: store, configuration: configuration.copies)
         consoleSessions = configuration.console.map { ConsoleSessions(environment, configuration: $0) }
-        backup = BackupService(directory: directory, database: database, store: store, clock: clock)
+        let session = ArchiveSession(directory: directory, database: database, store: store, clock: clock)
+        let turn = BackupTurn()
+        backup = BackupService(session, turn: turn)
+        backups = BackupScheduler(
+            configuration.backups, session, turn: turn, outbox: events.outbox, migrations: Self.migrations, log: log)
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
             try directory.writeInitialPassword(password)
