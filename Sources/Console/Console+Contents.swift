@@ -40,10 +40,11 @@ extension Console {
     }
 
     func content(_ head: HTTPRequestHead) -> HTTPDisposition {
-        guard head.isSameOrigin else { return .refuse(.crossSite) }
         let now = clock.now()
-        guard let session = sessions.session(cookie: head.sessionCookie, at: now, isActivity: true) else {
-            return .refuse(.signedOut)
+        let session: Session
+        switch self.session(ofElement: head, at: now) {
+        case .refused(let response): return .respond(response)
+        case .answered(let found): session = found
         }
         guard let ticket = head.ticket, var granted = session.content(ticket, at: now) else {
             return .refuse(.ticket)

@@ -16,10 +16,11 @@ extension Console {
     }
 
     func download(_ head: HTTPRequestHead) -> HTTPResponse {
-        guard head.isSameOrigin else { return .refusal(.crossSite) }
         let now = clock.now()
-        guard let session = sessions.session(cookie: head.sessionCookie, at: now, isActivity: true) else {
-            return .refusal(.signedOut)
+        let session: Session
+        switch self.session(ofElement: head, at: now) {
+        case .refused(let response): return response
+        case .answered(let found): session = found
         }
         guard let ticket = head.ticket, let offered = session.redeem(ticket, at: now) else {
             return .refusal(.ticket)
@@ -28,7 +29,7 @@ extension Console {
         case .refused(let response): return response
         case .answered(let token):
             let (answer, name, type) = stream(offered, token, head, date: CivilTime(now).date())
-            if answer.status == 401 { sessions.end(session) }
+            if answer.status == 401 { end(session) }
             return StreamedDownload.response(answer, named: name, type: type)
         }
     }

@@ -3,14 +3,17 @@
 import { showConnectionLost } from './connection.js'
 
 const services = {
+  account: 'archebase.auth.v1.AccountService',
   admin: 'archebase.auth.v1.AdminAuthService',
   audit: 'archebase.auth.v1.AuditService',
   clock: 'archebase.data_gateway.v1.ClockService',
   copies: 'archebase.data_gateway.v1.DataGatewayCopyService',
   copyManagement: 'archebase.data_gateway.v1.CopyManagementService',
+  identities: 'archebase.auth.v1.IdentityManagementService',
+  sessions: 'archebase.session.v1.SessionService',
+  tokens: 'archebase.auth.v1.ApiTokenService',
   devices: 'archebase.meta.v1.DeviceManagementService',
   events: 'archebase.events.v1.EventService',
-  identity: 'archebase.auth.v1.IdentityManagementService',
   management: 'archebase.data_gateway.v1.ObjectManagementService',
   objects: 'archebase.data_gateway.v1.DataGatewayObjectService',
   system: 'archebase.data_gateway.v1.SystemService',
@@ -18,7 +21,7 @@ const services = {
   users: 'archebase.auth.v1.UserAuthService',
 }
 
-const roles = ['viewer', 'operator', 'admin', 'service']
+const roles = ['member', 'viewer', 'operator', 'admin', 'service']
 
 /**
  * The session token's key in `localStorage`. A request needs this token and the session cookie, which scripts cannot
@@ -27,12 +30,16 @@ const roles = ['viewer', 'operator', 'admin', 'service']
 const tokenStorageKey = 'console-token'
 const organizationStorageKey = 'console-organization'
 
-/** A failed call: `status` is the HTTP status (0 if no response arrived), `message` the server's message. */
+/**
+ * A failed call: `status` is the HTTP status (0 if no response arrived), `message` the server's message, `detail` the
+ * gateway's code with its values, for example `{code: 'AUTH_SECOND_FACTOR_REQUIRED', challenge: '…'}`.
+ */
 export class CallError extends Error {
-  constructor(status, { code, message } = {}) {
+  constructor(status, { code, message, details = [] } = {}) {
     super(message || `The gateway answered with HTTP status ${status}.`)
     this.status = status
     this.code = code
+    this.detail = details[0]?.debug ?? {}
   }
 }
 
@@ -117,8 +124,9 @@ async function sendSessionRequest(method, path, options) {
   }
 }
 
-export async function signIn(organization, userName, password) {
-  const { token } = await sendRequest('POST', 'session', { body: { organization, userName, password } })
+/** Signs in with `{organization, userName, password}`, or completes a sign-in with `{challenge, code}`. */
+export async function signIn(credentials) {
+  const { token } = await sendRequest('POST', 'session', { body: credentials })
   localStorage.setItem(tokenStorageKey, token)
   if (await resumeSession()) return
   localStorage.removeItem(tokenStorageKey)

@@ -25,7 +25,7 @@ function rotate(reload) {
     text: 'New tokens are signed with a new key. Tokens that were issued before stay valid until they expire. Programs '
       + 'that cache the public keys fetch them again when a token names an unknown key.',
     action: async () => {
-      const { keyId } = await call('identity', 'RotateSigningKey', {}, { organization: '' })
+      const { keyId } = await call('identities', 'RotateSigningKey', {}, { organization: '' })
       showNotice(`The signing key is now ${keyId}.`)
       await reload()
     },

@@ -17,6 +17,8 @@ struct ConsoleRefusal {
     static let content = ConsoleRefusal(404, .notFound, "the object cannot be read: it was deleted or is corrupted")
     static let tooManySessions = ConsoleRefusal(
         503, .unavailable, "the console has the maximum number of sessions (console.max_sessions): try again later")
+    static let unavailable = ConsoleRefusal(
+        503, .unavailable, "the gateway cannot read or write its sessions now: try again later")
     static let failure = ConsoleRefusal(500, .internalError, "the gateway failed")
 
     static func malformed(_ form: String) -> ConsoleRefusal {

@@ -23,10 +23,18 @@ struct GatewayCalls: Sendable {
     func signIn(
         _ credentials: SignIn, for head: HTTPRequestHead, at now: UnixTime
     ) -> CallOutcome<(user: User, tokens: UserTokens)> {
-        let request = LoginRequest(
-            organization: credentials.organization, userName: credentials.userName, password: credentials.password)
-        return unary(AuthServiceMethods.login, request, for: head.caller()) { (response: LoginResponse) in
-            response.user.map { ($0, UserTokens(response, at: now)) }
+        switch credentials {
+        case .password(let given):
+            let request = LoginRequest(
+                organization: given.organization, userName: given.userName, password: given.password)
+            return unary(AuthServiceMethods.login, request, for: head.caller()) { (response: LoginResponse) in
+                response.user.map { ($0, UserTokens(response, at: now)) }
+            }
+        case .secondFactor(let given):
+            let request = CompleteLoginRequest(challenge: given.challenge, code: given.code)
+            return unary(SessionServiceMethods.completeLogin, request, for: head.caller()) { (response: CompleteLoginResponse) in
+                response.user.map { ($0, UserTokens(response, at: now)) }
+            }
         }
     }
 
@@ -127,7 +135,8 @@ extension HTTPRequestHead {
     ///
     /// - Parameter organization: the organization of the call, if the browser's request does not contain it.
     fileprivate func caller(_ token: Secret? = nil, in organization: String? = nil) -> LocalCalls.Caller {
-        var fields = callFields(Self.kept.subtracting(organization == nil ? [] : ["x-organization"]), token)
+        var fields = callFields(
+            Self.kept.union(["user-agent"]).subtracting(organization == nil ? [] : ["x-organization"]), token)
         if let organization { fields.append((name: "x-organization", value: organization)) }
         return LocalCalls.Caller(peer: peer, fields: fields, socket: socket)
     }

@@ -16,6 +16,12 @@ package struct Keyring: Sendable {
         case pageTokens = "page-tokens"
         /// The encryption key for the contents of page tokens.
         case pageCursors = "page-cursors"
+        /// The encryption key for the tokens of the console's sessions.
+        case consoleSessions = "console-sessions"
+        /// The encryption key for the secrets of authenticator apps.
+        case secondFactors = "second-factors"
+        /// The MAC key of challenges between the two steps of a sign-in.
+        case signInChallenges = "sign-in-challenges"
     }
 
     private let root: Secret

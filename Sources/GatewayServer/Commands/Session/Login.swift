@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Crypto
 import EventLoops
 import HTTPTypes
 import Proto
@@ -39,6 +40,9 @@ struct Login: Command {
                 The admin listener for later commands (default: $DATA_GATEWAY_ADMIN, else port 50054 of the \
                 same host)
                 """),
+            .option(
+                "--code", "CODE", \.code,
+                "The code of your second factor, or a recovery code (default: asks for it on the terminal if it is needed)"),
             .flag("--json", \.json, "Print the user as one JSON object with the field names of the .proto files"),
         ]
     }
@@ -49,6 +53,7 @@ struct Login: Command {
     var host: GatewayHost?
     var authServer: PeerAddress?
     var server: PeerAddress?
+    var code: String?
     var json = false
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
@@ -68,13 +73,30 @@ struct Login: Command {
         let connection = try await GatewayConnection(to: address, on: EventLoop(name: "client"), in: environment)
         let password = try Password.read(
             fromStandardInput: passwordFromStandardInput, prompt: "Password of \(userName) at \(address): ")
-        let reply = try await AuthServiceClient(connection).login(
-            LoginRequest(organization: organization, userName: userName, password: password.exposedText))
+        let reply = try await login(password, connection)
         let user = try reply.user.present("user")
         var session = SignedInSession(reply, user, authServer: address, adminServer: adminServer)
         session.gatewayServer = listeners?.gateway?.description
         try file.write(session)
         return Reply(json: user.json, text: "signed in as \(user.userName) of \(user.organization) (\(user.role))")
+    }
+
+    /// Signs in with the password, and with a second factor if the user has one.
+    private func login(_ password: Secret, _ connection: GatewayConnection) async throws -> LoginResponse {
+        do {
+            return try await AuthServiceClient(connection).login(
+                LoginRequest(organization: organization, userName: userName, password: password.exposedText))
+        } catch let failure as ClientFailure where failure.detail == "AUTH_SECOND_FACTOR_REQUIRED" {
+            guard let challenge = failure.metadata["challenge"] else { throw failure }
+            let prompt = "Code of \(userName)'s authenticator app: "
+            let given = try code.map { Secret($0) } ?? Terminal().readHidden(prompt)
+            let reply = try await SessionServiceClient(connection).completeLogin(
+                CompleteLoginRequest(challenge: challenge, code: given.exposedText))
+            return LoginResponse(
+                accessToken: reply.accessToken, accessTokenExpiresAtUnix: reply.accessTokenExpiresAtUnix,
+                refreshToken: reply.refreshToken, refreshTokenExpiresAtUnix: reply.refreshTokenExpiresAtUnix,
+                tokenType: reply.tokenType, user: reply.user)
+        }
     }
 }
 

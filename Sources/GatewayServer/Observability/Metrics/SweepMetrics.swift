@@ -31,6 +31,8 @@ package final class SweepMetrics: MetricSource {
         case staticKeyObjects = "static_key_objects"
         /// Copy jobs that finished long ago.
         case copyJobs = "copy_jobs"
+        /// Sessions and API tokens of people that have expired.
+        case sessions
     }
 
     struct Counts: Sendable {
