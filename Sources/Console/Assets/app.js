@@ -60,14 +60,14 @@ let pageLifetime = new AbortController()
 
 /** The scroll positions of the entries of the browser's history that belong to this page load. */
 const scrollPositions = new Map()
-let currentEntry = 0
+let currentEntry = history.state?.entry
 history.scrollRestoration = 'manual'
 
 /** Notes where the page that is left was, and returns the position of the entry that is shown now. */
 function changeHistoryEntry() {
   scrollPositions.set(currentEntry, scrollY)
   const known = history.state?.entry
-  currentEntry = known ?? scrollPositions.size + 1
+  currentEntry = known ?? crypto.randomUUID()
   if (known === undefined) history.replaceState({ entry: currentEntry }, '')
   return scrollPositions.get(currentEntry) ?? 0
 }

@@ -32,7 +32,8 @@ struct GatewayCalls: Sendable {
             }
         case .secondFactor(let given):
             let request = CompleteLoginRequest(challenge: given.challenge, code: given.code)
-            return unary(SessionServiceMethods.completeLogin, request, for: head.caller()) { (response: CompleteLoginResponse) in
+            return unary(SessionServiceMethods.completeLogin, request, for: head.caller()) {
+                (response: CompleteLoginResponse) in
                 response.user.map { ($0, UserTokens(response, at: now)) }
             }
         }
