@@ -146,7 +146,8 @@ package struct OpenAPIDocument: Sendable {
 
     private func responseContent(_ operation: APIOperation, _ writer: inout SchemaWriter) -> JSONValue {
         if operation.isRaw(schema) {
-            let type = operation.route.output == "google.api.HttpBody" ? "*/*" : "application/octet-stream"
+            // The type of an HttpBody is known only with the response; generators of clients do not accept `*/*`.
+            let type = "application/octet-stream"
             let bytes: JSONValue = .members([("type", .string("string")), ("format", .string("binary"))])
             return .members([(type, .members([("schema", bytes)]))])
         }
