@@ -67,8 +67,8 @@ struct GatewayServices: Sendable {
                         certificateExpiry: { certificates.expiry }),
                     servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
                     modules.catalog.searchUpgradeProgress,
-                    modules.events.metrics, modules.copies.metrics, modules.backups.metrics, modules.accounts.auditPressure,
-                    ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
+                    modules.events.metrics, modules.copies.metrics, modules.backups.metrics,
+                    modules.accounts.auditPressure, ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
                 ])
         }
         // One for all listeners: they run out at the same time, and the log reports it once.
