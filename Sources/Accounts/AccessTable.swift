@@ -41,6 +41,15 @@ package enum AccessTable {
         (.anyone, [SystemAuthServiceMethods.exchangeSystemCredential]),
         (.anyone, [SessionServiceMethods.logout]),
         (
+            .anyone,
+            [
+                IdentityServiceMethods.listProviders, IdentityServiceMethods.beginSignIn,
+                IdentityServiceMethods.completeSignIn, IdentityServiceMethods.signInWithIdentityToken,
+                IdentityServiceMethods.exchangeWorkloadToken,
+            ]
+        ),
+        (.user(.viewer), [IdentityServiceMethods.listIdentities, IdentityServiceMethods.unlink]),
+        (
             .user(.admin),
             [
                 AdminAuthServiceMethods.createSite, AdminAuthServiceMethods.enableSite,

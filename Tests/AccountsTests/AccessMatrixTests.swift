@@ -14,14 +14,15 @@ import Wire
 @Suite(.timeLimited) struct AccessMatrixTests {
     private static let open: Set<String> = [
         "Check", "List", "Watch", "ServerReflectionInfo", "ExchangeCredential", "Login", "RefreshToken",
-        "ExchangeSystemCredential", "Logout", "InitDevice", "ReinitDevice",
+        "ExchangeSystemCredential", "Logout", "InitDevice", "ReinitDevice", "ListProviders", "BeginSignIn",
+        "CompleteSignIn", "SignInWithIdentityToken", "ExchangeWorkloadToken",
     ]
     private static let uploads: Set<String> = [
         "CreateLogicalUpload", "GetUploadRecovery", "ReissueUploadCredentials", "AbortUpload", "CompleteUpload",
     ]
     private static let viewing: Set<String> = [
         "ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems", "GetObject", "GetObjectFacets",
-        "GetStatistics", "ListUploads",
+        "GetStatistics", "ListUploads", "ListIdentities", "Unlink",
     ]
     private static let operating: Set<String> = [
         "CreateCopyJob", "CancelCopyJob", "GetSite", "ListSites", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey",

@@ -165,6 +165,12 @@ enum AccountRecords {
                     PRIMARY KEY (setting, name)
                 ) STRICT;
                 """),
+        Migration(
+            name: "accounts-8",
+            sql: """
+                -- When a session ends although it is used; NULL = never.
+                ALTER TABLE refresh_tokens ADD COLUMN ends_at INTEGER;
+                """),
     ]
 }
 

@@ -139,7 +139,9 @@ struct Sessions: Sendable {
         else { return nil }
         let successor = token.successor(pepper: pepper)
         guard let rotatedAt = record.rotatedAt else {
-            let next = self.record(successor, family: record.family, userID: user.id, at: now)
+            var next = self.record(successor, family: record.family, userID: user.id, at: now)
+            next.endsAt = record.endsAt
+            next.expiresAt = min(next.expiresAt, record.endsAt ?? next.expiresAt)
             try RefreshTokenRecords(connection).markRotated(id: record.id, at: now)
             try RefreshTokenRecords(connection).insert(next)
             try Audit.record(user.did("RefreshToken", peer: peer), at: now, in: connection)
@@ -158,7 +160,7 @@ struct Sessions: Sendable {
         return Opened(user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
     }
 
-    private func record(
+    func record(
         _ token: OpaqueToken, family: String, userID: Int64, at now: UnixTime
     ) -> RefreshTokenRecord {
         RefreshTokenRecord(
@@ -173,7 +175,7 @@ struct Sessions: Sendable {
 
 extension UserRecord {
     /// Returns the audit line for a user's action on their own sessions.
-    func did(_ action: String, peer: String) -> AuditEntry {
+    package func did(_ action: String, peer: String) -> AuditEntry {
         AuditEntry(
             actor: "user:\(organization.name)/\(name)", organization: organization, action: action,
             target: "users/\(id)", peer: peer)

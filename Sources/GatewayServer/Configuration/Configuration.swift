@@ -6,6 +6,7 @@ import CopyJobs
 import DeviceInit
 import HTTPServer
 import HTTPTypes
+import Identity
 import ObjectStore
 import Observability
 import RPC
@@ -33,6 +34,7 @@ package struct Configuration: Sendable {
     /// The web origins that may call the gateway; `nil` = none.
     package var crossOrigin: CrossOrigin?
     package var accounts = AccountsConfiguration()
+    package var identity = IdentityConfiguration()
     package var deviceInit = DeviceInitConfiguration()
     package var uploads: UploadsConfiguration
     package var catalog = CatalogConfiguration()
@@ -106,6 +108,10 @@ package struct Configuration: Sendable {
         store.buckets = try Self.buckets(&reader, stored: uploads.bucket)
         store.staticKeys = try Self.staticKeys(&reader, bucket: uploads.bucket)
         copies = try Self.copies(&reader)
+        identity = try Self.identity(&reader)
+        console?.publicURL = identity.publicURL
+        let isWebSecure = isSecure(.web)
+        console?.isSecure = isWebSecure
         log = try Self.log(&reader)
         reflection = try reader.flag("listeners.reflection", standard: "on loopback only")
         let allowsCleartext = try reader.flag("listeners.allow_cleartext", default: false)

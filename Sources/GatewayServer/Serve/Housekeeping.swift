@@ -3,6 +3,7 @@ import Basics
 import Catalog
 import CopyJobs
 import Database
+import Identity
 import ObjectStore
 import Observability
 import Uploads
@@ -15,6 +16,7 @@ struct Housekeeping: Sendable {
     let database: Database
     let clock: ClockKeeper
     let accounts: Accounts
+    let identity: Identity
     let uploads: Uploads
     let catalog: Catalog
     let events: Webhooks
@@ -33,6 +35,7 @@ struct Housekeeping: Sendable {
             let permit = await clock.permit()
             await sweep(.auditLines) { try await accounts.tidy(permit) }
             await sweep(.events) { try await events.tidy(permit) }
+            if let permit { await sweep(.spentTokens) { try await identity.sweep(permit) } }
             if let permit { await sweep(.copyJobs) { try await copies.sweep(permit) } }
             // If the database is older than the store, nothing may be removed: a file might be the only copy.
             if !store.isForeign {
