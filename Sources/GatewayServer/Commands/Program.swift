@@ -72,6 +72,10 @@ package enum Program {
                     ])),
             .group(
                 CommandGroup(
+                    "identity", "Manage the identities with which users can sign in",
+                    [.command(IdentityList.self), .command(IdentityUnlink.self)])),
+            .group(
+                CommandGroup(
                     "key", "Manage the API keys of sites and devices",
                     [
                         .command(KeyCreate.self),
@@ -163,7 +167,7 @@ package enum Program {
             ("Device", ["init", "upload", "agent"]),
             ("Objects", ["ls", "download", "rm", "object", "uploads", "trash", "copy"]),
             ("Sign-in", ["login", "logout", "whoami", "context"]),
-            ("Fleet", ["site", "device", "user", "key", "org"]),
+            ("Fleet", ["site", "device", "user", "identity", "key", "org"]),
             (
                 "Gateway",
                 ["serve", "status", "support-bundle", "config", "audit", "statistics", "events", "clock", "keys"]

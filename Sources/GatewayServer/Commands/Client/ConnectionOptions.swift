@@ -24,6 +24,7 @@ struct ConnectionOptions: Sendable {
 enum CommandListener: Sendable {
     case admin
     case gateway
+    case auth
 
     fileprivate var help: String {
         switch self {
@@ -34,6 +35,8 @@ enum CommandListener: Sendable {
             The gateway listener (default: $\(ServerAddress.gatewayVariable), else port 50053 of the host of \
             the last login)
             """
+        case .auth:
+            "The auth listener (default: $\(ServerAddress.authVariable), else the one of the last login)"
         }
     }
 }

@@ -32,6 +32,8 @@ enum ServerAddress {
             if let option { return option }
             let remembered = session.gatewayServer.flatMap { PeerAddress($0) }
             return try variable(gatewayVariable, environment) ?? remembered ?? standard(.gateway, beside: session)
+        case .auth:
+            return try auth(option, environment, session)
         }
     }
 
