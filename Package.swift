@@ -125,7 +125,11 @@ let package = Package(
                 "StoreProtocol", "Webhooks",
             ]),
         module(
-            "Backup", ["Accounts", "Basics", "Crypto", "Database", "ObjectStore", "Proto", "RPC", "Uploads", "Wire"]),
+            "Backup",
+            [
+                "Accounts", "Basics", "Crypto", "Database", "HTTPClient", "ObjectStore", "Proto", "RPC", "StoreClient",
+                "StoreProtocol", "Uploads", "Webhooks", "Wire",
+            ]),
         module(
             "Console", ["Basics", "Crypto", "HTTPTypes", "Proto", "RPC", "ThreadCalls", "Wire"],
             resources: [.embedInCode("Assets")]),
@@ -157,16 +161,15 @@ let package = Package(
         module(
             "Observability",
             [
-                "Accounts", "Basics", "Catalog", "CopyJobs", "Crypto", "Database", "HTTPServer", "ObjectStore", "RPC",
-                "Webhooks", "Wire",
+                "Accounts", "Backup", "Basics", "Catalog", "CopyJobs", "Crypto", "Database", "HTTPServer",
+                "ObjectStore", "RPC", "Webhooks", "Wire",
             ], path: "GatewayServer/Observability"),
         module(
             "Configuration",
             [
-                "Accounts", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit", "HTTPServer",
-                "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC", "Sockets", "StoreProtocol",
-                "StoreServer",
-                "Uploads", "Webhooks",
+                "Accounts", "Backup", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit", "HTTPServer",
+                "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC", "Sockets", "StoreClient",
+                "StoreProtocol", "StoreServer", "Uploads", "Webhooks",
             ], path: "GatewayServer/Configuration"),
         module(
             "Serve",
@@ -276,7 +279,7 @@ let package = Package(
                 "Accounts", "Basics", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI", "GatewayTesting",
                 "HTTPTypes", "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol", "StoreServer", "Wire",
             ]),
-        tests("Backup", ["Crypto", "ObjectStore"]),
+        tests("Backup", ["Basics", "Crypto", "Database", "ObjectStore", "StoreProtocol", "StoreClient"]),
         tests("StoreClient", ["Basics", "HTTPClient"]),
         tests(
             "DeviceClient",

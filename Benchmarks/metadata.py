@@ -125,12 +125,14 @@ def fill(path: Path, organization: int, objects: int) -> None:
         f"""
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $count)
         INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket,
-            object_key, size, etag, created_at, uploaded_at, verified_at, name, content_type)
+            object_key, size, etag, created_at, uploaded_at, verified_at, name, content_type, tag_texts)
         SELECT printf('0197%08x-7000-8000-%012x', i, i), printf('0198%08x-7000-8000-%012x', i, i),
             printf('0199%08x-7000-8000-%012x', i, i), $organization, 1 + i % 10, 1 + i % 100,
             printf('260101-%06d', i % 1000), 'data', printf('uploads/2026/01/01/0199%08x', i), i,
             printf('"%032X-3"', i), i * 1000000, i * 1000000, i * 1000000,
-            printf('run-%02d_%08d.mcap', i % {TAGGED}, i), 'application/octet-stream' FROM n
+            printf('run-%02d_%08d.mcap', i % {TAGGED}, i), 'application/octet-stream',
+            printf('robot%s260101-%06d%srun%srun-%d%sweather%srain%s', s, i % 1000, s, s, i % {TAGGED}, s, s, s)
+        FROM n CROSS JOIN (SELECT char(31) AS s)
         """,
         {"count": objects, "organization": organization},
     )

@@ -137,6 +137,7 @@ package enum AccessTable {
             ]
         ),
         (.user(.viewer), [UploadManagementServiceMethods.listUploads]),
+        (.user(.operator), [UploadManagementServiceMethods.cancelUpload]),
         (.systemAdmin, [BackupServiceMethods.backup]),
         (.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock]),
         (

@@ -2,8 +2,10 @@ import Basics
 
 /// The settings of the catalog: lifetimes, sizes and limits.
 package struct CatalogConfiguration: Sendable {
-    /// The lifetime of a presigned URL.
+    /// The lifetime of a presigned URL, if the request names none.
     package var downloadLifetime = Duration.minutes(15)
+    /// The longest lifetime that a request may name; at most 7 days, which the object store accepts.
+    package var longestDownloadLifetime = Duration.days(7)
     /// The size in bytes above which clients should read in ranges.
     package var largeFileThreshold: Int64 = 67_108_864
     /// The size of such a range in bytes.

@@ -25,15 +25,20 @@ struct Downloads: Sendable {
         let request: PresignedRequest
     }
 
-    func request(_ fileIDs: [String], by caller: Caller) async throws -> Download {
+    /// - Parameter seconds: the lifetime of the URLs; 0 = the configured one.
+    func request(_ fileIDs: [String], lifetime seconds: Int64 = 0, by caller: Caller) async throws -> Download {
         try FileIDs.check(fileIDs, limit: configuration.downloadFiles)
+        let longest = configuration.longestDownloadLifetime.wholeSeconds
+        guard seconds == 0 || (1...longest).contains(seconds) else {
+            throw RPCError.invalidArgument("lifetime_seconds must be 0, or 1 to \(longest)")
+        }
         let user = caller.user
         let (objects, tags) = try await database.read { connection in
             let records = ObjectRecords(connection)
             let objects = try records.objects(ids: fileIDs, scope: user.objectScope)
             return (objects, try records.tags(of: objects.filter { $0.description.name == nil }))
         }
-        let lifetime = configuration.downloadLifetime
+        let lifetime = seconds == 0 ? configuration.downloadLifetime : .seconds(seconds)
         let now = clock.now()
         let expiresAt = UnixTime(seconds: now.seconds).adding(lifetime)
         let files = try objects.map { object in

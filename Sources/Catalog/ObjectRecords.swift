@@ -112,6 +112,12 @@ package struct ObjectRecords {
         trashMigration,
         ObjectOperationRecords.migration,
         RetentionRules.migration,
+        Migration(
+            name: "catalog-7",
+            sql: """
+                -- The tags in one text, for counting; NULL = they are only in object_tags.
+                ALTER TABLE objects ADD COLUMN tag_texts TEXT;
+                """),
     ]
 
     let connection: Connection
@@ -130,15 +136,16 @@ package struct ObjectRecords {
             """
             INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket,
                 object_key, size, etag, created_at, uploaded_at, verified_at, tag_bytes, name, content_type, crc64,
-                recorded_from, recorded_to, logical_upload_id)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+                recorded_from, recorded_to, logical_upload_id, tag_texts)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
             RETURNING position
             """, object.id, object.fileID, object.uploadID, owner.organizationID, owner.siteID, owner.suiteID,
             owner.deviceID, content.bucket, content.key, content.size, content.etag, times.createdAt.microseconds,
             times.uploadedAt.microseconds, times.verifiedAt.microseconds,
             Self.bytes(of: tags), description.name?.text,
             description.contentType, description.crc64.map { Int64(bitPattern: $0) },
-            description.recordedFrom?.microseconds, description.recordedTo?.microseconds, logicalID
+            description.recordedFrom?.microseconds, description.recordedTo?.microseconds, logicalID,
+            TagTexts.text(of: tags)
         ) { $0.int64("position") }
         guard let position else { throw DatabaseError.misuse("an insertion returned no position") }
         try insert(tags, at: position)
@@ -165,8 +172,8 @@ package struct ObjectRecords {
         try connection.execute("DELETE FROM object_tags WHERE position = $1", position)
         try insert(tags, at: position)
         try connection.execute(
-            "UPDATE objects SET tag_bytes = $2, name = coalesce(name, $3) WHERE position = $1", position,
-            Self.bytes(of: tags), name.text)
+            "UPDATE objects SET tag_bytes = $2, name = coalesce(name, $3), tag_texts = $4 WHERE position = $1", position,
+            Self.bytes(of: tags), name.text, TagTexts.text(of: tags))
         try search.enter(objectID: object.id)
     }
 
@@ -270,7 +277,7 @@ package struct ObjectRecords {
     static let columns = """
         o.position, o.id, o.file_id, o.upload_id, o.organization_id, o.site_id, o.suite_id, o.device_id, o.bucket,
         o.object_key, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at, o.bad_at IS NOT NULL AS is_bad,
-        o.name, o.content_type, o.crc64, o.recorded_from, o.recorded_to, o.trashed_at
+        o.name, o.content_type, o.crc64, o.recorded_from, o.recorded_to, o.trashed_at, o.tag_texts
         """
 
     /// Returns the properties of an object that a filter compares. Texts that no term refers to are omitted.

@@ -17,7 +17,8 @@ struct ObjectService: DataGatewayObjectServiceHandler {
     func requestDownload(
         _ request: RequestDownloadRequest, context: CallContext
     ) async throws -> RequestDownloadResponse {
-        let download = try await downloads.request(request.fileIDs, by: try Caller(context))
+        let download = try await downloads.request(
+            request.fileIDs, lifetime: request.lifetimeSeconds, by: try Caller(context))
         return RequestDownloadResponse(
             files: download.files.map { file in
                 DownloadObjectLocation(

@@ -10,27 +10,19 @@ import HTTPClient
 /// the record of confirmed files. Waiting times use a monotonic clock.
 package actor Agent {
     /// An event that wakes the agent.
-    private enum Wake: Sendable {
+    enum Wake: Sendable {
         case notified
         case timer
         case ended(String, Ending)
     }
 
     /// The result of an upload.
-    private enum Ending: Sendable {
+    enum Ending: Sendable {
         case arrived(SourceIdentity)
         case changed
         case gone
         case failed(String)
         case stopped
-    }
-
-    /// A file that the record knows.
-    private struct Comparison: Sendable {
-        let source: SourceIdentity
-        let relativePath: String
-        /// The number of the directory in the configuration.
-        let directory: Int
     }
 
     /// The interval for writing the status during transfers.
@@ -39,36 +31,36 @@ package actor Agent {
     private static let checkInterval = Duration.seconds(30)
     private static let longestFailures = 10
     /// The directories are read this number of times before an upload whose file is gone is given up: a disk may be mounted late.
-    private static let rescansBeforeGivingUp = 3
+    static let rescansBeforeGivingUp = 3
 
-    private let configuration: AgentConfiguration
+    let configuration: AgentConfiguration
     private let deviceFolder: DeviceFolder
-    private let deviceRoot: DirectoryIdentity?
+    let deviceRoot: DirectoryIdentity?
     private let folder: AgentFolder
-    private let delivered: DeliveredFiles
-    private let uploader: Uploader
-    private let clock: any WallClock
-    private let log: @Sendable (String) -> Void
+    let delivered: DeliveredFiles
+    let uploader: Uploader
+    let clock: any WallClock
+    let log: @Sendable (String) -> Void
 
     private var pending = FileQueue()
-    private var status = AgentStatus()
+    var status = AgentStatus()
     /// Files of the record whose bytes are compared before they count as delivered, or are deleted, by path.
-    private var comparisons: [String: Comparison] = [:]
-    private var comparing: Task<Void, Never>?
-    private var freeing: Task<Void, Never>?
+    var comparisons: [String: WatchedFile] = [:]
+    var comparing: Task<Void, Never>?
+    var freeing: Task<Void, Never>?
     private let progress = UploadProgress()
-    private var uploads: [String: Task<Void, Never>] = [:]
+    var uploads: [String: Task<Void, Never>] = [:]
     private var watch: DirectoryWatch?
     private var notifications: (any DispatchSourceRead)?
     /// Signaled when the kernel's notifications have been read. Until then, nobody is told that there are some: while the agent is
     /// busy, they would be told again and again.
     private let notificationsRead = DispatchSemaphore(value: 0)
-    private var rescans = 0
-    private var givingUp: Task<Void, Never>?
+    var rescans = 0
+    var givingUp: Task<Void, Never>?
     private var rescanAt = ContinuousClock.now
     private var checkAt = ContinuousClock.now
     private var statusAt = ContinuousClock.now
-    private var isStatusStale = true
+    var isStatusStale = true
 
     /// - Parameters:
     ///   - options: the uploader's; the agent itself sets its rate, its parts and its record.
@@ -281,7 +273,7 @@ package actor Agent {
         let directory = configuration.directories[number]
         guard directory.filter.admits(file.relativePath), !configuration.isMetricsFile(file.path) else { return }
         let source = SourceIdentity(path: file.path, status)
-        let candidate = Comparison(source: source, relativePath: file.relativePath, directory: number)
+        let candidate = WatchedFile(source: source, relativePath: file.relativePath, directory: number)
         switch delivered.match(source) {
         case .none: addPending(candidate)
         case .same where directory.afterUpload != .delete: break
@@ -292,52 +284,11 @@ package actor Agent {
         }
     }
 
-    private func addPending(_ file: Comparison) {
+    func addPending(_ file: WatchedFile) {
         pending.found(
             file.source.path, FileQueue.Observation(file.source), in: file.directory, relativePath: file.relativePath,
             settling: configuration.directories[file.directory].settling, at: .now)
         isStatusStale = true
-    }
-
-    /// Compares files with the record, one after the other, apart from the agent's other work.
-    private func compare(_ waker: AsyncStream<Wake>.Continuation) {
-        guard comparing == nil, !comparisons.isEmpty else { return }
-        comparing = Task {
-            while !Task.isCancelled, let file = comparisons.first?.value {
-                if await isDelivered(file) {
-                    if configuration.directories[file.directory].afterUpload == .delete { delete(file.source) }
-                } else if !Task.isCancelled {
-                    addAgain(file)
-                }
-                comparisons[file.source.path] = nil
-            }
-            comparing = nil
-            waker.yield(.timer)
-        }
-    }
-
-    /// The file is to be uploaded, in the state that it has now.
-    private func addAgain(_ file: Comparison) {
-        guard let status = Self.regularFile(file.source.path) else { return }
-        addPending(
-            Comparison(
-                source: SourceIdentity(path: file.source.path, status), relativePath: file.relativePath,
-                directory: file.directory))
-    }
-
-    /// Whether the bytes of the file are those that the gateway confirmed.
-    private func isDelivered(_ file: Comparison) async -> Bool {
-        guard let crc64 = await file.source.contentChecksum(), delivered.contains(file.source, crc64: crc64) else {
-            return false
-        }
-        guard delivered.match(file.source) != .same else { return true }
-        do throws(DeviceFolder.Failure) {
-            // From now on it is known without its bytes being read.
-            try delivered.add(file.source, crc64: crc64, fileID: "", at: clock.now())
-        } catch {
-            log(error.message)
-        }
-        return true
     }
 
     private func lookAtSettling(_ now: ContinuousClock.Instant) {
@@ -358,36 +309,9 @@ package actor Agent {
     }
 
     /// The status of the file at `path`; `nil` where there is none, or something else, such as a link.
-    private static func regularFile(_ path: String) -> stat? {
+    static func regularFile(_ path: String) -> stat? {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
-    }
-
-    /// Ends the uploads of files that were removed before they arrived, apart from the agent's other work.
-    private func giveUpVanished() {
-        guard givingUp == nil, rescans >= Self.rescansBeforeGivingUp,
-            let sources = try? uploader.unfinishedSources().filter(isRemoved), !sources.isEmpty
-        else { return }
-        givingUp = Task {
-            for source in sources where !Task.isCancelled && isRemoved(source) {
-                log("\(source.path) was removed before it was uploaded")
-                do {
-                    try await uploader.giveUp(source.path)
-                } catch {
-                    log("cannot abort the upload of \(source.path): \(AgentFailure.text(error))")
-                }
-            }
-            givingUp = nil
-        }
-    }
-
-    /// Whether the file was removed; one whose disk is not mounted was not.
-    private func isRemoved(_ source: SourceIdentity) -> Bool {
-        var status = stat()
-        guard lstat(source.path, &status) != 0, errno == ENOENT, uploads[source.path] == nil,
-            configuration.directories.contains(where: { $0.relativePath(of: source.path) != nil })
-        else { return false }
-        return stat(Path.folder(of: source.path), &status) == 0 && UInt64(status.st_dev) == source.device
     }
 
     // MARK: uploading
@@ -464,60 +388,6 @@ package actor Agent {
             folder.releaseReserve()
         }
         if pending.hasMore, pending.count < FileQueue.most / 2 { rescanAt = .now }
-    }
-
-    // MARK: Free space
-
-    private func delete(_ source: SourceIdentity) {
-        do {
-            try source.deleteFile()
-            status.deletedFiles += 1
-            isStatusStale = true
-        } catch {
-            log(error.message)
-        }
-    }
-
-    /// Deletes files that arrived, the oldest first, until the minimum is free.
-    private func freeSpace(_ waker: AsyncStream<Wake>.Continuation) {
-        guard configuration.minimumFree > 0, freeing == nil else { return }
-        var all: [Comparison] = []
-        for (number, directory) in configuration.directories.enumerated()
-        where directory.afterUpload == .deleteWhenFull && isFull(directory) {
-            var files: [Comparison] = []
-            // Directories that cannot be read are reported when all directories are read.
-            try? FileTree(directory.path, isRecursive: directory.isRecursive, except: deviceRoot).forEach(failed: { _ in
-            }) {
-                file, status in
-                let source = SourceIdentity(path: file.path, status)
-                guard directory.filter.admits(file.relativePath), delivered.contains(source) else { return }
-                files.append(Comparison(source: source, relativePath: file.relativePath, directory: number))
-            }
-            all += files.sorted { $0.source.modified < $1.source.modified }
-        }
-        guard !all.isEmpty else { return }
-        freeing = Task { [all] in
-            await free(all)
-            freeing = nil
-            waker.yield(.timer)
-        }
-    }
-
-    private func free(_ files: [Comparison]) async {
-        for file in files where !Task.isCancelled && isFull(configuration.directories[file.directory]) {
-            guard await isDelivered(file) else {
-                if !Task.isCancelled { addAgain(file) }
-                continue
-            }
-            log(
-                "deleting \(file.source.path), which was uploaded: less than \(configuration.minimumFree) bytes are free"
-            )
-            delete(file.source)
-        }
-    }
-
-    private func isFull(_ directory: AgentConfiguration.Directory) -> Bool {
-        DiskSpace.available(at: directory.path).map { $0 < configuration.minimumFree } ?? false
     }
 
     // MARK: Status

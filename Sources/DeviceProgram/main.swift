@@ -1,11 +1,6 @@
 import CommandLineInterface
-import DeviceCommands
 import Foundation
 
 // The command line of a machine that only uploads: the device's commands of the gateway's program, without the gateway.
 signal(SIGPIPE, SIG_IGN)
-let program = CommandProgram(
-    CommandGroup(
-        "data-gateway", "Upload files as a device",
-        [DeviceCommands.initialize, DeviceCommands.upload, DeviceCommands.agent, .command(Version.self)]))
-exit(await program.run(Array(CommandLine.arguments.dropFirst()), in: .process).rawValue)
+exit(await CommandProgram(DeviceProgram.commands).run(Array(CommandLine.arguments.dropFirst()), in: .process).rawValue)

@@ -56,7 +56,7 @@ package struct StoreAccessPolicy: AccessPolicy {
     private func decision(onAnyObject claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
         if let object = try store.object(bucket: claims.bucket, key: claims.key, in: connection) {
             let listed = try ObjectRecords(connection).object(uploadID: object.uploadID)
-            return object.uploadID == claims.uploadID && listed?.isBad != true
+            return object.uploadID == claims.uploadID && listed?.isBad != true && !object.isBad
                 ? .readOnly(needsActivity: false) : .noSuchUpload
         }
         if DirectObject.isOne(uploadID: claims.uploadID) {
@@ -104,9 +104,9 @@ package struct StoreAccessPolicy: AccessPolicy {
         var entry = AuditEntry(
             actor: "static_key:\(change.keyID)", organization: try organization(ofKey: change.keyID, in: transaction),
             action: change.operation, target: "\(change.bucket)/\(change.names.first ?? "")", peer: change.peer)
+        entry.ids = change.ids
         if change.names.count > 1 {
             entry.target = change.bucket
-            entry.ids = change.names
             entry.count = change.names.count
         }
         try Audit.record(entry, at: clock.now(), in: transaction)

@@ -6,6 +6,7 @@ import RPC
 /// The gRPC service UploadManagementService, which converts messages and calls the rules.
 struct UploadManagementService: UploadManagementServiceHandler {
     let listing: UploadListing
+    let cancellation: UploadCancellation
     let tokens: PageTokens
 
     func listUploads(_ request: ListUploadsRequest, context: CallContext) async throws -> ListUploadsResponse {
@@ -16,6 +17,15 @@ struct UploadManagementService: UploadManagementServiceHandler {
         let (uploads, end) = try await listing.page(page, for: user)
         return ListUploadsResponse(
             uploads: uploads.map(UploadUnderWay.init), nextPageToken: end.map { page.token(after: $0) } ?? "")
+    }
+
+    func cancelUpload(_ request: CancelUploadRequest, context: CallContext) async throws -> CancelUploadResponse {
+        guard !request.logicalUploadID.isEmpty else {
+            throw RPCError.invalidArgument("logical_upload_id is missing")
+        }
+        let upload = try await cancellation.cancel(
+            request.logicalUploadID, reason: request.reason, by: try Caller(context))
+        return CancelUploadResponse(logicalUploadID: upload.logicalID, uploadID: upload.id)
     }
 }
 

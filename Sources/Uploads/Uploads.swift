@@ -37,6 +37,7 @@ package struct Uploads: Sendable {
                     ? CallRate(perMinute: configuration.callsPerMinute, clock: clock) : nil))
         management = UploadManagementService(
             listing: UploadListing(database: database, store: store, steady: steady),
+            cancellation: UploadCancellation(database: database, store: store, clock: clock, outbox: outbox),
             tokens: PageTokens(keyring: environment.keyring))
         self.database = database
         retention = UploadRetention(database: database, age: configuration.recordRetention)

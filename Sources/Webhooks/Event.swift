@@ -14,6 +14,10 @@ package enum EventType: String, Sendable, Hashable, CaseIterable {
     case objectRestored = "object.restored"
     /// An object was deleted permanently.
     case objectDeleted = "object.deleted"
+    /// A scheduled backup is complete.
+    case backupCompleted = "backup.completed"
+    /// A scheduled backup failed, and is tried again later.
+    case backupFailed = "backup.failed"
 }
 
 /// An event, as a capability reports it.

@@ -33,7 +33,7 @@ def test_program_has_the_commands_of_a_device_alone(tree):
     program = tree / "usr/bin/data-gateway"
     page = package.run(program, "--help")
     commands = re.findall(r"^  (\w[a-z ]+?)  ", page.split("Commands:")[1].split("Options:")[0], re.M)
-    assert commands == ["init", "upload", "agent run", "agent status", "agent check", "version"]
+    assert commands == ["init", "upload", "agent run", "agent status", "agent check", "completion", "version"]
     refused = subprocess.run([program, "serve"], capture_output=True, text=True)
     assert refused.returncode == 2 and "unknown command serve" in refused.stderr
 

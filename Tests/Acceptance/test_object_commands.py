@@ -5,6 +5,7 @@ import io
 import json
 import signal
 import subprocess
+import time
 import urllib.request
 
 import pytest
@@ -14,7 +15,7 @@ from support.parties import Fleet, unique
 from support.proxy import Proxy
 from support.raw import fetch_url
 from support.terminal import Terminal
-from support.uploads import FILE_NAME_TAG, content
+from support.uploads import FILE_NAME_TAG, Upload, content
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,26 @@ def test_walk_from_upload_to_restore(device, user, tmp_path):
     assert "no object matches" in user.run("object", "show", name).stderr
     user.done("object", "restore", file_id)
     assert f"run={run}" in user.done("object", "show", name)
+
+
+def test_shared_link_works_as_long_as_asked(user, stored):
+    name, data = stored
+    (link,) = json.loads(user.done("object", "share", name, "--expires", "2h", "--json"))["links"]
+    assert abs(link["expires_at_unix"] - time.time() - 7200) < 600
+    assert urllib.request.urlopen(link["url"]).read() == data
+    assert "lifetime_seconds must be 0, or 1 to 604800" in user.run("object", "share", name, "--expires", "8d").stderr
+    assert user.run("object", "share", name, "--expires", "soon").returncode == USAGE
+
+
+def test_upload_is_aborted_by_an_operator(network, login, user):
+    upload = Upload.create(Fleet.create(login(network.gateway)).uploader())
+    upload.send_parts(content(100_000), upload.store.initiate())
+    assert upload.id in user.done("uploads", "list", "--output", "wide")
+    done = user.done("uploads", "abort", upload.logical_id, "--reason", "a test")
+    assert done == f"aborted {upload.logical_id}\n"
+    assert upload.id not in user.done("uploads", "list", "--output", "wide")
+    missing = user.run("uploads", "abort", "01a203bf-7b6e-7000-8a67-0c4b0a2e5f11")
+    assert missing.returncode == REFUSED and "the upload does not exist" in missing.stderr
 
 
 def test_object_is_written_to_standard_output(user, stored):

@@ -3,14 +3,17 @@
 import contextlib
 import os
 import threading
+from http.client import HTTPException
 
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 from support import s3
 from support.commands import CommandLine, offline
+from support.faults import KILL, OPEN, SYNC, UNLINK, WRITE
 from support.gateway import Gateway
 from support.parties import Fleet
 from support.static_keys import StaticKey
+from support.stories import Lab, Refused, answer_of
 from support.uploads import completed, content
 
 OWNER = StaticKey("OWNER", "a secret of the owner", "write")
@@ -107,3 +110,58 @@ def test_kills_while_objects_are_copied_lose_and_keep_nothing(gateway, kill):
     assert len(data_files(gateway)) == len(found)
     assert not list((gateway.data / "store/duplicates").iterdir())
     assert not list((gateway.data / "store/quarantine").iterdir())
+
+
+def copy_object(lab: Lab, source, target) -> None:
+    """Copies one object of the static key to another; raises `Refused`, or the connection's error."""
+    (data,) = source.contents
+    target.contents.add(data)
+    path = f"/{target.store.credentials.bucket}/{source.key}"
+    answer_of(CopyFrom(target.store, path), "PUT", key=target.key)
+    target.contents = {data}
+
+
+class CopyFrom:
+    """A store whose requests name the source of a copy."""
+
+    def __init__(self, store, source: str):
+        self._store, self._source = store, source
+
+    def request(self, method, query, body, key):
+        return self._store.request(method, query, body, {"x-oss-copy-source": self._source}, key)
+
+
+@pytest.mark.parametrize("kind", [OPEN, WRITE, SYNC, UNLINK], ids=["open", "write", "sync", "unlink"])
+def test_a_kill_at_each_step_of_a_copy_loses_and_keeps_nothing(lab, kind):
+    """The mark, the link, the row, and the removal of the mark; then the source goes, and the copy has to stay."""
+    kept, number, was_killed = [], 0, True
+    while was_killed:
+        number += 1
+        source, target = (lab.tools(f"tools/{name}/{number}") for name in ("source", "copy"))
+        source.put(content(30_000, number))
+        lab.faults.arm(kind, number, 0, path="data/", action=KILL)
+        with contextlib.suppress(Refused, OSError, HTTPException):
+            copy_object(lab, source, target)
+        was_killed = lab.faults.failed == 1
+        lab.faults.disarm()
+        lab.restart()
+        source.check()
+        target.check()
+        source.delete()
+        target.check()
+        kept.append(target)
+    assert number > 1
+    lab.assert_sound()
+    there = 0
+    for target in kept:
+        found = target.store.request("GET", key=target.key).status == 200
+        there += found
+        target.contents = {next(iter(target.contents - {None}))} if found else {None}
+    assert lab.gateway.stop() == 0
+    lab.gateway.start()
+    for target in kept:
+        target.check()
+    assert lab.gateway.stop() == 0
+    assert len(data_files(lab.gateway)) == there
+    assert not list((lab.gateway.data / "store/duplicates").iterdir())
+    assert not list((lab.gateway.data / "store/quarantine").iterdir())

@@ -3,8 +3,11 @@
 import base64
 import concurrent.futures
 import contextlib
+import datetime
 import hashlib
 import hmac
+import json
+import socket
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +15,14 @@ from pathlib import Path
 import oss2
 import pytest
 import requests
+from botocore.auth import S3SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 from support import s3
 from support.gateway import Gateway
 from support.parties import Fleet, User
+from support.raw import RawStore
 from support.static_keys import StaticKey
 from support.uploads import Upload, completed, content
 
@@ -93,11 +100,26 @@ def test_fields_and_metadata_come_back_in_both_protocols(store):
     assert refused(client.put_object, **name, Body=b"x", Metadata={"a": "x" * 2048}) == (400, "MetadataTooLarge")
 
 
+def in_query(store: Store, method: str, name: dict[str, str], options: dict[str, str]) -> str:
+    """Returns a presigned URL with further parameters, all of which are signed."""
+    url = f"http://{store.gateway.object_store}/{name['Bucket']}/{name['Key']}"
+    request = AWSRequest(method, url, params=options)
+    S3SigV4QueryAuth(Credentials(OWNER.id, OWNER.secret), "s3", s3.REGION, expires=60).add_auth(request)
+    return request.url
+
+
 def test_presigned_urls_carry_metadata_and_overrides(store):
     client, name = store.client(), {"Bucket": "data", "Key": "kept/presigned"}
     url = client.generate_presigned_url("put_object", Params=name | {"Metadata": {"a": "b"}}, ExpiresIn=60)
     assert requests.put(url, b"x", headers={"x-amz-meta-a": "b"}, timeout=10).status_code == 200
     assert client.head_object(**name)["Metadata"] == {"a": "b"}
+    # The SDK of JavaScript writes the names in lower case.
+    url = in_query(store, "PUT", name, {"x-amz-meta-c": "d"})
+    assert requests.put(url, b"x", timeout=10).status_code == 200
+    assert client.head_object(**name)["Metadata"] == {"c": "d"}
+    url = in_query(store, "PUT", name, {"x-amz-acl": "public-read"})
+    assert requests.put(url, b"y", timeout=10).status_code == 400
+    assert client.get_object(**name)["Body"].read() == b"x"
     url = store.oss().sign_url("GET", "kept/presigned", 60, params={"response-content-type": "a/b"}, slash_safe=True)
     assert requests.get(url, timeout=10).headers["content-type"] == "a/b"
     client = store.client(signature_version="s3")
@@ -141,6 +163,33 @@ def test_refused_oss_requests_store_nothing(store, fields, code):
     bucket = store.oss()
     assert oss_refused(bucket.put_object, "vain/oss", b"x", headers=fields) == code
     assert not bucket.object_exists("vain/oss")
+
+
+@pytest.mark.parametrize("name", ["x-amz-novelty", "x-amz-checksum-sha512", "x-oss-novelty"])
+def test_unknown_fields_of_the_protocols_are_refused(store, name):
+    """A static key's write with a name that no rule has would be stored without what the name stands for."""
+    client, key = store.client(), {"Bucket": "data", "Key": "vain/unknown"}
+    client.meta.events.register("before-sign.s3", lambda request, **_: request.headers.add_header(name, "1"))
+    with pytest.raises(ClientError, match=name) as refusal:
+        client.put_object(**key, Body=b"x")
+    assert refusal.value.response["ResponseMetadata"]["HTTPStatusCode"] == 501
+    assert refused(client.delete_objects, Bucket="data", Delete={"Objects": [{"Key": "vain/unknown"}]})[1:] == (
+        "NotImplemented",
+    )
+    assert oss_refused(store.oss().put_object, "vain/unknown", b"x", headers={name: "1"})[0] in (400, 501)
+    with contextlib.suppress(ClientError):
+        # Reads change nothing.
+        client.get_object(**key)
+    assert refused(store.client().head_object, **key)[0] == 404
+
+
+def test_devices_may_send_fields_that_no_rule_has(store):
+    """Clients in the field keep working, whatever their proxies and later versions add."""
+    upload = Upload.create(Fleet.create(store.admin).uploader())
+    store_of_device = RawStore(upload.credentials)
+    assert store_of_device.request("PUT", (), b"x", {"x-oss-novelty": "1"}).status == 200
+    assert store_of_device.request("PUT", (), b"y", {"x-oss-object-acl": "public-read"}).status == 400
+    assert store_of_device.request("GET").body == b"x"
 
 
 def test_possible_values_of_options_are_taken(store):
@@ -554,6 +603,10 @@ def test_browsers_upload_by_forms(store):
         "forms/kept",
         "forms/name.txt",
     ]
+    conditional = requests.post(
+        signed["url"], data=signed["fields"], files={"file": b"x"}, headers={"If-None-Match": "*"}, timeout=10
+    )
+    assert conditional.status_code == 501 and "if-none-match" in conditional.text
     # OSS, version 1.
     policy = base64.b64encode(
         b'{"expiration": "2099-01-01T00:00:00.000Z", "conditions": [["starts-with", "$key", "forms/"]]}'
@@ -563,3 +616,88 @@ def test_browsers_upload_by_forms(store):
     url = f"http://{store.gateway.object_store}/data"
     assert requests.post(url, data=fields, files={"file": b"oss"}, timeout=10).status_code == 204
     assert store.oss().get_object("forms/oss").read() == b"oss"
+
+
+def oss_form(store: Store, conditions: list, fields: dict[str, str], data: bytes = b"oss"):
+    """A form's answer, signed with OSS's version 4 as its documentation shows."""
+    now = datetime.datetime.now(datetime.UTC)
+    scope = (now.strftime("%Y%m%d"), "local", "oss", "aliyun_v4_request")
+    signing = {
+        "x-oss-signature-version": "OSS4-HMAC-SHA256",
+        "x-oss-credential": f"{OWNER.id}/{'/'.join(scope)}",
+        "x-oss-date": now.strftime("%Y%m%dT%H%M%SZ"),
+    }
+    expiration = (now + datetime.timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    conditions = conditions + [{name: value} for name, value in signing.items()]
+    document = json.dumps({"expiration": expiration, "conditions": conditions})
+    policy = base64.b64encode(document.encode()).decode()
+    key = f"aliyun_v4{OWNER.secret}".encode()
+    for step in scope:
+        key = hmac.digest(key, step.encode(), "sha256")
+    signing["x-oss-signature"] = hmac.digest(key, policy.encode(), "sha256").hex()
+    url = f"http://{store.gateway.object_store}/data"
+    return requests.post(url, data=fields | signing | {"policy": policy}, files={"file": ("a.txt", data)}, timeout=10)
+
+
+def test_forms_of_oss_version_4(store):
+    """As in OSS, only the fields that the policy names have to fulfill it."""
+    bucket = store.oss()
+    limits = ["content-length-range", 1, 10]
+    fields = {
+        "key": "forms4/${filename}",
+        "success_action_status": "200",
+        "x-oss-meta-color": "red",
+        "x-oss-content-type": "text/csv",
+    }
+    answer = oss_form(store, [{"bucket": "data"}, limits], fields)
+    assert answer.status_code == 200, answer.text
+    found = bucket.head_object("forms4/a.txt")
+    assert (found.content_type, found.headers["x-oss-meta-color"]) == ("text/csv", "red")
+    named = ["in", "$key", ["forms4/b", "forms4/c"]]
+    assert oss_form(store, [named], {"key": "forms4/b"}).status_code == 204
+    for conditions, refusal, status in [
+        ([named], {"key": "forms4/d"}, 403),
+        ([["not-in", "$key", ["forms4/d"]]], {"key": "forms4/d"}, 403),
+        ([["starts-with", "$key", "forms4/é"]], {"key": "forms4/e\u0301"}, 403),
+        ([{"bucket": "other"}], {"key": "forms4/d"}, 403),
+        ([limits], {"key": "forms4/d", "x-oss-novelty": "1"}, 501),
+        ([limits], {"key": "forms4/d", "x-oss-object-acl": "public-read"}, 400),
+        ([limits], {"key": "forms4/b", "x-oss-forbid-overwrite": "true"}, 409),
+        ([limits], {"key": "forms4/../d"}, 400),
+        ([["content-length-range", 4, 10]], {"key": "forms4/d"}, 400),
+        ([["content-length-range", -1, 10]], {"key": "forms4/d"}, 400),
+        ([["content-length-range", 0, 10**30]], {"key": "forms4/d"}, 400),
+    ]:
+        answer = oss_form(store, conditions, refusal)
+        assert answer.status_code == status, (conditions, refusal, answer.status_code, answer.text)
+    assert [entry.key for entry in oss2.ObjectIterator(bucket, prefix="forms4/")] == ["forms4/a.txt", "forms4/b"]
+
+
+def test_virtual_host_style_of_static_keys(gateway_with, tmp_path, monkeypatch):
+    """The bucket in the host's name, with both protocols; also a bucket that is a prefix."""
+    object_store = {
+        "public_endpoint": "http://oss-lab.store.test",
+        "static_keys": [OWNER.setting(tmp_path)],
+        "buckets": {"maps": {"prefix": "tools/maps/"}},
+    }
+    gateway = gateway_with({"object_store": object_store})
+    host, port = gateway.object_store.rsplit(":", 1)
+    resolve = socket.getaddrinfo
+
+    def here(name, *rest, **options):
+        return resolve(host if str(name).endswith(".store.test") else name, *rest, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", here)
+    endpoint = f"http://oss-lab.store.test:{port}"
+    credentials = OWNER.credentials(gateway)
+    credentials.endpoint = endpoint
+    client = s3.client(credentials, s3={"addressing_style": "virtual"})
+    for auth in (oss2.Auth, oss2.AuthV4):
+        bucket = oss2.Bucket(auth(OWNER.id, OWNER.secret), endpoint, "maps", region="lab")
+        bucket.put_object("a ü", b"map")
+        assert client.get_object(Bucket="data", Key="tools/maps/a ü")["Body"].read() == b"map"
+        client.copy_object(Bucket="maps", Key="b", CopySource={"Bucket": "maps", "Key": "a ü"})
+        assert [entry.key for entry in oss2.ObjectIterator(bucket)] == ["a ü", "b"]
+        assert bucket.batch_delete_objects(["a ü", "b"]).deleted_keys == ["a ü", "b"]
+    assert client.list_objects_v2(Bucket="maps")["KeyCount"] == 0
+    assert [entry["Name"] for entry in client.list_buckets()["Buckets"]] == ["data", "maps"]

@@ -172,8 +172,10 @@ import Testing
         }
         var upgrade = SearchUpgrade(database: scene.database, log: .discarding)
         upgrade.sleep = { _ in }
+        _ = try await scene.database.write { try $0.execute("UPDATE objects SET tag_texts = NULL") }
         await upgrade.run()
         #expect(try scene.dump() == complete && upgrade.progress.remaining == 0)
+        #expect(try scene.rows("objects WHERE tag_texts IS NULL") == 0)
         #expect(try scene.rows("search_upgrade") == 0)
     }
 
@@ -195,6 +197,17 @@ import Testing
         #expect(found.facets[2].values.map(\.value) == ["2026-01-03", "2026-01-02", "2026-01-01"])
         #expect(values[4]["Rain"] == Int64(Self.expected { $0 % 3 == 0 }.count))
         #expect(found.facets[0].values.map(\.objects) == found.facets[0].values.map(\.objects).sorted(by: >))
+    }
+
+    @Test func facetsCountTagsOfEarlierVersions() async throws {
+        let scene = try Self.scene()
+        let before = try await scene.facets("size>0")
+        for rows in ["position % 2 = 0", "true"] {
+            _ = try await scene.database.write {
+                try $0.execute("UPDATE objects SET tag_texts = NULL WHERE \(rows)")
+            }
+            #expect(try await scene.facets("size>0") == before)
+        }
     }
 
     @Test func facetsOfAFilterCountWhatMatches() async throws {

@@ -252,6 +252,10 @@ import Wire
         #expect(try await scene.sizes("snow") == [1])
         #expect(try await scene.sizes("weather=rain").isEmpty)
         #expect(try await scene.sizes("rain").isEmpty)
+        let counted = try await scene.management.getObjectFacets(
+            GetObjectFacetsRequest(filter: "size>0"),
+            context: scene.context(ObjectManagementServiceMethods.getObjectFacets))
+        #expect(counted.facets.suffix(3).map { $0.values.map(\.value) } == [["7"], ["1"], ["Snow"]])
         #expect(try await update(["km": "7"]) == ["run": "1", "weather": "Snow", "km": "7"])
         #expect(try await update(remove: ["km", "none"]) == ["run": "1", "weather": "Snow"])
         #expect(try await update(replace: true).isEmpty)

@@ -23,7 +23,7 @@ var limits = RPCLimits()
 // All clients have the same address here.
 limits.maxRequestBytesPerAddress = limits.maxRequestBytes
 limits.maxResponseBytesPerAddress = limits.maxResponseBytes
-let server = RPCServer(router: router, limits: limits, json: JSONMapping(schema: schema))
+let server = RPCServer(router: router, limits: limits, web: WebProtocols(json: JSONMapping(schema: schema)))
 let listener = try RPCListener(
     PeerAddress(host: "127.0.0.1", port: 0), server: server, loops: loops, certificates: certificates)
 var daemon = HTTPServerConfiguration()

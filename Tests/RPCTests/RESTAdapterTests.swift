@@ -66,8 +66,9 @@ import WireTesting
         let schema = try Schema(ProtoFiles.all + TestFiles.all)
         client = RawClient(
             RPCServer(
-                router: router, limits: .small, errors: .gateway, json: JSONMapping(schema: schema),
-                crossOrigin: CrossOrigin(origins: ["https://app.example"])))
+                router: router, limits: .small, errors: .gateway,
+                web: WebProtocols(
+                    json: JSONMapping(schema: schema), crossOrigin: CrossOrigin(origins: ["https://app.example"]))))
     }
 
     private static func stream(_ request: StreamRequest, _ write: (UInt8) async throws -> Void) async throws {
@@ -362,7 +363,7 @@ import WireTesting
         }
         router.add(routes: TestFiles.routes)
         let schema = try Schema(ProtoFiles.all + TestFiles.all)
-        let client = RawClient(RPCServer(router: router, json: JSONMapping(schema: schema)))
+        let client = RawClient(RPCServer(router: router, web: WebProtocols(json: JSONMapping(schema: schema))))
         let head = "--b\r\nContent-Disposition: form-data; name=photo; filename=p.png\r\n\r\n"
         let body = Array(head.utf8) + [UInt8](repeating: 0x2D, count: 1_500_000) + Array("\r\n--b--\r\n".utf8)
         let reply = try client.call(

@@ -35,8 +35,10 @@ import Wire
         }
         client = RawClient(
             RPCServer(
-                router: router, limits: .small, errors: .gateway, json: JSONMapping(schema: try Schema(ProtoFiles.all)),
-                crossOrigin: CrossOrigin(origins: ["https://app.example"])))
+                router: router, limits: .small, errors: .gateway,
+                web: WebProtocols(
+                    json: JSONMapping(schema: try Schema(ProtoFiles.all)),
+                    crossOrigin: CrossOrigin(origins: ["https://app.example"]))))
     }
 
     private func call(

@@ -19,6 +19,7 @@ import Testing
     ) async throws -> ListUploadsResponse {
         let service = UploadManagementService(
             listing: UploadListing(database: scene.database, store: scene.store, steady: scene.clockGuard.steady),
+            cancellation: UploadCancellation(database: scene.database, store: scene.store, clock: scene.clock),
             tokens: PageTokens(keyring: Scene.keyring))
         let home = OrganizationReference(id: organization, name: "organization-\(organization)")
         let user = UserPrincipal(

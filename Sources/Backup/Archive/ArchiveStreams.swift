@@ -4,7 +4,7 @@ protocol ArchiveSink: AnyObject {
 }
 
 /// A sequential input.
-protocol ArchiveSource: AnyObject {
+package protocol ArchiveSource: AnyObject {
     /// Reads up to `count` bytes.
     ///
     /// - Returns: the bytes; fewer than `count` only at the end.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A file as output.
-final class FileSink: ArchiveSink {
+final class FileSink: ArchiveSink, Sendable {
     private let descriptor: Int32
 
     /// - Parameter descriptor: remains owned by the caller.

@@ -28,8 +28,7 @@ package struct Restore {
         package var createdAt = ""
     }
 
-    let archive: ArchiveReader
-    let manifest: Manifest
+    let archive: ArchiveContents
     let migrations: [Migration]
     let now: UnixTime
 
@@ -41,23 +40,21 @@ package struct Restore {
     package static func run(
         from file: String, passphrase: Secret?, into path: String, migrations: [Migration], now: UnixTime
     ) throws -> Outcome {
-        let archive = try ArchiveReader(try ArchiveFile.open(file, passphrase: passphrase))
-        guard try archive.next()?.kind == .manifest, let manifest = Manifest(try archive.bytes(limit: Manifest.limit))
-        else { throw ArchiveError.altered("it does not begin with its manifest") }
-        guard manifest.format == DataDirectory.format else { throw ArchiveError.newer }
-        let target = try RestoreTarget(path, for: manifest)
-        let restore = Restore(archive: archive, manifest: manifest, migrations: migrations, now: now)
+        let archive = try ArchiveContents(try ArchiveFile.open(file, passphrase: passphrase))
+        let target = try RestoreTarget(path, for: archive.manifest)
+        let restore = Restore(archive: archive, migrations: migrations, now: now)
         return try restore.run(target)
     }
 
     private func run(_ target: RestoreTarget) throws -> Outcome {
         var outcome = Outcome()
+        let manifest = archive.manifest
         outcome.objects = manifest.objects
         outcome.createdAt = manifest.createdAt
         do {
             let stage = try target.prepare(manifest)
             try gather(stage, live: OfflineStore(directory: target.directory.store), &outcome)
-            try check(stage)
+            try stage.check(manifest, migrations)
         } catch {
             target.giveUp()
             throw error
@@ -81,33 +78,11 @@ package struct Restore {
 
     /// Reads the whole archive into the stage.
     private func gather(_ stage: RestoreStage, live: OfflineStore, _ outcome: inout Outcome) throws {
-        guard try archive.next()?.kind == .database else { throw ArchiveError.altered("its database is missing") }
-        try stage.write("gateway.db", archive.forEachPiece)
-        var record = try archive.next()
-        while let key = record, key.kind == .key {
-            guard KeyName.isOne(key.name) else { throw ArchiveError.altered("a key has no name") }
-            try stage.write("keys/\(key.name)", archive.forEachPiece)
-            record = try archive.next()
+        try archive.read(into: stage) { file, facts in
+            try restore(file, facts, stage, live, &outcome)
+        } absent: { file in
+            try absent(file, live, &outcome)
         }
-        guard record?.kind == .list, record?.length == Int64(manifest.objects * StoredFile.entryCount) else {
-            throw ArchiveError.altered("its object list is missing")
-        }
-        try stage.write("list", archive.forEachPiece)
-        let list = try stage.list()
-        var facts: [UInt8]?
-        while let record = try archive.next() {
-            switch record.kind {
-            case .facts:
-                facts = try archive.bytes(limit: 16 << 20)
-            case .object:
-                let file = try list.advance(to: record) { try absent($0, live, &outcome) }
-                try restore(file, facts, stage, live, &outcome)
-                facts = nil
-            case .manifest, .database, .key, .list, .end:
-                throw ArchiveError.altered("a record is out of order")
-            }
-        }
-        while let file = try list.next() { try absent(file, live, &outcome) }
     }
 
     /// Counts an object of the list whose data is not in the archive.
@@ -132,24 +107,5 @@ package struct Restore {
             return
         }
         if let facts { try stage.store.writeFacts(facts, of: file.fileID) }
-    }
-
-    /// Checks that this program can open the database, that it is undamaged and belongs to the store, and that the root key exists.
-    private func check(_ stage: RestoreStage) throws {
-        let database = try Database(path: stage.database, migrations: migrations)
-        defer { database.close() }
-        let (problems, identity) = try database.readBlocking { connection in
-            (
-                try connection.query("PRAGMA integrity_check(10)") { $0.text("integrity_check") },
-                try StoreIdentity.recorded(in: connection)
-            )
-        }
-        guard problems == ["ok"] else {
-            throw ArchiveError.altered("its database is damaged: \(problems.first ?? "")")
-        }
-        guard identity?.id == manifest.storeID, identity?.generation == manifest.generation else {
-            throw ArchiveError.altered("its database belongs to another store")
-        }
-        _ = try Keyring.open(directory: stage.keys, create: false)
     }
 }

@@ -1,4 +1,6 @@
 import Basics
+import Crypto
+import Database
 import Foundation
 import ObjectStore
 
@@ -32,6 +34,25 @@ struct RestoreStage {
 
     func list() throws -> ArchivedObjects {
         try ArchivedObjects(path: path + "/list")
+    }
+
+    /// Checks that this program can open the database, that it is undamaged and belongs to the store, and that the root key exists.
+    func check(_ manifest: Manifest, _ migrations: [Migration]) throws {
+        let database = try Database(path: self.database, migrations: migrations)
+        defer { database.close() }
+        let (problems, identity) = try database.readBlocking { connection in
+            (
+                try connection.query("PRAGMA integrity_check(10)") { $0.text("integrity_check") },
+                try StoreIdentity.recorded(in: connection)
+            )
+        }
+        guard problems == ["ok"] else {
+            throw ArchiveError.altered("its database is damaged: \(problems.first ?? "")")
+        }
+        guard identity?.id == manifest.storeID, identity?.generation == manifest.generation else {
+            throw ArchiveError.altered("its database belongs to another store")
+        }
+        _ = try Keyring.open(directory: keys, create: false)
     }
 
     private static func failure(_ name: String) -> DataDirectory.Problem {

@@ -30,7 +30,7 @@ struct ObjectReading: Sendable {
                 throw RPCError.notFound("object \(location.key) does not exist in bucket \(location.bucket)")
             }
             let listed = try ObjectRecords(connection).object(uploadID: object.uploadID)
-            guard listed?.isBad != true else { throw Self.bad }
+            guard listed?.isBad != true, !object.isBad else { throw Self.bad }
             guard listed?.trashedAt == nil else { throw ObjectLocation.isTrashed }
             guard object.size <= limit else {
                 let rule = limit == maximumBytes ? "max_bytes is" : "a response can hold at most"

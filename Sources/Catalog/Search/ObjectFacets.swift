@@ -47,7 +47,9 @@ struct ObjectFacets: Sendable {
         var counts = FacetCounts()
         let counted = matches.found.prefix(mostObjects)
         for match in counted { counts.add(match.value) }
-        try MatchingRows.forEachTag(at: counted.map(\.position), in: connection) { _, key, value in
+        // Objects of versions that did not keep them in one text.
+        let separate = counted.lazy.filter { $0.value.tags == nil }.map(\.position)
+        try MatchingRows.forEachTag(at: Array(separate), in: connection) { _, key, value in
             counts.addTag(key, value)
         }
         return Result(count: Int64(counted.count), isExact: matches.rest == nil, facets: counts.facets)
@@ -56,16 +58,19 @@ struct ObjectFacets: Sendable {
 
 /// Counts objects by their properties.
 struct FacetCounts {
-    /// The counted properties of an object, except its tags.
+    /// The counted properties of an object.
     struct Subject {
         let deviceID: String?
         let siteID: Int64
         let createdAt: Int64
+        /// The tags, see ``TagTexts``; `nil` = they are only in rows of their own.
+        let tags: String?
 
         init(_ row: Row) {
             deviceID = row.optionalText("device_id")
             siteID = row.int64("site_id")
             createdAt = row.int64("created_at")
+            tags = row.optionalText("tag_texts")
         }
     }
 
@@ -74,11 +79,14 @@ struct FacetCounts {
     /// The numbers of objects by day since 1970.
     private var days: [Int64: Int64] = [:]
     private var tags: [String: [String: Int64]] = [:]
+    /// The numbers of objects by tag, as ``TagTexts`` has it: a tag is looked up once, and no text is made for it.
+    private var tagTexts: [Substring: Int64] = [:]
 
     mutating func add(_ object: Subject) {
         if let device = object.deviceID { devices[device, default: 0] += 1 }
         sites[object.siteID, default: 0] += 1
         days[object.createdAt / SearchRecords.day, default: 0] += 1
+        if let tags = object.tags { TagTexts.forEachTag(in: tags) { tagTexts[$0, default: 0] += 1 } }
     }
 
     mutating func addTag(_ key: String, _ value: String) {
@@ -86,6 +94,11 @@ struct FacetCounts {
     }
 
     var facets: [ObjectFacets.Facet] {
+        var tags = tags
+        for (text, objects) in tagTexts {
+            let (key, value) = TagTexts.tag(text)
+            tags[key, default: [:]][value, default: 0] += objects
+        }
         let latest = days.sorted { $0.key > $1.key }.prefix(ObjectFacets.mostValues)
             .map { (CivilTime(UnixTime(seconds: $0.key * 86_400)).date(), $0.value) }
         let keys = tags.map { (key: $0.key, objects: $0.value.values.reduce(0, +)) }

@@ -97,6 +97,8 @@ extension SearchRecords {
         for (position, object) in objects {
             let tags = try ObjectRecords(connection).tags(position: position)
             let entry = SearchEntry(try describe(object, at: position, tags: tags), position: position, tags: tags)
+            try connection.execute(
+                "UPDATE objects SET tag_texts = $2 WHERE position = $1", position, TagTexts.text(of: tags))
             if object.trashedAt == nil { try enter(entry) }
         }
         if let last = objects.last, objects.count == count {

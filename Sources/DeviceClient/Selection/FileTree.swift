@@ -65,8 +65,8 @@ package struct FileTree: Sendable {
     ///
     /// - Parameters:
     ///   - entered: called before a directory is read.
-    ///   - failed: called once for each directory below the root that cannot be listed, and for each that has entries whose
-    ///     status cannot be read or whose names are not UTF-8; the others are read all the same.
+    ///   - failed: called once for each directory below the root that cannot be listed or is more than 64 directories below it, and
+    ///     for each that has entries whose status cannot be read or whose names are not UTF-8; the others are read all the same.
     /// - Throws: `FolderListing.Failure` of the root.
     package func forEach(
         entered: (_ directory: String) -> Void = { _ in }, failed: (FolderListing.Failure) -> Void,
@@ -102,7 +102,11 @@ package struct FileTree: Sendable {
             }
             switch status.st_mode & S_IFMT {
             case S_IFREG: body(FoundFile(path: path, relativePath: below), status)
-            case S_IFDIR where isRecursive && depth < Self.deepest && DirectoryIdentity(status) != excluded:
+            case S_IFDIR where isRecursive && DirectoryIdentity(status) != excluded:
+                guard depth < Self.deepest else {
+                    failed(FolderListing.Failure(path: path, code: FolderListing.Failure.tooDeep))
+                    continue
+                }
                 try walk(path, below, depth: depth + 1, entered, failed, body)
             default: break
             }

@@ -7,7 +7,8 @@ extension CommandEnvironment {
     ) async -> ExitCode {
         await attempt(asJSON: asJSON) {
             let reply = try await command()
-            try output(asJSON ? reply.json.text : try reply.text(as: options))
+            try output(
+                asJSON ? reply.json.text : try reply.text(as: options, width: outputWidth(), isColored: colorsOutput))
         }
     }
 

@@ -14,6 +14,11 @@ package struct CommandEnvironment: Sendable {
     /// The current number of columns of the terminal, which changes with its window.
     package var terminalWidth: @Sendable () -> Int = { standardWidth }
 
+    /// The current number of columns of standard output; `nil` if it is not a terminal.
+    package var outputWidth: @Sendable () -> Int? = { nil }
+    /// Whether standard output is a terminal that shows colors.
+    package var colorsOutput = false
+
     /// The environment of this process.
     package static var process: CommandEnvironment {
         CommandEnvironment(
@@ -28,7 +33,14 @@ package struct CommandEnvironment: Sendable {
             },
             errorOutput: { _ = write("\($0)\n", to: STDERR_FILENO) },
             terminal: isatty(STDERR_FILENO) == 1 ? terminalOutput : nil,
-            terminalWidth: { windowWidth(of: STDERR_FILENO) ?? standardWidth })
+            terminalWidth: { windowWidth(of: STDERR_FILENO) ?? standardWidth },
+            outputWidth: { isatty(STDOUT_FILENO) == 1 ? windowWidth(of: STDOUT_FILENO) ?? standardWidth : nil },
+            colorsOutput: hasColors(STDOUT_FILENO, ProcessInfo.processInfo.environment))
+    }
+
+    /// Whether a descriptor is a terminal with colors, and the user does not refuse them (no-color.org).
+    private static func hasColors(_ descriptor: Int32, _ variables: [String: String]) -> Bool {
+        isatty(descriptor) == 1 && variables["NO_COLOR", default: ""].isEmpty && variables["TERM"] != "dumb"
     }
 
     /// The number of columns if it is unknown.

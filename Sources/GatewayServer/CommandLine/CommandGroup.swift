@@ -5,11 +5,15 @@ package struct CommandGroup: Sendable {
     package let members: [CommandNode]
     /// The titles of the help's sections with their members; empty = one list.
     let sections: [(title: String, names: [String])]
+    /// The command of the group's own words, if no member follows them; `nil` = a member has to follow.
+    package let own: (any Command.Type)?
 
     package init(
-        _ name: String, _ summary: String, _ members: [CommandNode], sections: [(title: String, names: [String])] = []
+        _ name: String, _ summary: String, _ members: [CommandNode], own: (any Command.Type)? = nil,
+        sections: [(title: String, names: [String])] = []
     ) {
         self.sections = sections
+        self.own = own
         self.name = name
         self.summary = summary
         self.members = members
@@ -17,12 +21,14 @@ package struct CommandGroup: Sendable {
 
     /// All commands of the group and its subgroups, with the words that follow the group's own path.
     var leaves: [(path: [String], command: any Command.Type)] {
-        members.flatMap { member in
-            switch member {
-            case .command(let command): [(path: [command.name], command: command)]
-            case .group(let group): group.leaves.map { (path: [group.name] + $0.path, command: $0.command) }
+        let first: [(path: [String], command: any Command.Type)] = own.map { [(path: [], command: $0)] } ?? []
+        return first
+            + members.flatMap { member in
+                switch member {
+                case .command(let command): [(path: [command.name], command: command)]
+                case .group(let group): group.leaves.map { (path: [group.name] + $0.path, command: $0.command) }
+                }
             }
-        }
     }
 }
 

@@ -47,7 +47,13 @@ package struct CommandProgram: Sendable {
             }
             path.append(member.name)
             switch member {
-            case .group(let inner): group = inner
+            case .group(let inner):
+                if let own = inner.own, !inner.members.contains(where: { $0.name == words.first }) {
+                    return wantsHelp
+                        ? .print(HelpText.of(own, path: path, members: inner))
+                        : .perform(try parse(own, words, path: path))
+                }
+                group = inner
             case .command(let command):
                 return wantsHelp
                     ? .print(HelpText.of(command, path: path)) : .perform(try parse(command, words, path: path))

@@ -5,7 +5,9 @@ package enum HelpText {
         kind: .flag, name: "--help", placeholder: "", help: "Print this help")
 
     /// Returns a command's page.
-    package static func of<C: Command>(_ command: C.Type, path: [String]) -> String {
+    ///
+    /// - Parameter members: the group whose own command it is.
+    package static func of<C: Command>(_ command: C.Type, path: [String], members: CommandGroup? = nil) -> String {
         let labels = command.parameters.map(\.label)
         let arguments = labels.filter { $0.kind == .argument }
         let options = labels.filter { $0.kind != .argument }
@@ -15,6 +17,10 @@ package enum HelpText {
         sections += command.discussion.map { TextLayout.wrapped($0, width: width).joined(separator: "\n") }
         if !arguments.isEmpty { sections.append(section("Arguments", arguments.map { ($0.spelling, $0.help) })) }
         sections.append(section("Options", sorted.map { ($0.spelling, help(of: $0)) }))
+        if let members {
+            let rows = members.members.map { ((path + [$0.name]).joined(separator: " "), $0.summary) }
+            sections.append(section("Commands", rows))
+        }
         if !command.examples.isEmpty {
             sections.append((["Examples:"] + command.examples.map { "  data-gateway \($0)" }).joined(separator: "\n"))
         }

@@ -28,21 +28,64 @@ package enum TextLayout {
 
     /// Returns the rows as a table: all have the same number of cells, each column is as wide as its widest cell, and two spaces
     /// separate columns.
-    package static func table(_ rows: [[String]]) -> String {
-        let rows = rows.map { $0.map(printable) }
-        let widths = rows.reduce(into: [Int]()) { widths, row in
+    ///
+    /// - Parameters:
+    ///   - width: the number of columns of the terminal; `nil` = unlimited.
+    ///   - shortening: the numbers of the columns whose cells may be cut off so that the table fits.
+    package static func table(_ rows: [[String]], width: Int? = nil, shortening: Set<Int> = []) -> String {
+        var rows = rows.map { $0.map(printable) }
+        var widths = widths(of: rows)
+        if let limit = width {
+            widths = fitting(widths, into: limit, shortening: shortening)
+            rows = rows.map { row in zip(row, widths).map { cut($0, to: $1) } }
+        }
+        return rows.map { row in
+            zip(row, widths).enumerated().map { column, cell in
+                // The last column is not padded.
+                let padding = column == row.count - 1 ? 0 : cell.1 - Self.width(cell.0)
+                return cell.0 + String(repeating: " ", count: padding)
+            }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+
+    /// The smallest width to which a column is shortened.
+    private static let narrowest = 10
+
+    /// Shortens the widest of the columns again and again, until the table fits or none can be shortened.
+    private static func fitting(_ widths: [Int], into limit: Int, shortening: Set<Int>) -> [Int] {
+        var widths = widths
+        var excess = widths.reduce(0, +) + 2 * max(0, widths.count - 1) - limit
+        while excess > 0 {
+            let candidates = shortening.filter { $0 < widths.count && widths[$0] > narrowest }
+            guard let widest = candidates.max(by: { (widths[$0], $1) < (widths[$1], $0) }) else { break }
+            let next = candidates.filter { $0 != widest }.map { widths[$0] }.max() ?? narrowest
+            let less = min(excess, max(1, widths[widest] - max(next, narrowest)))
+            widths[widest] -= less
+            excess -= less
+        }
+        return widths
+    }
+
+    /// Returns the beginning of a text with an ellipsis, if it is wider than the limit.
+    private static func cut(_ text: String, to limit: Int) -> String {
+        guard width(text) > limit else { return text }
+        var (kept, used) = ("", 0)
+        for character in text {
+            let more = width(String(character))
+            guard used + more <= limit - 1 else { break }
+            kept.append(character)
+            used += more
+        }
+        return kept + "…"
+    }
+
+    private static func widths(of rows: [[String]]) -> [Int] {
+        rows.reduce(into: []) { widths, row in
             for (column, cell) in row.enumerated() {
                 if column == widths.count { widths.append(0) }
                 widths[column] = max(widths[column], width(cell))
             }
         }
-        return rows.map { row in
-            zip(row, widths).enumerated().map { column, cell in
-                // The last column is not padded.
-                let padding = column == row.count - 1 ? 0 : cell.1 - width(cell.0)
-                return cell.0 + String(repeating: " ", count: padding)
-            }.joined(separator: "  ")
-        }.joined(separator: "\n")
     }
 
     /// Returns `text` on one line without control characters, which could manipulate the terminal: names and messages come from

@@ -93,6 +93,8 @@ extension EventsRedeliver { static let examples = ["events redeliver 019aa9f2-57
 extension AuditLog { static let examples = ["audit --since 1h --follow"] }
 extension StatisticsShow { static let examples = ["statistics --days 30"] }
 extension BackUp { static let examples = ["backup --to monday.backup"] }
+extension BackupVerify {
+    static let examples = ["backup verify monday.backup", "backup verify monday.sealed --passphrase-file passphrase"]
+}
 extension RestoreCommand { static let examples = ["restore --from monday.backup --data-dir ./data"] }
 extension DoctorCommand { static let examples = ["doctor --data-dir ./data --checksums"] }
-extension Completion { static let examples = ["completion bash"] }

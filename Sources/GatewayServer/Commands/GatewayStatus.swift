@@ -12,7 +12,7 @@ struct GatewayStatus: Command {
     static let summary = "Show how a gateway is: version, disk, uploads, certificate, faults"
     static let discussion = [
         """
-        Version, disk, certificate and faults come from the ops listener, which is often reachable only from the gateway's \
+        Version, listeners, disk, certificate, backups and faults come from the ops listener, which is often reachable only from the gateway's \
         own machine; stored objects and uploads come from the admin listener and need a signed-in user. What cannot be \
         asked is named as such. Exits with 1 if the gateway does not serve.
         """
@@ -92,6 +92,8 @@ private struct GatewayState: Resource {
     private(set) var isServing: Bool?
     /// Metrics as whole numbers, by the field's name.
     private var numbers: [String: Int64] = [:]
+    private var listeners: [String] = []
+    private var lastBackup: Int64?
     private var uploads: (count: Int64, bytes: Int64)?
     private var stored: (count: Int64, bytes: Int64)?
     /// The reasons for missing values, a sentence each.
@@ -101,12 +103,18 @@ private struct GatewayState: Resource {
 
     private static let metrics = [
         "store_free_bytes", "store_min_free_bytes", "tls_certificate_expiry_seconds", "bad_objects", "events_pending",
-        "events_dead", "deletions_paused", "scrub_passes_total", "scrub_failures_total",
+        "events_dead", "deletions_paused", "scrub_passes_total", "scrub_failures_total", "backup_failures_total",
     ]
 
     mutating func read(_ metrics: MetricsText) {
         version = metrics.label("version", of: "data_gateway_build_info")
         isServing = metrics.sum("data_gateway_serving").map { $0 > 0 }
+        listeners = metrics.labels(of: "data_gateway_listener_info").map { labels in
+            let (name, address) = (labels["listener"] ?? "", labels["address"] ?? "")
+            return "\(name) \(address)\(labels["tls"] == "1" ? " (TLS)" : "")"
+        }
+        // The schedule whose last backup is the oldest.
+        lastBackup = metrics.minimum("data_gateway_backup_last_success_timestamp_seconds").map { Int64($0) }
         for name in Self.metrics {
             if let value = metrics.sum("data_gateway_\(name)") { numbers[name] = Int64(exactly: value.rounded()) }
         }
@@ -129,6 +137,7 @@ private struct GatewayState: Resource {
             ResourceField(
                 name: "is_serving", json: isServing.map { .bool($0) } ?? .null,
                 text: isServing.map { $0 ? "yes" : "no" } ?? ""),
+            .texts("listeners", listeners),
             size("free_bytes", numbers["store_free_bytes"]),
             size("minimum_free_bytes", numbers["store_min_free_bytes"]),
             time("certificate_ends_at_unix", numbers["tls_certificate_expiry_seconds"]),
@@ -136,6 +145,7 @@ private struct GatewayState: Resource {
             number("uploads_in_progress", uploads?.count), size("uploads_stored_bytes", uploads?.bytes),
             number("corrupted_objects", numbers["bad_objects"]), number("scrub_passes", numbers["scrub_passes_total"]),
             number("scrub_failures", numbers["scrub_failures_total"]),
+            time("last_backup_at_unix", lastBackup), number("failed_backups", numbers["backup_failures_total"]),
             number("pending_events", numbers["events_pending"]), number("dead_letters", numbers["events_dead"]),
             ResourceField(
                 name: "deletions_are_paused", json: numbers["deletions_paused"].map { .bool($0 > 0) } ?? .null,

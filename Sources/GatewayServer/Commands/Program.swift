@@ -2,8 +2,8 @@ import CommandLineInterface
 import DeviceCommands
 
 /// The program `data-gateway`: finds the command of a command line, and runs it.
-package enum Program {
-    static let commands = CommandGroup(
+package enum Program: CompletedProgram {
+    package static let commands = CommandGroup(
         "data-gateway", "Receive files from devices, store them, and deliver them to users",
         [
             .command(ServeCommand.self),
@@ -120,7 +120,10 @@ package enum Program {
                                 "retention", "Manage the retention of objects",
                                 [.command(RetentionSet.self), .command(RetentionShow.self)])),
                     ])),
-            .group(CommandGroup("uploads", "Show uploads in progress", [.command(UploadsList.self)])),
+            .group(
+                CommandGroup(
+                    "uploads", "Show and abort uploads in progress",
+                    [.command(UploadsList.self), .command(UploadsAbort.self)])),
             .group(
                 CommandGroup(
                     "trash", "Restore deleted objects, or delete them permanently",
@@ -156,11 +159,11 @@ package enum Program {
             .command(GatewayStatus.self),
             .command(AuditLog.self),
             .command(StatisticsShow.self),
-            .command(BackUp.self),
+            .group(CommandGroup("backup", BackUp.summary, [.command(BackupVerify.self)], own: BackUp.self)),
             .command(RestoreCommand.self),
             .command(DoctorCommand.self),
             .command(SupportBundle.self),
-            .command(Completion.self),
+            .command(Completion<Program>.self),
             .command(Version.self),
         ],
         sections: [

@@ -1,9 +1,11 @@
+import Backup
 import Basics
 import CommandLineInterface
 import Configuration
 import Foundation
 import HTTPClient
 import HTTPTypes
+import Serve
 import Sockets
 
 /// `data-gateway support-bundle`
@@ -13,8 +15,9 @@ struct SupportBundle: Command {
     static let discussion = [
         """
         The file is one JSON object: the version, the configuration with its sources and faults, the metrics and the \
-        readiness of the ops listener, the kernel, the memory and the free space. It has no secret of the configuration, no \
-        key, no token and no name of an object. Read it before you send it.
+        readiness of the ops listener, the newest lines of the log, what 'data-gateway doctor' finds if the gateway is \
+        stopped, the kernel, the memory and the free space. It has no secret of the configuration, and what looks like a \
+        password, a key or a token in the log is replaced. Read it before you send it.
         """
     ]
     static let examples = ["support-bundle --to bundle.json --config /etc/data-gateway/config"]
@@ -24,13 +27,19 @@ struct SupportBundle: Command {
         [
             .option("--to", "FILE", \.path, "Write to this file, which must not exist", isRequired: true),
             .option("--ops", "HOST:PORT", \.ops, "The ops listener (default: 127.0.0.1:50090)"),
-            .option("--data-dir", "DIR", \.directory, "The data directory whose free space is included"),
+            .option(
+                "--data-dir", "DIR", \.directory,
+                "The data directory whose free space and examination are included"),
+            .option(
+                "--log", "FILE", \.log,
+                "Include the newest lines of this log (default: the journal of the service data-gateway)"),
         ] + ServeOptions.configurationParameters.map { $0.at(\.options) }
     }
 
     var path = ""
     var ops: PeerAddress?
     var directory: String?
+    var log: String?
     var options = ServeOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
@@ -41,7 +50,9 @@ struct SupportBundle: Command {
                 ("version", .string(ProgramVersion.current)),
                 ("written_at", .string(RFC3339.text(environment.clock.now()))),
                 ("configuration", configuration(environment)),
-                ("readiness", .string(readiness)), ("metrics", .string(metrics)), ("machine", machine()),
+                ("readiness", .string(readiness)), ("metrics", .string(metrics)),
+                ("log", .string(log.map(LogExcerpt.file) ?? LogExcerpt.journal(of: "data-gateway"))),
+                ("doctor", examination()), ("machine", machine()),
             ]
             let text = JSONValue.object(members.map { JSONValue.Member(name: $0.0, value: $0.1) }).text + "\n"
             try write(Array(text.utf8))
@@ -57,6 +68,17 @@ struct SupportBundle: Command {
             JSONValue.Member(
                 name: "settings", value: .array(settings.filter { $0.source != .standard }.map(\.json))),
         ])
+    }
+
+    /// What the doctor finds in the data directory, or why it finds nothing: it does not disturb a running gateway.
+    private func examination() -> JSONValue {
+        guard let directory else { return .null }
+        do {
+            let doctor = Doctor(try DataDirectory.openForRepair(directory), migrations: GatewayModules.migrations)
+            return DoctorReply(try doctor.examine(checksums: false), DoctorReply.Treatment()).reply.json
+        } catch {
+            return .string("not examined: \(error)")
+        }
     }
 
     /// A page of the ops listener, or why there is none.

@@ -39,7 +39,8 @@ extension Configuration {
         }
     }
 
-    private static func folder(_ entry: inout ConfigurationEntry) throws(ConfigurationError) -> FolderTarget {
+    /// Reads a folder of this machine.
+    static func folder(_ entry: inout ConfigurationEntry) throws(ConfigurationError) -> FolderTarget {
         let root = try entry.text("root")
         guard root.hasPrefix("/"), !root.hasSuffix("/") else {
             throw entry.wrong("root", "must be an absolute path that does not end with a slash")
@@ -47,7 +48,8 @@ extension Configuration {
         return FolderTarget(root: root)
     }
 
-    private static func bucket(
+    /// Reads a bucket of an object store.
+    static func bucket(
         _ entry: inout ConfigurationEntry, _ dialect: ClientRequest.Dialect
     ) throws(ConfigurationError) -> BucketTarget {
         let text = try entry.text("endpoint")

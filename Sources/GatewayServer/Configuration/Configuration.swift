@@ -1,4 +1,5 @@
 import Accounts
+import Backup
 import Basics
 import Catalog
 import Console
@@ -43,6 +44,8 @@ package struct Configuration: Sendable {
     /// The PEM file of authorities whose certificates replace a token at the internal listener; `nil` = none.
     package var internalAuthorities: String?
     package var copies = CopyJobsConfiguration()
+    /// The backups that the gateway takes by itself.
+    package var backups: [BackupSchedule] = []
     package var store = ObjectStoreConfiguration()
     /// Disk space in bytes that is reserved for deletions on a full disk; 0 = none.
     package var reserveBytes: Int64 = 32 << 20
@@ -98,6 +101,8 @@ package struct Configuration: Sendable {
         let isReinitSet = reader.contains("device_init.reinit")
         deviceInit.reinit = try reader.choice("device_init.reinit", default: ReinitPolicy.open)
         deviceInit.reinitAllow = try reader.addressRanges("device_init.reinit_allow", standard: "everywhere")
+        catalog.longestDownloadLifetime = try reader.duration(
+            "downloads.max_lifetime_seconds", default: catalog.longestDownloadLifetime, in: 900...604_800)
         catalog.scrubRate = try reader.integer(
             "scrub.bytes_per_second", default: catalog.scrubRate, in: 0...(1 << 40), unit: "bytes")
         catalog.scrubInterval = try reader.duration(
@@ -112,6 +117,7 @@ package struct Configuration: Sendable {
         console?.publicURL = identity.publicURL
         let isWebSecure = isSecure(.web)
         console?.isSecure = isWebSecure
+        backups = try Self.backups(&reader)
         log = try Self.log(&reader)
         reflection = try reader.flag("listeners.reflection", standard: "on loopback only")
         let allowsCleartext = try reader.flag("listeners.allow_cleartext", default: false)

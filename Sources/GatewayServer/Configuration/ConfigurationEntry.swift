@@ -136,6 +136,14 @@ struct ConfigurationEntry {
             log: log)
     }
 
+    /// Reads a Boolean.
+    mutating func flag(_ name: String, default standard: Bool) throws(ConfigurationError) -> Bool {
+        known.insert(name)
+        guard let value = members[name] else { return standard }
+        guard case .flag(let flag) = value else { throw wrong(name, "must be true or false") }
+        return flag
+    }
+
     func wrong(_ name: String, _ rule: String) -> ConfigurationError {
         ConfigurationError("\(place).\(name) \(rule)", key: "\(place).\(name)")
     }

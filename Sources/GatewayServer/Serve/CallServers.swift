@@ -32,8 +32,8 @@ struct CallServers: Sendable {
                 interceptors: [
                     AccessLog(listener: name.rawValue, log: log), configuration.trustedProxies, authenticator,
                 ],
-                limits: limits, errors: .gateway, json: json,
-                crossOrigin: configuration.crossOrigin, log: Logger(log))
+                limits: limits, errors: .gateway,
+                web: WebProtocols(json: json, crossOrigin: configuration.crossOrigin), log: Logger(log))
             servers[name] = server
             served.append(
                 ListenerMetrics.Listener(

@@ -36,12 +36,14 @@ package struct GatewayModules: Sendable {
     let copies: CopyJobs
     private let internalStorage: InternalStorageService
     private let backup: BackupService
+    let backups: BackupScheduler
     private let opened: Closings
     private let log: Logger
 
     package static let migrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
-        + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations + Identity.migrations
+        + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations + BackupScheduler.migrations
+        + Identity.migrations
 
     /// Opens the database and the store, and listens for the store's clients. After an error nothing stays open.
     static func open(
@@ -135,7 +137,11 @@ package struct GatewayModules: Sendable {
             uploadOfKey: { try ObjectKey.uploadID(bucket: $0, key: $1, in: $2) }, endpoint: endpoint,
             configuration: configuration.internalStorage)
         copies = CopyJobs(environment, store: store, configuration: configuration.copies)
-        backup = BackupService(directory: directory, database: database, store: store, clock: clock)
+        let session = ArchiveSession(directory: directory, database: database, store: store, clock: clock)
+        let turn = BackupTurn()
+        backup = BackupService(session, turn: turn)
+        backups = BackupScheduler(
+            configuration.backups, session, turn: turn, outbox: events.outbox, migrations: Self.migrations, log: log)
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
             try directory.writeInitialPassword(password)

@@ -61,10 +61,13 @@ struct GatewayServices: Sendable {
                 metrics: [
                     GatewayMetrics(
                         log: log, state: state, database: modules.database, store: modules.store,
+                        listeners: configuration.listeners.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                            ($0.key.rawValue, "\($0.value)", configuration.isSecure($0.key))
+                        },
                         certificateExpiry: { certificates.expiry }),
                     servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
                     modules.catalog.searchUpgradeProgress,
-                    modules.events.metrics, modules.copies.metrics, modules.accounts.auditPressure,
+                    modules.events.metrics, modules.copies.metrics, modules.backups.metrics, modules.accounts.auditPressure,
                     ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
                 ])
         }
@@ -169,6 +172,7 @@ struct GatewayServices: Sendable {
             },
             BackgroundService("webhooks") { await modules.value.events.run() },
             BackgroundService("copy jobs") { await modules.value.copies.run() },
+            BackgroundService("scheduled backups") { await modules.value.backups.run() },
             BackgroundService("reconciliation") {
                 modules.value.store.stopBackgroundWork()
             } work: {

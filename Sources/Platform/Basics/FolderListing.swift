@@ -14,10 +14,15 @@ package enum FolderListing {
             self.code = code
         }
 
+        /// The code of a directory that is not listed because it is too deep.
+        package static let tooDeep = E2BIG
+
         package var description: String {
-            code == EILSEQ
-                ? "\(path) has names that are not UTF-8: what they name is left out"
-                : "cannot list \(path): \(String(cString: strerror(code)))"
+            switch code {
+            case EILSEQ: "\(path) has names that are not UTF-8: what they name is left out"
+            case Self.tooDeep: "\(path) is too deep below the directory: what is in it is left out"
+            default: "cannot list \(path): \(String(cString: strerror(code)))"
+            }
         }
     }
 

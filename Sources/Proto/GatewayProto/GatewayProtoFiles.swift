@@ -40,6 +40,8 @@ public enum GatewayProtoFiles {
         CancelCopyJobResponse.self,
         CancelObjectOperationRequest.self,
         CancelObjectOperationResponse.self,
+        CancelUploadRequest.self,
+        CancelUploadResponse.self,
         CompleteSignInRequest.self,
         CompleteUploadRequest.self,
         CompleteUploadResponse.self,
@@ -261,7 +263,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.AuditLine.peer	The caller's address, or its network if several lines were combined.
         archebase.auth.v1.AuditLine.result	`OK`, or the code of the error.
         archebase.auth.v1.AuditLine.count	The number of equal actions that the line combines.
-        archebase.auth.v1.AuditLine.ids	The ids of the affected objects if there are several: the files of a RequestDownload, whose `target` is `files`.
+        archebase.auth.v1.AuditLine.ids	The ids of the affected objects if there are several: the files of a RequestDownload, whose `target` is `files`, or the keys of a DeleteObjects, percent-encoded. For a CopyObject, the source.
         archebase.auth.v1.AuthService	The issue of access tokens to devices, sites and people.
         archebase.auth.v1.AuthService.ExchangeCredential	Exchanges an API key's credential for an access token.
         archebase.auth.v1.AuthService.Login	Exchanges a user name and password for an access token and a refresh token.
@@ -351,6 +353,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DataObject.recorded_from	The time range of the content, if the client sent it.
         archebase.data_gateway.v1.DataObject.trashed_at	The time at which the object was moved to the trash; unset = it is not in the trash.
         archebase.data_gateway.v1.ListObjectsResponse.next_page_token	Empty on the last page.
+        archebase.data_gateway.v1.RequestDownloadRequest.lifetime_seconds	For how long the URLs work; 0 means 900. At most what the gateway's configuration allows (downloads.max_lifetime_seconds).
         archebase.data_gateway.v1.DownloadObjectLocation.read	The response to it has the file's name in Content-Disposition.
         archebase.data_gateway.v1.DownloadObjectLocation.name	The file's name, size and checksum, as in DataObject, for comparison with an existing file.
         archebase.data_gateway.v1.RequestDownloadResponse.expires_at_unix	The common expiry time, in seconds since 1970.
@@ -475,6 +478,9 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DailyStatistics.requested_objects	The number and size of files for which RequestDownload issued URLs.
         archebase.session.v1.SessionService.Logout	Revokes the refresh token and all tokens of the same sign-in.
         archebase.data_gateway.v1.UploadManagementService.ListUploads	Lists the unfinished uploads of the caller's organization, newest first; for an admin of SYSTEM who acts for no other organization, all.
+        archebase.data_gateway.v1.UploadManagementService.CancelUpload	Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.
+        archebase.data_gateway.v1.CancelUploadRequest.logical_upload_id	The logical upload, or the id of its current attempt.
+        archebase.data_gateway.v1.CancelUploadRequest.reason	The reason, which the device and the audit log show; empty = "canceled by USER". At most 512 characters are kept.
         archebase.data_gateway.v1.ListUploadsRequest.page_size	0 means 50, above 1000 means 1000.
         archebase.data_gateway.v1.ListUploadsResponse.uploads	A page may be short or empty and still have a next token.
         archebase.data_gateway.v1.UploadUnderWay.device_id	Empty = uploaded by the site itself.

@@ -161,7 +161,8 @@ public struct AuditLine: Message {
     public var result: String = ""
     /// The number of equal actions that the line combines.
     public var count: Int64 = 0
-    /// The ids of the affected objects if there are several: the files of a RequestDownload, whose `target` is `files`.
+    /// The ids of the affected objects if there are several: the files of a RequestDownload, whose `target` is `files`, or the
+    /// keys of a DeleteObjects, percent-encoded. For a CopyObject, the source.
     public var ids: [String] = []
     public var unknownFields = UnknownFields()
 

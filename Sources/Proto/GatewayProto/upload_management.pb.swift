@@ -11,22 +11,29 @@ public protocol UploadManagementServiceHandler: Sendable {
     /// Lists the unfinished uploads of the caller's organization, newest first; for an admin of SYSTEM who acts for no other
     /// organization, all.
     func listUploads(_ request: ListUploadsRequest, context: Context) async throws -> ListUploadsResponse
+
+    /// Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next
+    /// call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.
+    func cancelUpload(_ request: CancelUploadRequest, context: Context) async throws -> CancelUploadResponse
 }
 
 extension UploadManagementServiceHandler {
     /// Enters every method of the service.
     public func register(in registry: inout some MethodRegistry<Context>) {
         registry.add(UploadManagementServiceMethods.listUploads, unary: { try await self.listUploads($0, context: $1) })
+        registry.add(UploadManagementServiceMethods.cancelUpload, unary: { try await self.cancelUpload($0, context: $1) })
     }
 }
 
 public enum UploadManagementServiceMethods {
     public static let service = "archebase.data_gateway.v1.UploadManagementService"
     public static let listUploads = MethodDescriptor(service: service, name: "ListUploads", kind: .unary, isSideEffectFree: true)
-    public static let all: [MethodDescriptor] = [listUploads]
+    public static let cancelUpload = MethodDescriptor(service: service, name: "CancelUpload", kind: .unary)
+    public static let all: [MethodDescriptor] = [listUploads, cancelUpload]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(listUploads, "GET", RouteTemplate([.literal("v1"), .literal("uploads")]), messages: ("archebase.data_gateway.v1.ListUploadsRequest", "archebase.data_gateway.v1.ListUploadsResponse")),
+        HTTPRoute(cancelUpload, "POST", RouteTemplate([.literal("v1"), .literal("uploads"), .single], [.init("logical_upload_id", 2..<3)], verb: "cancel"), body: .whole, messages: ("archebase.data_gateway.v1.CancelUploadRequest", "archebase.data_gateway.v1.CancelUploadResponse")),
     ]
 }
 
@@ -39,6 +46,96 @@ public struct UploadManagementServiceClient<Transport: CallTransport>: Sendable 
     /// organization, all.
     public func listUploads(_ request: ListUploadsRequest, options: CallOptions = CallOptions()) async throws -> ListUploadsResponse {
         try await transport.unary(UploadManagementServiceMethods.listUploads, request, options: options)
+    }
+
+    /// Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next
+    /// call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.
+    public func cancelUpload(_ request: CancelUploadRequest, options: CallOptions = CallOptions()) async throws -> CancelUploadResponse {
+        try await transport.unary(UploadManagementServiceMethods.cancelUpload, request, options: options)
+    }
+}
+
+public struct CancelUploadRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.CancelUploadRequest" }
+
+    /// The logical upload, or the id of its current attempt.
+    public var logicalUploadID: String = ""
+    /// The reason, which the device and the audit log show; empty = "canceled by USER". At most 512 characters are kept.
+    public var reason: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        logicalUploadID: String = "",
+        reason: String = ""
+    ) {
+        self.logicalUploadID = logicalUploadID
+        self.reason = reason
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.logicalUploadID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.reason, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.logicalUploadID, tag: 10)
+        size += ProtoString.size(self.reason, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.reason, tag: 18, to: &writer)
+        ProtoString.write(self.logicalUploadID, tag: 10, to: &writer)
+    }
+}
+
+public struct CancelUploadResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.CancelUploadResponse" }
+
+    public var logicalUploadID: String = ""
+    public var uploadID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        logicalUploadID: String = "",
+        uploadID: String = ""
+    ) {
+        self.logicalUploadID = logicalUploadID
+        self.uploadID = uploadID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.logicalUploadID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.uploadID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.logicalUploadID, tag: 10)
+        size += ProtoString.size(self.uploadID, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.uploadID, tag: 18, to: &writer)
+        ProtoString.write(self.logicalUploadID, tag: 10, to: &writer)
     }
 }
 
@@ -241,18 +338,22 @@ extension FileDescriptor {
         name: "upload_management.proto",
         base64: """
             Chd1cGxvYWRfbWFuYWdlbWVudC5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRocZ29vZ2xlL2FwaS9hbm5vdGF0aW9u\
-            cy5wcm90bxofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byJQChJMaXN0VXBsb2Fkc1JlcXVlc3QSGwoJcGFnZV9zaXpl\
-            GAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4iggEKE0xpc3RVcGxvYWRzUmVzcG9uc2USQwoH\
-            dXBsb2FkcxgBIAMoCzIpLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBsb2FkVW5kZXJXYXlSB3VwbG9hZHMSJgoPbmV4dF9w\
-            YWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuItgDCg5VcGxvYWRVbmRlcldheRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEo\
-            CVIPbG9naWNhbFVwbG9hZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQSGwoJZGV2aWNlX2lkGAMgASgJUghkZXZpY2VJ\
-            ZBIXCgdzaXRlX2lkGAQgASgDUgZzaXRlSWQSIQoMc3RvcmVkX2J5dGVzGAUgASgDUgtzdG9yZWRCeXRlcxIdCgpwYXJ0X2NvdW50\
-            GAYgASgFUglwYXJ0Q291bnQSJgoPcGFydF9zaXplX2J5dGVzGAcgASgDUg1wYXJ0U2l6ZUJ5dGVzEhkKCGlzX3dob2xlGAggASgI\
-            Ugdpc1dob2xlEjkKCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSQgoPc2Vz\
-            c2lvbl9lbmRzX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFINc2Vzc2lvbkVuZHNBdBIbCglmaWxlX25hbWUY\
-            CyABKAlSCGZpbGVOYW1lEiYKD2ZpbGVfc2l6ZV9ieXRlcxgMIAEoA1INZmlsZVNpemVCeXRlczKgAQoXVXBsb2FkTWFuYWdlbWVu\
-            dFNlcnZpY2UShAEKC0xpc3RVcGxvYWRzEi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0VXBsb2Fkc1JlcXVlc3QaLi5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RVcGxvYWRzUmVzcG9uc2UiFpACAYLT5JMCDRILL3YxL3VwbG9hZHNiBnByb3Rv\
-            Mw==
+            cy5wcm90bxofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byJZChNDYW5jZWxVcGxvYWRSZXF1ZXN0EioKEWxvZ2ljYWxf\
+            dXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSFgoGcmVhc29uGAIgASgJUgZyZWFzb24iXwoUQ2FuY2VsVXBsb2FkUmVz\
+            cG9uc2USKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVwbG9h\
+            ZElkIlAKEkxpc3RVcGxvYWRzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiABKAlS\
+            CXBhZ2VUb2tlbiKCAQoTTGlzdFVwbG9hZHNSZXNwb25zZRJDCgd1cGxvYWRzGAEgAygLMikuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5VcGxvYWRVbmRlcldheVIHdXBsb2FkcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4i2AMKDlVw\
+            bG9hZFVuZGVyV2F5EioKEWxvZ2ljYWxfdXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSGwoJdXBsb2FkX2lkGAIgASgJ\
+            Ugh1cGxvYWRJZBIbCglkZXZpY2VfaWQYAyABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQYBCABKANSBnNpdGVJZBIhCgxzdG9yZWRf\
+            Ynl0ZXMYBSABKANSC3N0b3JlZEJ5dGVzEh0KCnBhcnRfY291bnQYBiABKAVSCXBhcnRDb3VudBImCg9wYXJ0X3NpemVfYnl0ZXMY\
+            ByABKANSDXBhcnRTaXplQnl0ZXMSGQoIaXNfd2hvbGUYCCABKAhSB2lzV2hvbGUSOQoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2ds\
+            ZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBJCCg9zZXNzaW9uX2VuZHNfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYu\
+            VGltZXN0YW1wUg1zZXNzaW9uRW5kc0F0EhsKCWZpbGVfbmFtZRgLIAEoCVIIZmlsZU5hbWUSJgoPZmlsZV9zaXplX2J5dGVzGAwg\
+            ASgDUg1maWxlU2l6ZUJ5dGVzMsgCChdVcGxvYWRNYW5hZ2VtZW50U2VydmljZRKEAQoLTGlzdFVwbG9hZHMSLS5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLkxpc3RVcGxvYWRzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVwbG9hZHNS\
+            ZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvdXBsb2FkcxKlAQoMQ2FuY2VsVXBsb2FkEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5DYW5jZWxVcGxvYWRSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxVcGxvYWRSZXNwb25zZSI0kAIC\
+            gtPkkwIrIiYvdjEvdXBsb2Fkcy97bG9naWNhbF91cGxvYWRfaWR9OmNhbmNlbDoBKmIGcHJvdG8z
             """)
 }

@@ -47,21 +47,36 @@ package final class CallContext: @unchecked Sendable {  // state belongs to the 
     /// The server's log, whose lines do not name the call.
     private let serverLog: Logger
 
+    /// The context of a call that arrived on a connection.
+    init(_ method: MethodDescriptor, _ head: RequestHead, from origin: CallOrigin, log: Logger) {
+        self.method = method
+        metadata = head.metadata
+        peer = origin.peer
+        clientCertificate = origin.clientCertificate
+        let now = origin.loop.now
+        startedAt = now
+        deadline = head.timeout.map { now &+ UInt64($0) }
+        requestID = head.requestID ?? .make()
+        trace = head.trace
+        mayWait = origin.mayWait
+        serverLog = log
+    }
+
+    /// The context of a call without a connection, a deadline or a log.
     package init(
         method: MethodDescriptor, metadata: Metadata = Metadata(), peer: PeerAddress = .unknown,
-        clientCertificate: String? = nil, startedAt: UInt64 = 0, deadline: UInt64? = nil, requestID: RequestID? = nil,
-        trace: TraceContext? = nil, identity: (any CallerIdentity)? = nil, log: Logger = .discarding
+        clientCertificate: String? = nil, requestID: RequestID? = nil, identity: (any CallerIdentity)? = nil
     ) {
         self.method = method
         self.metadata = metadata
         self.peer = peer
         self.clientCertificate = clientCertificate
-        self.startedAt = startedAt
-        self.deadline = deadline
+        startedAt = 0
+        deadline = nil
         self.requestID = requestID ?? .make()
-        self.trace = trace
+        trace = nil
         self.identity = identity
-        serverLog = log
+        serverLog = .discarding
     }
 }
 

@@ -35,13 +35,8 @@ extension RPCServer {
     func open(
         _ adapted: consuming AdaptedCall, _ head: inout RequestHead, from origin: CallOrigin, on stream: any CallStream
     ) -> ServerCall {
-        let now = origin.loop.now
         let method = adapted.method
-        let context = CallContext(
-            method: method.descriptor, metadata: head.metadata, peer: origin.peer,
-            clientCertificate: origin.clientCertificate, startedAt: now,
-            deadline: head.timeout.map { now &+ UInt64($0) }, requestID: head.requestID, trace: head.trace, log: log)
-        context.mayWait = origin.mayWait
+        let context = CallContext(method.descriptor, head, from: origin, log: log)
         let call = method.call(
             CallSetup(
                 context: context, origin: origin, stream: stream, adapter: adapted.adapter, encoding: head.encoding,

@@ -45,13 +45,26 @@ package struct RPCLimits: Sendable {
     package init() {}
 }
 
+/// The support of clients that call in JSON, by REST or from a browser.
+package struct WebProtocols: Sendable {
+    /// The JSON encoding of messages.
+    package let json: JSONMapping
+    /// The pages of other origins that may call; `nil` = none.
+    package let crossOrigin: CrossOrigin?
+
+    package init(json: JSONMapping, crossOrigin: CrossOrigin? = nil) {
+        self.json = json
+        self.crossOrigin = crossOrigin
+    }
+}
+
 /// The common configuration and state of the connections of one listener.
 package final class RPCServer: Sendable {
     package let router: Router
     /// The interceptors in the order of their calls.
     package let interceptors: [any Interceptor]
     package let limits: RPCLimits
-    package let metrics: ServerMetrics
+    package let metrics = ServerMetrics()
     let addresses = AddressShares()
     /// The detail codes of errors that the server itself makes.
     let errors: ErrorPolicy
@@ -66,17 +79,15 @@ package final class RPCServer: Sendable {
 
     package init(
         router: Router, interceptors: [any Interceptor] = [], limits: RPCLimits = RPCLimits(),
-        metrics: ServerMetrics = ServerMetrics(), errors: ErrorPolicy = .bare, json: JSONMapping? = nil,
-        crossOrigin: CrossOrigin? = nil, log: Logger = .discarding
+        errors: ErrorPolicy = .bare, web: WebProtocols? = nil, log: Logger = .discarding
     ) {
         self.router = router
         self.interceptors = interceptors
         self.limits = limits
-        self.metrics = metrics
         self.errors = errors
-        self.json = json
-        rest = json.flatMap { RESTRoutes(router, $0) }
-        self.crossOrigin = crossOrigin
+        json = web?.json
+        rest = web.flatMap { RESTRoutes(router, $0.json) }
+        crossOrigin = web?.crossOrigin
         self.log = log
     }
 }

@@ -18,6 +18,7 @@ package final class ObjectAppend {
             try permit.check(condition, in: connection)
             return try StoreRecords(connection).object(bucket: claims.bucket, key: claims.key)
         }
+        try present?.requireIntact()
         var header = header
         if let present {
             header.inheritsKept = true

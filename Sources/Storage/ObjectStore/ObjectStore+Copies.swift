@@ -14,10 +14,11 @@ extension ObjectStore {
         _ header: @escaping @Sendable (StoredObject) throws -> ObjectHeader
     ) throws -> StoredObject {
         if source.bucket == permit.claims.bucket, source.key == permit.claims.key {
-            return try revise(permit, conditions: conditions, header)
+            return try revise(source, permit, conditions: conditions, header)
         }
         try space.requireForNewUpload()
         return try withObject(source) { found in
+            try found.requireIntact()
             try conditions.require(of: found)
             let header = try header(found)
             try database.readBlocking { connection in
@@ -36,7 +37,7 @@ extension ObjectStore {
                     try permit.check(header.condition, in: connection)
                     try permit.own(in: connection)
                     try admitCopy(object, permit, in: connection)
-                    try permit.record(in: connection)
+                    try permit.record(copyOf: source, in: connection)
                     try discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
                 }
             }
@@ -47,7 +48,7 @@ extension ObjectStore {
 
     /// Copies an object to itself, which only changes what is stored beside its bytes.
     private func revise(
-        _ permit: WritePermit, conditions: Preconditions,
+        _ source: CredentialClaims, _ permit: WritePermit, conditions: Preconditions,
         _ header: @escaping @Sendable (StoredObject) throws -> ObjectHeader
     ) throws -> StoredObject {
         let now = clock.now()
@@ -61,7 +62,7 @@ extension ObjectStore {
             let header = try header(object)
             try permit.check(header.condition, in: connection)
             try permit.own(in: connection)
-            try permit.record(in: connection)
+            try permit.record(copyOf: source, in: connection)
             object.kept = header.kept
             object.contentType = header.contentType
             object.createdAt = now

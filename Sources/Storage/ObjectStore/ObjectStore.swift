@@ -73,6 +73,8 @@ package final class ObjectStore: Sendable {
                 guard let permit else { return false }
                 return try permit.corrected(writtenAt) < permit.now().subtracting(configuration.orphanAge)
             }
+        } else {
+            reconciler.beginForgettingDuplicates()
         }
         removals.resume()
         discards.resume()
@@ -238,8 +240,8 @@ package final class ObjectStore: Sendable {
             uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, operations: operations,
             expiresAt: now.adding(lifetime), subject: claims.subject)
         return try PresignedRequest(
-            method: method, bucket: claims.bucket, key: claims.key, parameters: parameters,
-            credentials: issuer.issue(narrowed), endpoint: endpoint, at: now, lifetime: lifetime)
+            method, StoreObject(endpoint: endpoint, bucket: claims.bucket, key: claims.key), parameters: parameters,
+            credentials: issuer.issue(narrowed), at: now, lifetime: lifetime)
     }
 
     /// Opens the bytes of a finished object.

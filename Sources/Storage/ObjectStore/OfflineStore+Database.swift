@@ -13,7 +13,8 @@ extension OfflineStore {
         case uploadWithoutFile(fileID: String)
         /// A finished object's file without a row, or with the row of an upload in progress.
         case unknown(fileID: String, size: Int64)
-        /// The file of an upload in progress without a row.
+        /// The file of an upload in progress without a row, or that of a copy whose commit did not happen. The next start removes
+        /// it, the former when it is old.
         case stray(fileID: String, size: Int64)
     }
 
@@ -34,7 +35,9 @@ extension OfflineStore {
                     } else if checksums, try !holds(file) {
                         try report(.damaged(file))
                     }
-                } else if try data.isFinished(entry) {
+                } else if try use == nil && data.isRedundantDuplicate(entry.fileID) {
+                    try report(.stray(fileID: entry.fileID, size: entry.size))
+                } else if try data.isFinished(entry) || use == nil && data.isUnsettledDuplicate(entry.fileID) {
                     try report(.unknown(fileID: entry.fileID, size: entry.size))
                 } else if use == nil {
                     try report(.stray(fileID: entry.fileID, size: entry.size))
@@ -72,6 +75,7 @@ extension OfflineStore {
                     && (!data.hasFacts(of: entry.fileID) || database.readBlocking { try isListed($0, entry.fileID) })
                 if isKnown { continue }
                 try data.quarantine(entry.fileID)
+                data.unmarkDuplicate(entry.fileID)
                 quarantined += 1
                 // An upload that its row considers in progress has to be restarted.
                 try database.writeBlocking { _ = try StoreRecords($0).markLost(entry.fileID, true) }

@@ -5,7 +5,7 @@ import StoreProtocol
 extension StoreRecords {
     private static let objectColumns = """
         bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id, content_type,
-        checksum, kept
+        checksum, kept, bad_at IS NOT NULL AS is_bad
         """
 
     func object(bucket: String, key: String) throws -> StoredObject? {
@@ -106,6 +106,13 @@ extension StoreRecords {
         try connection.first("SELECT count(*) AS files FROM store_objects WHERE lost = 0") { $0.int("files") } ?? 0
     }
 
+    /// Returns the sum of the sizes of the same files in bytes.
+    func sumStoredFiles() throws -> Int64 {
+        try connection.first("SELECT coalesce(sum(size), 0) AS bytes FROM store_objects WHERE lost = 0") {
+            $0.int64("bytes")
+        } ?? 0
+    }
+
     /// Deletes the object's row and, if it was made of parts, its multipart upload. Both have the same file, which is removed with
     /// the last of the two.
     func deleteObject(uploadID: String) throws -> Discarded {
@@ -135,7 +142,7 @@ extension StoreRecords {
     }
 
     private static func object(_ row: Row) -> StoredObject {
-        StoredObject(
+        var object = StoredObject(
             bucket: row.text("bucket"), key: row.text("object_key"), uploadID: row.text("upload_id"),
             size: row.int64("size"), etag: row.text("etag"),
             partCount: row.int("part_count"), crc64: UInt64(bitPattern: row.int64("crc64")),
@@ -144,5 +151,7 @@ extension StoreRecords {
             contentType: row.optionalText("content_type"),
             checksum: row.optionalText("checksum").flatMap(Checksum.init),
             kept: KeptFields(text: row.optionalText("kept")))
+        object.isBad = row.bool("is_bad")
+        return object
     }
 }

@@ -50,6 +50,8 @@ package struct StoredObject: Sendable, Equatable {
     package let checksum: Checksum?
     /// The fields that were stored with the object, for its client.
     package var kept: KeptFields
+    /// Whether the scrubber found the bytes of an object that no catalog lists to be wrong.
+    package var isBad = false
 
     package init(
         bucket: String, key: String, uploadID: String, size: Int64, etag: String, partCount: Int, crc64: UInt64,
@@ -72,6 +74,12 @@ package struct StoredObject: Sendable, Equatable {
     }
 
     package var isMultipart: Bool { multipartID != nil }
+
+    /// - Throws: `invalidObjectState` for an object that the scrubber marked: neither its bytes nor anything made of them may pass for
+    ///   what was stored.
+    package func requireIntact() throws(StoreError) {
+        if isBad { throw .objectIsCorrupted }
+    }
 
     /// The fields that a response has beside the bytes, and that a copy keeps. How an object is shown and cached is for an operator
     /// to say: of a device's upload only the language, its own metadata and tags are.

@@ -20,6 +20,11 @@ package struct StoredFile: Sendable, Equatable {
         try StoreRecords(connection).countStoredFiles()
     }
 
+    /// Returns the sum of their sizes in bytes.
+    package static func bytes(in connection: Connection) throws -> Int64 {
+        try StoreRecords(connection).sumStoredFiles()
+    }
+
     /// Calls `body` with each of them in the order of their ids, reading some at a time.
     package static func forEach(in connection: Connection, _ body: (StoredFile) throws -> Void) throws {
         var last = ""

@@ -35,12 +35,14 @@ package struct WritePermit: Sendable {
     }
 
     /// Has the audit log say what a static key changed.
-    func record(in connection: Connection) throws {
+    ///
+    /// - Parameter source: the source of a copy.
+    func record(copyOf source: CredentialClaims? = nil, in connection: Connection) throws {
         guard case .staticKey(let id) = claims.subject, let origin else { return }
-        try policy.record(
-            StaticKeyChange(
-                keyID: id, operation: origin.operation, peer: origin.peer, bucket: claims.bucket, names: [claims.key]),
-            in: connection)
+        var change = StaticKeyChange(
+            keyID: id, operation: origin.operation, peer: origin.peer, bucket: claims.bucket, names: [claims.key])
+        change.source = source?.location
+        try policy.record(change, in: connection)
     }
 
     /// The owner under which its writes are queued.

@@ -19,9 +19,10 @@ final class FormUpload: HTTPBodySink {
     private var size: Int64 = 0
     private var failure: (any Error)?
 
+    /// - Parameter head: of a POST.
     /// - Returns: `nil` where the request has no form.
     init?(_ handler: StoreHandler, _ head: HTTPRequestHead, _ answers: StoreAnswers) {
-        guard head.method == "POST", head.fields["authorization"] == nil, let parser = FormParser(head.fields),
+        guard head.fields["authorization"] == nil, let parser = FormParser(head.fields),
             let target = try? RequestTarget(
                 head.target, host: head.fields["host"] ?? "", domains: handler.configuration.bucketDomains),
             let bucketName = target.bucket, target.key == nil, target.parameters.isEmpty
@@ -89,8 +90,12 @@ final class FormUpload: HTTPBodySink {
                 .signatureDoesNotMatch, "The request signature we calculated does not match the one you provided.")
         }
         head.notes.principal = CredentialClaims.Subject.staticKey(id: staticKey.id).name
+        // The form has the options of the object. A condition in the header would be passed over.
+        let target = try RequestTarget("/\(bucketName)", host: "", domains: [])
+        try dialect.rules.check(SignedRequest(method: "POST", target: target, fields: head.fields), .postObject)
         let policy = try FormPolicy(fields["policy"] ?? "")
-        try policy.check(fields, bucket: bucketName, now: handler.store.clock.now())
+        try policy.check(
+            fields, bucket: bucketName, now: handler.store.clock.now(), coversAllFields: authentication.isS3)
         sizes = policy.sizes
         guard let bucket = handler.store.bucket(bucketName, of: staticKey) else {
             throw StoreError(.noSuchBucket, "The specified bucket does not exist.")
@@ -123,9 +128,12 @@ final class FormUpload: HTTPBodySink {
         let target = try RequestTarget(
             "/\(bucketName)/\(URLEncoding.encode(key, keepingSlashes: true))", host: "", domains: [])
         var named = fields
-        if fields["content-type"] == nil, let contentType { named.append("content-type", contentType) }
+        if fields["content-type"] == nil, let type = fields["x-oss-content-type"] ?? contentType {
+            named.append("content-type", type)
+        }
         let request = SignedRequest(method: "POST", target: target, fields: named)
         try form.dialect.rules.check(request, .postObject)
+        try form.dialect.rules.requireKnown(request, .postObject)
         let asked = StaticKeyRequest(
             key: form.key, bucket: form.bucket, operation: .postObject, head: head, request: request, signatures: nil)
         let (claims, decision, _) = try handler.store.decide(

@@ -167,10 +167,10 @@ extension HTTPFields {
 
     /// Returns these fields, and those of `others` with different names.
     func defaulting(_ others: HTTPFields) -> HTTPFields {
-        others.fields.reduce(into: self) { if $0[$1.name] == nil { $0.append($1.name, $1.value) } }
+        others.fields.reduce(into: self) { if $0[$1.name] == nil { $0.append($1) } }
     }
 
     func appending(_ others: HTTPFields) -> HTTPFields {
-        others.fields.reduce(into: self) { $0.append($1.name, $1.value) }
+        others.fields.reduce(into: self) { $0.append($1) }
     }
 }

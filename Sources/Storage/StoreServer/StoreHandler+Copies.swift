@@ -38,6 +38,7 @@ extension StoreHandler {
         let permit = try access.requireWrite(policy)
         let from = try claims(ofSource: source, asked)
         return try store.withObject(from) { object in
+            try object.requireIntact()
             guard
                 Preconditions(source.conditions).outcome(etag: object.etag, lastModified: object.createdAt) == .met
             else {
@@ -65,6 +66,7 @@ extension StoreHandler {
         }
         let name = try asked.stored(source.key, in: bucket)
         let (claims, decision, isThere) = try store.decide(asked.key, on: name, policy)
+        asked.head.notes.source = claims.location
         guard isThere, decision.isVisible else {
             throw StoreError(.noSuchKey, "CopyObject: the source of the copy does not exist.")
         }

@@ -19,6 +19,7 @@ extension StoreHandler {
         head.notes.principal = CredentialClaims.Subject.staticKey(id: key.id).name
         let operation = try answers.dialect.operation(of: request)
         head.notes.operation = operation.name
+        try answers.dialect.rules.requireKnown(request, operation)
         guard let name = request.target.bucket else {
             return .respond(answers.buckets(store.buckets(of: key)))
         }

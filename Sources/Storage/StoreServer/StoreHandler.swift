@@ -20,7 +20,7 @@ struct StoreHandler: HTTPRequestHandler {
             head.notes.operation = "Preflight"
             return .respond(answers.preflight())
         }
-        if let form = FormUpload(self, head, answers) { return .receive(form) }
+        if head.method == "POST", let form = FormUpload(self, head, answers) { return .receive(form) }
         do {
             if let known { return try begin(head, again: known, answers) }
             let target = try RequestTarget(
@@ -88,6 +88,7 @@ struct StoreHandler: HTTPRequestHandler {
             try access.requireRead()
             let overrides = try ResponseOverrides(request.target)
             return try store.withObject(access.claims) { object in
+                if operation == .getObject { try object.requireIntact() }
                 let part = try objectPart(of: object, request.target)
                 return .respond(try answers.object(object, store, asked: head.fields, overrides, part: part))
             }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/vfs.h>
 
 /// Sets whether reads and writes of the descriptor bypass the page cache (O_DIRECT). None may be in progress.
 static inline int linux_set_direct(int descriptor, bool direct) {
@@ -23,6 +24,26 @@ static inline int linux_begin_write_back(int descriptor, long offset, long lengt
     return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
 }
 
+/// Returns whether a file system is on another machine, by the magic number of statfs(2). NFS and SMB refuse leases with EAGAIN
+/// unless the server delegated the file, whether anybody writes to it or not.
+static inline bool linux_is_network_file_system(long magic) {
+    switch ((unsigned int)magic) {
+    case 0x00006969: // NFS
+    case 0xFF534D42: // CIFS
+    case 0xFE534D42: // SMB2
+    case 0x0000517B: // SMB
+    case 0x00C36400: // Ceph
+    case 0x01021997: // 9P
+    case 0x5346414F: // AFS
+    case 0x6B414653: // the kernel's AFS
+    case 0x0BD00BD0: // Lustre
+    case 0x73757245: // Coda
+        return true;
+    default:
+        return false;
+    }
+}
+
 /// Returns whether any process has the file open for writing: 1 = yes, 0 = no, -1 = the system does not say (errno). It takes a lease
 /// for a moment, which only the owner of the file may do.
 static inline int linux_has_writers(int descriptor) {
@@ -30,7 +51,9 @@ static inline int linux_has_writers(int descriptor) {
         fcntl(descriptor, F_SETLEASE, F_UNLCK);
         return 0;
     }
-    return errno == EAGAIN ? 1 : -1;
+    if (errno != EAGAIN) return -1;
+    struct statfs system;
+    return fstatfs(descriptor, &system) == 0 && linux_is_network_file_system(system.f_type) ? -1 : 1;
 }
 
 /// Creates a counter that a thread can wait for together with a socket. The caller owns the descriptor.

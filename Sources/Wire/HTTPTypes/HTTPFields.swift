@@ -16,18 +16,47 @@ package struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     }
 
     package mutating func append(_ name: String, _ value: String) {
-        // Unicode's case mapping turns some other letters into ASCII, and such a name would pass for another.
-        let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
-        fields.append(Field(name: isASCII ? name.lowercased() : name, value: value))
+        fields.append(Field(name: Self.lowered(name), value: value))
+    }
+
+    /// Appends a field of another list.
+    package mutating func append(_ field: Field) { fields.append(field) }
+
+    /// Only names with upper-case letters need another string.
+    private static func lowered(_ name: String) -> String {
+        var hasUpper = false
+        for byte in name.utf8 {
+            // Unicode's case mapping turns some other letters into ASCII, and such a name would pass for another.
+            if byte >= 0x80 { return name }
+            if byte >= 0x41, byte <= 0x5A { hasUpper = true }
+        }
+        return hasUpper ? name.lowercased() : name
     }
 
     /// The first value of a field; `name` is in lower case.
     package subscript(name: String) -> String? {
-        fields.first { $0.name == name }?.value
+        place(of: name, from: 0).map { fields[$0].value }
     }
 
     /// Returns all values of a field; `name` is in lower case.
     package func values(of name: String) -> [String] {
-        fields.compactMap { $0.name == name ? $0.value : nil }
+        var values: [String] = []
+        var next = place(of: name, from: 0)
+        while let index = next {
+            values.append(fields[index].value)
+            next = place(of: name, from: index + 1)
+        }
+        return values
+    }
+
+    /// Returns the index of the first field with that name. By index: iterators of unoptimized builds allocate for each element, and
+    /// a request has dozens of lookups.
+    private func place(of name: String, from start: Int) -> Int? {
+        var index = start
+        while index < fields.count {
+            if fields[index].name == name { return index }
+            index += 1
+        }
+        return nil
     }
 }

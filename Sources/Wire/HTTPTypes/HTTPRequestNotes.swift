@@ -12,4 +12,6 @@ package final class HTTPRequestNotes: @unchecked Sendable {  // used by its conn
     package var principal: String?
     /// The target of the operation, e.g. `uploads/ID`.
     package var target: String?
+    /// The object that a copy is made of, `BUCKET/KEY`.
+    package var source: String?
 }

@@ -140,6 +140,24 @@ awscli)
     operation "sync --delete" aws s3 sync --delete tree "$at"
     operation "rm --recursive" aws s3 rm --recursive "$at"
     ;;
+juicefs)
+    for kind in s3 minio; do
+        juicefs objbench --storage "$kind" --access-key "$STORE_KEY" --secret-key "$STORE_SECRET" --threads 2 \
+            --small-objects 10 --big-object-size 12 "$STORE_ENDPOINT/$STORE_BUCKET" >"$kind.txt" 2>&1
+        while IFS='|' read -r _ category name result _; do
+            read -r category <<<"$category"
+            read -r name <<<"$name"
+            read -r result <<<"$result"
+            case $category:$result in
+            basic:pass | sync:pass) echo "PASS $kind $name" ;;
+            # Of file systems: no object store has it.
+            sync:"not support") ;;
+            basic:* | sync:*) echo "FAIL $kind $name: $result" ;;
+            esac
+        done <"$kind.txt"
+        operation "$kind benchmark" grep "Benchmark finished" "$kind.txt"
+    done
+    ;;
 *)
     echo "FAIL start: $tool is not among the tools"
     ;;

@@ -30,7 +30,7 @@ import WireTesting
         router.add(routes: TestFiles.routes)
         let loops = [EventLoop(name: "one")]
         let json = JSONMapping(schema: try Schema(ProtoFiles.all + TestFiles.all))
-        let server = RPCServer(router: router, json: json)
+        let server = RPCServer(router: router, web: WebProtocols(json: json))
         let daemon = try HTTPDaemon(
             host: "127.0.0.1", port: 0, configuration: HTTPServerConfiguration(),
             handler: RPCRequestHandler(server: server, loops: loops))

@@ -66,7 +66,8 @@ import Wire
         configuration.connectionMemory = 64 << 10
         configure(&configuration)
         let server = RPCServer(
-            router: router, interceptors: [ends], json: JSONMapping(schema: try Schema(ProtoFiles.all)))
+            router: router, interceptors: [ends],
+            web: WebProtocols(json: JSONMapping(schema: try Schema(ProtoFiles.all))))
         let daemon = try HTTPDaemon(
             host: "127.0.0.1", port: 0, configuration: configuration,
             handler: RPCRequestHandler(server: server, loops: loops))

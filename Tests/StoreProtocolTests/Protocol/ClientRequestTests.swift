@@ -15,8 +15,8 @@ import Testing
         endpoint: String = "http://127.0.0.1:50080", region: String = ""
     ) throws -> ClientRequest? {
         ClientRequest(
-            "PUT", bucket: "b-1", key: key, query: query, fields: fields, at: try StoreEndpoint(endpoint),
-            region: region,
+            "PUT", StoreObject(endpoint: try StoreEndpoint(endpoint), region: region, bucket: "b-1", key: key),
+            query: query, fields: fields,
             credentials: SigningCredentials(accessKeyID: "AK", secret: secret, securityToken: "token"),
             now: UnixTime(seconds: 1_767_225_600))
     }
@@ -53,8 +53,11 @@ import Testing
         ] {
             let request = try #require(
                 ClientRequest(
-                    "PUT", bucket: "b-1", key: key, query: [("partNumber", "3"), ("uploads", "")],
-                    fields: ["Content-MD5": "AAAA"], at: try StoreEndpoint(endpoint), region: "us-east-1", dialect: .s3,
+                    "PUT",
+                    StoreObject(
+                        endpoint: try StoreEndpoint(endpoint), region: "us-east-1", bucket: "b-1", key: key,
+                        dialect: .s3),
+                    query: [("partNumber", "3"), ("uploads", "")], fields: ["Content-MD5": "AAAA"],
                     credentials: SigningCredentials(accessKeyID: "AK", secret: secret),
                     now: UnixTime(seconds: 1_767_225_600)))
             let path = try #require(request.url.firstRange(of: "/b-1/"))

@@ -82,7 +82,35 @@ import Testing
         #expect(code(policy, ["key": "up/x", "content-type": "a/b", "x-ignore-me": "1"]) == nil)
     }
 
+    /// OSS has two conditions more, and needs none for each field.
+    @Test func aPolicyOfOSSNamesTheFieldsThatItLimits() throws {
+        let policy = try policy(
+            """
+            {"expiration": "1970-01-01T00:00:10Z", "conditions": [["in", "$key", ["a", "b"]],
+            ["not-in", "$Cache-Control", ["no-store"]]]}
+            """)
+        func code(_ fields: HTTPFields) -> StoreError.Code? {
+            do throws(StoreError) {
+                try policy.check(fields, bucket: "data", now: UnixTime(seconds: 0), coversAllFields: false)
+                return nil
+            } catch { return error.code }
+        }
+        #expect(code(["key": "b", "x-oss-meta-a": "1"]) == nil)
+        #expect(code(["key": "c"]) == .accessDenied)
+        #expect(code(["key": "a", "cache-control": "no-store"]) == .accessDenied)
+    }
+
+    /// Texts that Unicode takes for the same are different keys.
+    @Test func conditionsCompareBytes() throws {
+        for condition in ["[\"eq\", \"$key\", \"\u{E9}\"]", "[\"starts-with\", \"$key\", \"\u{E9}\"]"] {
+            let policy = try policy("{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [\(condition)]}")
+            #expect(code(policy, ["key": "\u{E9}"]) == nil)
+            #expect(code(policy, ["key": "e\u{301}"]) == .accessDenied)
+        }
+    }
+
     @Test(arguments: [
+        "{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [[\"in\", \"$key\", [1]]]}",
         "", "[]", "{}", "{\"expiration\": \"tomorrow\"}",
         "{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [[]]}",
         "{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [[\"eq\", \"key\", \"x\"]]}",

@@ -11,16 +11,21 @@ import Testing
                 <Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Object><Key>a &amp; b</Key></Object>
                 <Object><Key> c</Key><VersionId>null</VersionId><ETag>"1"</ETag></Object>
                 <Object><Key>d</Key><VersionId>7</VersionId></Object>
-                <Object><Key>e</Key><Size>7</Size></Object><Object><Key>f</Key></Object><Quiet>true</Quiet></Delete>
+                <Object><Key>e</Key><Size>7</Size></Object><Object><Key>f</Key></Object>
+                <Object><Key>g</Key><Novelty>1</Novelty></Object><Quiet>true</Quiet></Delete>
                 """.utf8))
         #expect(list.isQuiet)
-        #expect(list.items.map(\.key) == ["a & b", " c", "d", "e", "f"])
-        #expect(list.items.map(\.etag) == [nil, "\"1\"", nil, nil, nil])
-        #expect(list.items.map(\.namesVersion) == [false, false, true, false, false])
-        #expect(list.items.map(\.otherCondition) == [nil, nil, nil, "Size", nil])
+        #expect(list.items.map(\.key) == ["a & b", " c", "d", "e", "f", "g"])
+        #expect(list.items.map(\.etag) == [nil, "\"1\"", nil, nil, nil, nil])
+        #expect(list.items.map(\.namesVersion) == [false, false, true, false, false, false])
+        #expect(list.items.map(\.otherCondition) == [nil, nil, nil, "Size", nil, "Novelty"])
     }
 
-    @Test(arguments: ["", "<Delete/>", "<Delete><Object/></Delete>", "<Other><Object><Key>a</Key></Object></Other>"])
+    @Test(arguments: [
+        "", "<Delete/>", "<Delete><Object/></Delete>", "<Other><Object><Key>a</Key></Object></Other>",
+        "<Delete><Object><Key>a</Key><Key>b</Key></Object></Delete>",
+        "<Delete><Object><Key>a<x/></Key></Object></Delete>",
+    ])
     func otherDocumentsAreNoDeletionList(text: String) {
         #expect(throws: CompletionList.malformed) { try DeletionList(xml: Array(text.utf8)) }
     }

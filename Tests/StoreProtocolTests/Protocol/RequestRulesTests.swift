@@ -78,9 +78,42 @@ import Testing
     /// The rule of a full name takes precedence over that of its beginning.
     @Test func exactNamesGoBeforeBeginnings() {
         #expect(RequestRules.s3.rule(for: "x-amz-checksum-mode")?.name == "x-amz-checksum-mode")
-        #expect(RequestRules.s3.rule(for: "x-amz-checksum-crc32")?.name == "x-amz-checksum-*")
-        #expect(RequestRules.s3.rule(for: "x-amz-date") == nil)
+        #expect(RequestRules.s3.rule(for: "x-amz-checksum-sha512")?.name == "x-amz-checksum-*")
+        #expect(RequestRules.s3.rule(for: "x-amz-unknown") == nil)
         #expect(RequestRules.oss.rule(for: "x-oss-server-side-encryption-key-id")?.name == "x-oss-server-side-*")
+    }
+
+    /// A static key's request that writes has no name of either namespace without a rule; one that reads may.
+    @Test func unknownNamesOfWritesAreRefused() throws {
+        func outcome(_ rules: RequestRules, _ method: String, _ target: String, _ fields: HTTPFields) throws -> String?
+        {
+            let target = try RequestTarget(target, host: "", domains: [])
+            let request = SignedRequest(method: method, target: target, fields: fields)
+            do throws(StoreError) {
+                try rules.requireKnown(request, method == "GET" ? .getObject : .putObject)
+                return nil
+            } catch {
+                #expect(error.code == .notImplemented)
+                return error.message
+            }
+        }
+        for rules in [RequestRules.s3, .oss] {
+            for name in ["x-amz-novelty", "x-oss-novelty"] {
+                let message = try outcome(rules, "PUT", "/bucket/key", [name: "1"])
+                #expect(message?.contains("\(name) of PutObject") == true)
+                #expect(try outcome(rules, "GET", "/bucket/key", [name: "1"]) == nil)
+                #expect(try outcome(rules, "PUT", "/bucket/key?\(name)=1", [:]) != nil)
+            }
+            #expect(try outcome(rules, "PUT", "/bucket/key?x-id=PutObject", ["x-forwarded-for": "192.0.2.1"]) == nil)
+            let known: HTTPFields = rules.rules.reduce(into: [:]) { $0.append(Self.name($1), "value") }
+            #expect(try outcome(rules, "PUT", "/bucket/key", known) == nil)
+        }
+        // In OSS, options are header fields only; S3's presigned URLs have them in the query.
+        #expect(try outcome(.oss, "PUT", "/bucket/key?x-oss-meta-a=1", [:])?.contains("x-oss-meta-a") == true)
+        #expect(try outcome(.oss, "PUT", "/bucket/key?x-oss-security-token=1&x-oss-traffic-limit=1", [:]) == nil)
+        #expect(try outcome(.s3, "PUT", "/bucket/key?x-amz-meta-a=1", [:]) == nil)
+        #expect(
+            try outcome(.s3, "PUT", "/bucket/key?X-Amz-Novelty=1&X-Amz-Date=1", [:])?.contains("x-amz-novelty") == true)
     }
 
     @Test func refusalsNameTheOperationTheFieldAndWhatHelps() throws {

@@ -64,6 +64,30 @@ import Testing
         return stat(path, &status) == 0 ? UInt(status.st_ino) : 0
     }
 
+    private func mark(_ store: TestStore, _ fileID: String) throws {
+        let path = store.directory.appending(path: "store/duplicates/\(fileID)").path
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+    }
+
+    /// Deletes an object's row, as a database has it that is older.
+    private func forget(_ store: TestStore, _ name: String) throws {
+        try store.database.writeBlocking { connection in
+            _ = try connection.execute("DELETE FROM store_objects WHERE object_key = $1", name)
+        }
+    }
+
+    private func offline(_ store: TestStore) -> OfflineStore {
+        OfflineStore(directory: store.directory.appending(path: "store").path)
+    }
+
+    private func findings(_ store: TestStore) throws -> [OfflineStore.Finding] {
+        var found: [OfflineStore.Finding] = []
+        try store.database.readBlocking { connection in
+            try offline(store).compare(with: connection, checksums: false) { found.append($0) }
+        }
+        return found
+    }
+
     private func marks(_ store: TestStore) throws -> [String] { try store.store.data.unsettledDuplicates() }
 
     @Test(arguments: [["1", "2", "3"], ["3", "2", "1"], ["2", "3", "1"]])
@@ -129,6 +153,105 @@ import Testing
         }
         #expect(try bytes(store, "2") == content(1000))
         #expect(try marks(store).isEmpty)
+    }
+
+    /// A mark that a process could not remove must not outlive a clean stop: an older database might not know the copy.
+    @Test func marksGoAtACleanStart() throws {
+        let store = try TestStore()
+        try put(store, "1", content(1000))
+        let second = try copy(store, "1", to: "2")
+        try store.restart(isClean: true) { try mark(store, second.fileID) }
+        #expect(!store.store.isReconciled)
+        #expect(try marks(store).isEmpty)
+        #expect(try store.files().count == 2)
+    }
+
+    /// The last name of bytes is kept, whatever its mark says.
+    @Test(arguments: ["sealed", "not sealed"])
+    func aMarkedFileWithoutAnotherNameGoesToQuarantine(mode: String) throws {
+        let store = try TestStore()
+        try put(store, "1", content(1000))
+        let second = try copy(store, "1", to: "2")
+        try delete(store, "1")
+        try store.restart {
+            try forget(store, "2")
+            try mark(store, second.fileID)
+            if mode == "not sealed" { chmod(store.path(second.fileID), 0o200) }
+            #expect(try findings(store) == [.unknown(fileID: second.fileID, size: 1000)])
+        }
+        #expect(store.store.reconciliation.quarantined == 1)
+        #expect(try store.store.data.quarantined().map(\.fileID) == [second.fileID])
+        #expect(try marks(store).isEmpty)
+    }
+
+    @Test func theLastOfSeveralMarkedNamesIsKept() throws {
+        let store = try TestStore()
+        try put(store, "1", content(1000))
+        let copies = [try copy(store, "1", to: "2"), try copy(store, "1", to: "3")]
+        try delete(store, "1")
+        try store.restart {
+            for name in ["2", "3"] { try forget(store, name) }
+            for copy in copies { try mark(store, copy.fileID) }
+        }
+        #expect(store.store.reconciliation.quarantined == 1 && store.store.reconciliation.removed == 1)
+        #expect(try store.files().isEmpty && marks(store).isEmpty)
+        #expect(try store.store.data.quarantined().map(\.size) == [1000])
+    }
+
+    /// An unfinished copy is removed by the next start, so doctor does not report it as an object.
+    @Test func doctorTellsAnUnfinishedCopyFromALostOne() throws {
+        let store = try TestStore()
+        let first = try put(store, "1", content(1000))
+        let id = Hex.lower(Random.bytes(16))
+        try store.restart {
+            try mark(store, id)
+            #expect(link(store.path(first.fileID), store.path(id)) == 0)
+            #expect(try findings(store) == [.stray(fileID: id, size: 1000)])
+        }
+        #expect(try store.files() == [first.fileID])
+    }
+
+    /// With an older database, both names of the same bytes are kept aside, and no mark is left.
+    @Test func reconcilingWithAnOlderDatabaseKeepsMarkedFiles() throws {
+        let store = try TestStore()
+        let first = try put(store, "1", content(1000))
+        let second = try copy(store, "1", to: "2")
+        try store.restart(isClean: true) {
+            for name in ["1", "2"] { try forget(store, name) }
+            try mark(store, second.fileID)
+            #expect(try offline(store).reconcile(store.database) { _, _ in true } == 2)
+        }
+        #expect(try Set(store.store.data.quarantined().map(\.fileID)) == [first.fileID, second.fileID])
+        #expect(try marks(store).isEmpty)
+    }
+
+    /// The bytes are the same, so the scrubber finds every copy corrupted.
+    @Test func eachCopyIsExamined() async throws {
+        let store = try TestStore()
+        let objects = [try put(store, "1", content(1000)), try copy(store, "1", to: "2")]
+        for object in objects {
+            #expect(try await store.store.examine(uploadID: object.uploadID) { _ in } == .intact)
+        }
+        let path = store.path(objects[1].fileID)
+        chmod(path, 0o600)
+        try Data(content(1001).dropFirst()).write(to: URL(filePath: path), options: [])
+        for object in objects {
+            let condition = try await store.store.examine(uploadID: object.uploadID) { _ in }
+            #expect(condition == .bad("its bytes do not match its checksum"))
+        }
+    }
+
+    /// Nothing is made of bytes that are known to be wrong.
+    @Test func aCorruptedObjectIsNotCopied() throws {
+        let store = try TestStore()
+        let first = try put(store, "1", content(1000))
+        let now = store.clock.now()
+        try store.database.writeBlocking { [store = store.store] in try store.markBad(first.uploadID, at: now, in: $0) }
+        let error = #expect(throws: StoreError.self) { try copy(store, "1", to: "2") }
+        #expect(error?.code == .invalidObjectState)
+        #expect(try store.files().count == 1 && marks(store).isEmpty)
+        try put(store, "1", content(1000))
+        #expect(try copy(store, "1", to: "2").size == 1000)
     }
 
     /// With an older database nobody knows which of two names is needed: what was acknowledged is kept.

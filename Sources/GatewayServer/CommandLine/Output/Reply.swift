@@ -6,6 +6,8 @@ package struct Reply: Sendable {
     package let text: String
     /// The rows of a list, for the other forms of output.
     private var list: (rows: [[ResourceField]], columns: [String])?
+    /// Whether the text is a table of the list.
+    private var isTable = false
 
     package init(json: JSONValue, text: String) {
         self.json = json
@@ -36,14 +38,24 @@ package struct Reply: Sendable {
             text = "no \(things ?? name.replacing("_", with: " "))"
         } else {
             text = wholeTexts ?? Self.table(rows, R.columns)
+            isTable = wholeTexts == nil
         }
     }
 
     /// Returns the output in the form of the options.
     ///
+    /// - Parameters:
+    ///   - width: the number of columns that a table should fit into, unless the options ask for columns or all of them; `nil` =
+    ///     unlimited.
+    ///   - isColored: whether the header of a table is emphasized.
     /// - Throws: if the reply is not a list, or a column is unknown.
-    package func text(as options: OutputOptions) throws(ClientFailure) -> String {
-        guard options.format != nil || options.columns != nil else { return text }
+    package func text(
+        as options: OutputOptions, width: Int? = nil, isColored: Bool = false
+    ) throws(ClientFailure) -> String {
+        guard options.format != nil || options.columns != nil else {
+            guard isTable, let list, width != nil || isColored else { return text }
+            return Self.table(list.rows, list.columns, width: width, isColored: isColored)
+        }
         if options.format == .json { return json.text }
         guard let list else {
             throw ClientFailure("the command has no table for --output and --columns", exitCode: .usage)
@@ -56,12 +68,14 @@ package struct Reply: Sendable {
                 "--columns has the unknown column \(unknown): known are \(known.joined(separator: ", "))",
                 exitCode: .usage)
         }
-        guard options.format == .csv else { return Self.table(list.rows, chosen) }
+        guard options.format == .csv else { return Self.table(list.rows, chosen, isColored: isColored) }
         let rows = list.rows.map { fields in chosen.map { name in Self.cell(fields.first { $0.name == name }) } }
         return CSVWriter.text([chosen] + rows)
     }
 
-    private static func table(_ rows: [[ResourceField]], _ columns: [String]) -> String {
+    private static func table(
+        _ rows: [[ResourceField]], _ columns: [String], width: Int? = nil, isColored: Bool = false
+    ) -> String {
         let header = columns.map { column in
             (rows.first?.first { $0.name == column }?.heading ?? column).uppercased()
         }
@@ -70,7 +84,11 @@ package struct Reply: Sendable {
                 fields.first { $0.name == column }.map { $0.text.isEmpty ? "-" : $0.text } ?? "-"
             }
         }
-        return TextLayout.table([header] + cells)
+        // An id that is cut off cannot be copied.
+        let shortened = columns.indices.filter { !columns[$0].hasSuffix("id") && !columns[$0].hasSuffix("url") }
+        let text = TextLayout.table([header] + cells, width: width, shortening: Set(shortened))
+        guard isColored, let end = text.firstIndex(of: "\n") else { return text }
+        return "\u{1B}[1m\(text[..<end])\u{1B}[0m\(text[end...])"
     }
 
     /// Returns the value for a spreadsheet: numbers without units.

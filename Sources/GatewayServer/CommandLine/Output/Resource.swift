@@ -30,10 +30,10 @@ package struct ResourceField: Sendable {
             name: name, json: .number(bytes), text: ByteCount.text(bytes), heading: name.replacing("_bytes", with: ""))
     }
 
-    /// A time in seconds since 1970, shown to people as RFC 3339 in UTC; 0 as an empty text.
+    /// A time in seconds since 1970, shown to people as local RFC 3339; 0 as an empty text.
     package static func unixTime(_ name: String, _ seconds: Int64) -> ResourceField {
         ResourceField(
-            name: name, json: .number(seconds), text: seconds == 0 ? "" : RFC3339.text(UnixTime(seconds: seconds)),
+            name: name, json: .number(seconds), text: seconds == 0 ? "" : LocalTime.text(UnixTime(seconds: seconds)),
             heading: name.replacing("_at_unix", with: ""))
     }
 

@@ -19,12 +19,29 @@ struct MetricsText {
         return values.isEmpty ? nil : values.reduce(0, +)
     }
 
+    /// Returns the lowest value of a metric's samples; `nil` if it has none.
+    func minimum(_ name: String) -> Double? {
+        samples.filter { $0.name == name }.map(\.value).min()
+    }
+
     /// Returns the value of a label of a metric's first sample.
     func label(_ label: String, of name: String) -> String? {
-        guard let labels = samples.first(where: { $0.name == name })?.labels,
-            let start = labels.firstRange(of: "\(label)=\"")?.upperBound,
-            let end = labels[start...].firstIndex(of: "\"")
-        else { return nil }
-        return String(labels[start..<end])
+        samples.first { $0.name == name }.flatMap { Self.labels($0.labels)[label] }
+    }
+
+    /// Returns the labels of each sample of a metric.
+    func labels(of name: String) -> [[String: String]] {
+        samples.filter { $0.name == name }.map { Self.labels($0.labels) }
+    }
+
+    /// Reads `{name="value",…}`; the gateway's values contain no quotes.
+    private static func labels(_ text: String) -> [String: String] {
+        let parts = text.split(separator: "\"", omittingEmptySubsequences: false)
+        var labels: [String: String] = [:]
+        for index in stride(from: 0, to: parts.count - 1, by: 2) {
+            let name = parts[index].filter { !"{,=".contains($0) }
+            labels[name] = String(parts[index + 1])
+        }
+        return labels
     }
 }

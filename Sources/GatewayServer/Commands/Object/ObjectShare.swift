@@ -5,19 +5,24 @@ import Proto
 /// `data-gateway object share`
 struct ObjectShare: ClientCommand {
     static let name = "share"
-    static let summary = "Print a link with which anybody can download an object for some minutes"
+    static let summary = "Print a link with which anybody can download an object for a time"
     static let discussion = [
         "The link needs no sign-in. It works until the printed time, and stops earlier if your user is deleted."
     ]
-    static let examples = ["object share drive.mcap"]
+    static let examples = ["object share drive.mcap", "object share drive.mcap --expires 2h"]
     static let listener = CommandListener.gateway
 
     static var parameters: [Parameter<Self>] {
-        [.arguments("OBJECT", \.objects, "The objects: file ids, ids of uploads, names or filters")]
-            + connectionParameters
+        [
+            .arguments("OBJECT", \.objects, "The objects: file ids, ids of uploads, names or filters"),
+            .option(
+                "--expires", "TIME", \.lifetime,
+                "How long the link works, such as 30m, 2h or 7d (default: 15m; the gateway limits it)"),
+        ] + connectionParameters
     }
 
     var objects: [String] = []
+    var lifetime: TimeSpan?
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
@@ -25,7 +30,8 @@ struct ObjectShare: ClientCommand {
         var links: [SharedLink] = []
         for object in objects {
             for wanted in try await DownloadSource.find(object, over: gateway) {
-                let reply = try await service.requestDownload(RequestDownloadRequest(fileIDs: [wanted.id]))
+                let reply = try await service.requestDownload(
+                    RequestDownloadRequest(fileIDs: [wanted.id], lifetimeSeconds: lifetime?.seconds ?? 0))
                 let file = try reply.files.first.present("files")
                 let read = try file.read.present("read")
                 guard read.headers.isEmpty else {
@@ -53,5 +59,5 @@ private struct SharedLink: Resource {
         ]
     }
 
-    var text: String { "\(url)\nuntil \(RFC3339.text(UnixTime(seconds: expiresAt)))" }
+    var text: String { "\(url)\nuntil \(LocalTime.text(UnixTime(seconds: expiresAt)))" }
 }

@@ -89,6 +89,7 @@ package struct HTTPAccessLog: HTTPObserver {
             line.add("peer", request.peer)
             line.add("principal", request.notes.principal)
             line.add("target", request.notes.target)
+            line.add("source", request.notes.source)
             line.add("duration_ms", nanoseconds: UInt64(clamping: request.duration.nanoseconds))
             line.add("bytes_in", request.bytesReceived)
             line.add("bytes_out", request.bytesSent)

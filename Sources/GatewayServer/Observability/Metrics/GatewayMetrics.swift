@@ -12,10 +12,16 @@ package struct GatewayMetrics: MetricSource {
     /// The expiry of the listeners' certificate; `nil` = there is none, or it does not expire.
     private let certificateExpiry: @Sendable () -> UnixTime?
 
+    /// The name and the address of each listener, and whether it uses TLS.
+    package typealias Listener = (name: String, address: String, isSecure: Bool)
+
+    private let listeners: [Listener]
+
     package init(
         log: ProcessLog, state: ServingState, database: Database, store: ObjectStore,
-        certificateExpiry: @escaping @Sendable () -> UnixTime?
+        listeners: [Listener] = [], certificateExpiry: @escaping @Sendable () -> UnixTime?
     ) {
+        self.listeners = listeners
         self.log = log
         self.state = state
         self.database = database
@@ -28,6 +34,11 @@ package struct GatewayMetrics: MetricSource {
             .gauge(
                 "data_gateway_build_info", "Always 1; the label has the version.",
                 [([("version", ProgramVersion.current)], 1)]),
+            .gauge(
+                "data_gateway_listener_info", "Always 1; the labels have the listener's name and address.",
+                listeners.map {
+                    ([("listener", $0.name), ("address", $0.address), ("tls", $0.isSecure ? "1" : "0")], 1)
+                }),
             .gauge("data_gateway_serving", "1 if the gateway accepts calls, else 0.", [([], state.isServing ? 1 : 0)]),
             .gauge(
                 "data_gateway_store_free_bytes", "Free bytes on the file system of the objects.",

@@ -2,10 +2,12 @@ import CLZMA
 import StoreProtocol
 
 /// CRC-64/XZ, OSS's `crc64ecma`, computed by liblzma, with carry-less multiplication if the CPU has it.
-struct CRC64: Equatable {
-    private(set) var value: UInt64 = 0
+package struct CRC64: Equatable {
+    package private(set) var value: UInt64 = 0
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package init() {}
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
         value = lzma_crc64(start.assumingMemoryBound(to: UInt8.self), bytes.count, value)
     }

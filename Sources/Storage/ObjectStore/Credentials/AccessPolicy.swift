@@ -1,5 +1,6 @@
 import Basics
 import Database
+import StoreProtocol
 
 /// The decisions about credentials with a valid signature, made by the modules that own uploads and principals.
 ///
@@ -47,6 +48,15 @@ package struct StaticKeyChange: Sendable {
     package let bucket: String
     /// Keys of the objects; not empty.
     package let names: [String]
+    /// The source of a copy, `bucket/key`.
+    package var source: String?
+
+    /// The keys of several objects, or the source of a copy, percent-encoded except for slashes: lines of the audit log separate them
+    /// by spaces.
+    package var ids: [String] {
+        let texts = names.count > 1 ? names : source.map { [$0] } ?? []
+        return texts.map { URLEncoding.encode($0, keepingSlashes: true) }
+    }
 }
 
 extension AccessPolicy {

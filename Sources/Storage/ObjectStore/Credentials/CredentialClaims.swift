@@ -63,6 +63,9 @@ package struct CredentialClaims: Sendable, Equatable {
     /// The resource of the claims, in the log.
     package var target: String { "uploads/\(uploadID)" }
 
+    /// `bucket/key` of the object.
+    package var location: String { "\(bucket)/\(key)" }
+
     package init(
         uploadID: String, bucket: String, key: String, operations: Operations, expiresAt: UnixTime, subject: Subject
     ) {

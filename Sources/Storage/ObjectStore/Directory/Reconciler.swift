@@ -56,6 +56,11 @@ final class Reconciler: Sendable {
         }
     }
 
+    /// Begins to remove the marks that a process could not remove, after a clean stop: files and rows agree.
+    func beginForgettingDuplicates() {
+        queue.async { [self] in forgetSettledDuplicates() }
+    }
+
     /// The findings so far.
     var found: StoreReconciliation { state.withLock { $0.found } }
 
@@ -106,7 +111,8 @@ final class Reconciler: Sendable {
         try markLost(uses, listed: Set(entries.map(\.fileID)))
     }
 
-    /// Removes the marks of duplicates that have a row, or whose file was deleted.
+    /// Removes the marks of duplicates that have a row, or whose file was deleted: with a database that is older than their rows,
+    /// marks would be wrong.
     private func forgetSettledDuplicates() {
         do {
             for fileID in try data.unsettledDuplicates() where !data.pending.contains(fileID) {
@@ -145,13 +151,13 @@ final class Reconciler: Sendable {
         guard !data.pending.contains(fileID), try !database.readBlocking({ try StoreRecords($0).speaks(of: fileID) }),
             try data.exists(data.path(of: fileID))
         else { return }
-        if try data.isUnsettledDuplicate(fileID) {
-            // The bytes belong to another file too, and no client was told of this one.
+        if try data.isRedundantDuplicate(fileID) {
             try data.remove(fileID)
             data.unmarkDuplicate(fileID)
             note { $0.removed += 1 }
-        } else if try data.isFinished(entry) {
+        } else if try data.isUnsettledDuplicate(fileID) || data.isFinished(entry) {
             try data.quarantine(fileID)
+            data.unmarkDuplicate(fileID)
             note { $0.quarantined += 1 }
         } else if try entry.isFresh || isOrphan(entry.modifiedAt) {
             try data.remove(fileID)

@@ -163,14 +163,13 @@ package struct StoreClient: Sendable {
         return fields
     }
 
-    private func send(
+    func send(
         _ method: String, _ query: [(name: String, value: String)], fields: HTTPFields = [:],
         body: HTTPRequest.Body = .none, sent: (@Sendable (Int) -> Void)? = nil
     ) async throws -> HTTPReply {
         guard
             let signed = ClientRequest(
-                method, bucket: object.bucket, key: object.key, query: query, fields: fields, at: object.endpoint,
-                region: object.region, dialect: object.dialect, credentials: credentials, now: clock.now())
+                method, object, query: query, fields: fields, credentials: credentials, now: clock.now())
         else {
             throw TransferFailure.unusable("\(object.bucket)/\(object.key) is not a valid object name")
         }

@@ -2,11 +2,28 @@ import Basics
 import HTTPTypes
 
 /// The policy that was signed for a form: until when it may be sent, and what each field must be (S3's "POST policy"; OSS's
-/// PostObject has the same).
+/// PostObject has the same, and two conditions more: `in` and `not-in`).
 package struct FormPolicy {
-    private enum Condition {
-        case equal(name: String, value: String)
-        case starts(name: String, value: String)
+    /// The rule for one field's value. Compared by bytes: other text that Unicode takes for the same names another object.
+    private enum Rule {
+        case equal(String)
+        case starts(String)
+        case isIn([String])
+        case isNotIn([String])
+
+        func holds(_ value: String) -> Bool {
+            switch self {
+            case .equal(let other): value.utf8.elementsEqual(other.utf8)
+            case .starts(let beginning): value.utf8.starts(with: beginning.utf8)
+            case .isIn(let values): values.contains { $0.utf8.elementsEqual(value.utf8) }
+            case .isNotIn(let values): !values.contains { $0.utf8.elementsEqual(value.utf8) }
+            }
+        }
+    }
+
+    private struct Condition {
+        let name: String
+        let rule: Rule
     }
 
     package let expiresAt: UnixTime
@@ -50,7 +67,7 @@ package struct FormPolicy {
         case .object(let members):
             for member in members {
                 guard case .string(let value) = member.value else { throw invalid("with a malformed condition") }
-                conditions.append(.equal(name: member.name.lowercased(), value: value))
+                conditions.append(Condition(name: member.name.lowercased(), rule: .equal(value)))
             }
         case .array(let parts):
             guard parts.count == 3, case .string(let kind) = parts[0] else {
@@ -69,31 +86,41 @@ package struct FormPolicy {
         case ("content-length-range", .number(let least), .number(let most)) where least <= most:
             let lower = max(sizes.lowerBound, least)
             sizes = lower...max(lower, min(sizes.upperBound, most))
-        case ("eq", .string(let name), .string(let value)) where name.hasPrefix("$"):
-            conditions.append(.equal(name: name.dropFirst().lowercased(), value: value))
-        case ("starts-with", .string(let name), .string(let value)) where name.hasPrefix("$"):
-            conditions.append(.starts(name: name.dropFirst().lowercased(), value: value))
+        case (_, .string(let name), _) where name.utf8.first == UInt8(ascii: "$"):
+            guard let rule = rule(kind, second) else { throw invalid("with a malformed condition") }
+            conditions.append(Condition(name: String(name.unicodeScalars.dropFirst()).lowercased(), rule: rule))
         default: throw invalid("with a malformed condition")
+        }
+    }
+
+    private static func rule(_ kind: String, _ value: JSONValue) -> Rule? {
+        switch (kind, value) {
+        case ("eq", .string(let value)): return .equal(value)
+        case ("starts-with", .string(let value)): return .starts(value)
+        case ("in", .array(let values)), ("not-in", .array(let values)):
+            let texts = values.compactMap { value in if case .string(let text) = value { text } else { nil } }
+            guard texts.count == values.count else { return nil }
+            return kind == "in" ? .isIn(texts) : .isNotIn(texts)
+        default: return nil
         }
     }
 
     /// - Parameters:
     ///   - fields: of the form, before its file.
     ///   - bucket: that the form is sent to.
+    ///   - coversAllFields: whether each field needs a condition, as in S3. In OSS those without one may have any value.
     /// - Throws: `accessDenied` where the form is not what was signed.
-    package func check(_ fields: HTTPFields, bucket: String, now: UnixTime) throws(StoreError) {
+    package func check(
+        _ fields: HTTPFields, bucket: String, now: UnixTime, coversAllFields: Bool = true
+    ) throws(StoreError) {
         guard now < expiresAt else { throw StoreError(.accessDenied, "PostObject: the policy has expired.") }
         var named: Set<String> = []
         for condition in conditions {
-            switch condition {
-            case .equal(let name, let value):
-                named.insert(name)
-                guard (name == "bucket" ? bucket : fields[name] ?? "") == value else { throw Self.failed(name) }
-            case .starts(let name, let value):
-                named.insert(name)
-                guard (name == "bucket" ? bucket : fields[name] ?? "").hasPrefix(value) else { throw Self.failed(name) }
-            }
+            named.insert(condition.name)
+            let value = condition.name == "bucket" ? bucket : fields[condition.name] ?? ""
+            guard condition.rule.holds(value) else { throw Self.failed(condition.name) }
         }
+        guard coversAllFields else { return }
         for field in fields.fields where !Self.free.contains(field.name) && !field.name.hasPrefix("x-ignore-") {
             guard named.contains(field.name) else {
                 throw StoreError(.accessDenied, "PostObject: the policy has no condition for the field \(field.name).")

@@ -47,10 +47,13 @@ package struct DeletionList: Equatable {
             case .end:
                 switch path.dropFirst() {
                 case ["Quiet"]: isQuiet = text.trimming(\.isWhitespace).lowercased() == "true"
+                // Of two keys one would be passed over.
+                case ["Object", "Key"] where key != nil: return nil
                 case ["Object", "Key"]: key = text
                 case ["Object", "ETag"]: etag = text.trimming(\.isWhitespace)
                 case ["Object", "VersionId"]: version = text.trimming(\.isWhitespace)
-                case ["Object", "LastModifiedTime"], ["Object", "Size"]: otherCondition = path.last
+                // LastModifiedTime, Size, and what later versions of the protocols may add: an unknown condition is not fulfilled.
+                case _ where path.count == 3 && path[1] == "Object": otherCondition = path.last
                 case ["Object"]:
                     guard let name = key, items.count < maximumCount else { return nil }
                     items.append(

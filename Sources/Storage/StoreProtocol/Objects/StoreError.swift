@@ -22,6 +22,7 @@ package struct StoreError: Error, Equatable {
         case invalidBucketName = "InvalidBucketName"
         case invalidDigest = "InvalidDigest"
         case invalidObjectName = "InvalidObjectName"
+        case invalidObjectState = "InvalidObjectState"
         case invalidPart = "InvalidPart"
         case invalidPartNumber = "InvalidPartNumber"
         case invalidPartOrder = "InvalidPartOrder"
@@ -64,8 +65,8 @@ package struct StoreError: Error, Equatable {
 
         package var status: Int {
             switch self {
-            case .accessDenied, .invalidAccessKeyID, .invalidSecurityToken, .quotaExceeded, .requestTimeTooSkewed,
-                .securityTokenExpired, .signatureDoesNotMatch:
+            case .accessDenied, .invalidAccessKeyID, .invalidObjectState, .invalidSecurityToken, .quotaExceeded,
+                .requestTimeTooSkewed, .securityTokenExpired, .signatureDoesNotMatch:
                 403
             case .noSuchBucket, .noSuchKey, .noSuchUpload, .noSuchBucketPolicy, .noSuchCORSConfiguration,
                 .noSuchEncryption, .noSuchLifecycleConfiguration, .noSuchObjectLockConfiguration,

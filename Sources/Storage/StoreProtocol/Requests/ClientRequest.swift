@@ -20,32 +20,31 @@ package struct ClientRequest: Sendable, Equatable {
     /// - Parameters:
     ///   - query: the decoded parameters; an empty value stands for a name without one.
     ///   - fields: further fields. `Content-MD5` and `Content-Type` are signed; for S3, all are.
-    ///   - region: the region in the scope; for OSS empty if unknown.
     /// - Returns: `nil` if the bucket or the key is invalid.
     package init?(
-        _ method: String, bucket: String, key: String, query: [(name: String, value: String)] = [],
-        fields: HTTPFields = [:], at endpoint: StoreEndpoint, region: String, dialect: Dialect = .oss,
-        credentials: SigningCredentials, now: UnixTime
+        _ method: String, _ object: StoreObject, query: [(name: String, value: String)] = [],
+        fields: HTTPFields = [:], credentials: SigningCredentials, now: UnixTime
     ) {
         let parameters = query.map { name, value in
             URLEncoding.encode(name) + (value.isEmpty ? "" : "=\(URLEncoding.encode(value))")
         }
         let rest =
-            "/" + URLEncoding.encode(key, keepingSlashes: true)
+            "/" + URLEncoding.encode(object.key, keepingSlashes: true)
             + (parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&"))
-        guard let target = try? RequestTarget("/\(bucket)\(rest)", host: "", domains: []), target.key != nil else {
+        guard let target = try? RequestTarget("/\(object.bucket)\(rest)", host: "", domains: []), target.key != nil else {
             return nil
         }
         let unsigned = SignedRequest(method: method, target: target, fields: fields)
         self.method = method
-        switch dialect {
+        let endpoint = object.endpoint
+        switch object.dialect {
         case .oss:
-            self.fields = OSSSignatureV4.sign(unsigned, region: region, credentials, now: now)
-            url = endpoint.isPathStyle ? "\(endpoint.text)/\(bucket)\(rest)" : endpoint.virtualHost(bucket) + rest
+            self.fields = OSSSignatureV4.sign(unsigned, region: object.region, credentials, now: now)
+            url = endpoint.isPathStyle ? "\(endpoint.text)/\(object.bucket)\(rest)" : endpoint.virtualHost(object.bucket) + rest
         case .s3:
             self.fields = S3Signature.sign(
-                unsigned, host: endpoint.hostField, region: region, credentials, now: now)
-            url = "\(endpoint.text)/\(bucket)\(rest)"
+                unsigned, host: endpoint.hostField, region: object.region, credentials, now: now)
+            url = "\(endpoint.text)/\(object.bucket)\(rest)"
         }
     }
 }

@@ -43,6 +43,9 @@ package struct RequestRule: Sendable {
 /// CompleteMultipartUpload, GetObject, HeadObject, DeleteObject, DeleteObjects, ListObjectsV2) and of OSS (the same).
 package struct RequestRules: Sendable {
     package let rules: [RequestRule]
+    /// The parameters with a meaning among those of the protocol's namespace; `nil` = all fields may be parameters as well, as in
+    /// S3's presigned URLs.
+    private let parameters: Set<String>?
     /// A bit for each length of a name that can be refused, except names that begin with `x-`. Most fields of most requests have
     /// another length, and need no lookup.
     private let lengths: UInt64
@@ -50,8 +53,9 @@ package struct RequestRules: Sendable {
     /// The names that end with `*`, without it.
     private let beginnings: [String]
 
-    init(_ rules: [RequestRule]) {
+    init(_ rules: [RequestRule], parameters: Set<String>? = nil) {
         self.rules = rules
+        self.parameters = parameters
         lengths = rules.filter { $0.canRefuse && !$0.name.hasPrefix("x-") }
             .reduce(0) { $0 | 1 << UInt64($1.name.utf8.count) }
         byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -60,25 +64,47 @@ package struct RequestRules: Sendable {
 
     /// - Throws: the error for the first refused name.
     package func check(_ request: SignedRequest, _ operation: StoreOperation) throws(StoreError) {
-        for field in request.fields.fields {
-            try check(field.name, field.value, request.method, operation)
+        let (fields, parameters) = (request.fields.fields, request.target.parameters)
+        for index in fields.indices where mayRefuse(fields[index].name) {
+            try check(fields[index].name, fields[index].value, request.method, operation)
         }
-        for parameter in request.target.parameters {
+        for index in parameters.indices {
             // Presigned URLs of S3 use `X-Amz-`.
-            let isPlain = parameter.name.utf8.allSatisfy { !(0x41...0x5A).contains($0) }
-            try check(
-                isPlain ? parameter.name : parameter.name.lowercased(), parameter.value, request.method, operation)
+            let name = parameters[index].name.lowercased()
+            if mayRefuse(name) { try check(name, parameters[index].value, request.method, operation) }
         }
     }
+
+    /// Refuses the names of the protocols' namespaces that no rule has, in a request that writes: whatever they stand for would be
+    /// passed over with a successful response.
+    ///
+    /// For the requests of static keys, which are those of operators' tools. Devices in the field keep sending what they always sent:
+    /// their requests are only checked by ``check(_:_:)``.
+    package func requireKnown(_ request: SignedRequest, _ operation: StoreOperation) throws(StoreError) {
+        guard Self.writes(request.method) else { return }
+        let parameters = request.target.parameters.map { $0.name.lowercased() }
+        let unknown =
+            request.fields.fields.map(\.name).first { isInNamespace($0) && rule(for: $0) == nil }
+            ?? parameters.first { isInNamespace($0) && !isParameter($0) }
+        if let unknown { throw .notImplemented("\(unknown.prefix(100)) of \(operation.name)", "Leave it out.") }
+    }
+
+    private func isInNamespace(_ name: String) -> Bool { Self.namespaces.contains(where: name.hasPrefix) }
+
+    private func isParameter(_ name: String) -> Bool { parameters?.contains(name) ?? (rule(for: name) != nil) }
+
+    private static let namespaces = ["x-amz-", "x-oss-"]
+
+    private static func writes(_ method: String) -> Bool { ["PUT", "POST", "DELETE"].contains(method) }
 
     private func check(
         _ name: String, _ value: String, _ method: String, _ operation: StoreOperation
     ) throws(StoreError) {
-        guard mayRefuse(name), let rule = rule(for: name) else { return }
+        guard let rule = rule(for: name) else { return }
         switch rule.treatment {
         case .honored, .irrelevant: return
         case .honoredOnly(let operations):
-            guard ["PUT", "POST", "DELETE"].contains(method), !operations.contains(operation.name) else { return }
+            guard Self.writes(method), !operations.contains(operation.name) else { return }
             throw .notImplemented("\(name) of \(operation.name)", rule.hint)
         case .only(let values, let code):
             guard !values.contains(value.lowercased()) else { return }
@@ -123,143 +149,8 @@ extension StoreError {
 
     package static let sourceConditionFailed = StoreError(
         .preconditionFailed, "The source does not fulfill the conditions of the copy.")
+    package static let objectIsCorrupted = StoreError(
+        .invalidObjectState, "The object is corrupted: its bytes no longer match its checksum. Put the object again.")
     package static let uploadIsReadOnly = StoreError(
         .accessDenied, "A static key cannot delete what a device uploaded.")
-}
-
-extension RequestRules {
-    private static let makesObjects: Set = [
-        "PutObject", "InitiateMultipartUpload", "CopyObject", "AppendObject", "PostObject",
-    ]
-    private static let unencrypted = "Objects are stored without encryption by the store: leave the setting out."
-    private static let unlocked = "Objects have neither locks nor holds: leave the setting out."
-
-    /// Fields and parameters with the same name in both protocols.
-    private static let shared: [RequestRule] = [
-        RequestRule("cache-control", .honored(on: makesObjects)),
-        RequestRule("content-disposition", .honored(on: makesObjects)),
-        RequestRule("content-encoding", .honored(on: makesObjects)),
-        RequestRule("content-language", .honored(on: makesObjects)),
-        RequestRule("content-type", .honored(on: makesObjects)),
-        RequestRule("expires", .honored(on: makesObjects)),
-        RequestRule("content-md5", .honored()),
-        RequestRule("range", .honored(on: ["GetObject"])),
-        RequestRule("if-range", .honored(on: ["GetObject"])),
-        RequestRule(
-            "if-match",
-            .honoredOnly(on: ["PutObject", "CompleteMultipartUpload", "CopyObject", "DeleteObject"]),
-            "Conditions on a write are possible with PutObject, CopyObject and CompleteMultipartUpload."),
-        RequestRule(
-            "if-none-match", .honoredOnly(on: ["PutObject", "CompleteMultipartUpload", "CopyObject"]),
-            "Conditions on a write are possible with PutObject, CopyObject and CompleteMultipartUpload."),
-        RequestRule("if-modified-since", .honoredOnly(on: []), "Writes take conditions on ETags only."),
-        RequestRule("if-unmodified-since", .honoredOnly(on: []), "Writes take conditions on ETags only."),
-        RequestRule("response-cache-control", .honored(on: ["GetObject", "HeadObject"])),
-        RequestRule("response-content-disposition", .honored(on: ["GetObject", "HeadObject"])),
-        RequestRule("response-content-encoding", .honored(on: ["GetObject", "HeadObject"])),
-        RequestRule("response-content-language", .honored(on: ["GetObject", "HeadObject"])),
-        RequestRule("response-content-type", .honored(on: ["GetObject", "HeadObject"])),
-        RequestRule("response-expires", .honored(on: ["GetObject", "HeadObject"])),
-        RequestRule("versionid", .only(["", "null"], .noSuchVersion), "The store keeps no versions."),
-    ]
-
-    package static let s3 = RequestRules(
-        shared + [
-            RequestRule("x-amz-meta-*", .honored(on: makesObjects)),
-            RequestRule("x-amz-tagging", .honoredOnly(on: makesObjects)),
-            RequestRule("x-amz-tagging-directive", .honored(on: ["CopyObject"])),
-            RequestRule("x-amz-metadata-directive", .honored(on: ["CopyObject"])),
-            RequestRule("x-amz-copy-source", .honoredOnly(on: ["CopyObject", "UploadPartCopy"])),
-            RequestRule("x-amz-copy-source-range", .honoredOnly(on: ["UploadPartCopy"])),
-            RequestRule("x-amz-copy-source-if-match", .honored()),
-            RequestRule("x-amz-copy-source-if-none-match", .honored()),
-            RequestRule("x-amz-copy-source-if-modified-since", .honored()),
-            RequestRule("x-amz-copy-source-if-unmodified-since", .honored()),
-            RequestRule("x-amz-copy-source-server-side-encryption*", .refused(.notImplemented), unencrypted),
-            RequestRule("x-amz-server-side-encryption*", .refused(.notImplemented), unencrypted),
-            RequestRule(
-                "x-amz-acl", .only(["private", "bucket-owner-full-control"], .accessControlListNotSupported),
-                "Leave the ACL out: object_store.static_keys decides about access."),
-            RequestRule(
-                "x-amz-grant-*", .refused(.accessControlListNotSupported),
-                "Leave the grants out: object_store.static_keys decides about access."),
-            RequestRule(
-                "x-amz-storage-class", .only(["standard"], .invalidStorageClass),
-                "There is one storage class: leave the setting out."),
-            RequestRule("x-amz-object-lock-*", .refused(.notImplemented), unlocked),
-            RequestRule("x-amz-bypass-governance-retention", .refused(.notImplemented), unlocked),
-            RequestRule("x-amz-mfa", .refused(.notImplemented)),
-            RequestRule("x-amz-website-redirect-location", .refused(.notImplemented)),
-            RequestRule(
-                "x-amz-write-offset-bytes", .refused(.notImplemented), "OSS's AppendObject is implemented."),
-            RequestRule("x-amz-if-match-last-modified-time", .refused(.notImplemented)),
-            RequestRule("x-amz-if-match-size", .refused(.notImplemented)),
-            RequestRule("x-amz-rename-source*", .refused(.notImplemented), "Copy the object and delete the other one."),
-            RequestRule("x-amz-expected-bucket-owner", .only([owner], .accessDenied), "The owner has this id."),
-            RequestRule("x-amz-source-expected-bucket-owner", .only([owner], .accessDenied), "The owner has this id."),
-            RequestRule(
-                "x-amz-checksum-algorithm", .honoredOnly(on: ["InitiateMultipartUpload"]),
-                "A copy keeps the checksum of its source."),
-            RequestRule("x-amz-checksum-type", .honored(on: ["InitiateMultipartUpload", "CompleteMultipartUpload"])),
-            RequestRule("x-amz-checksum-mode", .honored(on: ["GetObject", "HeadObject"])),
-            RequestRule("x-amz-checksum-*", .honored()),
-            RequestRule("x-amz-sdk-checksum-algorithm", .irrelevant),
-            RequestRule("x-amz-trailer", .honored()),
-            RequestRule("x-amz-decoded-content-length", .honored()),
-            RequestRule("x-amz-content-sha256", .honored()),
-            RequestRule("x-amz-mp-object-size", .honored(on: ["CompleteMultipartUpload"])),
-            RequestRule("x-amz-object-attributes", .honored(on: ["GetObjectAttributes"])),
-            RequestRule("x-amz-max-parts", .honored(on: ["GetObjectAttributes"])),
-            RequestRule("x-amz-part-number-marker", .honored(on: ["GetObjectAttributes"])),
-            RequestRule("x-amz-optional-object-attributes", .irrelevant),
-            RequestRule("x-amz-request-payer", .irrelevant),
-            RequestRule("x-amz-object-ownership", .irrelevant),
-            RequestRule("x-amz-bucket-object-lock-enabled", .only(["false"], .notImplemented), unlocked),
-        ])
-
-    package static let oss = RequestRules(
-        shared + [
-            RequestRule("x-oss-meta-*", .honored(on: makesObjects)),
-            RequestRule("x-oss-tagging", .honoredOnly(on: makesObjects)),
-            RequestRule("x-oss-tagging-directive", .honored(on: ["CopyObject"])),
-            RequestRule("x-oss-metadata-directive", .honored(on: ["CopyObject"])),
-            RequestRule(
-                "x-oss-forbid-overwrite",
-                .honoredOnly(on: makesObjects.union(["CompleteMultipartUpload"])),
-                "Use it with PutObject, CopyObject and multipart uploads."),
-            RequestRule("x-oss-copy-source", .honoredOnly(on: ["CopyObject", "UploadPartCopy"])),
-            RequestRule("x-oss-copy-source-range", .honoredOnly(on: ["UploadPartCopy"])),
-            RequestRule("x-oss-copy-source-if-match", .honored()),
-            RequestRule("x-oss-copy-source-if-none-match", .honored()),
-            RequestRule("x-oss-copy-source-if-modified-since", .honored()),
-            RequestRule("x-oss-copy-source-if-unmodified-since", .honored()),
-            RequestRule("x-oss-server-side-*", .refused(.notImplemented), unencrypted),
-            RequestRule(
-                "x-oss-object-acl", .only(["private", "default"], .accessControlListNotSupported),
-                "Leave the ACL out: object_store.static_keys decides about access."),
-            RequestRule(
-                "x-oss-acl", .only(["private"], .accessControlListNotSupported),
-                "Leave the ACL out: object_store.static_keys decides about access."),
-            RequestRule(
-                "x-oss-storage-class", .only(["standard"], .invalidStorageClass),
-                "There is one storage class: leave the setting out."),
-            RequestRule("x-oss-object-worm-*", .refused(.notImplemented), unlocked),
-            RequestRule(
-                "x-oss-callback*", .refused(.notImplemented), "Use webhooks: see docs/events.md."),
-            RequestRule(
-                "callback", .refused(.notImplemented), "Use webhooks: see docs/events.md."),
-            RequestRule("callback-var", .refused(.notImplemented)),
-            RequestRule("x-oss-process", .refused(.notImplemented), "The store does not process images or documents."),
-            RequestRule("x-oss-async-process", .refused(.notImplemented)),
-            RequestRule("x-oss-persistent-headers", .refused(.notImplemented), "Use x-oss-meta- fields."),
-            RequestRule("x-oss-symlink-target", .refused(.notImplemented)),
-            RequestRule("x-oss-complete-all", .only(["yes", "no", ""], .invalidArgument)),
-            RequestRule("x-oss-range-behavior", .only(["standard"], .invalidArgument)),
-            RequestRule("x-oss-traffic-limit", .irrelevant),
-            RequestRule("x-oss-request-payer", .irrelevant),
-            RequestRule("sequential", .irrelevant),
-        ])
-
-    /// The id of the owner of every bucket and object, in the responses of both protocols.
-    package static let owner = "data-gateway"
 }

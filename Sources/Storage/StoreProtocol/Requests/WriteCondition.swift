@@ -55,11 +55,15 @@ package struct WriteCondition: Sendable, Equatable {
             }
             absent = .preconditionFailed
         }
-        if let forbids = fields["x-oss-forbid-overwrite"]?.lowercased() {
-            guard ["true", "false"].contains(forbids) else {
-                throw StoreError(.invalidArgument, "x-oss-forbid-overwrite must be true or false.")
+        if fields["x-oss-forbid-overwrite"] != nil {
+            // Repeated, the stricter one counts.
+            for text in fields.values(of: "x-oss-forbid-overwrite") {
+                switch text.lowercased() {
+                case "true": absent = .fileAlreadyExists
+                case "false": break
+                default: throw StoreError(.invalidArgument, "x-oss-forbid-overwrite must be true or false.")
+                }
             }
-            if forbids == "true" { absent = .fileAlreadyExists }
         }
         if let list = fields["if-match"] {
             tags = list.split(separator: ",").map { String($0).trimming { $0 == " " } }

@@ -50,10 +50,11 @@ package struct S3Dialect: StoreDialect {
         return operation
     }
 
-    /// Returns the fields with those of the query: in presigned URLs, SDKs put `X-Amz-Meta-NAME` and similar into it.
+    /// Returns the fields with those of the query: in presigned URLs, SDKs put `X-Amz-Meta-NAME` and similar into it, that of
+    /// JavaScript in lower case.
     package func options(of request: SignedRequest) -> HTTPFields {
         var fields = request.fields
-        for parameter in request.target.parameters where parameter.name.utf8.starts(with: "X-Amz-".utf8) {
+        for parameter in request.target.parameters where parameter.name.prefix(6).lowercased() == "x-amz-" {
             if fields[parameter.name.lowercased()] == nil { fields.append(parameter.name, parameter.value) }
         }
         return fields

@@ -1,5 +1,3 @@
-import CommandLineInterface
-
 /// The possible words at each position of a command line, and the shell scripts that offer them.
 ///
 /// Each script looks up the words before the cursor that are not options, joined by spaces: the path of a group or of a command.
@@ -18,7 +16,8 @@ struct CompletionWords {
     }
 
     private static func places(of group: CommandGroup, at path: [String]) -> [Place] {
-        var places = [Place(path: path, words: group.members.map { ($0.name, $0.summary) } + [help])]
+        let own = group.own.map { place(of: $0, at: path).words.filter { $0.word != help.word } } ?? []
+        var places = [Place(path: path, words: group.members.map { ($0.name, $0.summary) } + own + [help])]
         for member in group.members {
             switch member {
             case .group(let inner): places += Self.places(of: inner, at: path + [inner.name])
@@ -102,7 +101,8 @@ struct CompletionWords {
             compadd -- $found
             _files
         }
-        compdef _data_gateway data-gateway
+        # As a file of $fpath, it is the function itself the first time.
+        if [ "${funcstack[1]}" = _data-gateway ]; then _data_gateway "$@"; else compdef _data_gateway data-gateway; fi
         """
     }
 

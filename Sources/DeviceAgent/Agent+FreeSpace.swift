@@ -1,0 +1,58 @@
+import Basics
+import DeviceClient
+import Foundation
+
+/// The deletion of files that arrived.
+extension Agent {
+    func delete(_ source: SourceIdentity) {
+        do {
+            try source.deleteFile()
+            status.deletedFiles += 1
+            isStatusStale = true
+        } catch {
+            log(error.message)
+        }
+    }
+
+    /// Deletes files that arrived, the oldest first, until the minimum is free.
+    func freeSpace(_ waker: AsyncStream<Wake>.Continuation) {
+        guard configuration.minimumFree > 0, freeing == nil else { return }
+        var all: [WatchedFile] = []
+        for (number, directory) in configuration.directories.enumerated()
+        where directory.afterUpload == .deleteWhenFull && isFull(directory) {
+            var files: [WatchedFile] = []
+            // Directories that cannot be read are reported when all directories are read.
+            try? FileTree(directory.path, isRecursive: directory.isRecursive, except: deviceRoot).forEach(failed: { _ in
+            }) {
+                file, status in
+                let source = SourceIdentity(path: file.path, status)
+                guard directory.filter.admits(file.relativePath), delivered.contains(source) else { return }
+                files.append(WatchedFile(source: source, relativePath: file.relativePath, directory: number))
+            }
+            all += files.sorted { $0.source.modified < $1.source.modified }
+        }
+        guard !all.isEmpty else { return }
+        freeing = Task { [all] in
+            await free(all)
+            freeing = nil
+            waker.yield(.timer)
+        }
+    }
+
+    func free(_ files: [WatchedFile]) async {
+        for file in files where !Task.isCancelled && isFull(configuration.directories[file.directory]) {
+            guard await isDelivered(file) else {
+                if !Task.isCancelled { addAgain(file) }
+                continue
+            }
+            log(
+                "deleting \(file.source.path), which was uploaded: less than \(configuration.minimumFree) bytes are free"
+            )
+            delete(file.source)
+        }
+    }
+
+    func isFull(_ directory: AgentConfiguration.Directory) -> Bool {
+        DiskSpace.available(at: directory.path).map { $0 < configuration.minimumFree } ?? false
+    }
+}

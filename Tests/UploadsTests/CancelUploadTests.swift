@@ -1,0 +1,67 @@
+import Accounts
+import GatewayAPI
+import Proto
+import RPC
+import TestSupport
+import Testing
+
+@testable import Uploads
+
+/// Operators abort uploads of their organization.
+@Suite(.timeLimited) struct CancelUploadTests {
+    let scene: Scene
+
+    init() throws {
+        scene = try Scene()
+    }
+
+    private func cancel(
+        _ id: String, reason: String = "", organization: Int64 = 1
+    ) async throws -> CancelUploadResponse {
+        let service = UploadManagementService(
+            listing: UploadListing(database: scene.database, store: scene.store, steady: scene.clockGuard.steady),
+            cancellation: UploadCancellation(database: scene.database, store: scene.store, clock: scene.clock),
+            tokens: PageTokens(keyring: Scene.keyring))
+        let home = OrganizationReference(id: organization, name: "organization-\(organization)")
+        let user = UserPrincipal(
+            userID: organization, name: "olga", role: .operator, epoch: 1, home: home, isSystem: false)
+        return try await service.cancelUpload(
+            CancelUploadRequest(logicalUploadID: id, reason: reason),
+            context: CallContext(
+                method: UploadManagementServiceMethods.cancelUpload, identity: Principal.user(user)))
+    }
+
+    @Test func canceledUploadIsAbortedAndItsDataRemoved() async throws {
+        let device = try scene.device(1)
+        let upload = try await device.create()
+        try scene.initiate(upload.uploadID, parts: 2)
+        #expect(try await cancel(upload.logicalUploadID).uploadID == upload.uploadID)
+        #expect(try scene.record(upload.uploadID).state == .aborted)
+        #expect(try scene.record(upload.uploadID).abortReason == "canceled by olga")
+        #expect(try scene.snapshot(upload.uploadID).multiparts.isEmpty)
+        #expect(try await device.recovery(upload.logicalUploadID).logicalUploadStatus == .terminal)
+    }
+
+    @Test func attemptStandsForItsLogicalUploadAndRepetitionChangesNothing() async throws {
+        let upload = try await scene.device(1).create()
+        #expect(try await cancel(upload.uploadID, reason: "a mistake").logicalUploadID == upload.logicalUploadID)
+        _ = try await cancel(upload.uploadID, reason: "another")
+        #expect(try scene.record(upload.uploadID).abortReason == "a mistake")
+    }
+
+    @Test func completedUploadIsRefused() async throws {
+        let device = try scene.device(1)
+        let upload = try await device.create()
+        try await device.complete(try scene.store(upload.uploadID))
+        await expectRefusal(.failedPrecondition) { try await cancel(upload.logicalUploadID) }
+        #expect(try scene.record(upload.uploadID).state == .completed)
+    }
+
+    @Test func otherOrganizationsAndUnknownUploadsAreNotFound() async throws {
+        let upload = try await scene.device(1).create()
+        for (id, organization) in [(upload.logicalUploadID, Int64(2)), ("unknown", 1)] {
+            await expectRefusal(.uploadNotFound) { try await cancel(id, organization: organization) }
+        }
+        #expect(try scene.record(upload.uploadID).state == .current)
+    }
+}
