@@ -131,7 +131,11 @@ let package = Package(
                 "StoreProtocol", "Uploads", "Webhooks", "Wire",
             ]),
         module(
-            "Console", ["Basics", "Crypto", "HTTPTypes", "Proto", "RPC", "ThreadCalls", "Wire"],
+            "Console",
+            [
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "ThreadCalls",
+                "Wire",
+            ],
             resources: [.embedInCode("Assets")]),
         module(
             "CopyJobs",
@@ -285,7 +289,12 @@ let package = Package(
             "DeviceClient",
             ["Basics", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),
         tests("DeviceAgent", ["Basics", "DeviceClient"]),
-        tests("Console", ["Basics", "EventLoops", "HTTPTypes", "Proto", "RPC", "ThreadCalls", "Wire"]),
+        tests(
+            "Console",
+            [
+                "Accounts", "Basics", "Crypto", "EventLoops", "GatewayTesting", "HTTPTypes", "Proto", "RPC", "ThreadCalls",
+                "Wire",
+            ]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
         tests("Observability", ["Basics", "Catalog", "CopyJobs", "Crypto", "HTTPTypes", "RPC", "Webhooks", "Wire"]),
         tests("Configuration", ["CopyJobs"]),

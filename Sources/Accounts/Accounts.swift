@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import Database
 import GatewayAPI
+import Proto
 import RPC
 
 /// Sites, API keys, organizations, users, tokens and the audit log: identities and their rights.
@@ -10,6 +11,8 @@ package final class Accounts: Sendable {
 
     /// The interceptor that has to precede the calls of every listener.
     package let authenticator: Authenticator
+    /// The callers for each method of the listeners.
+    package var access: AccessTable { authenticator.access }
     /// The part of key and site management that the device registry uses.
     package let deviceKeys: DeviceKeys
     /// The records that are written once a minute. Flush it before the database closes.
@@ -17,6 +20,10 @@ package final class Accounts: Sendable {
 
     let keyExchange: KeyExchange
     let sessions: Sessions
+    let ownSessions: OwnSessions
+    let ownAccount: OwnAccount
+    let apiTokens: APITokens
+    let policies: SignInPolicies
     let systemCredentials: SystemCredentials
     let sites: SiteRegistry
     let keys: APIKeyRegistry
@@ -31,12 +38,14 @@ package final class Accounts: Sendable {
     private let clockGuard: ClockGuard
     private let database: Database
     private let passwords: Passwords
+    private let expiredTokenRetention: Duration
 
     /// - Parameters:
     ///   - keysDirectory: the folder of the signing keys, which also contains the keyring's root; the first key is made if there is
     ///     none.
+    ///   - access: the callers for each method of the listeners.
     package init(
-        _ environment: ModuleEnvironment, keysDirectory: String,
+        _ environment: ModuleEnvironment, keysDirectory: String, access: AccessTable = .gateway,
         configuration: AccountsConfiguration = AccountsConfiguration()
     ) throws {
         let (database, clock, clockGuard) = (environment.database, environment.clock, environment.clockGuard)
@@ -63,7 +72,10 @@ package final class Accounts: Sendable {
         self.deferred = deferred
         passwords = Passwords(capacity: configuration.waitingPasswords)
         authenticator = Authenticator(
-            database: database, tokens: tokens, deferred: deferred, clock: clock, auditPressure: auditPressure)
+            database: database, tokens: tokens, deferred: deferred, clock: clock, auditPressure: auditPressure,
+            access: access, pepper: pepper)
+        let failures = LoginFailures(configuration)
+        let secondFactors = SecondFactors(environment.keyring, configuration: configuration)
         deviceKeys = DeviceKeys(identifiers: identifiers, pepper: pepper)
         func check(_ action: String) -> CredentialCheck {
             CredentialCheck(
@@ -74,8 +86,17 @@ package final class Accounts: Sendable {
             database: database, tokens: tokens, deferred: deferred, check: check("ExchangeCredential"))
         sessions = Sessions(
             database: database, passwords: passwords, identifiers: identifiers, deferred: deferred, pepper: pepper,
-            configuration: configuration, clockGuard: clockGuard, failures: LoginFailures(configuration),
-            auditPressure: auditPressure)
+            configuration: configuration, clockGuard: clockGuard, failures: failures,
+            auditPressure: auditPressure, secondFactors: secondFactors)
+        ownSessions = OwnSessions(database: database, clock: clock)
+        ownAccount = OwnAccount(
+            database: database, clock: clock, passwords: passwords, failures: failures, secondFactors: secondFactors,
+            deferred: deferred)
+        apiTokens = APITokens(
+            database: database, clock: clock, pepper: pepper, maximum: configuration.apiTokensOfUser,
+            lifetime: configuration.apiTokenLifetime)
+        policies = SignInPolicies(database: database, clock: clock)
+        expiredTokenRetention = configuration.expiredTokenRetention
         systemCredentials = SystemCredentials(
             database: database, tokens: tokens, identifiers: identifiers, clock: clock,
             check: check("ExchangeSystemCredential"), deferred: deferred)
@@ -147,11 +168,16 @@ package final class Accounts: Sendable {
 }
 
 extension Accounts {
-    /// Registers AuthService, SystemAuthService and SessionService.
+    /// Registers AuthService, SystemAuthService, SessionService, AccountService and ApiTokenService.
     package func register(in router: inout Router) {
         authService.register(in: &router)
         systemAuthService.register(in: &router)
         sessionService.register(in: &router)
+        accountService.register(in: &router)
+        apiTokenService.register(in: &router)
+        for method in [AuthServiceMethods.login, SessionServiceMethods.completeLogin] {
+            router.apply(MethodRules(keepsUserAgent: true), to: method)
+        }
     }
 
     /// Registers AdminAuthService, UserAuthService, IdentityManagementService and AuditService, for the admin listener.
@@ -167,6 +193,10 @@ extension Accounts {
     package var systemAuthService: SystemAuthService { SystemAuthService(accounts: self) }
 
     package var sessionService: SessionService { SessionService(accounts: self) }
+
+    package var accountService: AccountService { AccountService(accounts: self) }
+
+    package var apiTokenService: ApiTokenService { ApiTokenService(accounts: self) }
 
     package func adminAuthService(devices: any DeviceDirectory) -> AdminAuthService {
         AdminAuthService(accounts: self, devices: devices)
@@ -209,6 +239,31 @@ extension Accounts {
         return try await auditRetention.run(permit)
     }
 
+    /// Removes sessions and API tokens that have expired; called once a minute.
+    ///
+    /// - Returns: the number of removed ones.
+    package func sweepSessions(_ permit: DeletionPermit) async throws -> Int {
+        let retention = expiredTokenRetention
+        return try await database.write(mayUseReserve: true) { connection in
+            try SessionRecords(connection).deleteExpired(limit: Self.sweepBatch, permit)
+                + APITokenRecords(connection).deleteExpired(for: retention, limit: Self.sweepBatch, permit)
+        }
+    }
+
+    /// The number of rows that a sweep removes in one transaction, during which other writes wait.
+    private static let sweepBatch = 500
+
+    /// Returns the session of a refresh token, whether or not the token was used; `nil` if the session has ended.
+    package static func sessionID(ofRefreshToken text: Secret, in connection: Connection) throws -> String? {
+        guard let token = OpaqueToken(.refresh, text: text.exposedText) else { return nil }
+        return try RefreshTokenRecords(connection).find(id: token.id)?.family
+    }
+
+    /// Ends a session with its tokens.
+    package static func endSession(_ id: String, in connection: Connection) throws {
+        try SessionRecords(connection).delete(id: id)
+    }
+
     /// Returns a page of the audit log, and the id at its end.
     ///
     /// - Parameter after: `nil` = from the beginning.
@@ -238,8 +293,10 @@ extension Accounts {
     /// Returns the organization whose audit lines a caller sees; `nil` = all.
     private static func audited(by caller: Caller) -> Int64? { caller.isSystem ? nil : caller.organization.id }
 
-    func accessToken(for user: UserRecord, at now: UnixTime) -> (text: String, expiresAt: UnixTime) {
-        tokens.issue(.user, subject: "\(user.id)", epoch: user.epoch, at: now)
+    /// Issues an access token for an open session.
+    func accessToken(for session: Sessions.Opened, at now: UnixTime) -> (text: String, expiresAt: UnixTime) {
+        let user = session.user
+        return tokens.issue(.user, subject: "\(user.id)", epoch: user.epoch, session: session.id, at: now)
     }
 }
 

@@ -18,6 +18,15 @@ package struct AccountsConfiguration: Sendable {
     package var failedLoginsOfAddress = 60
     /// The limit of wrong credentials a minute for one existing key.
     package var wrongCredentialsOfKey = 20
+    /// The largest number of sessions of one user; another sign-in ends the one that was used least recently.
+    package var maximumSessionsPerUser = 1000
+    /// The limit of wrong codes of second factors a minute for one user.
+    package var wrongCodesOfUser = 5
+    /// The largest number of API tokens of one user, and their longest lifetime.
+    package var apiTokensOfUser = 100
+    package var apiTokenLifetime = Duration.days(366)
+    /// The retention of API tokens after their end, so that people see which ones have expired.
+    package var expiredTokenRetention = Duration.days(30)
     /// The retention of audit lines, and the largest number for each organization; a line takes about 200 bytes.
     package var auditRetention = Duration.days(400)
     package var auditLines: Int64 = 10_000_000

@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import Database
 import GatewayAPI
 import RPC
@@ -13,12 +14,15 @@ package struct Authenticator: Interceptor {
     let deferred: DeferredRecords
     let clock: any WallClock
     let auditPressure: AuditPressure
+    /// The callers for each method of the listeners.
+    let access: AccessTable
+    let pepper: [UInt8]
     /// Whether a client certificate is accepted instead of a token if the access table allows it. True for listeners with
     /// authorities for that purpose.
     package var trustsCertificates = false
 
     package func admit(_ context: CallContext) throws(RPCError) {
-        guard let access = AccessTable.access(to: context.method.path) else {
+        guard let access = self.access.access(to: context.method.path) else {
             throw .permissionDenied("no role may call \(context.method.path)")
         }
         try identify(context, access)
@@ -31,11 +35,18 @@ package struct Authenticator: Interceptor {
         switch access {
         case .anyone: return
         case .apiKey:
-            let principal = try keyOwner(of: try token([.apiKey], in: context))
+            let text = try bearer(in: context)
+            if text.hasPrefix(APITokenText.prefix) { throw Self.wrongKind }
+            let principal = try keyOwner(of: try token([.apiKey], text, in: context))
             context.identity = principal
             context.workOwner = principal.workOwner
         case .user(let role):
             try admit(context, needing: "the role \(role)") { $0.role >= role }
+        case .session, .unprovenSession:
+            try admit(
+                context, needing: "the token of a person's session with the role viewer or above",
+                unproven: access == .unprovenSession
+            ) { $0.sessionID != nil && $0.role >= .viewer }
         case .systemAdmin: try admitSystemAdmin(context)
         case .systemAdminOrCertificate:
             // A caller with both is identified by the token.
@@ -50,18 +61,28 @@ package struct Authenticator: Interceptor {
     }
 
     private func admitSystemAdmin(_ context: CallContext) throws(RPCError) {
-        try admit(context, needing: "the role admin in the organization system") { $0.isSystem && $0.role >= .admin }
+        try admit(context, needing: "the role admin in the organization system") {
+            $0.isSystem && $0.role >= .admin && !$0.isLimitedToOrganizations
+        }
     }
 
+    /// - Parameters:
+    ///   - what: the requirement, for the refusal.
+    ///   - unproven: whether a session is admitted that lacks a required second factor.
     private func admit(
-        _ context: CallContext, needing what: String, where mayCall: (UserPrincipal) -> Bool
+        _ context: CallContext, needing what: String, unproven: Bool = false, where mayCall: (UserPrincipal) -> Bool
     ) throws(RPCError) {
-        let user = try user(of: try token([.user, .system], in: context), in: context)
+        let user = try user(in: context)
         let principal = Principal.user(user)
         context.identity = principal
         context.workOwner = principal.workOwner
-        guard mayCall(user) else {
-            let refusal = RPCError.permissionDenied("this call requires \(what)")
+        let lacksFactor = user.lacksSecondFactor && !unproven
+        guard mayCall(user), !lacksFactor else {
+            let refusal = RPCError.permissionDenied(
+                lacksFactor
+                    ? "your organization requires a second factor: set one up in the console (My account) or with "
+                        + "data-gateway account second-factor enable"
+                    : "this call requires \(what)")
             var entry = try Caller(context).did(to: "")
             entry.result = refusal.code
             deferred.note(entry, at: clock.now())
@@ -69,7 +90,7 @@ package struct Authenticator: Interceptor {
         }
     }
 
-    private func token(_ kinds: Set<TokenKind>, in context: CallContext) throws(RPCError) -> AccessToken {
+    private func bearer(in context: CallContext) throws(RPCError) -> String {
         let headers = context.metadata.values("authorization")
         guard let header = headers.first, headers.count == 1 else {
             throw RPCError(.unauthenticated, "the call requires one authorization header with a bearer token")
@@ -79,17 +100,23 @@ package struct Authenticator: Interceptor {
         guard parts.count == 2, String(Substring(parts[0])).lowercased() == "bearer" else {
             throw RPCError(.unauthenticated, "the authorization header must have the form: Bearer TOKEN")
         }
-        let now = clock.now()
-        guard let token = tokens.verify(String(Substring(parts[1])), at: now) else {
-            deferred.noteDenial(
-                context.method.name, DetailCode.unauthenticated.rawValue, host: context.peer.host, at: now)
-            throw RPCError(.unauthenticated, "the token is not valid or has expired")
-        }
-        guard kinds.contains(token.kind) else {
-            throw RPCError(.unauthenticated, "this service does not accept a token of this kind")
-        }
+        return String(Substring(parts[1]))
+    }
+
+    private func token(_ kinds: Set<TokenKind>, _ text: String, in context: CallContext) throws(RPCError) -> AccessToken {
+        guard let token = tokens.verify(text, at: clock.now()) else { throw refuse(context) }
+        guard kinds.contains(token.kind) else { throw Self.wrongKind }
         return token
     }
+
+    /// Counts a refused token, and returns the refusal.
+    private func refuse(_ context: CallContext) -> RPCError {
+        deferred.noteDenial(
+            context.method.name, DetailCode.unauthenticated.rawValue, host: context.peer.host, at: clock.now())
+        return RPCError(.unauthenticated, "the token is not valid or has expired")
+    }
+
+    private static let wrongKind = RPCError(.unauthenticated, "this service does not accept a token of this kind")
 
     private func keyOwner(of token: AccessToken) throws(RPCError) -> Principal {
         let now = clock.now()
@@ -102,12 +129,73 @@ package struct Authenticator: Interceptor {
         }
     }
 
-    private func user(of token: AccessToken, in context: CallContext) throws(RPCError) -> UserPrincipal {
+    private func user(in context: CallContext) throws(RPCError) -> UserPrincipal {
+        let text = try bearer(in: context)
+        if text.hasPrefix(APITokenText.prefix) { return try user(byAPIToken: text, in: context) }
+        let token = try token([.user, .system], text, in: context)
+        var user = token.kind == .user ? try user(bySession: token) : try user(bySystem: token)
+        if let name = context.metadata["x-organization"] { user.organization = try organization(name, for: user) }
+        return user
+    }
+
+    /// Returns the user of an access token whose session has not ended.
+    private func user(bySession token: AccessToken) throws(RPCError) -> UserPrincipal {
+        guard let id = Int64(token.subject), let session = token.session,
+            let found = try read({ try UserRecords($0).find(id: id, session: session) }),
+            found.user.epoch == token.epoch
+        else { throw Self.revoked }
+        deferred.noteUse(ofSession: session, lastAt: found.lastUsedAt, at: clock.now())
+        var user = found.user.principal
+        user.sessionID = session
+        user.lacksSecondFactor = found.user.requiresSecondFactor && found.proof == .password
+        return user
+    }
+
+    private func user(bySystem token: AccessToken) throws(RPCError) -> UserPrincipal {
         guard let id = Int64(token.subject), let record = try read({ try UserRecords($0).find(id: id) }),
             record.epoch == token.epoch
         else { throw Self.revoked }
-        var user = record.principal
-        if let name = context.metadata["x-organization"] { user.organization = try organization(name, for: user) }
+        return record.principal
+    }
+
+    private func user(byAPIToken text: String, in context: CallContext) throws(RPCError) -> UserPrincipal {
+        let now = clock.now()
+        guard let text = APITokenText(text: text) else { throw refuse(context) }
+        let digest = text.digest(pepper: pepper)
+        let found = try read { connection -> (token: APITokenRecord, user: UserRecord)? in
+            guard let token = try APITokenRecords(connection).find(id: text.id),
+                let user = try UserRecords(connection).find(id: token.userID)
+            else { return nil }
+            return (token, user)
+        }
+        guard let found, constantTimeEqual(found.token.digest, digest), now < found.token.expiresAt else {
+            throw refuse(context)
+        }
+        deferred.noteUse(of: found.token, from: context.peer.host, at: now)
+        return try principal(of: found.token, found.user, named: context.metadata["x-organization"])
+    }
+
+    /// Returns the user with the rights that the token leaves them.
+    private func principal(
+        of token: APITokenRecord, _ record: UserRecord, named name: String?
+    ) throws(RPCError) -> UserPrincipal {
+        var user = UserPrincipal(
+            userID: record.id, name: record.name, role: min(token.scope.role, record.role), epoch: record.epoch,
+            home: record.organization, isSystem: record.isSystem)
+        user.apiTokenID = token.id
+        if let name { user.organization = try organization(name, for: user) }
+        guard let allowed = token.scope.organizations else { return user }
+        user.isLimitedToOrganizations = true
+        // A token for one other organization acts for it without being told.
+        if name == nil, allowed.count == 1, let only = allowed.first, only != user.home.id, user.isSystem,
+            user.role >= .admin, let organization = try read({ try OrganizationRecords($0).reference(id: only) })
+        {
+            user.organization = organization
+        }
+        guard allowed.contains(user.organization.id) else {
+            throw .permissionDenied(
+                "the API token is not for the organization \(user.organization.name): name another one (x-organization)")
+        }
         return user
     }
 

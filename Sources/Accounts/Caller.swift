@@ -6,7 +6,8 @@ package struct Caller: Sendable {
     /// The position of the call in its client's trace; `nil` if the client sent none.
     package let traceparent: String?
     private let action: String
-    private let peer: String
+    /// The caller's address, without a port.
+    let peer: String
 
     /// - Throws: UNAUTHENTICATED if the caller is not a user.
     package init(_ context: CallContext) throws(RPCError) {
@@ -20,7 +21,7 @@ package struct Caller: Sendable {
     package var organization: OrganizationReference { user.organization }
 
     /// Whether the call concerns SYSTEM itself.
-    var isSystem: Bool { user.isSystem && organization == user.home }
+    var isSystem: Bool { user.actsForAll }
 
     /// Returns the audit line for successful work on `target`.
     package func did(to target: String) -> AuditEntry {

@@ -2,13 +2,21 @@ import Basics
 import Database
 import HTTPTypes
 
-/// Records that are not worth a commit each: the last use of keys, refusals, and sign-ins that change nothing.
+/// Records that are not worth a commit each: the last use of keys, sessions and API tokens, refusals, and sign-ins that change
+/// nothing.
 ///
 /// They are collected in memory and written at most once a minute, so that unknown callers cannot cause fsyncs. A key's *first* use
 /// is written at once: it happens once, and the reinit policy `window` depends on it.
 package final class DeferredRecords: Sendable {
+    /// A credential whose last use is recorded.
+    private enum Used: Hashable {
+        case key(String)
+        case session(String)
+        case token(String, address: String)
+    }
+
     private struct Pending {
-        var uses: [String: UnixTime] = [:]
+        var uses: [Used: UnixTime] = [:]
         /// The number of times that each entry was noted. Their `peer` is an address block, their `count` is 1.
         var entries: [AuditEntry: Int] = [:]
         /// The number of distinct entries by unknown callers.
@@ -21,6 +29,8 @@ package final class DeferredRecords: Sendable {
     /// together as `others`, from `other`. This way unknown callers cannot write more lines in a month than the audit log keeps.
     private static let entryKinds = 1000
     private static let entryKindsOfNobody = 100
+    /// The number of uses in one minute; further ones are recorded in the next.
+    private static let maximumUses = 100_000
 
     private let database: Database
     private let pending = Lock(Pending())
@@ -35,9 +45,30 @@ package final class DeferredRecords: Sendable {
         if key.lastUsedAt == nil {
             // Written alone: records that are collected for a minute wait for it, however many keys are new.
             pending.withLock { $0.writtenAt = $0.writtenAt ?? now }
-            return write(uses: [key.id: now], entries: [:], at: now)
+            return write(uses: [.key(key.id): now], entries: [:], at: now)
         }
-        pending.withLock { $0.uses[key.id] = now }
+        noteLater(.key(key.id), at: now)
+    }
+
+    /// Records the use of a session; a use within a minute of `last`, the recorded one, is not recorded again.
+    func noteUse(ofSession id: String, lastAt last: UnixTime, at now: UnixTime) {
+        if now.microseconds - last.microseconds >= Self.intervalMicroseconds { noteLater(.session(id), at: now) }
+    }
+
+    /// Records the use of an API token, its first one at once.
+    func noteUse(of token: APITokenRecord, from address: String, at now: UnixTime) {
+        let used = Used.token(token.id, address: address)
+        guard let last = token.lastUsedAt else {
+            pending.withLock { $0.writtenAt = $0.writtenAt ?? now }
+            return write(uses: [used: now], entries: [:], at: now)
+        }
+        if now.microseconds - last.microseconds >= Self.intervalMicroseconds { noteLater(used, at: now) }
+    }
+
+    private func noteLater(_ used: Used, at now: UnixTime) {
+        pending.withLock { pending in
+            if pending.uses.count < Self.maximumUses { pending.uses[used] = now }
+        }
         flushIfDue(at: now)
     }
 
@@ -81,10 +112,17 @@ package final class DeferredRecords: Sendable {
         if !uses.isEmpty || !entries.isEmpty { write(uses: uses, entries: entries, at: now) }
     }
 
-    private func write(uses: [String: UnixTime], entries: [AuditEntry: Int], at now: UnixTime) {
+    private func write(uses: [Used: UnixTime], entries: [AuditEntry: Int], at now: UnixTime) {
         database.submit(
             { connection in
-                for (id, time) in uses { try APIKeyRecords(connection).noteUse(id: id, at: time) }
+                for (used, time) in uses {
+                    switch used {
+                    case .key(let id): try APIKeyRecords(connection).noteUse(id: id, at: time)
+                    case .session(let id): try SessionRecords(connection).noteUse(id: id, at: time)
+                    case .token(let id, let address):
+                        try APITokenRecords(connection).noteUse(id: id, from: address, at: time)
+                    }
+                }
                 for (var entry, count) in entries {
                     entry.count = count
                     try Audit.record(entry, at: now, in: connection)

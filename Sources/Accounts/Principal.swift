@@ -12,7 +12,8 @@ package enum Principal: Sendable, Hashable {
 }
 
 extension Principal {
-    /// The name in the audit log and in the server's log: `device:261121-000001`, `site:7`, `user:system/admin`.
+    /// The name in the audit log and in the server's log: `device:261121-000001`, `site:7`, `user:system/admin`,
+    /// `user:system/admin#ID` by an API token.
     package var name: String {
         let parts = nameParts
         return "\(parts.kind):\(parts.scope.map { "\($0)/" } ?? "")\(parts.name)"
@@ -23,7 +24,7 @@ extension Principal {
         switch self {
         case .device(let device): ("device", nil, device.deviceID)
         case .site(let site): ("site", nil, "\(site.siteID)")
-        case .user(let user): ("user", user.home.name, user.name)
+        case .user(let user): ("user", user.home.name, user.apiTokenID.map { "\(user.name)#\($0)" } ?? user.name)
         case .certificate(let subject): ("certificate", nil, String(subject.prefix(256)))
         }
     }
@@ -141,6 +142,14 @@ package struct UserPrincipal: Sendable, Hashable {
     package let isSystem: Bool
     /// The organization that the call concerns: `home`, or the one that an admin of SYSTEM named with `x-organization`.
     package var organization: OrganizationReference
+    /// The session of the call's token; `nil` for service accounts and API tokens.
+    package var sessionID: String?
+    /// The id of the API token by which the user is authenticated; `nil` if it is another token.
+    package var apiTokenID: String?
+    /// Whether the API token is limited to some organizations, and so never acts for all of them.
+    var isLimitedToOrganizations = false
+    /// Whether the session lacks the second factor that the organization requires.
+    var lacksSecondFactor = false
 
     package init(
         userID: Int64, name: String, role: Role, epoch: Int64, home: OrganizationReference, isSystem: Bool
@@ -157,9 +166,12 @@ package struct UserPrincipal: Sendable, Hashable {
     /// The name in the audit log.
     var auditName: String { Principal.user(self).name }
 
+    /// Whether the call concerns all organizations, or SYSTEM itself.
+    var actsForAll: Bool { isSystem && organization == home && !isLimitedToOrganizations }
+
     /// The organization whose objects the user sees; `nil` = all, for users of SYSTEM who named none.
     package var objectScope: Int64? {
-        isSystem && organization == home ? nil : organization.id
+        actsForAll ? nil : organization.id
     }
 }
 

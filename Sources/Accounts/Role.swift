@@ -2,6 +2,8 @@
 ///
 /// A service account belongs to a program in the organization SYSTEM and has the rights of an admin there.
 package enum Role: String, Sendable, Hashable, CaseIterable, Comparable {
+    /// May call nothing of the gateway's own. Members are users of the applications that run beside it.
+    case member
     /// May list and download.
     case viewer
     /// May also manage devices and keys.
@@ -13,6 +15,7 @@ package enum Role: String, Sendable, Hashable, CaseIterable, Comparable {
 
     private var rank: Int {
         switch self {
+        case .member: -1
         case .viewer: 0
         case .operator: 1
         case .admin: 2

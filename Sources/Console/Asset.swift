@@ -24,6 +24,7 @@ struct Asset: Sendable {
     ].merging(scripts.mapValues { Asset(kind: .script, bytes: $0) }) { first, _ in first }
 
     private static let scripts: [String: [UInt8]] = [
+        "account.js": PackageResources.account_js,
         "api.js": PackageResources.api_js,
         "app.js": PackageResources.app_js,
         "audit.js": PackageResources.audit_js,

@@ -13,27 +13,30 @@ import ThreadCalls
 /// methods within the process.
 package struct Console: HTTPRequestHandler {
     private let calls: GatewayCalls
-    private let sessions: SessionTable
+    private let sessions: ConsoleSessions
     private let providers: ProviderSignIns
     private let clock: any WallClock
+    private let log: Logger
     private let deviceEndpoints: any Encodable & Sendable
 
     /// - Parameters:
     ///   - calls: handles the browsers' calls, as the web listener does.
     ///   - local: handles the console's own calls of the same methods.
+    ///   - sessions: the sessions of all browsers.
     ///   - deviceEndpoints: the gateway's endpoints for devices, as in `archebase-endpoints.json`; a page puts them into the
     ///     configuration of a device.
     package init(
-        calls: any HTTPRequestHandler, local: LocalCalls, deviceEndpoints: any Encodable & Sendable,
-        clock: any WallClock,
-        configuration: ConsoleConfiguration = ConsoleConfiguration()
+        calls: any HTTPRequestHandler, local: LocalCalls, sessions: ConsoleSessions,
+        deviceEndpoints: any Encodable & Sendable, clock: any WallClock, log: Logger
     ) {
         self.calls = GatewayCalls(handler: calls, local: local)
+        self.sessions = sessions
         providers = ProviderSignIns(
-            calls: self.calls, clock: clock, publicURL: configuration.publicURL, isSecure: configuration.isSecure)
+            calls: self.calls, clock: clock, publicURL: sessions.configuration.publicURL,
+            isSecure: sessions.configuration.isSecure)
         self.deviceEndpoints = deviceEndpoints
         self.clock = clock
-        sessions = SessionTable(configuration)
+        self.log = log
     }
 
     private static let root = "/console/"
@@ -85,12 +88,24 @@ package struct Console: HTTPRequestHandler {
         of head: HTTPRequestHead, _ answer: (Session) -> HTTPDisposition
     ) -> HTTPDisposition {
         guard head.isSameOrigin else { return .refuse(.crossSite) }
-        guard
-            let session = sessions.session(
-                cookie: head.sessionCookie, at: clock.now(), isActivity: head.isByPerson)
-        else { return .refuse(.signedOut) }
-        guard session.admits(token: head.sessionToken) else { return .refuse(.token) }
-        return answer(session)
+        return reporting {
+            let found = try sessions.session(cookie: head.sessionCookie, at: clock.now(), isActivity: head.isByPerson)
+            guard let session = found else { return .refuse(.signedOut) }
+            guard session.admits(token: head.sessionToken) else { return .refuse(.token) }
+            return answer(session)
+        } failure: {
+            .refuse($0)
+        }
+    }
+
+    /// Runs work on the rows of sessions; writes an error to the log and refuses the request.
+    private func reporting<T>(_ work: () throws -> T, failure: (ConsoleRefusal) -> T) -> T {
+        do {
+            return try work()
+        } catch {
+            log.write("the console cannot use its sessions", ["error": "\(error)"], level: .error)
+            return failure(.unavailable)
+        }
     }
 }
 
@@ -120,10 +135,20 @@ extension Console {
         case .refused(let response):
             return response
         case .answered(let (user, tokens)):
-            if let before = sessions.session(cookie: head.sessionCookie, at: now, isActivity: false) {
-                end(before, head)
+            let opened: ConsoleSessions.Opened
+            do {
+                if let before = try sessions.session(cookie: head.sessionCookie, at: now, isActivity: false) {
+                    end(before, head)
+                }
+                guard let made = try sessions.open(for: user, tokens, at: now) else {
+                    calls.signOut(tokens.refresh, for: head)
+                    return .refusal(.tooManySessions)
+                }
+                opened = made
+            } catch {
+                log.write("the console cannot use its sessions", ["error": "\(error)"], level: .error)
+                return .refusal(.unavailable)
             }
-            guard let opened = sessions.open(for: user, tokens, at: now) else { return .refusal(.tooManySessions) }
             var response = HTTPResponse.console(json: SessionGrant(token: opened.token))
             response.fields.append("Set-Cookie", SessionCookie.set(opened.cookie))
             return response
@@ -141,8 +166,16 @@ extension Console {
 
     /// Revokes the session's tokens. The gateway's response to it does not matter to the browser.
     private func end(_ session: Session, _ head: HTTPRequestHead) {
-        sessions.end(session)
         calls.signOut(session.refreshToken, for: head)
+        end(session)
+    }
+
+    /// Ends a session whose tokens are no longer valid.
+    private func end(_ session: Session) {
+        reporting {
+            try sessions.end(session)
+        } failure: { _ in
+        }
     }
 }
 
@@ -157,7 +190,7 @@ extension Console {
             switch calls.forward(method, token, head) {
             case .respond(let response): return .respond(response)
             case .receive(let sink):
-                return .receive(ForwardedCall(sink) { [sessions] in sessions.end(session) })
+                return .receive(ForwardedCall(sink) { end(session) })
             }
         }
     }
@@ -165,9 +198,16 @@ extension Console {
     /// Returns a valid access token of the session; a new one is requested if the current one expires soon.
     private func accessToken(of session: Session, for head: HTTPRequestHead) -> CallOutcome<Secret> {
         let outcome = session.accessToken(at: clock.now()) { refreshToken, now in
-            calls.refresh(refreshToken, for: head, at: now)
+            let outcome = calls.refresh(refreshToken, for: head, at: now)
+            guard case .answered(let tokens) = outcome else { return outcome }
+            // If they cannot be stored, the session goes on until the process ends.
+            reporting {
+                try sessions.keep(tokens, of: session)
+            } failure: { _ in
+            }
+            return outcome
         }
-        if case .refused(let response) = outcome, response.status == 401 { sessions.end(session) }
+        if case .refused(let response) = outcome, response.status == 401 { end(session) }
         return outcome
     }
 }
@@ -187,8 +227,15 @@ extension Console {
     private func downloadBackup(_ head: HTTPRequestHead) -> HTTPResponse {
         guard head.isSameOrigin else { return .refusal(.crossSite) }
         let now = clock.now()
-        guard let session = sessions.session(cookie: head.sessionCookie, at: now, isActivity: true) else {
-            return .refusal(.signedOut)
+        let session: Session
+        do {
+            guard let found = try sessions.session(cookie: head.sessionCookie, at: now, isActivity: true) else {
+                return .refusal(.signedOut)
+            }
+            session = found
+        } catch {
+            log.write("the console cannot use its sessions", ["error": "\(error)"], level: .error)
+            return .refusal(.unavailable)
         }
         let query = head.target.drop { $0 != "?" }
         guard query.hasPrefix(BackupOffer.query),
@@ -198,7 +245,7 @@ extension Console {
         case .refused(let response): return response
         case .answered(let token):
             let answer = calls.backup(options, token, for: head)
-            if answer.status == 401 { sessions.end(session) }
+            if answer.status == 401 { end(session) }
             return BackupDownload.response(answer, named: "data-gateway-\(CivilTime(now).date()).backup")
         }
     }

@@ -11,7 +11,7 @@ extension RPCError {
 
     /// The code for clients; `nil` if the API has no code for the case.
     var sentDetail: ErrorDetail? {
-        detail.map { ErrorDetail(code: $0.rawValue, message: sentMessage) }
+        detail.map { ErrorDetail(code: $0.rawValue, message: sentMessage, metadata: metadata) }
     }
 
     /// The bytes of `grpc-status-details-bin`, for gRPC and gRPC-Web.
@@ -19,11 +19,15 @@ extension RPCError {
         sentDetail.map { RichStatus.encode(status, detail: $0.encoded(), type: ErrorDetail.fullName) }
     }
 
+    private var sortedMetadata: [(name: String, value: String)] {
+        metadata.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    }
+
     var connect: ConnectError {
         let details = sentDetail.map { detail in
             ConnectError.Detail(
                 type: ErrorDetail.fullName, value: detail.encoded(),
-                debug: [("code", detail.code), ("message", detail.message)])
+                debug: [("code", detail.code), ("message", detail.message)] + sortedMetadata)
         }
         return ConnectError(status, sentMessage, details: details.map { [$0] } ?? [])
     }

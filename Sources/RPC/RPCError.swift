@@ -10,6 +10,8 @@ package struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
     package var message: String
     /// Sent as `retry-after-ms` if a later attempt can succeed.
     package var retryAfterMilliseconds: Int?
+    /// Values for programs that belong to `detail`; sent only with one.
+    package var metadata: [String: String] = [:]
     /// Whether the client's request was malformed although the status blames the server, as gRPC specifies for some cases.
     package private(set) var isCallersFault = false
     /// The condition in which the server itself made the error, for which its policy may have a detail code; `nil` for a handler's

@@ -1,5 +1,6 @@
 """The audit log: every change leaves a line, and no line contains a secret."""
 
+import datetime
 import json
 import os
 import sqlite3
@@ -12,6 +13,7 @@ from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import Fleet, Uploader, User, call, init_device, unique, unique_device_id
 from support.refusal import refused
 from support.stubs import descriptors
+from support.totp import App
 from support.uploads import Upload, content
 
 PASSWORD = "a password of some length"
@@ -110,7 +112,7 @@ def test_every_call_that_changes_something_leaves_one_line(
     with walk.one_line("DeleteOrganization", target=name):
         admin.admin("DeleteOrganization", organization=made)
     with walk.one_line("CreateUser", **by_boss):
-        boss.users("CreateUser", user_name=user, password=PASSWORD, role="viewer")
+        user_id = boss.users("CreateUser", user_name=user, password=PASSWORD, role="viewer").user.user_id
     with walk.one_line("Login", actor=f"user:{organization}/{user}", organization=organization):
         session = User.login(gateway, stubs, organization, user, PASSWORD)
     auth = stubs.auth.AuthServiceStub(gateway.channel("auth"))
@@ -120,8 +122,50 @@ def test_every_call_that_changes_something_leaves_one_line(
         call(auth.RefreshToken, stubs.auth.RefreshTokenRequest(refresh_token=session.refresh_token))
     secrets += [session.token, session.refresh_token, reply.access_token, reply.refresh_token]
     sessions = stubs.session.SessionServiceStub(gateway.channel("auth"))
+    own = {"actor": f"user:{organization}/{user}", "organization": organization, "target": f"users/{user_id}"}
+    person = User.login(gateway, stubs, organization, user, PASSWORD)
+    accounts = stubs.auth.AccountServiceStub(gateway.channel("auth"))
+    with walk.one_line("RevokeOtherSessions", **own):
+        call(sessions.RevokeOtherSessions, stubs.session.RevokeOtherSessionsRequest(), person.token)
+    with walk.no_line("RevokeOtherSessions"):
+        call(sessions.RevokeOtherSessions, stubs.session.RevokeOtherSessionsRequest(), person.token)
+    with walk.one_line("ChangePassword", **own):
+        passwords = {"current_password": PASSWORD, "new_password": PASSWORD + "!"}
+        call(accounts.ChangePassword, stubs.auth.ChangePasswordRequest(**passwords), person.token)
+    with walk.one_line("EnrollSecondFactor", **own):
+        request = stubs.auth.EnrollSecondFactorRequest(password=PASSWORD + "!")
+        secret = call(accounts.EnrollSecondFactor, request, person.token).secret
+    app = App(secret)
+    with walk.one_line("ConfirmSecondFactor", **own):
+        request = stubs.auth.ConfirmSecondFactorRequest(code=app.code())
+        codes = list(call(accounts.ConfirmSecondFactor, request, person.token).recovery_codes)
+    with refused(stubs, "UNAUTHENTICATED", "AUTH_SECOND_FACTOR_REQUIRED") as refusal:
+        User.login(gateway, stubs, organization, user, PASSWORD + "!")
+    with walk.one_line("Login", actor=f"user:{organization}/{user}", organization=organization):
+        request = stubs.session.CompleteLoginRequest(challenge=refusal.detail.metadata["challenge"], code=app.code(+1))
+        completed = call(sessions.CompleteLogin, request)
+    walk.seen.add("CompleteLogin")  # Its line has the action Login.
+    with walk.one_line("ReplaceRecoveryCodes", **own):
+        request = stubs.auth.ReplaceRecoveryCodesRequest(code=codes[0])
+        codes += call(accounts.ReplaceRecoveryCodes, request, person.token).recovery_codes
+    with walk.one_line("RemoveSecondFactor", **own):
+        request = stubs.auth.RemoveSecondFactorRequest(code=codes[-1])
+        call(accounts.RemoveSecondFactor, request, person.token)
+    listed = call(sessions.ListSessions, stubs.session.ListSessionsRequest(), person.token).sessions
+    (other,) = [each.session_id for each in listed if not each.is_current]
+    with walk.one_line("RevokeSession", **(own | {"target": f"sessions/{other}"})):
+        call(sessions.RevokeSession, stubs.session.RevokeSessionRequest(session_id=other), person.token)
+    tokens = stubs.auth.ApiTokenServiceStub(gateway.channel("auth"))
+    end = datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1)
+    with walk.one_line("CreateApiToken", actor=f"user:{organization}/{user}", organization=organization):
+        request = stubs.auth.CreateApiTokenRequest(token_name="ci", role="viewer", expired_at=end)
+        token = call(tokens.CreateApiToken, request, person.token)
+    with walk.one_line("RevokeApiToken", **(own | {"target": f"apiTokens/{token.api_token.token_id}"})):
+        request = stubs.auth.RevokeApiTokenRequest(token_id=token.api_token.token_id)
+        call(tokens.RevokeApiToken, request, person.token)
+    secrets += [person.token, person.refresh_token, completed.access_token, token.token, secret, *codes]
     with walk.one_line("Logout", actor=f"user:{organization}/{user}"):
-        call(sessions.Logout, stubs.session.LogoutRequest(refresh_token=reply.refresh_token))
+        call(sessions.Logout, stubs.session.LogoutRequest(refresh_token=person.refresh_token))
     with walk.one_line("UpdateUser", **by_boss):
         boss.users("UpdateUser", user_name=user, role="operator")
     with walk.one_line("DeleteUser", **by_boss):
@@ -129,6 +173,19 @@ def test_every_call_that_changes_something_leaves_one_line(
 
     # The gateway's own identities.
     identities = stubs.auth.IdentityManagementServiceStub(gateway.channel("admin"))
+    guarded = {"requires_second_factor": True}
+    acting = {"x-organization": organization}
+    with walk.one_line("SetSignInPolicy", target=f"organizations/{organization}", organization=organization):
+        call(identities.SetSignInPolicy, stubs.auth.SetSignInPolicyRequest(policy=guarded), admin.token, acting)
+    with walk.no_line("SetSignInPolicy"):
+        call(identities.SetSignInPolicy, stubs.auth.SetSignInPolicyRequest(policy=guarded), admin.token, acting)
+    request = stubs.auth.EnrollSecondFactorRequest(password=PASSWORD)
+    call(accounts.EnrollSecondFactor, request, boss.token)
+    with walk.one_line("ResetSecondFactor", organization=organization):
+        request = stubs.auth.ResetSecondFactorRequest(user_name="boss")
+        call(identities.ResetSecondFactor, request, admin.token, acting)
+    with walk.one_line("SetSignInPolicy", organization=organization):
+        call(identities.SetSignInPolicy, stubs.auth.SetSignInPolicyRequest(policy={}), admin.token, acting)
     admin.users("CreateUser", user_name=(service := unique("service")), role="service")
     with walk.one_line("IssueSystemCredential", actor="user:system/admin", organization="system"):
         request = stubs.auth.IssueSystemCredentialRequest(user_name=service)

@@ -14,15 +14,25 @@ import Wire
 @Suite(.timeLimited) struct AccessMatrixTests {
     private static let open: Set<String> = [
         "Check", "List", "Watch", "ServerReflectionInfo", "ExchangeCredential", "Login", "RefreshToken",
-        "ExchangeSystemCredential", "Logout", "InitDevice", "ReinitDevice", "ListProviders", "BeginSignIn",
-        "CompleteSignIn", "SignInWithIdentityToken", "ExchangeWorkloadToken",
+        "ExchangeSystemCredential", "Logout", "CompleteLogin", "InitDevice", "ReinitDevice",
+        "ListProviders", "BeginSignIn", "CompleteSignIn", "SignInWithIdentityToken", "ExchangeWorkloadToken",
+    ]
+    private static let ownAccount: Set<String> = [
+        "ListSessions", "RevokeSession", "RevokeOtherSessions", "GetAccount", "ChangePassword", "EnrollSecondFactor",
+        "ConfirmSecondFactor", "ReplaceRecoveryCodes", "RemoveSecondFactor", "CreateApiToken", "ListApiTokens",
+        "RevokeApiToken", "Unlink",
+    ]
+    /// The calls of a session that lacks the second factor that its organization requires.
+    private static let unproven: Set<String> = [
+        "ListSessions", "RevokeSession", "RevokeOtherSessions", "GetAccount", "ChangePassword", "EnrollSecondFactor",
+        "ConfirmSecondFactor",
     ]
     private static let uploads: Set<String> = [
         "CreateLogicalUpload", "GetUploadRecovery", "ReissueUploadCredentials", "AbortUpload", "CompleteUpload",
     ]
     private static let viewing: Set<String> = [
         "ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems", "GetObject", "GetObjectFacets",
-        "GetStatistics", "ListUploads", "ListIdentities", "Unlink",
+        "GetStatistics", "ListUploads", "ListIdentities",
     ]
     private static let operating: Set<String> = [
         "CreateCopyJob", "CancelCopyJob", "GetSite", "ListSites", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey",
@@ -36,6 +46,7 @@ import Wire
         "UpdateUser", "DeleteUser", "ListAuditLines", "DeleteObject", "SetRetention", "GetRetention", "ListBadObjects",
         "DeleteObjects", "GetObjectOperation", "ListObjectOperations", "CancelObjectOperation", "RestoreObject",
         "PurgeObject", "SetTrashSettings", "GetTrashSettings", "ListDeadLetters", "RedeliverEvent",
+        "ResetSecondFactor", "GetSignInPolicy", "SetSignInPolicy",
     ]
     private static let system: Set<String> = [
         "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",
@@ -63,10 +74,11 @@ import Wire
             ("nobody", nil, Self.open),
             ("device", try await world.exchange(deviceKey.credential).accessToken, Self.open.union(Self.uploads)),
             ("site", try await world.exchange(siteKey.credential).accessToken, Self.open.union(Self.uploads)),
-            ("viewer", try await user("viewer"), view),
-            ("operator", try await user("operator"), operate),
-            ("admin", boss, administer),
-            ("admin of system", admin, administer.union(Self.system)),
+            ("member", try await user("member"), Self.open),
+            ("viewer", try await user("viewer"), view.union(Self.ownAccount)),
+            ("operator", try await user("operator"), operate.union(Self.ownAccount)),
+            ("admin", boss, administer.union(Self.ownAccount)),
+            ("admin of system", admin, administer.union(Self.system).union(Self.ownAccount)),
             ("service", try await world.service(token: admin).token, administer.union(Self.system)),
         ]
         for (caller, token, methods) in expectations {
@@ -75,6 +87,27 @@ import Wire
                 #expect((error == nil) == methods.contains(method.name), "\(caller) \(method.path)")
             }
         }
+        let systemTokens: [(caller: String, organizations: [String], role: String, methods: Set<String>)] = [
+            ("token of a viewer", [], "viewer", view), ("token of an operator", [], "operator", operate),
+            ("token of the admin of system", [], "admin", administer.union(Self.system)),
+            ("token for one organization", ["acme"], "admin", administer),
+            ("token for system", ["system"], "admin", administer),
+        ]
+        for (caller, organizations, role, methods) in systemTokens {
+            let token = try await world.createToken(
+                caller, role: role, organizations: organizations, token: admin)
+            for method in AccessTableTests.services.joined() {
+                let error = await refusal { _ = try world.call(method, token: token.token) }
+                #expect((error == nil) == methods.contains(method.name), "\(caller) \(method.path)")
+            }
+        }
+        try await world.requireSecondFactor(of: "acme", true)
+        for method in AccessTableTests.services.joined() {
+            let error = await refusal { _ = try world.call(method, token: boss) }
+            #expect(
+                (error == nil) == Self.open.union(Self.unproven).contains(method.name), "no second factor \(method.path)")
+        }
+        try await world.requireSecondFactor(of: "acme", false)
         let guarded = AccessTableTests.services.joined().filter { !Self.open.contains($0.name) }
         for method in guarded where !Self.uploads.contains(method.name) {
             let error = await refusal { _ = try world.call(method, token: boss, organization: "system") }

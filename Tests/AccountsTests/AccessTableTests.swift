@@ -10,7 +10,8 @@ import Wire
 @Suite(.timeLimited) struct AccessTableTests {
     static let services: [[MethodDescriptor]] = [
         AuthServiceMethods.all, SystemAuthServiceMethods.all, AdminAuthServiceMethods.all, UserAuthServiceMethods.all,
-        SessionServiceMethods.all, IdentityManagementServiceMethods.all, AuditServiceMethods.all,
+        SessionServiceMethods.all, AccountServiceMethods.all, ApiTokenServiceMethods.all,
+        IdentityManagementServiceMethods.all, AuditServiceMethods.all,
         DataGatewayServiceMethods.all, DataGatewayObjectServiceMethods.all,
         DataGatewayCopyServiceMethods.all, DeviceInitServiceMethods.all, InternalStorageServiceMethods.all,
         DeviceManagementServiceMethods.all, ObjectManagementServiceMethods.all, UploadManagementServiceMethods.all,
@@ -21,12 +22,12 @@ import Wire
 
     @Test func everyMethodOfEveryServiceIsInTheTable() {
         for method in Self.services.joined() {
-            #expect(AccessTable.access(to: method.path) != nil, "\(method.path)")
+            #expect(AccessTable.gateway.access(to: method.path) != nil, "\(method.path)")
         }
     }
 
     @Test func onlyWhatTheContractOpensIsOpenToAnyone() {
-        let open = Set(Self.services.joined().filter { AccessTable.access(to: $0.path) == .anyone }.map(\.service))
+        let open = Set(Self.services.joined().filter { AccessTable.gateway.access(to: $0.path) == .anyone }.map(\.service))
         #expect(
             open == [
                 "archebase.auth.v1.AuthService", "archebase.auth.v1.IdentityService",
@@ -43,5 +44,22 @@ import Wire
         let unknown = MethodDescriptor(service: "archebase.auth.v1.AdminAuthService", name: "Surprise", kind: .unary)
         let error = await refusal { _ = try world.call(unknown, token: token) }
         #expect(error?.status == .permissionDenied)
+    }
+
+    @Test func modulesAddTheirMethodsAndChangeNoOthers() {
+        let guests = MethodDescriptor(service: "guests.v1.GuestService", name: "Enter", kind: .unary)
+        let table = AccessTable.gateway.adding(AccessTable([(.user(.member), [guests])]))
+        #expect(table.access(to: guests.path) == .user(.member))
+        #expect(AccessTable.gateway.access(to: guests.path) == nil)
+        for method in Self.services.joined() {
+            #expect(table.access(to: method.path) == AccessTable.gateway.access(to: method.path), "\(method.path)")
+        }
+    }
+
+    @Test func noMethodOfTheGatewayIsForMembers() {
+        for method in Self.services.joined() {
+            #expect(AccessTable.gateway.access(to: method.path) != .user(.member), "\(method.path)")
+        }
+        #expect(Role.allCases.min() == .member)
     }
 }

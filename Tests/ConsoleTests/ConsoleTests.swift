@@ -1,5 +1,6 @@
 import Basics
 import EventLoops
+import GatewayTesting
 import Foundation
 import HTTPTypes
 import Proto
@@ -35,6 +36,7 @@ private final class FakeGateway: HTTPRequestHandler {
     private final class State: Sendable {
         let calls = Lock<[Seen]>([])
         let refusal = Lock<RPCError?>(nil)
+        let login = Lock(LoginResponse())
     }
 
     let local: LocalCalls
@@ -43,8 +45,8 @@ private final class FakeGateway: HTTPRequestHandler {
     private let status = Lock(200)
     private let body = Lock("{}")
 
-    /// - Parameter login: the response to the right password.
-    init(_ login: LoginResponse) {
+    /// - Parameter world: signs users in.
+    init(_ world: TestAccounts) {
         let state = State()
         let note = { @Sendable (context: CallContext, request: any Message) in
             var fields: HTTPFields = ["x-peer": context.peer.host, "x-request-id": context.requestID.description]
@@ -56,7 +58,16 @@ private final class FakeGateway: HTTPRequestHandler {
         router.add(AuthServiceMethods.login) { (request: LoginRequest, context) in
             note(context, request)
             if let refusal = state.refusal.withLock({ $0 }) { throw refusal }
+            let login = try await world.login()
+            state.login.withLock { $0 = login }
             return login
+        }
+        router.add(SessionServiceMethods.completeLogin) { (request: CompleteLoginRequest, context) in
+            note(context, request)
+            let login = try await world.login()
+            return CompleteLoginResponse(
+                accessToken: login.accessToken, accessTokenExpiresAtUnix: login.accessTokenExpiresAtUnix,
+                refreshToken: login.refreshToken, user: login.user)
         }
         router.add(SessionServiceMethods.logout) { (request: LogoutRequest, context) in
             note(context, request)
@@ -71,6 +82,9 @@ private final class FakeGateway: HTTPRequestHandler {
     }
 
     var seen: [Seen] { state.calls.withLock { $0 } }
+
+    /// The response to the last sign-in.
+    var login: LoginResponse { state.login.withLock { $0 } }
 
     /// Sets the response to a browser's calls.
     func answer(status: Int, _ body: String = "{}") {
@@ -90,16 +104,16 @@ private final class FakeGateway: HTTPRequestHandler {
 }
 
 @Suite(.timeLimited) struct ConsoleTests {
-    private let clock = ManualClock()
     private let calls: FakeGateway
     private let console: Console
 
-    init() {
-        let login = LoginResponse(
-            accessToken: "the access token", accessTokenExpiresAtUnix: clock.now().seconds + 900,
-            refreshToken: "the refresh token", user: User(organization: "acme", userName: "vera", role: "viewer"))
-        calls = FakeGateway(login)
-        console = Console(calls: calls, local: calls.local, deviceEndpoints: ["auth": "here"], clock: clock)
+    init() async throws {
+        let world = try await TestAccounts(migrations: ConsoleSessions.migrations)
+        calls = FakeGateway(world)
+        console = Console(
+            calls: calls, local: calls.local,
+            sessions: ConsoleSessions(world.environment, configuration: ConsoleConfiguration()),
+            deviceEndpoints: ["auth": "here"], clock: world.clock, log: .discarding)
     }
 
     private func ask(
@@ -152,7 +166,7 @@ private final class FakeGateway: HTTPRequestHandler {
         let answer = ask("GET", "/console/session", fields)
         #expect(
             text(answer)
-                == #"{"deviceEndpoints":{"auth":"here"},"user":{"organization":"acme","role":"viewer","userName":"vera"}}"#
+                == #"{"deviceEndpoints":{"auth":"here"},"user":{"organization":"system","role":"admin","userName":"admin"}}"#
         )
     }
 
@@ -165,7 +179,7 @@ private final class FakeGateway: HTTPRequestHandler {
         let call = try #require(calls.seen.last)
         #expect(call.target == "/some.Service/Method")
         #expect(call.body == Array("{}".utf8))
-        #expect(call.fields.values(of: "authorization") == ["Bearer the access token"])
+        #expect(call.fields.values(of: "authorization") == ["Bearer \(calls.login.accessToken)"])
         #expect(call.fields["x-organization"] == "other")
         #expect(call.fields["cookie"] == nil)
         #expect(call.fields["x-console-token"] == nil)
@@ -214,7 +228,7 @@ private final class FakeGateway: HTTPRequestHandler {
         let refused = ask("GET", target, navigation)
         #expect(refused.status == 409)
         #expect(text(refused) == "another backup is running\n")
-        #expect(calls.seen.last?.fields["authorization"] == "Bearer the access token")
+        #expect(calls.seen.last?.fields["authorization"] == "Bearer \(calls.login.accessToken)")
         #expect(calls.seen.dropFirst(before).map(\.target) == ["/v1/backup"])
         #expect(calls.seen.last.map { String(decoding: $0.body, as: UTF8.self) } == #"{"withoutObjects":true}"#)
         #expect(calls.seen.last?.fields["content-type"] == "application/json")
@@ -277,6 +291,22 @@ private final class FakeGateway: HTTPRequestHandler {
         #expect(response.fields["set-cookie"] == nil)
     }
 
+    @Test func secondStepOpensTheSession() throws {
+        var error = RPCError(DetailCode("AUTH_SECOND_FACTOR_REQUIRED", .unauthenticated), "the code is needed")
+        error.metadata["challenge"] = "dgwc_x"
+        calls.refuseSignIn(with: error)
+        let first = ask("POST", "/console/session", body: #"{"organization":"a","userName":"b","password":"c"}"#)
+        #expect(first.status == 401)
+        #expect(
+            text(first).contains(
+                #""debug":{"code":"AUTH_SECOND_FACTOR_REQUIRED","message":"the code is needed","challenge":"dgwc_x"}"#))
+        let second = ask("POST", "/console/session", body: #"{"challenge":"dgwc_x","code":"123456"}"#)
+        #expect(second.status == 200 && second.fields["set-cookie"] != nil)
+        let call = try #require(calls.seen.last)
+        #expect(call.target == SessionServiceMethods.completeLogin.path)
+        #expect(try CompleteLoginRequest(decoding: call.body) == CompleteLoginRequest(challenge: "dgwc_x", code: "123456"))
+    }
+
     @Test(arguments: ["", "{", "[]", #"{"organization":"a"}"#, String(repeating: " ", count: 20_000)])
     func malformedSignInIsRefused(_ body: String) {
         #expect(ask("POST", "/console/session", body: body).status == 400)
@@ -296,7 +326,7 @@ private final class FakeGateway: HTTPRequestHandler {
         #expect(response.fields["set-cookie"]?.hasPrefix("__Host-console=; Max-Age=0;") == true)
         let call = try #require(calls.seen.last)
         #expect(call.target == SessionServiceMethods.logout.path)
-        #expect(try LogoutRequest(decoding: call.body).refreshToken == "the refresh token")
+        #expect(try LogoutRequest(decoding: call.body).refreshToken == calls.login.refreshToken)
         #expect(ask("GET", "/console/session", fields).status == 401)
     }
 

@@ -7,6 +7,7 @@ extension DetailCode {
     package static let authKeyExpired = DetailCode("AUTH_KEY_EXPIRED", .unauthenticated)
     package static let authSiteDisabled = DetailCode("AUTH_SITE_DISABLED", .unauthenticated)
     package static let authInternalError = DetailCode("AUTH_INTERNAL_ERROR", .internalError)
+    package static let authSecondFactorRequired = DetailCode("AUTH_SECOND_FACTOR_REQUIRED", .unauthenticated)
     package static let unauthenticated = DetailCode("DATA_GATEWAY_UNAUTHENTICATED", .unauthenticated)
     package static let uploadNotFound = DetailCode("DATA_GATEWAY_UPLOAD_NOT_FOUND", .notFound)
     package static let uploadNotOwned = DetailCode("DATA_GATEWAY_UPLOAD_NOT_OWNED", .permissionDenied)
@@ -27,7 +28,7 @@ extension DetailCode {
     /// All detail codes of the gateway.
     package static let all: [DetailCode] = [
         .authInvalidCredential, .authKeyDisabled, .authKeyExpired, .authSiteDisabled, .authInternalError,
-        .unauthenticated, .uploadNotFound, .uploadNotOwned, .uploadNotRefreshable, .invalidArgument,
+        .authSecondFactorRequired, .unauthenticated, .uploadNotFound, .uploadNotOwned, .uploadNotRefreshable, .invalidArgument,
         .failedPrecondition, .stsUnavailable, .internalError, .deviceIDInvalid, .deviceNotFound, .deviceNotReady,
         .deviceAlreadyInitialized, .deviceNotInitialized, .rateLimited, .overloaded,
     ]

@@ -166,6 +166,58 @@ enum AccountRecords {
                 ) STRICT;
                 """),
         Migration(
+            name: "accounts-7",
+            sql: """
+                -- id: the family of its refresh tokens. proof: 1 password, 2 with a second factor, 3 an identity provider.
+                CREATE TABLE sessions (
+                    id TEXT PRIMARY KEY,
+                    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    proof INTEGER NOT NULL,
+                    address TEXT NOT NULL,
+                    user_agent TEXT NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    last_used_at INTEGER NOT NULL,
+                    expires_at INTEGER NOT NULL
+                ) STRICT;
+                CREATE INDEX sessions_user ON sessions (user_id, last_used_at);
+                CREATE INDEX sessions_expiry ON sessions (expires_at);
+                -- The place and the times of earlier sessions are not known.
+                INSERT INTO sessions (id, user_id, proof, address, user_agent, created_at, last_used_at, expires_at)
+                    SELECT family, user_id, 1, '', '', 0, coalesce(max(rotated_at), 0), max(expires_at)
+                    FROM refresh_tokens GROUP BY family, user_id;
+
+                -- organizations: ids separated by commas; empty = all for which the user may act.
+                CREATE TABLE api_tokens (
+                    id TEXT PRIMARY KEY,
+                    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    name TEXT NOT NULL,
+                    digest BLOB NOT NULL,
+                    role TEXT NOT NULL,
+                    organizations TEXT NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    expires_at INTEGER NOT NULL,
+                    last_used_at INTEGER,
+                    last_address TEXT NOT NULL DEFAULT '',
+                    UNIQUE (user_id, name)
+                ) STRICT;
+                CREATE INDEX api_tokens_expiry ON api_tokens (expires_at);
+
+                -- sealed: the shared secret, encrypted. last_step: the time step of the last accepted code.
+                CREATE TABLE second_factors (
+                    user_id INTEGER PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
+                    sealed BLOB NOT NULL,
+                    last_step INTEGER NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    confirmed_at INTEGER
+                ) STRICT;
+                CREATE TABLE recovery_codes (
+                    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    digest BLOB NOT NULL,
+                    PRIMARY KEY (user_id, digest)
+                ) STRICT;
+                ALTER TABLE organizations ADD COLUMN requires_second_factor INTEGER NOT NULL DEFAULT 0;
+                """),
+        Migration(
             name: "accounts-8",
             sql: """
                 -- When a session ends although it is used; NULL = never.

@@ -55,6 +55,18 @@ package struct OrganizationRecords {
         try connection.execute("DELETE FROM organizations WHERE id = $1", id)
     }
 
+    func requiresSecondFactor(id: Int64) throws -> Bool {
+        try connection.first("SELECT requires_second_factor FROM organizations WHERE id = $1", id) {
+            $0.bool("requires_second_factor")
+        } ?? false
+    }
+
+    func setRequiresSecondFactor(_ isRequired: Bool, id: Int64, at now: UnixTime) throws {
+        try connection.execute(
+            "UPDATE organizations SET requires_second_factor = $2, updated_at = $3 WHERE id = $1", id, isRequired,
+            now.microseconds)
+    }
+
     package func reference(id: Int64) throws -> OrganizationReference? {
         try connection.first("SELECT name FROM organizations WHERE id = $1", id) {
             OrganizationReference(id: id, name: $0.text("name"))

@@ -48,10 +48,6 @@ struct RefreshTokenRecords {
         try connection.execute("DELETE FROM refresh_tokens WHERE family = $1", family)
     }
 
-    func deleteAll(userID: Int64) throws {
-        try connection.execute("DELETE FROM refresh_tokens WHERE user_id = $1", userID)
-    }
-
     func deleteExpired(userID: Int64, _ permit: DeletionPermit) throws {
         try connection.execute(
             "DELETE FROM refresh_tokens WHERE user_id = $1 AND expires_at <= $2", userID, try permit.now().microseconds)

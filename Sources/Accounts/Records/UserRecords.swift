@@ -12,16 +12,36 @@ package struct UserRecord: Sendable {
     let lastLoginAt: UnixTime?
     let createdAt: UnixTime
     let updatedAt: UnixTime
+    /// Whether the organization requires a second factor beside a password.
+    let requiresSecondFactor: Bool
 
     /// False for service accounts, and for users whom an identity provider signs in.
     package var hasPassword: Bool { !passwordHash.isEmpty }
 }
 
+/// The session of a token, with its user.
+struct SessionUser: Sendable {
+    let user: UserRecord
+    let proof: SessionProof
+    let lastUsedAt: UnixTime
+}
+
 package struct UserRecords {
+    private static let columns = """
+        u.id, u.organization_id, o.name AS organization, o.kind AS organization_kind, u.name, u.role,
+            u.password_hash, u.epoch, u.last_login_at, u.created_at, u.updated_at, o.requires_second_factor
+        """
     private static let select = """
-        SELECT u.id, u.organization_id, o.name AS organization, o.kind AS organization_kind, u.name, u.role,
-            u.password_hash, u.epoch, u.last_login_at, u.created_at, u.updated_at
+        SELECT \(columns)
         FROM users u JOIN organizations o ON o.id = u.organization_id
+        """
+
+    /// Built once, because it is used at each call of a person.
+    private static let bySession = """
+        SELECT \(columns), s.proof, s.last_used_at AS session_used_at
+        FROM users u JOIN organizations o ON o.id = u.organization_id
+            JOIN sessions s ON s.id = $2 AND s.user_id = u.id
+        WHERE u.id = $1
         """
 
     let connection: Connection
@@ -45,6 +65,15 @@ package struct UserRecords {
 
     package func find(id: Int64) throws -> UserRecord? {
         try connection.first("\(Self.select) WHERE u.id = $1", id, row: Self.record)
+    }
+
+    /// Returns the user if the session has not ended.
+    func find(id: Int64, session: String) throws -> SessionUser? {
+        try connection.first(Self.bySession, id, session) { row in
+            SessionUser(
+                user: Self.record(row), proof: SessionProof(rawValue: row.int64("proof")) ?? .password,
+                lastUsedAt: row.time("session_used_at"))
+        }
     }
 
     package func find(organizationID: Int64, name: String) throws -> UserRecord? {
@@ -97,6 +126,12 @@ package struct UserRecords {
         try connection.execute("UPDATE users SET last_login_at = $2 WHERE id = $1", id, now.microseconds)
     }
 
+    /// Replaces the password; nothing is revoked.
+    func setPassword(id: Int64, hash: String, at now: UnixTime) throws {
+        try connection.execute(
+            "UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1", id, hash, now.microseconds)
+    }
+
     /// Replaces a weaker hash of the same password; nothing is revoked.
     package func replaceHash(id: Int64, old: String, new: String) throws {
         try connection.execute(
@@ -108,9 +143,9 @@ package struct UserRecords {
             id: row.int64("id"),
             organization: OrganizationReference(id: row.int64("organization_id"), name: row.text("organization")),
             isSystem: row.int64("organization_kind") == OrganizationRecord.Kind.system.rawValue, name: row.text("name"),
-            role: Role(rawValue: row.text("role")) ?? .viewer, passwordHash: row.text("password_hash"),
+            role: Role(rawValue: row.text("role")) ?? .member, passwordHash: row.text("password_hash"),
             epoch: row.int64("epoch"),
             lastLoginAt: row.optionalTime("last_login_at"), createdAt: row.time("created_at"),
-            updatedAt: row.time("updated_at"))
+            updatedAt: row.time("updated_at"), requiresSecondFactor: row.bool("requires_second_factor"))
     }
 }

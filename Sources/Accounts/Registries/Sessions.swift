@@ -11,6 +11,8 @@ import RPC
 /// same successor is returned; or somebody else has the token as well, and the whole family is revoked.
 struct Sessions: Sendable {
     struct Opened: Sendable {
+        /// The session, which an access token has to name.
+        let id: String
         let user: UserRecord
         let refreshToken: String
         let refreshExpiresAt: UnixTime
@@ -26,15 +28,18 @@ struct Sessions: Sendable {
     /// The limits of failed attempts.
     let failures: LoginFailures
     let auditPressure: AuditPressure
+    let secondFactors: SecondFactors
 
+    /// - Throws: AUTH_SECOND_FACTOR_REQUIRED, with a challenge for ``complete(challenge:code:from:at:)``, if the password is right
+    ///   and the user has a second factor.
     func login(
-        organization: String, userName: String, password: Secret, peer: String, at now: UnixTime
+        organization: String, userName: String, password: Secret, from place: SessionPlace, at now: UnixTime
     ) async throws -> Opened {
         // No account has such a name, and the text may be long.
         guard FieldRules.isAccountName(organization), FieldRules.isAccountName(userName) else {
             throw Self.wrongPassword
         }
-        let address = AddressRange.countedAsOne(peer)
+        let address = AddressRange.countedAsOne(place.address)
         let (found, isKnown) = try await database.read { connection in
             let user = try UserRecords(connection).find(organization: organization, name: userName)
             // Queried even if there is no such account, so that it takes as long.
@@ -58,38 +63,108 @@ struct Sessions: Sendable {
             throw error
         }
         guard let user, isRight else {
-            deferred.noteDenial("Login", Self.wrongPassword.code, host: peer, at: now)
+            deferred.noteDenial("Login", Self.wrongPassword.code, host: place.address, at: now)
             throw Self.wrongPassword
         }
         failures.giveBack(attempt)
         try auditPressure.admit(user.principal)
         let newHash =
             passwords.isOutdated(user.passwordHash) ? try await passwords.hash(password, for: owner) : nil
-        return try await open(user, newHash: newHash, peer: peer, at: now)
-    }
-
-    private func open(_ user: UserRecord, newHash: String?, peer: String, at now: UnixTime) async throws -> Opened {
-        let token = OpaqueToken(.refresh, id: identifiers.uuid())
-        let record = self.record(token, family: token.id, userID: user.id, at: now)
-        let current = try await database.write(mayUseReserve: true) { connection in
+        let outcome = try await database.write(mayUseReserve: true) { connection -> Result<Opened, RPCError>? in
             // The password was checked outside this transaction and may have been changed since.
             guard let current = try UserRecords(connection).find(id: user.id), current.epoch == user.epoch else {
                 throw Self.wrongPassword
             }
+            guard current.passwordHash == user.passwordHash else { return nil }
             if let newHash {
                 try UserRecords(connection).replaceHash(id: user.id, old: user.passwordHash, new: newHash)
             }
-            if let permit = clockGuard.permit() {
-                try RefreshTokenRecords(connection).deleteExpired(userID: user.id, permit)
+            if try SecondFactorRecords(connection).isConfirmed(userID: user.id) {
+                let stored = try UserRecords(connection).find(id: user.id) ?? current
+                return .failure(secondFactors.challenge(stored, at: now))
             }
-            try RefreshTokenRecords(connection).insert(record)
-            try UserRecords(connection).noteLogin(id: user.id, at: now)
-            try LoginAddressRecords(connection).note(
-                AddressRange.countedAsOne(peer), userID: user.id, at: now)
-            try Audit.record(user.did("Login", peer: peer), at: now, in: connection)
-            return try UserRecords(connection).find(id: user.id) ?? current
+            return .success(try begin(current, by: .password, from: place, at: now, in: connection))
         }
-        return Opened(user: current, refreshToken: token.text, refreshExpiresAt: record.expiresAt)
+        guard let outcome else {
+            return try await login(
+                organization: organization, userName: userName, password: password, from: place, at: now)
+        }
+        if case .failure(let challenge) = outcome {
+            var entry = user.did("Login", peer: place.address)
+            entry.result = challenge.code
+            deferred.note(entry, at: now)
+        }
+        return try outcome.get()
+    }
+
+    /// Completes a sign-in with a second factor.
+    ///
+    /// - Throws: AUTH_INVALID_CREDENTIAL for a challenge or code that is wrong, was used or has expired; UNAVAILABLE without detail
+    ///   after too many codes.
+    func complete(
+        challenge text: String, code: String, from place: SessionPlace, at now: UnixTime
+    ) async throws -> Opened {
+        guard let challenge = SignInChallenge(text: text),
+            let user = try await database.read({ try UserRecords($0).find(id: challenge.userID) }),
+            secondFactors.isValid(challenge, of: user, at: now)
+        else { throw Self.wrongChallenge }
+        try auditPressure.admit(user.principal)
+        try secondFactors.countAttempt(of: user.id, at: now)
+        let opened: Opened?
+        do {
+            opened = try await database.write(mayUseReserve: true) { connection -> Opened? in
+                guard let current = try UserRecords(connection).find(id: user.id), current.epoch == user.epoch,
+                    current.passwordHash == user.passwordHash
+                else { throw Self.wrongChallenge }
+                guard try secondFactors.accept(code, of: current.id, at: now, in: connection) else { return nil }
+                return try begin(current, by: .secondFactor, from: place, at: now, in: connection)
+            }
+        } catch {
+            secondFactors.giveBackAttempt(of: user.id)
+            throw error
+        }
+        guard let opened else {
+            var entry = user.did("CompleteLogin", peer: place.address)
+            entry.result = Self.wrongCode.code
+            deferred.note(entry, at: now)
+            throw Self.wrongCode
+        }
+        secondFactors.giveBackAttempt(of: user.id)
+        return opened
+    }
+
+    /// Opens a session of a user whose identity was proven, in the transaction of `connection`.
+    ///
+    /// - Parameters:
+    ///   - lifetime: the time after which the session ends although it is used; `nil` = it does not.
+    ///   - action: the method's name, for the audit log.
+    func begin(
+        _ user: UserRecord, by proof: SessionProof, from place: SessionPlace, lifetime: Duration? = nil,
+        action: String = "Login", at now: UnixTime, in connection: Connection
+    ) throws -> Opened {
+        let token = OpaqueToken(.refresh, id: identifiers.uuid())
+        var record = self.record(token, family: token.id, userID: user.id, at: now)
+        if let lifetime {
+            let end = UnixTime(seconds: now.seconds).adding(lifetime)
+            record.endsAt = end
+            record.expiresAt = min(record.expiresAt, end)
+        }
+        if let permit = clockGuard.permit() {
+            try RefreshTokenRecords(connection).deleteExpired(userID: user.id, permit)
+        }
+        try SessionRecords(connection).insert(
+            SessionRecord(
+                id: record.family, userID: user.id, proof: proof, place: place,
+                times: SessionTimes(createdAt: now, lastUsedAt: now, expiresAt: record.expiresAt)))
+        try SessionRecords(connection).trim(userID: user.id, to: configuration.maximumSessionsPerUser)
+        try RefreshTokenRecords(connection).insert(record)
+        try UserRecords(connection).noteLogin(id: user.id, at: now)
+        try LoginAddressRecords(connection).note(
+            AddressRange.countedAsOne(place.address), userID: user.id, at: now)
+        try Audit.record(user.did(action, peer: place.address), at: now, in: connection)
+        let current = try UserRecords(connection).find(id: user.id) ?? user
+        return Opened(
+            id: record.family, user: current, refreshToken: token.text, refreshExpiresAt: record.expiresAt)
     }
 
     func refresh(_ text: String, peer: String, at now: UnixTime) async throws -> Opened {
@@ -116,7 +191,7 @@ struct Sessions: Sendable {
         else { return }
         try await database.write(mayUseReserve: true) { connection in
             guard let user = try UserRecords(connection).find(id: record.userID) else { return }
-            try RefreshTokenRecords(connection).deleteFamily(record.family)
+            try SessionRecords(connection).delete(id: record.family)
             try Audit.record(user.did("Logout", peer: peer), at: now, in: connection)
         }
     }
@@ -144,23 +219,27 @@ struct Sessions: Sendable {
             next.expiresAt = min(next.expiresAt, record.endsAt ?? next.expiresAt)
             try RefreshTokenRecords(connection).markRotated(id: record.id, at: now)
             try RefreshTokenRecords(connection).insert(next)
+            try SessionRecords(connection).noteRefresh(
+                id: record.family, address: peer, expiresAt: next.expiresAt, at: now)
             try Audit.record(user.did("RefreshToken", peer: peer), at: now, in: connection)
-            return Opened(user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
+            return Opened(
+                id: record.family, user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
         }
         let next = try RefreshTokenRecords(connection).find(id: successor.id)
         let isLostAnswer = now < rotatedAt.adding(configuration.refreshGrace)
         guard isLostAnswer, let next, next.rotatedAt == nil else {
-            try RefreshTokenRecords(connection).deleteFamily(record.family)
+            try SessionRecords(connection).delete(id: record.family)
             let entry = AuditEntry(
                 actor: "nobody", organization: user.organization, action: "RefreshToken",
                 target: "users/\(user.id)", peer: peer, result: "REUSED")
             try Audit.record(entry, at: now, in: connection)
             return nil
         }
-        return Opened(user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
+        return Opened(
+            id: record.family, user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
     }
 
-    func record(
+    private func record(
         _ token: OpaqueToken, family: String, userID: Int64, at now: UnixTime
     ) -> RefreshTokenRecord {
         RefreshTokenRecord(
@@ -170,6 +249,9 @@ struct Sessions: Sendable {
 
     private static let wrongPassword = RPCError(
         .authInvalidCredential, "the organization, the user name or the password is wrong")
+    private static let wrongChallenge = RPCError(
+        .authInvalidCredential, "the sign-in has expired or was never begun: sign in again")
+    private static let wrongCode = RPCError(.authInvalidCredential, "the code is wrong or was already used")
     private static let wrongRefreshToken = RPCError(.authInvalidCredential, "the refresh token is not valid")
 }
 

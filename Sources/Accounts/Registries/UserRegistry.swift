@@ -53,7 +53,7 @@ struct UserRegistry: Sendable {
             if role != .admin { try checkAnotherAdmin(than: user, in: connection) }
             if hash != nil || role != user.role {
                 try UserRecords(connection).update(id: user.id, role: role, passwordHash: hash, at: now)
-                try RefreshTokenRecords(connection).deleteAll(userID: user.id)
+                try SessionRecords(connection).deleteAll(userID: user.id)
             }
             try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
             return try self.user(name, of: caller, in: connection)

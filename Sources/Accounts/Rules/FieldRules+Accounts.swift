@@ -4,7 +4,7 @@ import RPC
 extension FieldRules {
     static func role(_ text: String) throws(RPCError) -> Role {
         guard let role = Role(rawValue: text) else {
-            throw .invalidArgument("role must be admin, operator, viewer or service")
+            throw .invalidArgument("role must be admin, operator, viewer, member or service")
         }
         return role
     }

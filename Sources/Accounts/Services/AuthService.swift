@@ -26,8 +26,8 @@ package struct AuthService: AuthServiceHandler {
             let now = accounts.clock.now()
             let session = try await accounts.sessions.login(
                 organization: request.organization, userName: request.userName, password: Secret(request.password),
-                peer: context.peer.host, at: now)
-            let access = accounts.accessToken(for: session.user, at: now)
+                from: SessionPlace(context), at: now)
+            let access = accounts.accessToken(for: session, at: now)
             return LoginResponse(
                 accessToken: access.text, accessTokenExpiresAtUnix: access.expiresAt.seconds,
                 refreshToken: session.refreshToken, refreshTokenExpiresAtUnix: session.refreshExpiresAt.seconds,
@@ -42,7 +42,7 @@ package struct AuthService: AuthServiceHandler {
             let now = accounts.clock.now()
             let session = try await accounts.sessions.refresh(
                 request.refreshToken, peer: context.peer.host, at: now)
-            let access = accounts.accessToken(for: session.user, at: now)
+            let access = accounts.accessToken(for: session, at: now)
             return RefreshTokenResponse(
                 accessToken: access.text, accessTokenExpiresAtUnix: access.expiresAt.seconds,
                 refreshToken: session.refreshToken, refreshTokenExpiresAtUnix: session.refreshExpiresAt.seconds,
@@ -68,19 +68,8 @@ package struct SystemAuthService: SystemAuthServiceHandler {
     }
 }
 
-/// The gRPC service that ends sessions.
-package struct SessionService: SessionServiceHandler {
-    let accounts: Accounts
-
-    package func logout(_ request: LogoutRequest, context: CallContext) async throws -> LogoutResponse {
-        try await accounts.sessions.logout(
-            request.refreshToken, peer: context.peer.host, at: accounts.clock.now())
-        return LogoutResponse()
-    }
-}
-
 /// Removes the detail code from an UNAVAILABLE error.
-private func withBareUnavailability<T>(_ body: () async throws -> T) async throws -> T {
+func withBareUnavailability<T>(_ body: () async throws -> T) async throws -> T {
     do {
         return try await body()
     } catch {

@@ -1,14 +1,20 @@
 import Proto
 import RPC
 
-/// The gRPC service for credentials of service accounts and for token-signing keys, for admins of SYSTEM.
+/// The gRPC service for sign-in policies and second factors of users, for admins; and for credentials of service accounts and
+/// token-signing keys, for admins of SYSTEM.
 package struct IdentityManagementService: IdentityManagementServiceHandler {
     let accounts: Accounts
 
     package func issueSystemCredential(
         _ request: IssueSystemCredentialRequest, context: CallContext
     ) async throws -> IssueSystemCredentialResponse {
-        let credential = try await accounts.systemCredentials.issue(to: request.userName, by: try Caller(context))
+        let caller = try Caller(context)
+        // The credential would outlive the token, and its revocation.
+        guard caller.user.apiTokenID == nil else {
+            throw RPCError.permissionDenied("an API token cannot issue credentials: sign in instead")
+        }
+        let credential = try await accounts.systemCredentials.issue(to: request.userName, by: caller)
         return IssueSystemCredentialResponse(userName: request.userName, credential: credential.exposedText)
     }
 
@@ -17,5 +23,27 @@ package struct IdentityManagementService: IdentityManagementServiceHandler {
     ) async throws -> RotateSigningKeyResponse {
         let keys = try await accounts.rotateSigningKey(by: try Caller(context))
         return RotateSigningKeyResponse(keyID: keys.current.id, olderKeyIDs: keys.older.map(\.id))
+    }
+
+    package func resetSecondFactor(
+        _ request: ResetSecondFactorRequest, context: CallContext
+    ) async throws -> ResetSecondFactorResponse {
+        try await accounts.policies.resetSecondFactor(of: request.userName, by: try Caller(context))
+        return ResetSecondFactorResponse()
+    }
+
+    package func getSignInPolicy(
+        _ request: GetSignInPolicyRequest, context: CallContext
+    ) async throws -> GetSignInPolicyResponse {
+        let isRequired = try await accounts.policies.requiresSecondFactor(for: try Caller(context))
+        return GetSignInPolicyResponse(policy: SignInPolicy(requiresSecondFactor: isRequired))
+    }
+
+    package func setSignInPolicy(
+        _ request: SetSignInPolicyRequest, context: CallContext
+    ) async throws -> SetSignInPolicyResponse {
+        guard let policy = request.policy else { throw RPCError.invalidArgument("policy must be set") }
+        try await accounts.policies.setRequiresSecondFactor(policy.requiresSecondFactor, by: try Caller(context))
+        return SetSignInPolicyResponse(policy: policy)
     }
 }

@@ -35,4 +35,6 @@ struct AccessToken: Sendable, Equatable {
     /// The subject's epoch when the token was issued; a token with another epoch is revoked.
     let epoch: Int64
     let expiresAt: UnixTime
+    /// The session of a user's token; `nil` for tokens of other kinds.
+    var session: String?
 }

@@ -17,11 +17,13 @@ final class AccessTokens: Sendable {
     }
 
     /// Issues a token that is valid from now on.
+    ///
+    /// - Parameter session: the session of a user's token.
     func issue(
-        _ kind: TokenKind, subject: String, epoch: Int64, at now: UnixTime
+        _ kind: TokenKind, subject: String, epoch: Int64, session: String? = nil, at now: UnixTime
     ) -> (text: String, expiresAt: UnixTime) {
         let expiresAt = UnixTime(seconds: now.seconds).adding(lifetime)
-        let token = AccessToken(kind: kind, subject: subject, epoch: epoch, expiresAt: expiresAt)
+        let token = AccessToken(kind: kind, subject: subject, epoch: epoch, expiresAt: expiresAt, session: session)
         return (currentSigner.issue(token, at: now), expiresAt)
     }
 

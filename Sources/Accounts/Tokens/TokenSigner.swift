@@ -25,12 +25,14 @@ struct TokenSigner: Sendable {
     }
 
     func issue(_ token: AccessToken, at now: UnixTime) -> String {
-        let claims = FlatJSON.encode([
+        var claims: [(name: String, value: FlatJSON.Value)] = [
             ("iss", .text(Self.issuer)), ("aud", .text(token.kind.audience)), ("sub", .text(token.subject)),
             ("iat", .number(now.seconds)), ("nbf", .number(now.seconds)), ("exp", .number(token.expiresAt.seconds)),
             ("epoch", .number(token.epoch)),
-        ])
-        let signed = Self.header(token.kind, keys.current) + "." + Base64.encodeURL(Array(claims.utf8))
+        ]
+        if let session = token.session { claims.append(("sid", .text(session))) }
+        let payload = Base64.encodeURL(Array(FlatJSON.encode(claims).utf8))
+        let signed = Self.header(token.kind, keys.current) + "." + payload
         return signed + "." + Base64.encodeURL(keys.current.key.sign(Array(signed.utf8)))
     }
 
@@ -48,8 +50,9 @@ struct TokenSigner: Sendable {
             case .text(let subject) = claims["sub"], case .number(let epoch) = claims["epoch"],
             case .number(let notBefore) = claims["nbf"], case .number(let expiry) = claims["exp"]
         else { return nil }
-        let token = AccessToken(
+        var token = AccessToken(
             kind: kind, subject: subject, epoch: epoch, expiresAt: UnixTime(seconds: expiry))
+        if case .text(let session) = claims["sid"] { token.session = session }
         guard now < token.expiresAt, notBefore <= now.seconds + Self.leewaySeconds else { return nil }
         return token
     }

@@ -1,8 +1,12 @@
 /** Calls of the gateway's services by the Connect protocol, through the console's session. */
 
 const services = {
+  account: 'archebase.auth.v1.AccountService',
   admin: 'archebase.auth.v1.AdminAuthService',
   audit: 'archebase.auth.v1.AuditService',
+  identities: 'archebase.auth.v1.IdentityManagementService',
+  sessions: 'archebase.session.v1.SessionService',
+  tokens: 'archebase.auth.v1.ApiTokenService',
   devices: 'archebase.meta.v1.DeviceManagementService',
   management: 'archebase.data_gateway.v1.ObjectManagementService',
   objects: 'archebase.data_gateway.v1.DataGatewayObjectService',
@@ -10,7 +14,7 @@ const services = {
   users: 'archebase.auth.v1.UserAuthService',
 }
 
-const roles = ['viewer', 'operator', 'admin', 'service']
+const roles = ['member', 'viewer', 'operator', 'admin', 'service']
 
 /**
  * The session token's key in `localStorage`. A request needs this token and the session cookie, which scripts cannot
@@ -19,12 +23,16 @@ const roles = ['viewer', 'operator', 'admin', 'service']
 const tokenStorageKey = 'console-token'
 const organizationStorageKey = 'console-organization'
 
-/** A failed call: `status` is the HTTP status (0 if no response arrived), `message` the server's message. */
+/**
+ * A failed call: `status` is the HTTP status (0 if no response arrived), `message` the server's message, `detail` the
+ * gateway's code with its values, for example `{code: 'AUTH_SECOND_FACTOR_REQUIRED', challenge: '…'}`.
+ */
 export class CallError extends Error {
-  constructor(status, { code, message } = {}) {
+  constructor(status, { code, message, details = [] } = {}) {
     super(message || `The gateway answered with HTTP status ${status}.`)
     this.status = status
     this.code = code
+    this.detail = details[0]?.debug ?? {}
   }
 }
 
@@ -102,8 +110,9 @@ async function sendSessionRequest(method, path, options) {
   }
 }
 
-export async function signIn(organization, userName, password) {
-  await beginSession(await sendRequest('POST', 'session', { body: { organization, userName, password } }))
+/** Signs in with `{organization, userName, password}`, or completes a sign-in with `{challenge, code}`. */
+export async function signIn(credentials) {
+  await beginSession(await sendRequest('POST', 'session', { body: credentials }))
 }
 
 /** The identity providers with which people can sign in, `[{name, title}]`. */

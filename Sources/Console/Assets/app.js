@@ -1,3 +1,4 @@
+import { renderAccount } from './account.js'
 import * as api from './api.js'
 import { renderAudit } from './audit.js'
 import { renderBackup } from './backup.js'
@@ -30,6 +31,7 @@ const pages = [
   { name: 'users', title: 'Users', role: 'admin', render: renderUsers },
   { name: 'audit', title: 'Audit log', role: 'admin', render: renderAudit },
   { name: 'backup', title: 'Backup', role: 'system admin', render: renderBackup },
+  { name: 'account', title: 'My account', role: 'viewer', render: renderAccount },
 ]
 /** Pages that show one item, such as `#/devices/261122-000001`. */
 const detailPages = { devices: renderDevice, objects: renderObject }
@@ -62,6 +64,12 @@ async function showAccount() {
   account.replaceChildren(
     h('span', { class: 'user', title: `${organization}/${userName}` }, userName, h('small', {}, ` ${role}`)),
     button('Sign out', signOut))
+  const { secondFactorMissing } = await api.call('account', 'GetAccount')
+  // Nothing else is open until the second factor is set up.
+  if (secondFactorMissing) {
+    location.hash = '#/account'
+    return
+  }
   if (!api.hasRole('system admin')) return
   const { organizations = [] } = await api.call('admin', 'ListOrganizations', {}, { organization: '' })
   const names = organizations.map((each) => each.organization)

@@ -5,17 +5,18 @@ let lastID = 0
 /**
  * Opens a dialog with a form; resolves when the dialog is closed, whether the form was submitted or canceled.
  *
- * `fields`: `{name, label, type, value, hint, required, options, …}`; type `select` has `options` of `[value, text]`,
- * type `textarea` takes several lines, other types are those of an input. When `action(values)` throws, the form shows
- * the error and stays open.
+ * `content`: elements between the text and the fields. `fields`: `{name, label, type, value, hint, required, options,
+ * …}`; type `select` has `options` of `[value, text]`, type `textarea` takes several lines, other types are those of an
+ * input. When `action(values)` throws, the form shows the error and stays open.
  */
-export function showFormDialog({ title, text, fields = [], submit, isDangerous = false, action }) {
+export function showFormDialog({ title, text, content = [], fields = [], submit, isDangerous = false, action }) {
   const titleID = `dialog-${lastID += 1}`
   const alert = h('p', { class: 'alert', role: 'alert', hidden: true })
   const submitButton = h('button', { type: 'submit', class: isDangerous ? 'danger' : 'primary' }, submit)
   const form = h('form', { method: 'dialog' },
     h('h2', { id: titleID }, title),
     text && h('p', {}, text),
+    content,
     fields.map(formField),
     alert,
     h('div', { class: 'dialog-actions' },

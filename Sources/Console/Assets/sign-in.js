@@ -22,9 +22,12 @@ export function renderSignIn(container, reason, signedInHandler) {
     errorArea.replaceChildren()
     const { organization, userName, password } = Object.fromEntries(new FormData(form))
     try {
-      await signIn(organization.trim(), userName.trim(), password)
+      await signIn({ organization: organization.trim(), userName: userName.trim(), password })
       signedInHandler()
     } catch (error) {
+      if (error.detail?.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
+        return renderSecondStep(container, error.detail.challenge, signedInHandler)
+      }
       errorArea.replaceChildren(alertMessage(error.message))
       form.elements.password.select()
     } finally {
@@ -55,4 +58,33 @@ async function showProviders(area, errorArea) {
         errorArea.replaceChildren(alertMessage(error.message))
       }
     }, 'wide')))
+}
+
+/** Shows the second step of a sign-in, which asks for the code of an authenticator app. */
+function renderSecondStep(container, challenge, signedInHandler) {
+  const errorArea = h('div', {})
+  const submitButton = h('button', { type: 'submit', class: 'primary wide' }, 'Continue')
+  const form = h('form', { class: 'sign-in', method: 'post' },
+    h('h1', {}, 'Second factor'),
+    formField({ name: 'code', label: 'Code', required: true, autocomplete: 'one-time-code', spellcheck: 'false',
+      autocapitalize: 'none', hint: 'The code that your authenticator app shows, or a recovery code.' }),
+    errorArea, submitButton,
+    h('button', { type: 'button', class: 'wide', onclick: () => renderSignIn(container, '', signedInHandler) },
+      'Back'))
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    submitButton.disabled = true
+    errorArea.replaceChildren()
+    try {
+      await signIn({ challenge, code: form.elements.code.value.trim() })
+      signedInHandler()
+    } catch (error) {
+      errorArea.replaceChildren(alertMessage(error.message))
+      form.elements.code.select()
+    } finally {
+      submitButton.disabled = false
+    }
+  })
+  container.replaceChildren(form)
+  form.elements.code.focus()
 }

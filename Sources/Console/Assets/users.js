@@ -8,6 +8,7 @@ const sessionsText = 'The user’s existing sessions will be signed out.'
 const roles = [
   ['viewer', 'viewer: lists and downloads objects'], ['operator', 'operator: also manages devices and keys'],
   ['admin', 'admin: manages everything in the organization'],
+  ['member', 'member: uses the applications beside the gateway, and nothing of the gateway'],
 ]
 const passwordField = {
   name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', minlength: 8, required: true,
@@ -17,8 +18,8 @@ const passwordField = {
 /** Shows the organization's users, with buttons to change and delete them. */
 export async function renderUsers(body, { reload }) {
   const { users = [] } = await call('users', 'ListUsers')
-  const runAction = async (method, message, notice) => {
-    await call('users', method, message)
+  const runAction = async (method, message, notice, service = 'users') => {
+    await call(service, method, message)
     showNotice(notice)
     await reload()
   }
@@ -32,6 +33,7 @@ export async function renderUsers(body, { reload }) {
       { title: '', isActions: true, cell: (user) => [
         user.role !== 'service' && button('Change role', () => setRole(user, runAction)),
         user.role !== 'service' && button('Set password', () => setPassword(user, runAction)),
+        user.role !== 'service' && button('Reset second factor', () => resetSecondFactor(user, runAction)),
         button('Delete', () => deleteUser(user, runAction), 'danger'),
       ] },
     ], users, 'No users.'))
@@ -64,6 +66,15 @@ function setPassword({ userName }, runAction) {
     fields: [passwordField],
     action: (message) => runAction('UpdateUser', { userName, ...message },
       `The password of user “${userName}” was changed.`),
+  })
+}
+
+function resetSecondFactor({ userName }, runAction) {
+  return showFormDialog({
+    title: `Reset second factor of user “${userName}”?`, submit: 'Reset', isDangerous: true,
+    text: 'The user’s authenticator app and recovery codes are no longer valid. The password alone signs the user in.',
+    action: () => runAction('ResetSecondFactor', { userName }, `The second factor of user “${userName}” was reset.`,
+      'identities'),
   })
 }
 

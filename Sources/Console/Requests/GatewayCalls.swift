@@ -23,10 +23,18 @@ struct GatewayCalls: Sendable {
     func signIn(
         _ credentials: SignIn, for head: HTTPRequestHead, at now: UnixTime
     ) -> CallOutcome<(user: User, tokens: UserTokens)> {
-        let request = LoginRequest(
-            organization: credentials.organization, userName: credentials.userName, password: credentials.password)
-        return unary(AuthServiceMethods.login, request, for: head) { (response: LoginResponse) in
-            response.user.map { ($0, UserTokens(response, at: now)) }
+        switch credentials {
+        case .password(let given):
+            let request = LoginRequest(
+                organization: given.organization, userName: given.userName, password: given.password)
+            return unary(AuthServiceMethods.login, request, for: head) { (response: LoginResponse) in
+                response.user.map { ($0, UserTokens(response, at: now)) }
+            }
+        case .secondFactor(let given):
+            let request = CompleteLoginRequest(challenge: given.challenge, code: given.code)
+            return unary(SessionServiceMethods.completeLogin, request, for: head) { (response: CompleteLoginResponse) in
+                response.user.map { ($0, UserTokens(response, at: now)) }
+            }
         }
     }
 
@@ -104,7 +112,7 @@ extension HTTPRequestHead {
 
     /// Returns the sender of this request as the caller of a call that the console makes.
     fileprivate func caller(_ token: Secret?) -> LocalCalls.Caller {
-        LocalCalls.Caller(peer: peer, fields: callFields(Self.kept, token), socket: socket)
+        LocalCalls.Caller(peer: peer, fields: callFields(Self.kept.union(["user-agent"]), token), socket: socket)
     }
 
     private func callFields(_ kept: Set<String>, _ token: Secret?) -> [(name: String, value: String)] {

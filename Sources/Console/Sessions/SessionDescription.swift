@@ -33,17 +33,3 @@ struct SessionDescription: Encodable {
 struct SessionGrant: Encodable {
     let token: String
 }
-
-/// The request body of a sign-in.
-struct SignIn: Decodable {
-    static let form = #"{"organization": …, "userName": …, "password": …}"#
-
-    let organization: String
-    let userName: String
-    let password: String
-
-    init?(json: [UInt8]) {
-        guard let read = try? JSONDecoder().decode(Self.self, from: Data(json)) else { return nil }
-        self = read
-    }
-}

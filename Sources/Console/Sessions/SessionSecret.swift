@@ -10,7 +10,7 @@ enum SessionSecret {
 
 /// The digest of a session's cookie.
 struct SessionKey: Hashable, Sendable {
-    private let digest: [UInt8]
+    let digest: [UInt8]
 
     init(_ cookie: String) {
         digest = SessionSecret.digest(cookie)

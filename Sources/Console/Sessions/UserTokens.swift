@@ -9,6 +9,16 @@ struct UserTokens: Sendable {
     let renewAt: UnixTime
     let refresh: Secret
 
+    init(access: Secret, renewAt: UnixTime, refresh: Secret) {
+        self.access = access
+        self.renewAt = renewAt
+        self.refresh = refresh
+    }
+
+    init(_ response: CompleteLoginResponse, at now: UnixTime) {
+        self.init(response.accessToken, response.accessTokenExpiresAtUnix, response.refreshToken, at: now)
+    }
+
     init(_ response: LoginResponse, at now: UnixTime) {
         self.init(response.accessToken, response.accessTokenExpiresAtUnix, response.refreshToken, at: now)
     }

@@ -5,13 +5,15 @@ import Wire
 extension ClientFailure {
     /// The failure of a call to `server`.
     package init(_ status: GRPCStatus, of method: MethodDescriptor, at server: PeerAddress) {
-        let detail = status.details.flatMap { try? ErrorDetail(decoding: $0) }?.code ?? ""
+        let details = status.details.flatMap { try? ErrorDetail(decoding: $0) }
+        let detail = details?.code ?? ""
         let code = detail.isEmpty ? status.code.name : detail
         let said = status.message.isEmpty ? "\(method.name) failed" : status.message
         let message =
             switch status.code {
             case .unavailable, .deadlineExceeded: "\(server) is not available: \(said) (\(code))"
-            case .unauthenticated where method != AuthServiceMethods.login:
+            case .unauthenticated
+            where method != AuthServiceMethods.login && method != SessionServiceMethods.completeLogin:
                 "you are not signed in, or the session ended: run data-gateway login (\(said), \(code))"
             case .unimplemented:
                 "\(server) does not have \(method.name): check that the address is the right listener of the gateway (\(code))"
@@ -21,5 +23,7 @@ extension ClientFailure {
             }
         let isPassing = status.code == .unavailable || status.code == .deadlineExceeded
         self.init(message, exitCode: isPassing ? .unreachable : .refused, status: status.code)
+        self.detail = detail
+        metadata = details?.metadata ?? [:]
     }
 }

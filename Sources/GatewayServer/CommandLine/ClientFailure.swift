@@ -7,6 +7,10 @@ package struct ClientFailure: Error, Hashable {
     package let message: String
     /// The status of the failed call, if a call was the reason.
     package let status: StatusCode?
+    /// The gateway's detail code of the failed call; empty if there is none.
+    package var detail = ""
+    /// The values that belong to the code.
+    package var metadata: [String: String] = [:]
 
     package init(_ message: String, exitCode: ExitCode = .refused, status: StatusCode? = nil) {
         self.message = message

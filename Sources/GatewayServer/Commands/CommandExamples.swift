@@ -3,6 +3,20 @@
 extension ServeCommand { static let examples = ["serve --data-dir ./data"] }
 extension Logout { static let examples = ["logout"] }
 extension WhoAmI { static let examples = ["whoami"] }
+extension AccountShow { static let examples = ["account show"] }
+extension AccountPassword { static let examples = ["account passwd"] }
+extension SecondFactorEnable { static let examples = ["account second-factor enable"] }
+extension SecondFactorDisable { static let examples = ["account second-factor disable 123456"] }
+extension SecondFactorRecovery { static let examples = ["account second-factor recovery-codes 123456"] }
+extension SessionList { static let examples = ["session list"] }
+extension SessionRevoke {
+    static let examples = ["session revoke --id 01a207ad-93b5-7000-8719-cab4f82b164f", "session revoke --others"]
+}
+extension TokenCreate {
+    static let examples = ["token create ci --expires 2027-01-31T08:00:00Z"]
+}
+extension TokenList { static let examples = ["token list"] }
+extension TokenRevoke { static let examples = ["token revoke 7hR2kPq9Zx4LmN0b"] }
 extension ListObjects { static let examples = ["ls 'weather=rain size>1MiB age<7d' --limit 20"] }
 extension Remove {
     static let examples = ["rm d994febecb862e648978c8b0011144da", "rm --filter 'age>365d' --dry-run"]
@@ -42,6 +56,7 @@ extension UserShow { static let examples = ["user show alice"] }
 extension UserUpdate { static let examples = ["user update alice --role admin"] }
 extension UserPassword { static let examples = ["user passwd alice"] }
 extension UserCredential { static let examples = ["user credential robot-ci"] }
+extension UserResetSecondFactor { static let examples = ["user reset-second-factor alice"] }
 extension UserDelete { static let examples = ["user delete alice"] }
 
 extension KeyCreate { static let examples = ["key create --site 'Plant 1' --name uploader"] }
@@ -55,6 +70,7 @@ extension OrganizationCreate { static let examples = ["org create acme --admin b
 extension OrganizationList { static let examples = ["org list"] }
 extension OrganizationShow { static let examples = ["org show acme"] }
 extension OrganizationUpdate { static let examples = ["org update acme --display-name 'Acme Ltd'"] }
+extension OrganizationSignIn { static let examples = ["org sign-in --require-second-factor"] }
 extension OrganizationDelete { static let examples = ["org delete acme"] }
 
 extension ObjectUpdate {

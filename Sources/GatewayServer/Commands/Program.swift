@@ -14,6 +14,28 @@ package enum Program: CompletedProgram {
                 CommandGroup(
                     "context", "Manage contexts, for several gateways or users",
                     [.command(ContextAdd.self), .command(ContextUse.self), .command(ContextList.self)])),
+            .group(
+                CommandGroup(
+                    "account", "Manage your own user",
+                    [
+                        .command(AccountShow.self),
+                        .command(AccountPassword.self),
+                        .group(
+                            CommandGroup(
+                                "second-factor", "Manage your second factor",
+                                [
+                                    .command(SecondFactorEnable.self),
+                                    .command(SecondFactorDisable.self),
+                                    .command(SecondFactorRecovery.self),
+                                ])),
+                    ])),
+            .group(
+                CommandGroup(
+                    "session", "Show and end your sessions", [.command(SessionList.self), .command(SessionRevoke.self)])),
+            .group(
+                CommandGroup(
+                    "token", "Manage API tokens for your programs",
+                    [.command(TokenCreate.self), .command(TokenList.self), .command(TokenRevoke.self)])),
             DeviceCommands.initialize,
             DeviceCommands.upload,
             DeviceCommands.agent,
@@ -68,6 +90,7 @@ package enum Program: CompletedProgram {
                         .command(UserUpdate.self),
                         .command(UserPassword.self),
                         .command(UserCredential.self),
+                        .command(UserResetSecondFactor.self),
                         .command(UserDelete.self),
                     ])),
             .group(
@@ -93,6 +116,7 @@ package enum Program: CompletedProgram {
                         .command(OrganizationList.self),
                         .command(OrganizationShow.self),
                         .command(OrganizationUpdate.self),
+                        .command(OrganizationSignIn.self),
                         .command(OrganizationDelete.self),
                     ])),
             .group(
@@ -169,7 +193,7 @@ package enum Program: CompletedProgram {
         sections: [
             ("Device", ["init", "upload", "agent"]),
             ("Objects", ["ls", "download", "rm", "object", "uploads", "trash", "copy"]),
-            ("Sign-in", ["login", "logout", "whoami", "context"]),
+            ("Sign-in", ["login", "logout", "whoami", "account", "session", "token", "context"]),
             ("Fleet", ["site", "device", "user", "identity", "key", "org"]),
             (
                 "Gateway",

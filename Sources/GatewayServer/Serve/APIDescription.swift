@@ -9,11 +9,14 @@ import Wire
 /// The description of a listener's REST calls: the OpenAPI document, and the reference page.
 final class APIDescription: Sendable {
     private let server: RPCServer
+    private let access: AccessTable
     /// Made at the first request: most gateways never need them.
     private let made = Lock<(document: [UInt8], page: [UInt8])?>(nil)
 
-    init(_ server: RPCServer) {
+    /// - Parameter access: the callers for the listener's methods.
+    init(_ server: RPCServer, access: AccessTable) {
         self.server = server
+        self.access = access
     }
 
     var document: HTTPResponse {
@@ -38,7 +41,7 @@ final class APIDescription: Sendable {
             if let made { return made }
             guard let schema = server.json?.schema else { return ([], []) }
             let routes = server.router.httpRoutes
-            let paths = routes.map(\.method.path).filter { AccessTable.access(to: $0) == .anyone }
+            let paths = routes.map(\.method.path).filter { access.access(to: $0) == .anyone }
             let document = OpenAPIDocument(
                 OpenAPIDocument.About(
                     title: "data-gateway", version: ProgramVersion.current,

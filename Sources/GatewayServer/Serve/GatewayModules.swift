@@ -3,6 +3,7 @@ import Backup
 import Basics
 import Catalog
 import Configuration
+import Console
 import CopyJobs
 import Crypto
 import Database
@@ -34,6 +35,8 @@ package struct GatewayModules: Sendable {
     let uploads: Uploads
     let catalog: Catalog
     let copies: CopyJobs
+    /// The sessions of the console; `nil` = there is no console.
+    let consoleSessions: ConsoleSessions?
     private let internalStorage: InternalStorageService
     private let backup: BackupService
     let backups: BackupScheduler
@@ -43,7 +46,7 @@ package struct GatewayModules: Sendable {
     package static let migrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
         + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations + BackupScheduler.migrations
-        + Identity.migrations
+        + ConsoleSessions.migrations + Identity.migrations
 
     /// Opens the database and the store, and listens for the store's clients. After an error nothing stays open.
     static func open(
@@ -137,6 +140,7 @@ package struct GatewayModules: Sendable {
             uploadOfKey: { try ObjectKey.uploadID(bucket: $0, key: $1, in: $2) }, endpoint: endpoint,
             configuration: configuration.internalStorage)
         copies = CopyJobs(environment, store: store, configuration: configuration.copies)
+        consoleSessions = configuration.console.map { ConsoleSessions(environment, configuration: $0) }
         let session = ArchiveSession(directory: directory, database: database, store: store, clock: clock)
         let turn = BackupTurn()
         backup = BackupService(session, turn: turn)

@@ -88,13 +88,13 @@ struct GatewayServices: Sendable {
             let calls = RPCRequestHandler(server: server, loops: loops.value)
             let local = LocalCalls(server: server, loops: loops.value)
             let addresses = grpcListeners.mapValues(\.value.address)
-            let console = configuration.console.map { settings in
+            let console = modules.consoleSessions.map { sessions in
                 Console(
-                    calls: calls, local: local, deviceEndpoints: Endpoints(configuration, addresses),
-                    clock: SystemClock(), configuration: settings)
+                    calls: calls, local: local, sessions: sessions,
+                    deviceEndpoints: Endpoints(configuration, addresses), clock: SystemClock(), log: Logger(log))
             }
             return WebHandler(
-                accounts: modules.accounts, calls: calls, description: APIDescription(server), console: console,
+                accounts: modules.accounts, calls: calls, description: APIDescription(server, access: modules.accounts.access), console: console,
                 directory: ListenerDirectory(configuration, addresses))
         }
         // Services that end with their calls and requests are stopped together, since each may take long.
@@ -183,7 +183,7 @@ struct GatewayServices: Sendable {
                 await Housekeeping(
                     database: modules.database, clock: modules.clock, accounts: modules.accounts,
                     identity: modules.identity, uploads: modules.uploads, catalog: modules.catalog,
-                    events: modules.events, copies: modules.copies,
+                    events: modules.events, copies: modules.copies, consoleSessions: modules.consoleSessions,
                     store: modules.store, policy: modules.storePolicy, directUploadIdle: directUploadIdle,
                     metrics: sweeps, log: log
                 ).run()

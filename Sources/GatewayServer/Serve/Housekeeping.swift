@@ -1,6 +1,7 @@
 import Accounts
 import Basics
 import Catalog
+import Console
 import CopyJobs
 import Database
 import Identity
@@ -21,6 +22,7 @@ struct Housekeeping: Sendable {
     let catalog: Catalog
     let events: Webhooks
     let copies: CopyJobs
+    let consoleSessions: ConsoleSessions?
     let store: ObjectStore
     let policy: any AccessPolicy
     /// The time without a part after which a multipart upload of a static key is abandoned.
@@ -35,8 +37,13 @@ struct Housekeeping: Sendable {
             let permit = await clock.permit()
             await sweep(.auditLines) { try await accounts.tidy(permit) }
             await sweep(.events) { try await events.tidy(permit) }
-            if let permit { await sweep(.spentTokens) { try await identity.sweep(permit) } }
-            if let permit { await sweep(.copyJobs) { try await copies.sweep(permit) } }
+            if let permit {
+                await sweep(.spentTokens) { try await identity.sweep(permit) }
+                await sweep(.copyJobs) { try await copies.sweep(permit) }
+                await sweep(.sessions) {
+                    try await accounts.sweepSessions(permit) + (consoleSessions?.sweep(permit) ?? 0)
+                }
+            }
             // If the database is older than the store, nothing may be removed: a file might be the only copy.
             if !store.isForeign {
                 if let permit { await sweepAged(permit) }

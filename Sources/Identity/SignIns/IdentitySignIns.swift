@@ -66,7 +66,7 @@ struct IdentitySignIns: Sendable {
                 database: database, accounts: accounts, grace: rules.repeatGrace
             ).exchange(
                 token, digest: source.provider.acceptsWorkloadTokensAgain ? nil : signed.digest, account: name,
-                SignInRules.Attempt(action: context.method.name, peer: context.peer.host, at: clock.now()))
+                SignInRules.Attempt(action: context.method.name, place: SessionPlace(context), at: clock.now()))
         }
     }
 
@@ -74,7 +74,7 @@ struct IdentitySignIns: Sendable {
         _ token: IdentityToken, _ digest: [UInt8], nonce: (text: String, expiresAt: UnixTime)?,
         _ provider: IdentityProvider, _ context: CallContext
     ) async throws -> LoginResponse {
-        let attempt = SignInRules.Attempt(action: context.method.name, peer: context.peer.host, at: clock.now())
+        let attempt = SignInRules.Attempt(action: context.method.name, place: SessionPlace(context), at: clock.now())
         let session = try await database.write(mayUseReserve: true) { [rules] connection in
             try rules.open(token, digest: digest, nonce: nonce, of: provider, attempt, in: connection)
         }

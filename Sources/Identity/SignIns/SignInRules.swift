@@ -11,7 +11,7 @@ struct SignInRules: Sendable {
     struct Attempt: Sendable {
         /// The method's name, for the audit log.
         let action: String
-        let peer: String
+        let place: SessionPlace
         let at: UnixTime
     }
 
@@ -62,7 +62,7 @@ struct SignInRules: Sendable {
             if user.role != before { try note("UpdateUser", user, provider, attempt, in: connection) }
         }
         return try accounts.open(
-            for: user, action: attempt.action, lifetime: people.sessionLifetime, peer: attempt.peer, at: attempt.at,
+            for: user, from: attempt.place, action: attempt.action, lifetime: people.sessionLifetime, at: attempt.at,
             in: connection)
     }
 
@@ -133,13 +133,13 @@ struct SignInRules: Sendable {
             "another user has the name of this person's account: ask an admin to rename or delete it")
     }
 
-    /// Ends the sessions of a person whose role the provider has taken away; the last admin with a password keeps theirs.
+    /// Leaves a person whose role the provider has taken away the role that opens nothing, also to their API tokens; the last admin
+    /// with a password keeps theirs.
     private func lockOut(
         _ user: UserRecord, _ provider: IdentityProvider, _ attempt: Attempt, in connection: Connection
     ) throws {
-        guard try !UserRecords(connection).isLastLocalAdmin(user) else { return }
-        try accounts.endSessions(of: user, at: attempt.at, in: connection)
-        try note("EndSessions", user, provider, attempt, in: connection)
+        let changed = try accounts.setRole(.member, of: user, at: attempt.at, in: connection)
+        if changed.role != user.role { try note("UpdateUser", changed, provider, attempt, in: connection) }
     }
 
     private func note(
@@ -148,7 +148,7 @@ struct SignInRules: Sendable {
     ) throws {
         let entry = AuditEntry(
             actor: "provider:\(provider.name)", organization: user.organization, action: action,
-            target: "users/\(user.id)", peer: attempt.peer)
+            target: "users/\(user.id)", peer: attempt.place.address)
         try Audit.record(entry, at: attempt.at, in: connection)
     }
 }

@@ -23,7 +23,7 @@ struct WorkloadExchange: Sendable {
             throw RPCError(bare: .unavailable, "the service account \(name) of the configuration does not exist")
         }
         try accounts.auditPressure.admit(account.principal)
-        var entry = account.did(attempt.action, peer: attempt.peer)
+        var entry = account.did(attempt.action, peer: attempt.place.address)
         // A subject is a name such as repo:acme/robots:ref:refs/heads/main.
         entry.ids = [String(token.subject.prefix(128))]
         if let digest {

@@ -20,6 +20,12 @@ package struct Keyring: Sendable {
         case signInFlows = "sign-in-flows"
         /// The MAC key of nonces for identity tokens.
         case identityNonces = "identity-nonces"
+        /// The encryption key for the tokens of the console's sessions.
+        case consoleSessions = "console-sessions"
+        /// The encryption key for the secrets of authenticator apps.
+        case secondFactors = "second-factors"
+        /// The MAC key of challenges between the two steps of a sign-in.
+        case signInChallenges = "sign-in-challenges"
     }
 
     private let root: Secret

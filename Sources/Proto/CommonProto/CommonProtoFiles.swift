@@ -83,6 +83,7 @@ public enum CommonProtoFiles {
         archebase.common.v1.ErrorDetail	The details of a failed call. The bytes of `grpc-status-details-bin` decode as this message, and as a `google.rpc.Status` that has it among its `details`.
         archebase.common.v1.ErrorDetail.code	A stable code for programs, e.g. `DATA_GATEWAY_UPLOAD_NOT_FOUND`.
         archebase.common.v1.ErrorDetail.message	A text for people, which says what is wrong with their request.
+        archebase.common.v1.ErrorDetail.metadata	Values for programs that belong to the code, e.g. `challenge` with `AUTH_SECOND_FACTOR_REQUIRED`.
         google.api.Http	A list of rules.
         google.api.Http.fully_decode_reserved_expansion	Whether variables of several segments keep only `%2F` as an escape.
         google.api.HttpRule	A rule for HTTP requests that call a method: HTTP method, path template and body.

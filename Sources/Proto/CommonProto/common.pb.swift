@@ -13,16 +13,20 @@ public struct ErrorDetail: Message {
     public var code: String = ""
     /// A text for people, which says what is wrong with their request.
     public var message: String = ""
+    /// Values for programs that belong to the code, e.g. `challenge` with `AUTH_SECOND_FACTOR_REQUIRED`.
+    public var metadata: [String: String] = [:]
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
         code: String = "",
-        message: String = ""
+        message: String = "",
+        metadata: [String: String] = [:]
     ) {
         self.code = code
         self.message = message
+        self.metadata = metadata
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -30,6 +34,7 @@ public struct ErrorDetail: Message {
             switch tag {
             case 10: try ProtoString.merge(into: &self.code, from: &reader)
             case 18: try ProtoString.merge(into: &self.message, from: &reader)
+            case 34: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.metadata, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -39,11 +44,13 @@ public struct ErrorDetail: Message {
         var size = self.unknownFields.count
         size += ProtoString.size(self.code, tag: 10)
         size += ProtoString.size(self.message, tag: 18)
+        size += ProtoMap<ProtoString, ProtoString>.size(self.metadata, tag: 34)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMap<ProtoString, ProtoString>.write(self.metadata, tag: 34, to: &writer)
         ProtoString.write(self.message, tag: 18, to: &writer)
         ProtoString.write(self.code, tag: 10, to: &writer)
     }
@@ -54,7 +61,9 @@ extension FileDescriptor {
     public static let commonProto = FileDescriptor(
         name: "common.proto",
         base64: """
-            Cgxjb21tb24ucHJvdG8SE2FyY2hlYmFzZS5jb21tb24udjEiOwoLRXJyb3JEZXRhaWwSEgoEY29kZRgBIAEoCVIEY29kZRIYCgdt\
-            ZXNzYWdlGAIgASgJUgdtZXNzYWdlYgZwcm90bzM=
+            Cgxjb21tb24ucHJvdG8SE2FyY2hlYmFzZS5jb21tb24udjEiygEKC0Vycm9yRGV0YWlsEhIKBGNvZGUYASABKAlSBGNvZGUSGAoH\
+            bWVzc2FnZRgCIAEoCVIHbWVzc2FnZRJKCghtZXRhZGF0YRgEIAMoCzIuLmFyY2hlYmFzZS5jb21tb24udjEuRXJyb3JEZXRhaWwu\
+            TWV0YWRhdGFFbnRyeVIIbWV0YWRhdGEaOwoNTWV0YWRhdGFFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIF\
+            dmFsdWU6AjgBSgQIAxAEYgZwcm90bzM=
             """)
 }

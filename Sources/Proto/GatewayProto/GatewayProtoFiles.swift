@@ -8,6 +8,7 @@ import Protobuf
 public enum GatewayProtoFiles {
     /// The embedded descriptor of every file of this module, in the order of their names.
     public static let all: [FileDescriptor] = [
+        .accountProto,
         .auditProto,
         .authProto,
         .backupProto,
@@ -30,6 +31,7 @@ public enum GatewayProtoFiles {
         AllowReinitRequest.self,
         ApiKey.self,
         ApiKeyPrincipal.self,
+        ApiToken.self,
         AuditLine.self,
         BackupChunk.self,
         BackupRequest.self,
@@ -42,14 +44,22 @@ public enum GatewayProtoFiles {
         CancelObjectOperationResponse.self,
         CancelUploadRequest.self,
         CancelUploadResponse.self,
+        ChangePasswordRequest.self,
+        ChangePasswordResponse.self,
+        CompleteLoginRequest.self,
+        CompleteLoginResponse.self,
         CompleteSignInRequest.self,
         CompleteUploadRequest.self,
         CompleteUploadResponse.self,
         ConfirmClockRequest.self,
         ConfirmClockResponse.self,
+        ConfirmSecondFactorRequest.self,
+        ConfirmSecondFactorResponse.self,
         CopyDestination.self,
         CopyJobItemView.self,
         CopyJobView.self,
+        CreateApiTokenRequest.self,
+        CreateApiTokenResponse.self,
         CreateCopyJobRequest.self,
         CreateCopyJobResponse.self,
         CreateDeviceSuiteRequest.self,
@@ -96,12 +106,16 @@ public enum GatewayProtoFiles {
         EnableDeviceRequest.self,
         EnableSiteRequest.self,
         EnableSiteResponse.self,
+        EnrollSecondFactorRequest.self,
+        EnrollSecondFactorResponse.self,
         ExchangeCredentialRequest.self,
         ExchangeCredentialResponse.self,
         ExchangeSystemCredentialRequest.self,
         ExchangeSystemCredentialResponse.self,
         ExchangeWorkloadTokenRequest.self,
         ExchangeWorkloadTokenResponse.self,
+        GetAccountRequest.self,
+        GetAccountResponse.self,
         GetApiKeyRequest.self,
         GetApiKeyResponse.self,
         GetClockRequest.self,
@@ -119,6 +133,8 @@ public enum GatewayProtoFiles {
         GetOrganizationResponse.self,
         GetRetentionRequest.self,
         GetRetentionResponse.self,
+        GetSignInPolicyRequest.self,
+        GetSignInPolicyResponse.self,
         GetSiteRequest.self,
         GetSiteResponse.self,
         GetStatisticsRequest.self,
@@ -136,6 +152,8 @@ public enum GatewayProtoFiles {
         IssueSystemCredentialResponse.self,
         ListApiKeysRequest.self,
         ListApiKeysResponse.self,
+        ListApiTokensRequest.self,
+        ListApiTokensResponse.self,
         ListAuditLinesRequest.self,
         ListAuditLinesResponse.self,
         ListBadObjectsRequest.self,
@@ -158,6 +176,8 @@ public enum GatewayProtoFiles {
         ListOrganizationsResponse.self,
         ListProvidersRequest.self,
         ListProvidersResponse.self,
+        ListSessionsRequest.self,
+        ListSessionsResponse.self,
         ListSitesRequest.self,
         ListSitesResponse.self,
         ListUploadsRequest.self,
@@ -189,19 +209,34 @@ public enum GatewayProtoFiles {
         ReissueUploadCredentialsRequest.self,
         ReissueUploadCredentialsResponse.self,
         RemoveDeviceFromSuiteRequest.self,
+        RemoveSecondFactorRequest.self,
+        RemoveSecondFactorResponse.self,
+        ReplaceRecoveryCodesRequest.self,
+        ReplaceRecoveryCodesResponse.self,
         RequestDownloadRequest.self,
         RequestDownloadResponse.self,
+        ResetSecondFactorRequest.self,
+        ResetSecondFactorResponse.self,
         RestoreObjectRequest.self,
         RestoreObjectResponse.self,
         RetentionRule.self,
+        RevokeApiTokenRequest.self,
+        RevokeApiTokenResponse.self,
+        RevokeOtherSessionsRequest.self,
+        RevokeOtherSessionsResponse.self,
+        RevokeSessionRequest.self,
+        RevokeSessionResponse.self,
         RotateApiKeySecretRequest.self,
         RotateApiKeySecretResponse.self,
         RotateSigningKeyRequest.self,
         RotateSigningKeyResponse.self,
         SetRetentionRequest.self,
         SetRetentionResponse.self,
+        SetSignInPolicyRequest.self,
+        SetSignInPolicyResponse.self,
         SetTrashSettingsRequest.self,
         SetTrashSettingsResponse.self,
+        SignInPolicy.self,
         SignInWithIdentityTokenRequest.self,
         Site.self,
         StorageObject.self,
@@ -222,10 +257,13 @@ public enum GatewayProtoFiles {
         UploadUnderWay.self,
         User.self,
         UserIdentity.self,
+        UserSession.self,
     ]
 
     /// The HTTP requests that call methods of this module's services.
     public static let routes: [HTTPRoute] = [
+        AccountServiceMethods.routes,
+        ApiTokenServiceMethods.routes,
         AuditServiceMethods.routes,
         AuthServiceMethods.routes,
         SystemAuthServiceMethods.routes,
@@ -250,6 +288,42 @@ public enum GatewayProtoFiles {
     /// The comments of services, methods, messages, fields, enums and their values: on each line the full name, a tab and
     /// the text.
     public static let comments = #"""
+        archebase.auth.v1.AccountService	The caller's own account. The calls need the token of a session; API tokens and service accounts are refused.
+        archebase.auth.v1.AccountService.GetAccount	Returns the caller's user, and the state of their second factor.
+        archebase.auth.v1.AccountService.ChangePassword	Replaces the caller's password, and ends all of their sessions except the one that makes the call.
+        archebase.auth.v1.AccountService.EnrollSecondFactor	Begins to set up an authenticator app as second factor. It has no effect until ConfirmSecondFactor.
+        archebase.auth.v1.AccountService.ConfirmSecondFactor	Turns the second factor on, by the first code of the app.
+        archebase.auth.v1.AccountService.ReplaceRecoveryCodes	Replaces the recovery codes.
+        archebase.auth.v1.AccountService.RemoveSecondFactor	Turns the second factor off.
+        archebase.auth.v1.ApiTokenService	Tokens that people create for their programs, such as CI jobs. A token is sent like an access token, as `authorization: Bearer TOKEN`, and has the rights of its user up to its role and in its organizations.
+        archebase.auth.v1.ApiTokenService.CreateApiToken	Creates a token of the caller. Needs the token of a session.
+        archebase.auth.v1.ApiTokenService.ListApiTokens	Lists the caller's tokens, or those of a user of the organization.
+        archebase.auth.v1.ApiTokenService.RevokeApiToken	Revokes a token of the caller, or of a user of the organization. It is refused from the next call on.
+        archebase.auth.v1.GetAccountResponse.has_password	Whether the user can sign in with a password of the gateway.
+        archebase.auth.v1.GetAccountResponse.recovery_codes_left	The number of recovery codes that were not used yet.
+        archebase.auth.v1.GetAccountResponse.second_factor_required	Whether the organization requires a second factor.
+        archebase.auth.v1.GetAccountResponse.second_factor_missing	Whether the session is limited to this service and to SessionService until the second factor is set up.
+        archebase.auth.v1.ChangePasswordResponse.revoked_sessions	The number of other sessions that were ended.
+        archebase.auth.v1.EnrollSecondFactorRequest.password	The caller's current password.
+        archebase.auth.v1.EnrollSecondFactorResponse.secret	The shared secret in Base32, for apps without a camera. Returned only here.
+        archebase.auth.v1.EnrollSecondFactorResponse.otpauth_uri	The same as an `otpauth` address, which apps read from a QR code.
+        archebase.auth.v1.ConfirmSecondFactorRequest.code	The code that the app shows.
+        archebase.auth.v1.ConfirmSecondFactorResponse.recovery_codes	Codes for sign-ins without the app, each for one. Returned only here.
+        archebase.auth.v1.ReplaceRecoveryCodesRequest.code	The code that the app shows, or a recovery code.
+        archebase.auth.v1.ReplaceRecoveryCodesResponse.recovery_codes	Returned only here; the earlier codes are no longer valid.
+        archebase.auth.v1.RemoveSecondFactorRequest.code	The code that the app shows, or a recovery code.
+        archebase.auth.v1.ApiToken	An API token without its secret.
+        archebase.auth.v1.ApiToken.role	The token's role: it has the rights of this role or of the user's own role, whichever is lower.
+        archebase.auth.v1.ApiToken.organizations	The organizations for which it may act; empty = all for which the user may.
+        archebase.auth.v1.ApiToken.last_used_at	The last use, recorded at most once a minute; unset = never used.
+        archebase.auth.v1.ApiToken.last_used_address	The address of the last recorded use.
+        archebase.auth.v1.ApiToken.user_name	The user to whom it belongs.
+        archebase.auth.v1.CreateApiTokenRequest.token_name	1 to 128 bytes; another of the user's tokens must not have it.
+        archebase.auth.v1.CreateApiTokenRequest.role	`viewer`, `operator` or `admin`, at most the caller's own role.
+        archebase.auth.v1.CreateApiTokenRequest.organizations	The organizations for which the token may act; empty = all for which the caller may.
+        archebase.auth.v1.CreateApiTokenRequest.expired_at	At most 366 days from now.
+        archebase.auth.v1.CreateApiTokenResponse.token	The token itself. Returned only here, and not stored.
+        archebase.auth.v1.ListApiTokensRequest.user_name	Another user of the organization, for admins; empty = the caller.
         archebase.auth.v1.AuditService.ListAuditLines	Lists the lines of the caller's organization, oldest first; for an admin of SYSTEM who acts for no other organization, the lines of all.
         archebase.auth.v1.ListAuditLinesRequest.since	Only lines from this time; unset = all stored lines.
         archebase.auth.v1.ListAuditLinesRequest.page_size	0 means 50, above 1000 means 1000.
@@ -280,7 +354,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.ExchangeCredentialResponse.principal	Never set: deployed clients have another type in this field.
         archebase.auth.v1.LoginResponse.access_token_expires_at_unix	Seconds since 1970.
         archebase.auth.v1.LoginResponse.token_type	Always `Bearer`.
-        archebase.auth.v1.User.role	`admin`, `operator`, `viewer` or `service`.
+        archebase.auth.v1.User.role	`admin`, `operator`, `viewer`, `member` or `service`.
         archebase.auth.v1.Site	A place with devices.
         archebase.auth.v1.Site.status	1 = enabled, 2 = disabled.
         archebase.auth.v1.ApiKeyPrincipal	The owner of an API key: a site, or a device of it.
@@ -421,11 +495,16 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.UserIdentity.provider	The provider's name in the configuration; empty if it was removed from it.
         archebase.auth.v1.UserIdentity.subject	The provider's name for the person.
         archebase.auth.v1.UserIdentity.email	The address that the provider gave when the identity was linked; empty if it gave none.
+        archebase.auth.v1.IdentityManagementService.ResetSecondFactor	Removes the second factor of a user of the organization who lost it, and their recovery codes.
+        archebase.auth.v1.IdentityManagementService.GetSignInPolicy	Returns how the users of the organization have to sign in.
+        archebase.auth.v1.IdentityManagementService.SetSignInPolicy	Sets how the users of the organization have to sign in.
         archebase.auth.v1.IdentityManagementService.IssueSystemCredential	Issues a new system credential to a service account. The old credential and the tokens issued for it become invalid.
         archebase.auth.v1.IdentityManagementService.RotateSigningKey	Replaces the key that signs access tokens. Older keys verify tokens until the last token that they signed has expired.
         archebase.auth.v1.IssueSystemCredentialResponse.credential	Returned only here.
         archebase.auth.v1.RotateSigningKeyResponse.key_id	The `kid` of the new signing key.
         archebase.auth.v1.RotateSigningKeyResponse.older_key_ids	The ids of the older keys that still verify tokens.
+        archebase.auth.v1.SignInPolicy	How the users of an organization have to sign in.
+        archebase.auth.v1.SignInPolicy.requires_second_factor	Whether a password alone opens nothing but the calls with which the user sets up a second factor.
         archebase.data_gateway.v1.ObjectManagementService.DeleteObject	Moves an object to the trash, or deletes it if the organization keeps no trash.
         archebase.data_gateway.v1.ObjectManagementService.RestoreObject	Moves an object from the trash back to the lists.
         archebase.data_gateway.v1.ObjectManagementService.PurgeObject	Deletes an object in the trash permanently.
@@ -477,6 +556,20 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DailyStatistics.arrived_objects	The number and size of objects verified on that day.
         archebase.data_gateway.v1.DailyStatistics.requested_objects	The number and size of files for which RequestDownload issued URLs.
         archebase.session.v1.SessionService.Logout	Revokes the refresh token and all tokens of the same sign-in.
+        archebase.session.v1.SessionService.CompleteLogin	Completes a sign-in that Login answered with AUTH_SECOND_FACTOR_REQUIRED.
+        archebase.session.v1.SessionService.ListSessions	Lists the caller's sessions, the one that was used last first.
+        archebase.session.v1.SessionService.RevokeSession	Ends one of the caller's sessions. Its tokens are refused from the next call on.
+        archebase.session.v1.SessionService.RevokeOtherSessions	Ends all of the caller's sessions except the one that makes the call.
+        archebase.session.v1.CompleteLoginRequest.challenge	The value `challenge` in the details of Login's error. It is valid for five minutes.
+        archebase.session.v1.CompleteLoginRequest.code	The code that the authenticator app shows, or a recovery code.
+        archebase.session.v1.CompleteLoginResponse	The same fields as LoginResponse.
+        archebase.session.v1.CompleteLoginResponse.access_token_expires_at_unix	Seconds since 1970.
+        archebase.session.v1.CompleteLoginResponse.token_type	Always `Bearer`.
+        archebase.session.v1.UserSession	A sign-in that has not ended.
+        archebase.session.v1.UserSession.address	The address from which it was opened or refreshed last; empty for a session from before addresses were recorded.
+        archebase.session.v1.UserSession.user_agent	The program that opened it, in its own words; empty if it did not say.
+        archebase.session.v1.UserSession.last_used_at	The last use, recorded at most once a minute.
+        archebase.session.v1.UserSession.is_current	Whether the session makes this call.
         archebase.data_gateway.v1.UploadManagementService.ListUploads	Lists the unfinished uploads of the caller's organization, newest first; for an admin of SYSTEM who acts for no other organization, all.
         archebase.data_gateway.v1.UploadManagementService.CancelUpload	Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.
         archebase.data_gateway.v1.CancelUploadRequest.logical_upload_id	The logical upload, or the id of its current attempt.

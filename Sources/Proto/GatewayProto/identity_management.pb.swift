@@ -8,6 +8,15 @@ import Protobuf
 public protocol IdentityManagementServiceHandler: Sendable {
     associatedtype Context: Sendable
 
+    /// Removes the second factor of a user of the organization who lost it, and their recovery codes.
+    func resetSecondFactor(_ request: ResetSecondFactorRequest, context: Context) async throws -> ResetSecondFactorResponse
+
+    /// Returns how the users of the organization have to sign in.
+    func getSignInPolicy(_ request: GetSignInPolicyRequest, context: Context) async throws -> GetSignInPolicyResponse
+
+    /// Sets how the users of the organization have to sign in.
+    func setSignInPolicy(_ request: SetSignInPolicyRequest, context: Context) async throws -> SetSignInPolicyResponse
+
     /// Issues a new system credential to a service account. The old credential and the tokens issued for it become invalid.
     func issueSystemCredential(_ request: IssueSystemCredentialRequest, context: Context) async throws -> IssueSystemCredentialResponse
 
@@ -18,6 +27,9 @@ public protocol IdentityManagementServiceHandler: Sendable {
 extension IdentityManagementServiceHandler {
     /// Enters every method of the service.
     public func register(in registry: inout some MethodRegistry<Context>) {
+        registry.add(IdentityManagementServiceMethods.resetSecondFactor, unary: { try await self.resetSecondFactor($0, context: $1) })
+        registry.add(IdentityManagementServiceMethods.getSignInPolicy, unary: { try await self.getSignInPolicy($0, context: $1) })
+        registry.add(IdentityManagementServiceMethods.setSignInPolicy, unary: { try await self.setSignInPolicy($0, context: $1) })
         registry.add(IdentityManagementServiceMethods.issueSystemCredential, unary: { try await self.issueSystemCredential($0, context: $1) })
         registry.add(IdentityManagementServiceMethods.rotateSigningKey, unary: { try await self.rotateSigningKey($0, context: $1) })
     }
@@ -25,11 +37,17 @@ extension IdentityManagementServiceHandler {
 
 public enum IdentityManagementServiceMethods {
     public static let service = "archebase.auth.v1.IdentityManagementService"
+    public static let resetSecondFactor = MethodDescriptor(service: service, name: "ResetSecondFactor", kind: .unary)
+    public static let getSignInPolicy = MethodDescriptor(service: service, name: "GetSignInPolicy", kind: .unary, isSideEffectFree: true)
+    public static let setSignInPolicy = MethodDescriptor(service: service, name: "SetSignInPolicy", kind: .unary)
     public static let issueSystemCredential = MethodDescriptor(service: service, name: "IssueSystemCredential", kind: .unary)
     public static let rotateSigningKey = MethodDescriptor(service: service, name: "RotateSigningKey", kind: .unary)
-    public static let all: [MethodDescriptor] = [issueSystemCredential, rotateSigningKey]
+    public static let all: [MethodDescriptor] = [resetSecondFactor, getSignInPolicy, setSignInPolicy, issueSystemCredential, rotateSigningKey]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
+        HTTPRoute(resetSecondFactor, "POST", RouteTemplate([.literal("v1"), .literal("users"), .single], [.init("user_name", 2..<3)], verb: "resetSecondFactor"), body: .whole, messages: ("archebase.auth.v1.ResetSecondFactorRequest", "archebase.auth.v1.ResetSecondFactorResponse")),
+        HTTPRoute(getSignInPolicy, "GET", RouteTemplate([.literal("v1"), .literal("signInPolicy")]), messages: ("archebase.auth.v1.GetSignInPolicyRequest", "archebase.auth.v1.GetSignInPolicyResponse")),
+        HTTPRoute(setSignInPolicy, "PUT", RouteTemplate([.literal("v1"), .literal("signInPolicy")]), body: .whole, messages: ("archebase.auth.v1.SetSignInPolicyRequest", "archebase.auth.v1.SetSignInPolicyResponse")),
         HTTPRoute(issueSystemCredential, "POST", RouteTemplate([.literal("v1"), .literal("users"), .single], [.init("user_name", 2..<3)], verb: "issueCredential"), body: .whole, messages: ("archebase.auth.v1.IssueSystemCredentialRequest", "archebase.auth.v1.IssueSystemCredentialResponse")),
         HTTPRoute(rotateSigningKey, "POST", RouteTemplate([.literal("v1"), .literal("signingKeys")], verb: "rotate"), body: .whole, messages: ("archebase.auth.v1.RotateSigningKeyRequest", "archebase.auth.v1.RotateSigningKeyResponse")),
     ]
@@ -39,6 +57,21 @@ public struct IdentityManagementServiceClient<Transport: CallTransport>: Sendabl
     public let transport: Transport
 
     public init(_ transport: Transport) { self.transport = transport }
+
+    /// Removes the second factor of a user of the organization who lost it, and their recovery codes.
+    public func resetSecondFactor(_ request: ResetSecondFactorRequest, options: CallOptions = CallOptions()) async throws -> ResetSecondFactorResponse {
+        try await transport.unary(IdentityManagementServiceMethods.resetSecondFactor, request, options: options)
+    }
+
+    /// Returns how the users of the organization have to sign in.
+    public func getSignInPolicy(_ request: GetSignInPolicyRequest, options: CallOptions = CallOptions()) async throws -> GetSignInPolicyResponse {
+        try await transport.unary(IdentityManagementServiceMethods.getSignInPolicy, request, options: options)
+    }
+
+    /// Sets how the users of the organization have to sign in.
+    public func setSignInPolicy(_ request: SetSignInPolicyRequest, options: CallOptions = CallOptions()) async throws -> SetSignInPolicyResponse {
+        try await transport.unary(IdentityManagementServiceMethods.setSignInPolicy, request, options: options)
+    }
 
     /// Issues a new system credential to a service account. The old credential and the tokens issued for it become invalid.
     public func issueSystemCredential(_ request: IssueSystemCredentialRequest, options: CallOptions = CallOptions()) async throws -> IssueSystemCredentialResponse {
@@ -193,6 +226,227 @@ public struct RotateSigningKeyResponse: Message {
     }
 }
 
+public struct ResetSecondFactorRequest: Message {
+    public static var fullName: String { "archebase.auth.v1.ResetSecondFactorRequest" }
+
+    public var userName: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        userName: String = ""
+    ) {
+        self.userName = userName
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.userName, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.userName, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.userName, tag: 10, to: &writer)
+    }
+}
+
+public struct ResetSecondFactorResponse: Message {
+    public static var fullName: String { "archebase.auth.v1.ResetSecondFactorResponse" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+/// How the users of an organization have to sign in.
+public struct SignInPolicy: Message {
+    public static var fullName: String { "archebase.auth.v1.SignInPolicy" }
+
+    /// Whether a password alone opens nothing but the calls with which the user sets up a second factor.
+    public var requiresSecondFactor: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        requiresSecondFactor: Bool = false
+    ) {
+        self.requiresSecondFactor = requiresSecondFactor
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoBool.merge(into: &self.requiresSecondFactor, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoBool.size(self.requiresSecondFactor, tag: 8)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.requiresSecondFactor, tag: 8, to: &writer)
+    }
+}
+
+public struct GetSignInPolicyRequest: Message {
+    public static var fullName: String { "archebase.auth.v1.GetSignInPolicyRequest" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct GetSignInPolicyResponse: Message {
+    public static var fullName: String { "archebase.auth.v1.GetSignInPolicyResponse" }
+
+    public var policy: SignInPolicy?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        policy: SignInPolicy? = nil
+    ) {
+        self.policy = policy
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<SignInPolicy>.merge(into: &self.policy, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<SignInPolicy>.size(optional: self.policy, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<SignInPolicy>.write(optional: self.policy, tag: 10, to: &writer)
+    }
+}
+
+public struct SetSignInPolicyRequest: Message {
+    public static var fullName: String { "archebase.auth.v1.SetSignInPolicyRequest" }
+
+    public var policy: SignInPolicy?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        policy: SignInPolicy? = nil
+    ) {
+        self.policy = policy
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<SignInPolicy>.merge(into: &self.policy, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<SignInPolicy>.size(optional: self.policy, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<SignInPolicy>.write(optional: self.policy, tag: 10, to: &writer)
+    }
+}
+
+public struct SetSignInPolicyResponse: Message {
+    public static var fullName: String { "archebase.auth.v1.SetSignInPolicyResponse" }
+
+    public var policy: SignInPolicy?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        policy: SignInPolicy? = nil
+    ) {
+        self.policy = policy
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<SignInPolicy>.merge(into: &self.policy, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<SignInPolicy>.size(optional: self.policy, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<SignInPolicy>.write(optional: self.policy, tag: 10, to: &writer)
+    }
+}
+
 extension FileDescriptor {
     /// `identity_management.proto`
     public static let identityManagementProto = FileDescriptor(
@@ -202,11 +456,22 @@ extension FileDescriptor {
             byI7ChxJc3N1ZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUiXAodSXNzdWVTeXN0\
             ZW1DcmVkZW50aWFsUmVzcG9uc2USGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZRIeCgpjcmVkZW50aWFsGAIgASgJUgpjcmVk\
             ZW50aWFsIhkKF1JvdGF0ZVNpZ25pbmdLZXlSZXF1ZXN0IlUKGFJvdGF0ZVNpZ25pbmdLZXlSZXNwb25zZRIVCgZrZXlfaWQYASAB\
-            KAlSBWtleUlkEiIKDW9sZGVyX2tleV9pZHMYAiADKAlSC29sZGVyS2V5SWRzMtsCChlJZGVudGl0eU1hbmFnZW1lbnRTZXJ2aWNl\
-            EqwBChVJc3N1ZVN5c3RlbUNyZWRlbnRpYWwSLy5hcmNoZWJhc2UuYXV0aC52MS5Jc3N1ZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0\
-            GjAuYXJjaGViYXNlLmF1dGgudjEuSXNzdWVTeXN0ZW1DcmVkZW50aWFsUmVzcG9uc2UiMILT5JMCKiIlL3YxL3VzZXJzL3t1c2Vy\
-            X25hbWV9Omlzc3VlQ3JlZGVudGlhbDoBKhKOAQoQUm90YXRlU2lnbmluZ0tleRIqLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZVNp\
-            Z25pbmdLZXlSZXF1ZXN0GisuYXJjaGViYXNlLmF1dGgudjEuUm90YXRlU2lnbmluZ0tleVJlc3BvbnNlIiGC0+STAhsiFi92MS9z\
-            aWduaW5nS2V5czpyb3RhdGU6ASpiBnByb3RvMw==
+            KAlSBWtleUlkEiIKDW9sZGVyX2tleV9pZHMYAiADKAlSC29sZGVyS2V5SWRzIjcKGFJlc2V0U2Vjb25kRmFjdG9yUmVxdWVzdBIb\
+            Cgl1c2VyX25hbWUYASABKAlSCHVzZXJOYW1lIhsKGVJlc2V0U2Vjb25kRmFjdG9yUmVzcG9uc2UiRAoMU2lnbkluUG9saWN5EjQK\
+            FnJlcXVpcmVzX3NlY29uZF9mYWN0b3IYASABKAhSFHJlcXVpcmVzU2Vjb25kRmFjdG9yIhgKFkdldFNpZ25JblBvbGljeVJlcXVl\
+            c3QiUgoXR2V0U2lnbkluUG9saWN5UmVzcG9uc2USNwoGcG9saWN5GAEgASgLMh8uYXJjaGViYXNlLmF1dGgudjEuU2lnbkluUG9s\
+            aWN5UgZwb2xpY3kiUQoWU2V0U2lnbkluUG9saWN5UmVxdWVzdBI3CgZwb2xpY3kYASABKAsyHy5hcmNoZWJhc2UuYXV0aC52MS5T\
+            aWduSW5Qb2xpY3lSBnBvbGljeSJSChdTZXRTaWduSW5Qb2xpY3lSZXNwb25zZRI3CgZwb2xpY3kYASABKAsyHy5hcmNoZWJhc2Uu\
+            YXV0aC52MS5TaWduSW5Qb2xpY3lSBnBvbGljeTKQBgoZSWRlbnRpdHlNYW5hZ2VtZW50U2VydmljZRKiAQoRUmVzZXRTZWNvbmRG\
+            YWN0b3ISKy5hcmNoZWJhc2UuYXV0aC52MS5SZXNldFNlY29uZEZhY3RvclJlcXVlc3QaLC5hcmNoZWJhc2UuYXV0aC52MS5SZXNl\
+            dFNlY29uZEZhY3RvclJlc3BvbnNlIjKC0+STAiwiJy92MS91c2Vycy97dXNlcl9uYW1lfTpyZXNldFNlY29uZEZhY3RvcjoBKhKF\
+            AQoPR2V0U2lnbkluUG9saWN5EikuYXJjaGViYXNlLmF1dGgudjEuR2V0U2lnbkluUG9saWN5UmVxdWVzdBoqLmFyY2hlYmFzZS5h\
+            dXRoLnYxLkdldFNpZ25JblBvbGljeVJlc3BvbnNlIhuQAgGC0+STAhISEC92MS9zaWduSW5Qb2xpY3kShQEKD1NldFNpZ25JblBv\
+            bGljeRIpLmFyY2hlYmFzZS5hdXRoLnYxLlNldFNpZ25JblBvbGljeVJlcXVlc3QaKi5hcmNoZWJhc2UuYXV0aC52MS5TZXRTaWdu\
+            SW5Qb2xpY3lSZXNwb25zZSIbgtPkkwIVGhAvdjEvc2lnbkluUG9saWN5OgEqEqwBChVJc3N1ZVN5c3RlbUNyZWRlbnRpYWwSLy5h\
+            cmNoZWJhc2UuYXV0aC52MS5Jc3N1ZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0GjAuYXJjaGViYXNlLmF1dGgudjEuSXNzdWVTeXN0\
+            ZW1DcmVkZW50aWFsUmVzcG9uc2UiMILT5JMCKiIlL3YxL3VzZXJzL3t1c2VyX25hbWV9Omlzc3VlQ3JlZGVudGlhbDoBKhKOAQoQ\
+            Um90YXRlU2lnbmluZ0tleRIqLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZVNpZ25pbmdLZXlSZXF1ZXN0GisuYXJjaGViYXNlLmF1\
+            dGgudjEuUm90YXRlU2lnbmluZ0tleVJlc3BvbnNlIiGC0+STAhsiFi92MS9zaWduaW5nS2V5czpyb3RhdGU6ASpiBnByb3RvMw==
             """)
 }

@@ -10,22 +10,46 @@ public protocol SessionServiceHandler: Sendable {
 
     /// Revokes the refresh token and all tokens of the same sign-in.
     func logout(_ request: LogoutRequest, context: Context) async throws -> LogoutResponse
+
+    /// Completes a sign-in that Login answered with AUTH_SECOND_FACTOR_REQUIRED.
+    func completeLogin(_ request: CompleteLoginRequest, context: Context) async throws -> CompleteLoginResponse
+
+    /// Lists the caller's sessions, the one that was used last first.
+    func listSessions(_ request: ListSessionsRequest, context: Context) async throws -> ListSessionsResponse
+
+    /// Ends one of the caller's sessions. Its tokens are refused from the next call on.
+    func revokeSession(_ request: RevokeSessionRequest, context: Context) async throws -> RevokeSessionResponse
+
+    /// Ends all of the caller's sessions except the one that makes the call.
+    func revokeOtherSessions(_ request: RevokeOtherSessionsRequest, context: Context) async throws -> RevokeOtherSessionsResponse
 }
 
 extension SessionServiceHandler {
     /// Enters every method of the service.
     public func register(in registry: inout some MethodRegistry<Context>) {
         registry.add(SessionServiceMethods.logout, unary: { try await self.logout($0, context: $1) })
+        registry.add(SessionServiceMethods.completeLogin, unary: { try await self.completeLogin($0, context: $1) })
+        registry.add(SessionServiceMethods.listSessions, unary: { try await self.listSessions($0, context: $1) })
+        registry.add(SessionServiceMethods.revokeSession, unary: { try await self.revokeSession($0, context: $1) })
+        registry.add(SessionServiceMethods.revokeOtherSessions, unary: { try await self.revokeOtherSessions($0, context: $1) })
     }
 }
 
 public enum SessionServiceMethods {
     public static let service = "archebase.session.v1.SessionService"
     public static let logout = MethodDescriptor(service: service, name: "Logout", kind: .unary)
-    public static let all: [MethodDescriptor] = [logout]
+    public static let completeLogin = MethodDescriptor(service: service, name: "CompleteLogin", kind: .unary)
+    public static let listSessions = MethodDescriptor(service: service, name: "ListSessions", kind: .unary, isSideEffectFree: true)
+    public static let revokeSession = MethodDescriptor(service: service, name: "RevokeSession", kind: .unary)
+    public static let revokeOtherSessions = MethodDescriptor(service: service, name: "RevokeOtherSessions", kind: .unary)
+    public static let all: [MethodDescriptor] = [logout, completeLogin, listSessions, revokeSession, revokeOtherSessions]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(logout, "POST", RouteTemplate([.literal("v1"), .literal("sessions")], verb: "end"), body: .whole, messages: ("archebase.session.v1.LogoutRequest", "archebase.session.v1.LogoutResponse")),
+        HTTPRoute(completeLogin, "POST", RouteTemplate([.literal("v1"), .literal("sessions")], verb: "complete"), body: .whole, messages: ("archebase.session.v1.CompleteLoginRequest", "archebase.session.v1.CompleteLoginResponse")),
+        HTTPRoute(listSessions, "GET", RouteTemplate([.literal("v1"), .literal("sessions")]), messages: ("archebase.session.v1.ListSessionsRequest", "archebase.session.v1.ListSessionsResponse")),
+        HTTPRoute(revokeSession, "DELETE", RouteTemplate([.literal("v1"), .literal("sessions"), .single], [.init("session_id", 2..<3)]), messages: ("archebase.session.v1.RevokeSessionRequest", "archebase.session.v1.RevokeSessionResponse")),
+        HTTPRoute(revokeOtherSessions, "POST", RouteTemplate([.literal("v1"), .literal("sessions")], verb: "revokeOthers"), body: .whole, messages: ("archebase.session.v1.RevokeOtherSessionsRequest", "archebase.session.v1.RevokeOtherSessionsResponse")),
     ]
 }
 
@@ -37,6 +61,26 @@ public struct SessionServiceClient<Transport: CallTransport>: Sendable {
     /// Revokes the refresh token and all tokens of the same sign-in.
     public func logout(_ request: LogoutRequest, options: CallOptions = CallOptions()) async throws -> LogoutResponse {
         try await transport.unary(SessionServiceMethods.logout, request, options: options)
+    }
+
+    /// Completes a sign-in that Login answered with AUTH_SECOND_FACTOR_REQUIRED.
+    public func completeLogin(_ request: CompleteLoginRequest, options: CallOptions = CallOptions()) async throws -> CompleteLoginResponse {
+        try await transport.unary(SessionServiceMethods.completeLogin, request, options: options)
+    }
+
+    /// Lists the caller's sessions, the one that was used last first.
+    public func listSessions(_ request: ListSessionsRequest, options: CallOptions = CallOptions()) async throws -> ListSessionsResponse {
+        try await transport.unary(SessionServiceMethods.listSessions, request, options: options)
+    }
+
+    /// Ends one of the caller's sessions. Its tokens are refused from the next call on.
+    public func revokeSession(_ request: RevokeSessionRequest, options: CallOptions = CallOptions()) async throws -> RevokeSessionResponse {
+        try await transport.unary(SessionServiceMethods.revokeSession, request, options: options)
+    }
+
+    /// Ends all of the caller's sessions except the one that makes the call.
+    public func revokeOtherSessions(_ request: RevokeOtherSessionsRequest, options: CallOptions = CallOptions()) async throws -> RevokeOtherSessionsResponse {
+        try await transport.unary(SessionServiceMethods.revokeOtherSessions, request, options: options)
     }
 }
 
@@ -97,14 +141,387 @@ public struct LogoutResponse: Message {
     }
 }
 
+public struct CompleteLoginRequest: Message {
+    public static var fullName: String { "archebase.session.v1.CompleteLoginRequest" }
+
+    /// The value `challenge` in the details of Login's error. It is valid for five minutes.
+    public var challenge: String = ""
+    /// The code that the authenticator app shows, or a recovery code.
+    public var code: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        challenge: String = "",
+        code: String = ""
+    ) {
+        self.challenge = challenge
+        self.code = code
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.challenge, from: &reader)
+            case 18: try ProtoString.merge(into: &self.code, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.challenge, tag: 10)
+        size += ProtoString.size(self.code, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.code, tag: 18, to: &writer)
+        ProtoString.write(self.challenge, tag: 10, to: &writer)
+    }
+}
+
+/// The same fields as LoginResponse.
+public struct CompleteLoginResponse: Message {
+    public static var fullName: String { "archebase.session.v1.CompleteLoginResponse" }
+
+    public var accessToken: String = ""
+    /// Seconds since 1970.
+    public var accessTokenExpiresAtUnix: Int64 = 0
+    public var refreshToken: String = ""
+    public var refreshTokenExpiresAtUnix: Int64 = 0
+    /// Always `Bearer`.
+    public var tokenType: String = ""
+    public var user: User?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        accessToken: String = "",
+        accessTokenExpiresAtUnix: Int64 = 0,
+        refreshToken: String = "",
+        refreshTokenExpiresAtUnix: Int64 = 0,
+        tokenType: String = "",
+        user: User? = nil
+    ) {
+        self.accessToken = accessToken
+        self.accessTokenExpiresAtUnix = accessTokenExpiresAtUnix
+        self.refreshToken = refreshToken
+        self.refreshTokenExpiresAtUnix = refreshTokenExpiresAtUnix
+        self.tokenType = tokenType
+        self.user = user
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.accessToken, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.accessTokenExpiresAtUnix, from: &reader)
+            case 26: try ProtoString.merge(into: &self.refreshToken, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.refreshTokenExpiresAtUnix, from: &reader)
+            case 42: try ProtoString.merge(into: &self.tokenType, from: &reader)
+            case 50: try ProtoMessage<User>.merge(into: &self.user, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.accessToken, tag: 10)
+        size += ProtoInt64.size(self.accessTokenExpiresAtUnix, tag: 16)
+        size += ProtoString.size(self.refreshToken, tag: 26)
+        size += ProtoInt64.size(self.refreshTokenExpiresAtUnix, tag: 32)
+        size += ProtoString.size(self.tokenType, tag: 42)
+        size += ProtoMessage<User>.size(optional: self.user, tag: 50)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<User>.write(optional: self.user, tag: 50, to: &writer)
+        ProtoString.write(self.tokenType, tag: 42, to: &writer)
+        ProtoInt64.write(self.refreshTokenExpiresAtUnix, tag: 32, to: &writer)
+        ProtoString.write(self.refreshToken, tag: 26, to: &writer)
+        ProtoInt64.write(self.accessTokenExpiresAtUnix, tag: 16, to: &writer)
+        ProtoString.write(self.accessToken, tag: 10, to: &writer)
+    }
+}
+
+/// A sign-in that has not ended.
+public struct UserSession: Message {
+    public static var fullName: String { "archebase.session.v1.UserSession" }
+
+    public var sessionID: String = ""
+    /// The address from which it was opened or refreshed last; empty for a session from before addresses were recorded.
+    public var address: String = ""
+    /// The program that opened it, in its own words; empty if it did not say.
+    public var userAgent: String = ""
+    public var createdAt: Timestamp?
+    /// The last use, recorded at most once a minute.
+    public var lastUsedAt: Timestamp?
+    /// Whether the session makes this call.
+    public var isCurrent: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        sessionID: String = "",
+        address: String = "",
+        userAgent: String = "",
+        createdAt: Timestamp? = nil,
+        lastUsedAt: Timestamp? = nil,
+        isCurrent: Bool = false
+    ) {
+        self.sessionID = sessionID
+        self.address = address
+        self.userAgent = userAgent
+        self.createdAt = createdAt
+        self.lastUsedAt = lastUsedAt
+        self.isCurrent = isCurrent
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.sessionID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.address, from: &reader)
+            case 26: try ProtoString.merge(into: &self.userAgent, from: &reader)
+            case 34: try ProtoMessage<Timestamp>.merge(into: &self.createdAt, from: &reader)
+            case 42: try ProtoMessage<Timestamp>.merge(into: &self.lastUsedAt, from: &reader)
+            case 48: try ProtoBool.merge(into: &self.isCurrent, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.sessionID, tag: 10)
+        size += ProtoString.size(self.address, tag: 18)
+        size += ProtoString.size(self.userAgent, tag: 26)
+        size += ProtoMessage<Timestamp>.size(optional: self.createdAt, tag: 34)
+        size += ProtoMessage<Timestamp>.size(optional: self.lastUsedAt, tag: 42)
+        size += ProtoBool.size(self.isCurrent, tag: 48)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.isCurrent, tag: 48, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.lastUsedAt, tag: 42, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.createdAt, tag: 34, to: &writer)
+        ProtoString.write(self.userAgent, tag: 26, to: &writer)
+        ProtoString.write(self.address, tag: 18, to: &writer)
+        ProtoString.write(self.sessionID, tag: 10, to: &writer)
+    }
+}
+
+public struct ListSessionsRequest: Message {
+    public static var fullName: String { "archebase.session.v1.ListSessionsRequest" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct ListSessionsResponse: Message {
+    public static var fullName: String { "archebase.session.v1.ListSessionsResponse" }
+
+    public var sessions: [UserSession] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        sessions: [UserSession] = []
+    ) {
+        self.sessions = sessions
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<UserSession>.append(to: &self.sessions, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<UserSession>.size(repeated: self.sessions, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<UserSession>.write(repeated: self.sessions, tag: 10, to: &writer)
+    }
+}
+
+public struct RevokeSessionRequest: Message {
+    public static var fullName: String { "archebase.session.v1.RevokeSessionRequest" }
+
+    public var sessionID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        sessionID: String = ""
+    ) {
+        self.sessionID = sessionID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.sessionID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.sessionID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.sessionID, tag: 10, to: &writer)
+    }
+}
+
+public struct RevokeSessionResponse: Message {
+    public static var fullName: String { "archebase.session.v1.RevokeSessionResponse" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct RevokeOtherSessionsRequest: Message {
+    public static var fullName: String { "archebase.session.v1.RevokeOtherSessionsRequest" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct RevokeOtherSessionsResponse: Message {
+    public static var fullName: String { "archebase.session.v1.RevokeOtherSessionsResponse" }
+
+    public var revokedCount: Int32 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        revokedCount: Int32 = 0
+    ) {
+        self.revokedCount = revokedCount
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.revokedCount, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.revokedCount, tag: 8)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt32.write(self.revokedCount, tag: 8, to: &writer)
+    }
+}
+
 extension FileDescriptor {
     /// `session.proto`
     public static let sessionProto = FileDescriptor(
         name: "session.proto",
         base64: """
-            Cg1zZXNzaW9uLnByb3RvEhRhcmNoZWJhc2Uuc2Vzc2lvbi52MRocZ29vZ2xlL2FwaS9hbm5vdGF0aW9ucy5wcm90byI0Cg1Mb2dv\
-            dXRSZXF1ZXN0EiMKDXJlZnJlc2hfdG9rZW4YASABKAlSDHJlZnJlc2hUb2tlbiIQCg5Mb2dvdXRSZXNwb25zZTKCAQoOU2Vzc2lv\
-            blNlcnZpY2UScAoGTG9nb3V0EiMuYXJjaGViYXNlLnNlc3Npb24udjEuTG9nb3V0UmVxdWVzdBokLmFyY2hlYmFzZS5zZXNzaW9u\
-            LnYxLkxvZ291dFJlc3BvbnNlIhuC0+STAhUiEC92MS9zZXNzaW9uczplbmQ6ASpiBnByb3RvMw==
+            Cg1zZXNzaW9uLnByb3RvEhRhcmNoZWJhc2Uuc2Vzc2lvbi52MRoKYXV0aC5wcm90bxocZ29vZ2xlL2FwaS9hbm5vdGF0aW9ucy5w\
+            cm90bxofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byI0Cg1Mb2dvdXRSZXF1ZXN0EiMKDXJlZnJlc2hfdG9rZW4YASAB\
+            KAlSDHJlZnJlc2hUb2tlbiIQCg5Mb2dvdXRSZXNwb25zZSJIChRDb21wbGV0ZUxvZ2luUmVxdWVzdBIcCgljaGFsbGVuZ2UYASAB\
+            KAlSCWNoYWxsZW5nZRISCgRjb2RlGAIgASgJUgRjb2RlIq0CChVDb21wbGV0ZUxvZ2luUmVzcG9uc2USIQoMYWNjZXNzX3Rva2Vu\
+            GAEgASgJUgthY2Nlc3NUb2tlbhI+ChxhY2Nlc3NfdG9rZW5fZXhwaXJlc19hdF91bml4GAIgASgDUhhhY2Nlc3NUb2tlbkV4cGly\
+            ZXNBdFVuaXgSIwoNcmVmcmVzaF90b2tlbhgDIAEoCVIMcmVmcmVzaFRva2VuEkAKHXJlZnJlc2hfdG9rZW5fZXhwaXJlc19hdF91\
+            bml4GAQgASgDUhlyZWZyZXNoVG9rZW5FeHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYBSABKAlSCXRva2VuVHlwZRIrCgR1c2Vy\
+            GAYgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNlciL9AQoLVXNlclNlc3Npb24SHQoKc2Vzc2lvbl9pZBgBIAEoCVIJ\
+            c2Vzc2lvbklkEhgKB2FkZHJlc3MYAiABKAlSB2FkZHJlc3MSHQoKdXNlcl9hZ2VudBgDIAEoCVIJdXNlckFnZW50EjkKCmNyZWF0\
+            ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSPAoMbGFzdF91c2VkX2F0GAUgASgLMhou\
+            Z29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKbGFzdFVzZWRBdBIdCgppc19jdXJyZW50GAYgASgIUglpc0N1cnJlbnQiFQoTTGlz\
+            dFNlc3Npb25zUmVxdWVzdCJVChRMaXN0U2Vzc2lvbnNSZXNwb25zZRI9CghzZXNzaW9ucxgBIAMoCzIhLmFyY2hlYmFzZS5zZXNz\
+            aW9uLnYxLlVzZXJTZXNzaW9uUghzZXNzaW9ucyI1ChRSZXZva2VTZXNzaW9uUmVxdWVzdBIdCgpzZXNzaW9uX2lkGAEgASgJUglz\
+            ZXNzaW9uSWQiFwoVUmV2b2tlU2Vzc2lvblJlc3BvbnNlIhwKGlJldm9rZU90aGVyU2Vzc2lvbnNSZXF1ZXN0IkIKG1Jldm9rZU90\
+            aGVyU2Vzc2lvbnNSZXNwb25zZRIjCg1yZXZva2VkX2NvdW50GAEgASgFUgxyZXZva2VkQ291bnQywAUKDlNlc3Npb25TZXJ2aWNl\
+            EnAKBkxvZ291dBIjLmFyY2hlYmFzZS5zZXNzaW9uLnYxLkxvZ291dFJlcXVlc3QaJC5hcmNoZWJhc2Uuc2Vzc2lvbi52MS5Mb2dv\
+            dXRSZXNwb25zZSIbgtPkkwIVIhAvdjEvc2Vzc2lvbnM6ZW5kOgEqEooBCg1Db21wbGV0ZUxvZ2luEiouYXJjaGViYXNlLnNlc3Np\
+            b24udjEuQ29tcGxldGVMb2dpblJlcXVlc3QaKy5hcmNoZWJhc2Uuc2Vzc2lvbi52MS5Db21wbGV0ZUxvZ2luUmVzcG9uc2UiIILT\
+            5JMCGiIVL3YxL3Nlc3Npb25zOmNvbXBsZXRlOgEqEn4KDExpc3RTZXNzaW9ucxIpLmFyY2hlYmFzZS5zZXNzaW9uLnYxLkxpc3RT\
+            ZXNzaW9uc1JlcXVlc3QaKi5hcmNoZWJhc2Uuc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSIXkAIBgtPkkwIOEgwvdjEv\
+            c2Vzc2lvbnMSiwEKDVJldm9rZVNlc3Npb24SKi5hcmNoZWJhc2Uuc2Vzc2lvbi52MS5SZXZva2VTZXNzaW9uUmVxdWVzdBorLmFy\
+            Y2hlYmFzZS5zZXNzaW9uLnYxLlJldm9rZVNlc3Npb25SZXNwb25zZSIhgtPkkwIbKhkvdjEvc2Vzc2lvbnMve3Nlc3Npb25faWR9\
+            EqABChNSZXZva2VPdGhlclNlc3Npb25zEjAuYXJjaGViYXNlLnNlc3Npb24udjEuUmV2b2tlT3RoZXJTZXNzaW9uc1JlcXVlc3Qa\
+            MS5hcmNoZWJhc2Uuc2Vzc2lvbi52MS5SZXZva2VPdGhlclNlc3Npb25zUmVzcG9uc2UiJILT5JMCHiIZL3YxL3Nlc3Npb25zOnJl\
+            dm9rZU90aGVyczoBKmIGcHJvdG8z
             """)
 }

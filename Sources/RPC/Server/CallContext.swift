@@ -9,7 +9,7 @@ import Wire
 /// it runs, all on the call's loop.
 package final class CallContext: @unchecked Sendable {  // state belongs to the call's loop
     package let method: MethodDescriptor
-    /// The client's header fields, without those of gRPC itself and `user-agent`.
+    /// The client's header fields, without those of gRPC itself. ``MethodRules/keepsUserAgent`` decides about `user-agent`.
     package let metadata: Metadata
     /// The origin of the call: the socket's address, or the one that ``TrustedProxies`` found.
     package internal(set) var peer: PeerAddress

@@ -7,10 +7,13 @@ package struct MethodRules: Sendable, Hashable {
     package var waits: Bool
     /// The largest request message, in bytes, also after decompression; `nil` = the listener's limit.
     package var maximumRequest: Int?
+    /// Whether the metadata of its calls contains `user-agent`.
+    package var keepsUserAgent: Bool
 
-    package init(waits: Bool = false, maximumRequest: Int? = nil) {
+    package init(waits: Bool = false, maximumRequest: Int? = nil, keepsUserAgent: Bool = false) {
         self.waits = waits
         self.maximumRequest = maximumRequest
+        self.keepsUserAgent = keepsUserAgent
     }
 }
 

@@ -83,7 +83,10 @@ package struct RequestHead {
             trace = hasTrace ? nil : TraceContext(traceparent: value)
             hasTrace = true
         case 10 where name.equals(":authority"),
-            7 where name.equals(":scheme"), 10 where name.equals("user-agent"), 14 where name.equals("content-length"):
+            7 where name.equals(":scheme"), 14 where name.equals("content-length"):
+            break
+        // The path precedes all fields that have no colon (RFC 9113, section 8.3). The method of a REST call is not known yet.
+        case 10 where name.equals("user-agent") && method?.rules.keepsUserAgent == false:
             break
         default:
             metadata.append(name: name, value: value)

@@ -14,6 +14,8 @@ package struct RESTFailure: Sendable {
     package var retryAfterMilliseconds: Int?
     /// The HTTP status if it differs from that of `status`.
     package var specialHTTPStatus: Int?
+    /// Values for programs that belong to the reason (AIP-193, `ErrorInfo.metadata`).
+    package var metadata: [String: String] = [:]
 
     package init(
         _ status: StatusCode, _ message: String, reason: String? = nil, domain: String = "",
@@ -69,6 +71,10 @@ package struct RESTFailure: Sendable {
                 info.text("@type", "type.googleapis.com/google.rpc.ErrorInfo")
                 info.text("reason", reason ?? status.name)
                 info.text("domain", domain)
+                guard !metadata.isEmpty else { return }
+                info.object("metadata") { values in
+                    for (name, value) in metadata.sorted(by: { $0.key < $1.key }) { values.text(name, value) }
+                }
             }
             guard let milliseconds = retryAfterMilliseconds else { return }
             details.object { info in

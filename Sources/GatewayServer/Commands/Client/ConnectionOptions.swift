@@ -23,20 +23,20 @@ struct ConnectionOptions: Sendable {
 /// A listener for the commands of a signed-in user.
 enum CommandListener: Sendable {
     case admin
-    case gateway
     case auth
+    case gateway
 
     fileprivate var help: String {
         switch self {
         case .admin:
             "The admin listener (default: $\(ServerAddress.adminVariable), else the one of the last login)"
+        case .auth:
+            "The auth listener (default: $\(ServerAddress.authVariable), else the one of the last login)"
         case .gateway:
             """
             The gateway listener (default: $\(ServerAddress.gatewayVariable), else port 50053 of the host of \
             the last login)
             """
-        case .auth:
-            "The auth listener (default: $\(ServerAddress.authVariable), else the one of the last login)"
         }
     }
 }

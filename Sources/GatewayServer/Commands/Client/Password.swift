@@ -84,7 +84,7 @@ final class Terminal {
         while let last = line.popLast(), last & 0xC0 == 0x80 {}
     }
 
-    private func show(_ text: String) {
+    func show(_ text: String) {
         _ = Array(text.utf8).withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     }
 

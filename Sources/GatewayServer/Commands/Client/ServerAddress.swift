@@ -28,12 +28,12 @@ enum ServerAddress {
         case .admin:
             if let chosen = try chosenAdmin(option, environment) { return chosen }
             return session.adminServer.flatMap { PeerAddress($0) } ?? standard(.admin, beside: session)
+        case .auth:
+            return try auth(option, environment, session)
         case .gateway:
             if let option { return option }
             let remembered = session.gatewayServer.flatMap { PeerAddress($0) }
             return try variable(gatewayVariable, environment) ?? remembered ?? standard(.gateway, beside: session)
-        case .auth:
-            return try auth(option, environment, session)
         }
     }
 

@@ -9,26 +9,35 @@ import Wire
 ///
 /// An expired access token is replaced with the refresh token, and the session file is updated.
 final class SignedInConnection: CallTransport {
+    /// The environment variable with an API token, which is used instead of a session file.
+    static let tokenVariable = "DATA_GATEWAY_TOKEN"
+
     private let connection: GatewayConnection
     private let loop: EventLoop
     private let organization: String?
     private let file: SessionFile
     private let environment: CommandEnvironment
     private let session: Lock<SignedInSession>
+    /// Whether the calls are made with an API token, which cannot be refreshed.
+    private let isAPIToken: Bool
 
     /// - Throws: `ClientFailure` if nobody is signed in, or the gateway cannot be reached.
     init(
         _ options: ConnectionOptions, listener: CommandListener, in environment: CommandEnvironment
     ) async throws {
         file = try SessionFile(in: environment)
-        guard let session = try file.read() else { throw ClientFailure.notSignedIn }
+        let token = environment[Self.tokenVariable]
+        isAPIToken = token != nil
+        guard let session = try token.map(SignedInSession.init(apiToken:)) ?? file.read() else {
+            throw ClientFailure.notSignedIn
+        }
         loop = EventLoop(name: "client")
         connection = try await GatewayConnection(
             to: ServerAddress.of(listener, options.server, environment, session), on: loop, in: environment)
         organization = options.organization?.name
         self.environment = environment
         self.session = Lock(session)
-        if session.isOver(at: environment.clock.now()) { try await refresh() }
+        if !isAPIToken && session.isOver(at: environment.clock.now()) { try await refresh() }
     }
 
     func unary<Input: Message, Output: Message>(
@@ -36,7 +45,7 @@ final class SignedInConnection: CallTransport {
     ) async throws -> Output {
         do {
             return try await connection.unary(method, request, options: signed(options))
-        } catch let failure as ClientFailure where failure.status == .unauthenticated {
+        } catch let failure as ClientFailure where failure.status == .unauthenticated && !isAPIToken {
             // The gateway ends a token early when its signing key changes; its clock may also be ahead of this machine's.
             try await refresh()
             return try await connection.unary(method, request, options: signed(options))
@@ -52,6 +61,12 @@ final class SignedInConnection: CallTransport {
 
     /// The auth listener that issued the session.
     var authServer: PeerAddress? { PeerAddress(session.withLock { $0.authServer }) }
+
+    /// The present time.
+    var now: UnixTime { environment.clock.now() }
+
+    /// Writes a line to standard error.
+    func report(_ line: String) { environment.errorOutput(line) }
 
     /// Whether the commands speak TLS.
     var isSecure: Bool { environment[CommandEnvironment.authoritiesVariable] != nil }

@@ -33,6 +33,15 @@ struct SignedInSession: Codable, Sendable, Hashable {
 
     /// Whether the access token has expired, or may expire during a call.
     func isOver(at time: UnixTime) -> Bool {
-        accessTokenExpiresAtUnix <= time.seconds + 10
+        accessTokenExpiresAtUnix - 10 <= time.seconds
+    }
+}
+
+extension SignedInSession {
+    /// Makes a session of an API token, which no file contains. Its listeners are those of the environment, else of this machine.
+    init(apiToken: String) {
+        self.init(
+            authServer: "", organization: "", userName: "", role: "", accessToken: apiToken,
+            accessTokenExpiresAtUnix: .max, refreshToken: "", refreshTokenExpiresAtUnix: 0)
     }
 }

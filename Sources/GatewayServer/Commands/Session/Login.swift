@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Crypto
 import EventLoops
 import HTTPTypes
 import Proto
@@ -51,6 +52,9 @@ struct Login: Command {
                 The admin listener for later commands (default: $DATA_GATEWAY_ADMIN, else port 50054 of the \
                 same host)
                 """),
+            .option(
+                "--code", "CODE", \.code,
+                "The code of your second factor, or a recovery code (default: asks for it on the terminal if it is needed)"),
             .flag("--json", \.json, "Print the user as one JSON object with the field names of the .proto files"),
         ]
     }
@@ -63,6 +67,7 @@ struct Login: Command {
     var host: GatewayHost?
     var authServer: PeerAddress?
     var server: PeerAddress?
+    var code: String?
     var json = false
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
@@ -111,8 +116,25 @@ struct Login: Command {
         }
         let password = try Password.read(
             fromStandardInput: passwordFromStandardInput, prompt: "Password of \(userName) at \(address): ")
-        return try await AuthServiceClient(connection).login(
-            LoginRequest(organization: organization, userName: userName, password: password.exposedText))
+        return try await login(password, connection)
+    }
+
+    /// Signs in with the password, and with a second factor if the user has one.
+    private func login(_ password: Secret, _ connection: GatewayConnection) async throws -> LoginResponse {
+        do {
+            return try await AuthServiceClient(connection).login(
+                LoginRequest(organization: organization, userName: userName, password: password.exposedText))
+        } catch let failure as ClientFailure where failure.detail == "AUTH_SECOND_FACTOR_REQUIRED" {
+            guard let challenge = failure.metadata["challenge"] else { throw failure }
+            let prompt = "Code of \(userName)'s authenticator app: "
+            let given = try code.map { Secret($0) } ?? Terminal().readHidden(prompt)
+            let reply = try await SessionServiceClient(connection).completeLogin(
+                CompleteLoginRequest(challenge: challenge, code: given.exposedText))
+            return LoginResponse(
+                accessToken: reply.accessToken, accessTokenExpiresAtUnix: reply.accessTokenExpiresAtUnix,
+                refreshToken: reply.refreshToken, refreshTokenExpiresAtUnix: reply.refreshTokenExpiresAtUnix,
+                tokenType: reply.tokenType, user: reply.user)
+        }
     }
 }
 

@@ -33,6 +33,8 @@ package final class SweepMetrics: MetricSource {
         case spentTokens = "spent_tokens"
         /// Copy jobs that finished long ago.
         case copyJobs = "copy_jobs"
+        /// Sessions and API tokens of people that have expired.
+        case sessions
     }
 
     struct Counts: Sendable {

@@ -53,8 +53,10 @@ struct RESTForm {
 
 extension RPCError {
     func restFailure(_ domain: String) -> RESTFailure {
-        RESTFailure(
+        var failure = RESTFailure(
             status, sentMessage, reason: detail?.rawValue, domain: domain,
             retryAfterMilliseconds: retryAfterMilliseconds)
+        if detail != nil { failure.metadata = metadata }
+        return failure
     }
 }

@@ -1,0 +1,145 @@
+import Proto
+import Protobuf
+
+extension AccessTable {
+    /// The table of the gateway's own services.
+    package static let gateway = AccessTable(rows)
+
+    private static let rows: [(access: Access, methods: [MethodDescriptor])] = [
+        (.anyone, [HealthMethods.check, HealthMethods.list, HealthMethods.watch]),
+        (.anyone, [ServerReflectionMethods.serverReflectionInfo]),
+        (.anyone, [V1AlphaServerReflectionMethods.serverReflectionInfo]),
+        (.anyone, [AuthServiceMethods.exchangeCredential, AuthServiceMethods.login, AuthServiceMethods.refreshToken]),
+        (.anyone, [SystemAuthServiceMethods.exchangeSystemCredential]),
+        (.anyone, [SessionServiceMethods.logout, SessionServiceMethods.completeLogin]),
+        (
+            .anyone,
+            [
+                IdentityServiceMethods.listProviders, IdentityServiceMethods.beginSignIn,
+                IdentityServiceMethods.completeSignIn, IdentityServiceMethods.signInWithIdentityToken,
+                IdentityServiceMethods.exchangeWorkloadToken,
+            ]
+        ),
+        (.user(.viewer), [IdentityServiceMethods.listIdentities]),
+        (.session, [IdentityServiceMethods.unlink]),
+        (
+            .unprovenSession,
+            [
+                SessionServiceMethods.listSessions, SessionServiceMethods.revokeSession,
+                SessionServiceMethods.revokeOtherSessions, AccountServiceMethods.getAccount,
+                AccountServiceMethods.changePassword, AccountServiceMethods.enrollSecondFactor,
+                AccountServiceMethods.confirmSecondFactor,
+            ]
+        ),
+        (
+            .session,
+            [
+                AccountServiceMethods.replaceRecoveryCodes, AccountServiceMethods.removeSecondFactor,
+                ApiTokenServiceMethods.createApiToken, ApiTokenServiceMethods.listApiTokens,
+                ApiTokenServiceMethods.revokeApiToken,
+            ]
+        ),
+        (
+            .user(.admin),
+            [
+                AdminAuthServiceMethods.createSite, AdminAuthServiceMethods.enableSite,
+                AdminAuthServiceMethods.disableSite, AdminAuthServiceMethods.updateSite,
+                AdminAuthServiceMethods.deleteSite,
+            ]
+        ),
+        (
+            .user(.operator),
+            [
+                AdminAuthServiceMethods.getSite, AdminAuthServiceMethods.listSites,
+                AdminAuthServiceMethods.createSiteApiKey, AdminAuthServiceMethods.createOrRotateDeviceApiKey,
+                AdminAuthServiceMethods.getApiKey, AdminAuthServiceMethods.listApiKeys,
+                AdminAuthServiceMethods.updateApiKey, AdminAuthServiceMethods.enableApiKey,
+                AdminAuthServiceMethods.disableApiKey, AdminAuthServiceMethods.rotateApiKeySecret,
+                AdminAuthServiceMethods.deleteApiKey,
+            ]
+        ),
+        (
+            .systemAdmin,
+            [
+                AdminAuthServiceMethods.createOrganization, AdminAuthServiceMethods.getOrganization,
+                AdminAuthServiceMethods.listOrganizations, AdminAuthServiceMethods.updateOrganization,
+                AdminAuthServiceMethods.deleteOrganization,
+            ]
+        ),
+        (
+            .user(.admin),
+            [
+                UserAuthServiceMethods.createUser, UserAuthServiceMethods.getUser, UserAuthServiceMethods.listUsers,
+                UserAuthServiceMethods.updateUser, UserAuthServiceMethods.deleteUser,
+            ]
+        ),
+        (
+            .systemAdmin,
+            [IdentityManagementServiceMethods.issueSystemCredential, IdentityManagementServiceMethods.rotateSigningKey]
+        ),
+        (
+            .user(.admin),
+            [
+                IdentityManagementServiceMethods.resetSecondFactor, IdentityManagementServiceMethods.getSignInPolicy,
+                IdentityManagementServiceMethods.setSignInPolicy,
+            ]
+        ),
+        (.user(.admin), [AuditServiceMethods.listAuditLines]),
+        (.anyone, [DeviceInitServiceMethods.initDevice, DeviceInitServiceMethods.reinitDevice]),
+        (
+            .user(.operator),
+            [
+                DeviceManagementServiceMethods.createDeviceSuite, DeviceManagementServiceMethods.getDeviceSuite,
+                DeviceManagementServiceMethods.listDeviceSuites, DeviceManagementServiceMethods.deleteDeviceSuite,
+                DeviceManagementServiceMethods.registerDevice, DeviceManagementServiceMethods.getDevice,
+                DeviceManagementServiceMethods.listDevices, DeviceManagementServiceMethods.updateDevice,
+                DeviceManagementServiceMethods.enableDevice, DeviceManagementServiceMethods.disableDevice,
+                DeviceManagementServiceMethods.addDeviceToSuite, DeviceManagementServiceMethods.removeDeviceFromSuite,
+                DeviceManagementServiceMethods.deleteDevice, DeviceManagementServiceMethods.allowReinit,
+            ]
+        ),
+        (
+            .apiKey,
+            [
+                DataGatewayServiceMethods.createLogicalUpload, DataGatewayServiceMethods.getUploadRecovery,
+                DataGatewayServiceMethods.reissueUploadCredentials, DataGatewayServiceMethods.abortUpload,
+                DataGatewayServiceMethods.completeUpload,
+            ]
+        ),
+        (
+            .user(.viewer),
+            [DataGatewayObjectServiceMethods.listObjects, DataGatewayObjectServiceMethods.requestDownload]
+        ),
+        (.user(.viewer), [DataGatewayCopyServiceMethods.getCopyJob, DataGatewayCopyServiceMethods.listCopyJobItems]),
+        (.user(.operator), [DataGatewayCopyServiceMethods.createCopyJob, DataGatewayCopyServiceMethods.cancelCopyJob]),
+        (
+            .user(.admin),
+            [
+                ObjectManagementServiceMethods.deleteObject, ObjectManagementServiceMethods.restoreObject,
+                ObjectManagementServiceMethods.purgeObject, ObjectManagementServiceMethods.setTrashSettings,
+                ObjectManagementServiceMethods.getTrashSettings, ObjectManagementServiceMethods.deleteObjects,
+                ObjectManagementServiceMethods.getObjectOperation,
+                ObjectManagementServiceMethods.listObjectOperations,
+                ObjectManagementServiceMethods.cancelObjectOperation, ObjectManagementServiceMethods.setRetention,
+                ObjectManagementServiceMethods.getRetention, ObjectManagementServiceMethods.listBadObjects,
+            ]
+        ),
+        (.user(.operator), [ObjectManagementServiceMethods.updateObject]),
+        (.user(.admin), [EventServiceMethods.listDeadLetters, EventServiceMethods.redeliverEvent]),
+        (
+            .user(.viewer),
+            [
+                ObjectManagementServiceMethods.getObject, ObjectManagementServiceMethods.getObjectFacets,
+                ObjectManagementServiceMethods.getStatistics,
+            ]
+        ),
+        (.user(.viewer), [UploadManagementServiceMethods.listUploads]),
+        (.user(.operator), [UploadManagementServiceMethods.cancelUpload]),
+        (.systemAdmin, [BackupServiceMethods.backup]),
+        (.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock]),
+        (
+            .systemAdminOrCertificate,
+            [InternalStorageServiceMethods.presignObject, InternalStorageServiceMethods.readObject]
+        ),
+    ]
+}

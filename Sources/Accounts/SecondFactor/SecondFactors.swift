@@ -1,0 +1,108 @@
+import Basics
+import Crypto
+import Database
+import GatewayAPI
+import RPC
+
+/// The second factors of people: an authenticator app, and recovery codes for the day when it is lost.
+struct SecondFactors: Sendable {
+    /// The name of the service in authenticator apps.
+    static let issuer = "data-gateway"
+    private static let challengeLifetime = Duration.minutes(5)
+
+    let pepper: [UInt8]
+    private let secrets: SealedValues
+    private let challengeKey: [UInt8]
+    /// The limit of wrong codes for each user, whoever sends them. Nobody reaches it without the user's password.
+    private let attempts: Throttle
+
+    init(_ keyring: Keyring, configuration: AccountsConfiguration) {
+        pepper = keyring.key(.pepper)
+        secrets = SealedValues(key: keyring.key(.secondFactors))
+        challengeKey = keyring.key(.signInChallenges)
+        attempts = Throttle(perMinute: configuration.wrongCodesOfUser)
+    }
+
+    /// Returns the error that asks for the second step of a sign-in.
+    func challenge(_ user: UserRecord, at now: UnixTime) -> RPCError {
+        let challenge = SignInChallenge(
+            for: user, expiresAt: now.adding(Self.challengeLifetime), key: challengeKey)
+        var error = RPCError(
+            .authSecondFactorRequired,
+            "the account has a second factor: complete the sign-in with its code (SessionService.CompleteLogin)")
+        error.metadata["challenge"] = challenge.text
+        return error
+    }
+
+    func isValid(_ challenge: SignInChallenge, of user: UserRecord, at now: UnixTime) -> Bool {
+        challenge.isValid(for: user, key: challengeKey, at: now)
+    }
+
+    /// Counts an attempt as failed in advance, so that many at once do not all pass the limit.
+    ///
+    /// - Throws: UNAVAILABLE without detail after too many wrong codes.
+    func countAttempt(of userID: Int64, at now: UnixTime) throws(RPCError) {
+        guard let wait = attempts.take("\(userID)", at: now) else { return }
+        throw RPCError(
+            bare: .unavailable, "too many wrong codes were sent: try again later", retryAfterMilliseconds: wait)
+    }
+
+    /// Uncounts an attempt that did not fail.
+    func giveBackAttempt(of userID: Int64) {
+        attempts.giveBack("\(userID)")
+    }
+
+    /// Uses up a code of the app, or a recovery code.
+    ///
+    /// - Returns: whether it was right; a code of a time step that was accepted before is not.
+    func accept(_ code: String, of userID: Int64, at now: UnixTime, in connection: Connection) throws -> Bool {
+        guard let factor = try SecondFactorRecords(connection).find(userID: userID), factor.confirmedAt != nil else {
+            return false
+        }
+        if try acceptFromApp(code, factor, of: userID, at: now, in: connection) { return true }
+        guard let recovery = RecoveryCode(text: code) else { return false }
+        return try SecondFactorRecords(connection).useRecoveryCode(
+            userID: userID, digest: recovery.digest(of: userID, pepper: pepper))
+    }
+
+    /// Begins to set up an app.
+    func enroll(_ user: UserRecord, at now: UnixTime, in connection: Connection) throws -> TOTP {
+        let app = TOTP()
+        try SecondFactorRecords(connection).replace(
+            userID: user.id, sealed: secrets.seal(app.secret.exposed, of: Self.owner(user.id)), at: now)
+        return app
+    }
+
+    /// Turns the factor on.
+    ///
+    /// - Returns: the recovery codes; `nil` if the code is wrong.
+    func confirm(_ code: String, of userID: Int64, at now: UnixTime, in connection: Connection) throws -> [String]? {
+        guard let factor = try SecondFactorRecords(connection).find(userID: userID), factor.confirmedAt == nil else {
+            throw RPCError(bare: .failedPrecondition, "no second factor is being set up: begin with EnrollSecondFactor")
+        }
+        guard try acceptFromApp(code, factor, of: userID, at: now, in: connection) else { return nil }
+        try SecondFactorRecords(connection).confirm(userID: userID, at: now)
+        return try replaceRecoveryCodes(of: userID, in: connection)
+    }
+
+    func replaceRecoveryCodes(of userID: Int64, in connection: Connection) throws -> [String] {
+        let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode() }
+        try SecondFactorRecords(connection).replaceRecoveryCodes(
+            userID: userID, digests: codes.map { $0.digest(of: userID, pepper: pepper) })
+        return codes.map(\.text)
+    }
+
+    private func acceptFromApp(
+        _ code: String, _ factor: SecondFactorRecord, of userID: Int64, at now: UnixTime, in connection: Connection
+    ) throws -> Bool {
+        // Apps show the code in two groups.
+        let digits = code.filter { $0 != " " }
+        guard let secret = secrets.open(factor.sealed, of: Self.owner(userID)),
+            let step = TOTP(secret: Secret(secret)).step(of: digits, at: now, after: factor.lastStep)
+        else { return false }
+        try SecondFactorRecords(connection).noteStep(step, userID: userID)
+        return true
+    }
+
+    private static func owner(_ userID: Int64) -> [UInt8] { Array("users/\(userID)".utf8) }
+}

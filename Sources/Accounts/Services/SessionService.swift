@@ -1,0 +1,61 @@
+import Crypto
+import Proto
+import RPC
+
+/// The gRPC service for the sessions of people.
+package struct SessionService: SessionServiceHandler {
+    let accounts: Accounts
+
+    package func logout(_ request: LogoutRequest, context: CallContext) async throws -> LogoutResponse {
+        try await accounts.sessions.logout(
+            request.refreshToken, peer: context.peer.host, at: accounts.clock.now())
+        return LogoutResponse()
+    }
+
+    package func completeLogin(
+        _ request: CompleteLoginRequest, context: CallContext
+    ) async throws -> CompleteLoginResponse {
+        try await withBareUnavailability {
+            let now = accounts.clock.now()
+            let session = try await accounts.sessions.complete(
+                challenge: request.challenge, code: request.code, from: SessionPlace(context), at: now)
+            let access = accounts.accessToken(for: session, at: now)
+            return CompleteLoginResponse(
+                accessToken: access.text, accessTokenExpiresAtUnix: access.expiresAt.seconds,
+                refreshToken: session.refreshToken, refreshTokenExpiresAtUnix: session.refreshExpiresAt.seconds,
+                tokenType: "Bearer", user: session.user.message)
+        }
+    }
+
+    package func listSessions(
+        _ request: ListSessionsRequest, context: CallContext
+    ) async throws -> ListSessionsResponse {
+        let caller = try Caller(context)
+        let sessions = try await accounts.ownSessions.list(for: caller)
+        return ListSessionsResponse(sessions: sessions.map { $0.message(current: caller.user.sessionID) })
+    }
+
+    package func revokeSession(
+        _ request: RevokeSessionRequest, context: CallContext
+    ) async throws -> RevokeSessionResponse {
+        try await accounts.ownSessions.revoke(request.sessionID, by: try Caller(context))
+        return RevokeSessionResponse()
+    }
+
+    package func revokeOtherSessions(
+        _ request: RevokeOtherSessionsRequest, context: CallContext
+    ) async throws -> RevokeOtherSessionsResponse {
+        let count = try await accounts.ownSessions.revokeOthers(by: try Caller(context))
+        return RevokeOtherSessionsResponse(revokedCount: Int32(clamping: count))
+    }
+}
+
+extension SessionRecord {
+    fileprivate func message(current: String?) -> UserSession {
+        UserSession(
+            sessionID: id, address: place.address, userAgent: place.userAgent,
+            createdAt: times.createdAt.microseconds == 0 ? nil : Timestamp(times.createdAt),
+            lastUsedAt: times.lastUsedAt.microseconds == 0 ? nil : Timestamp(times.lastUsedAt),
+            isCurrent: id == current)
+    }
+}

@@ -1,0 +1,168 @@
+import Accounts
+import Basics
+import Crypto
+import Database
+import Foundation
+import GatewayAPI
+import Proto
+
+/// The sessions of the console: rows, limited in number and duration, that outlive the process.
+///
+/// A session is found by the digest of its cookie, and its tokens are encrypted, so the rows hold nothing that a browser could
+/// present. It belongs to a session of its user: when that is revoked, it has ended with the next request.
+package final class ConsoleSessions: Sendable {
+    struct Opened {
+        let session: Session
+        /// The value for the browser; not stored.
+        let cookie: String
+        let token: String
+    }
+
+    /// The longest time between two records of a session's use.
+    private static let useInterval = Duration.seconds(60)
+    /// The number of sessions that a sweep ends in one transaction, during which other writes wait.
+    private static let sweepBatch = 500
+
+    package static var migrations: [Migration] { ConsoleSessionRecords.migrations }
+
+    private let database: Database
+    private let secrets: SealedValues
+    private let clockGuard: ClockGuard
+    let configuration: ConsoleConfiguration
+    /// The sessions in use, so that the requests of a session share its tokens. The rows decide which ones are open.
+    private let live = Lock<[SessionKey: Session]>([:])
+
+    package init(_ environment: ModuleEnvironment, configuration: ConsoleConfiguration) {
+        database = environment.database
+        secrets = SealedValues(key: environment.keyring.key(.consoleSessions))
+        clockGuard = environment.clockGuard
+        self.configuration = configuration
+    }
+
+    /// - Returns: `nil` if the largest number of sessions is reached, or the user's session has ended meanwhile.
+    func open(for user: User, _ tokens: UserTokens, at now: UnixTime) throws -> Opened? {
+        let (cookie, token) = (SessionSecret.random(), SessionSecret.random())
+        let key = SessionKey(cookie)
+        let sealed = try seal(user, tokens, of: key)
+        let permit = clockGuard.permit()
+        let opened = try database.writeBlocking(mayUseReserve: true) { [configuration] connection -> [[UInt8]]? in
+            let records = ConsoleSessionRecords(connection)
+            if let permit {
+                try Self.endUnused(in: connection, limit: Self.sweepBatch, configuration, at: try permit.now())
+            }
+            let own = try records.sessionIDs(userID: user.userID)
+            for id in own.prefix(max(0, own.count + 1 - configuration.maximumSessionsPerUser)) {
+                try Accounts.endSession(id, in: connection)
+            }
+            guard try records.count() < configuration.maximumSessions,
+                let id = try Accounts.sessionID(ofRefreshToken: tokens.refresh, in: connection)
+            else { return nil }
+            try records.insert(
+                ConsoleSessionRecord(
+                    digest: key.digest, sessionID: id, userID: user.userID, tokenDigest: SessionSecret.digest(token),
+                    sealed: sealed, beganAt: now, lastUsedAt: now))
+            return try records.digests()
+        }
+        guard let opened else { return nil }
+        let session = Session(
+            key: key, tokenDigest: SessionSecret.digest(token), user: user, tokens: tokens, beganAt: now)
+        live.withLock { live in
+            let open = Set(opened)
+            live = live.filter { open.contains($0.key.digest) }
+            live[key] = session
+        }
+        return Opened(session: session, cookie: cookie, token: token)
+    }
+
+    /// - Parameters:
+    ///   - cookie: the session's; `nil` = the request had none.
+    ///   - isActivity: whether the request counts as activity; a page's periodic refresh does not.
+    func session(cookie: String?, at now: UnixTime, isActivity: Bool) throws -> Session? {
+        guard let cookie else { return nil }
+        let key = SessionKey(cookie)
+        let found = try database.readBlocking { try ConsoleSessionRecords($0).find(digest: key.digest) }
+        guard let found, !hasEnded(found, at: now), let session = live(found, key) else {
+            live.withLock { $0[key] = nil }
+            return nil
+        }
+        if isActivity { noteUse(of: found, at: now) }
+        return session
+    }
+
+    /// Stores the tokens that replaced those of a session.
+    func keep(_ tokens: UserTokens, of session: Session) throws {
+        let sealed = try seal(session.user, tokens, of: session.key)
+        let digest = session.key.digest
+        try database.writeBlocking(mayUseReserve: true) {
+            try ConsoleSessionRecords($0).replaceTokens(digest: digest, sealed: sealed)
+        }
+    }
+
+    /// Ends a session, with all tokens of its sign-in.
+    func end(_ session: Session) throws {
+        live.withLock { $0[session.key] = nil }
+        let digest = session.key.digest
+        try database.writeBlocking(mayUseReserve: true) { connection in
+            guard let found = try ConsoleSessionRecords(connection).find(digest: digest) else { return }
+            try Accounts.endSession(found.sessionID, in: connection)
+        }
+    }
+
+    /// Ends sessions that nobody used for too long; called once a minute.
+    ///
+    /// - Returns: the number of ended sessions.
+    package func sweep(_ permit: DeletionPermit) async throws -> Int {
+        let (ended, open) = try await database.write(mayUseReserve: true) { [configuration] connection in
+            let ended = try Self.endUnused(
+                in: connection, limit: Self.sweepBatch, configuration, at: try permit.now())
+            return (ended, Set(try ConsoleSessionRecords(connection).digests()))
+        }
+        live.withLock { live in live = live.filter { open.contains($0.key.digest) } }
+        return ended
+    }
+
+    @discardableResult
+    private static func endUnused(
+        in connection: Connection, limit: Int, _ configuration: ConsoleConfiguration, at now: UnixTime
+    ) throws -> Int {
+        let ended = try ConsoleSessionRecords(connection).ended(
+            unusedSince: now.subtracting(configuration.sessionIdle),
+            begunBefore: now.subtracting(configuration.sessionTotal), limit: limit)
+        for id in ended { try Accounts.endSession(id, in: connection) }
+        return ended.count
+    }
+
+    /// Returns the session in use, or makes it from its row; `nil` if the row cannot be decrypted.
+    private func live(_ found: ConsoleSessionRecord, _ key: SessionKey) -> Session? {
+        if let session = live.withLock({ $0[key] }) { return session }
+        guard let json = secrets.open(found.sealed, of: key.digest),
+            let stored = try? JSONDecoder().decode(SealedSession.self, from: Data(json))
+        else { return nil }
+        let session = Session(
+            key: key, tokenDigest: found.tokenDigest, user: stored.user, tokens: stored.tokens, beganAt: found.beganAt)
+        return live.withLock { live in
+            // Another request of the session may have been faster.
+            if let earlier = live[key] { return earlier }
+            live[key] = session
+            return session
+        }
+    }
+
+    private func noteUse(of found: ConsoleSessionRecord, at now: UnixTime) {
+        let interval = min(Self.useInterval, configuration.sessionIdle / 10)
+        guard now >= found.lastUsedAt.adding(interval) else { return }
+        let digest = found.digest
+        // Nobody waits for it: if it fails, the session ends earlier.
+        database.submit(
+            mayUseReserve: true, { try ConsoleSessionRecords($0).noteUse(digest: digest, at: now) }, reply: { _ in })
+    }
+
+    private func seal(_ user: User, _ tokens: UserTokens, of key: SessionKey) throws -> [UInt8] {
+        secrets.seal(Array(try JSONEncoder().encode(SealedSession(user, tokens))), of: key.digest)
+    }
+
+    private func hasEnded(_ found: ConsoleSessionRecord, at now: UnixTime) -> Bool {
+        now >= found.lastUsedAt.adding(configuration.sessionIdle)
+            || now >= found.beganAt.adding(configuration.sessionTotal)
+    }
+}

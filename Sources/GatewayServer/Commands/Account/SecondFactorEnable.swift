@@ -1,0 +1,59 @@
+import CommandLineInterface
+import Crypto
+import Proto
+
+/// `data-gateway account second-factor enable`
+struct SecondFactorEnable: ClientCommand {
+    static let name = "enable"
+    static let summary = "Protect your user with the codes of an authenticator app"
+    static let discussion = [
+        """
+        Asks for your password, shows a QR code for the app on the terminal, and asks for the first code that the app shows. \
+        Then prints ten recovery codes, each for one sign-in without the app: keep them where you keep passwords.
+        """,
+        """
+        With --password-stdin, the first line of standard input is the password, the secret is printed to standard error, and \
+        the second line is the code.
+        """,
+    ]
+    static var listener: CommandListener { .auth }
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .flag(
+                "--password-stdin", \.passwordFromStandardInput,
+                "Read the password and the code from the first lines of standard input")
+        ] + connectionParameters
+    }
+
+    var passwordFromStandardInput = false
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let client = AccountServiceClient(gateway)
+        let password = try Password.read(fromStandardInput: passwordFromStandardInput, prompt: "Your password: ")
+        let app = try await client.enrollSecondFactor(EnrollSecondFactorRequest(password: password.exposedText))
+        let code: Secret
+        if passwordFromStandardInput {
+            gateway.report("secret: \(app.secret)")
+            code = try Password.read(fromStandardInput: true, prompt: "")
+        } else {
+            let terminal = try Terminal()
+            terminal.show(
+                "\(try QRCode(app.otpauthURI).terminalText)\nScan the code with your app, or type the secret \(app.secret)\n")
+            code = try terminal.readHidden("The code that the app shows: ")
+        }
+        let reply = try await client.confirmSecondFactor(ConfirmSecondFactorRequest(code: code.exposedText))
+        return Reply(recoveryCodes: reply.recoveryCodes, "The second factor is on.")
+    }
+}
+
+extension Reply {
+    /// The output with recovery codes, which the gateway shows once.
+    init(recoveryCodes codes: [String], _ sentence: String) {
+        let lines = [sentence, "Recovery codes, each for one sign-in without the app:"] + codes
+        self.init(
+            json: .object([.init(name: "recovery_codes", value: .array(codes.map { .string($0) }))]),
+            text: lines.joined(separator: "\n"))
+    }
+}

@@ -1,0 +1,212 @@
+import Accounts
+import Basics
+import Crypto
+import GatewayTesting
+import Proto
+import TestSupport
+import Testing
+
+@testable import Console
+
+@Suite(.timeLimited) struct ConsoleSessionsTests {
+    private let world: TestAccounts
+    private let configuration = {
+        var configuration = ConsoleConfiguration()
+        configuration.sessionIdle = .seconds(100)
+        configuration.sessionTotal = .seconds(250)
+        configuration.maximumSessions = 3
+        configuration.maximumSessionsPerUser = 2
+        return configuration
+    }()
+
+    init() async throws {
+        world = try await TestAccounts(migrations: ConsoleSessions.migrations)
+    }
+
+    private func sessions() -> ConsoleSessions {
+        ConsoleSessions(world.environment, configuration: configuration)
+    }
+
+    private func open(
+        _ sessions: ConsoleSessions, _ name: String = "admin", password: String = TestAccounts.adminPassword
+    ) async throws -> ConsoleSessions.Opened? {
+        let response = try await world.login(name, password: password)
+        let now = world.clock.now()
+        return try sessions.open(for: try #require(response.user), UserTokens(response, at: now), at: now)
+    }
+
+    private func find(_ cookie: String?, in sessions: ConsoleSessions, isActivity: Bool = true) throws -> Session? {
+        try sessions.session(cookie: cookie, at: world.clock.now(), isActivity: isActivity)
+    }
+
+    /// Waits until earlier writes are done.
+    private func settle() async throws { try await world.database.write { _ in } }
+
+    private func count(_ table: String) throws -> Int {
+        try world.database.readBlocking { try $0.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0 }
+    }
+
+    @Test func aSessionIsFoundByItsCookieAndAdmittedByItsToken() async throws {
+        let sessions = sessions()
+        let opened = try #require(try await open(sessions))
+        let session = try #require(try find(opened.cookie, in: sessions))
+        #expect(session.admits(token: opened.token))
+        #expect(!session.admits(token: opened.cookie))
+        #expect(!session.admits(token: nil))
+        #expect(try find(opened.token, in: sessions) == nil)
+        #expect(try find(nil, in: sessions) == nil)
+        try sessions.end(session)
+        #expect(try find(opened.cookie, in: sessions) == nil)
+        #expect(try count("sessions") == 0)
+    }
+
+    @Test func sessionsOutliveTheProcessWithTheirTokens() async throws {
+        let opened = try #require(try await open(sessions()))
+        let later = sessions()
+        let session = try #require(try find(opened.cookie, in: later))
+        #expect(session.admits(token: opened.token))
+        #expect(session.user.userName == "admin" && session.user.organization == "system")
+        let renewed = try await world.refresh(session.refreshToken.exposedText)
+        try later.keep(UserTokens(renewed, at: world.clock.now()), of: session)
+        let last = try #require(try find(opened.cookie, in: sessions()))
+        #expect(last.refreshToken.exposedText == renewed.refreshToken)
+    }
+
+    @Test func rowsHoldNothingThatABrowserOrAClientSends() async throws {
+        let opened = try #require(try await open(sessions()))
+        let row = try world.database.readBlocking { try ConsoleSessionRecords($0).find(digest: opened.session.key.digest) }
+        let record = try #require(row)
+        let texts = [record.sealed, record.digest, record.tokenDigest].map { String(decoding: $0, as: UTF8.self) }
+        for secret in [opened.cookie, opened.token, opened.session.refreshToken.exposedText, "admin"] {
+            #expect(!texts.contains { $0.contains(secret) })
+        }
+        // A row with the tokens of another session is of no use.
+        let other = try #require(try await open(sessions()))
+        try await world.database.write { connection in
+            try ConsoleSessionRecords(connection).replaceTokens(
+                digest: other.session.key.digest, sealed: record.sealed)
+        }
+        #expect(try find(other.cookie, in: sessions()) == nil)
+    }
+
+    @Test func itEndsWithTheSessionOfItsUser() async throws {
+        let sessions = sessions()
+        let opened = try #require(try await open(sessions))
+        let other = try await world.login()
+        let id = try #require(
+            try await world.sessions(token: other.accessToken).first { !$0.isCurrent }?.sessionID)
+        _ = try await world.accounts.sessionService.revokeSession(
+            RevokeSessionRequest(sessionID: id),
+            context: world.call(SessionServiceMethods.revokeSession, token: other.accessToken))
+        #expect(try find(opened.cookie, in: sessions) == nil)
+        #expect(try count("console_sessions") == 0)
+    }
+
+    @Test func itEndsWhenNobodyUsesIt() async throws {
+        let sessions = sessions()
+        let cookie = try #require(try await open(sessions)).cookie
+        world.clock.advance(seconds: 90)
+        #expect(try find(cookie, in: sessions) != nil)
+        try await settle()
+        // Automatic refreshes of a page do not count as activity.
+        world.clock.advance(seconds: 90)
+        #expect(try find(cookie, in: sessions, isActivity: false) != nil)
+        try await settle()
+        world.clock.advance(seconds: 10)
+        #expect(try find(cookie, in: sessions) == nil)
+    }
+
+    @Test func itEndsWhateverItsUse() async throws {
+        let sessions = sessions()
+        let cookie = try #require(try await open(sessions)).cookie
+        for _ in stride(from: 0, to: 250, by: 50) {
+            #expect(try find(cookie, in: sessions) != nil)
+            try await settle()
+            world.clock.advance(seconds: 50)
+        }
+        #expect(try find(cookie, in: sessions) == nil)
+    }
+
+    @Test func oneMoreOfAUserEndsTheirOldest() async throws {
+        let sessions = sessions()
+        var cookies: [String] = []
+        for _ in 0..<3 {
+            cookies.append(try #require(try await open(sessions)).cookie)
+            world.clock.advance(seconds: 1)
+        }
+        #expect(try cookies.map { try find($0, in: sessions) != nil } == [false, true, true])
+        #expect(try count("sessions") == 2)
+    }
+
+    @Test func thereAreSoManyAndNoMoreUntilOneHasEnded() async throws {
+        let sessions = sessions()
+        let admin = try await world.login().accessToken
+        for name in ["a", "b", "c", "d"] { _ = try await world.createUser(name, role: "viewer", token: admin) }
+        for name in ["a", "b", "c"] { #expect(try await open(sessions, name, password: "long enough") != nil) }
+        #expect(try await open(sessions, "d", password: "long enough") == nil)
+        world.clock.advance(seconds: 100)
+        #expect(try await open(sessions, "d", password: "long enough") != nil)
+    }
+
+    @Test func aClockThatIsAheadEndsNoRow() async throws {
+        let sessions = sessions()
+        let cookie = try #require(try await open(sessions)).cookie
+        world.clock.step(seconds: 400 * 86_400)
+        #expect(try find(cookie, in: sessions) == nil)
+        #expect(world.clockGuard.permit() == nil)
+        _ = try await open(sessions)
+        world.clock.step(seconds: -400 * 86_400)
+        #expect(try find(cookie, in: sessions) != nil)
+    }
+
+    @Test func unusedSessionsAreSwept() async throws {
+        let sessions = sessions()
+        _ = try #require(try await open(sessions))
+        let permit = try #require(world.clockGuard.permit())
+        #expect(try await sessions.sweep(permit) == 0)
+        world.clock.advance(seconds: 100)
+        #expect(try await sessions.sweep(try #require(world.clockGuard.permit())) == 1)
+        #expect(try count("sessions") == 0)
+    }
+
+    private static func session(at now: UnixTime) -> Session {
+        let response = LoginResponse(
+            accessToken: "access", accessTokenExpiresAtUnix: now.seconds + 900, refreshToken: "refresh")
+        return Session(
+            key: SessionKey("cookie"), tokenDigest: [], user: User(), tokens: UserTokens(response, at: now), beganAt: now)
+    }
+
+    @Test func anAccessTokenIsRenewedInTime() throws {
+        let start = UnixTime(seconds: 1_800_000_000)
+        let session = Self.session(at: start)
+        var asked: [String] = []
+        func token(at seconds: Int64) -> String? {
+            let outcome = session.accessToken(at: start.adding(seconds: seconds)) { refresh, now in
+                asked.append(refresh.exposedText)
+                let response = RefreshTokenResponse(
+                    accessToken: "second", accessTokenExpiresAtUnix: now.seconds + 900, refreshToken: "next")
+                return .answered(UserTokens(response, at: now))
+            }
+            if case .answered(let token) = outcome { return token.exposedText }
+            return nil
+        }
+        #expect(token(at: 674) == "access")
+        #expect(token(at: 675) == "second")
+        #expect(token(at: 676) == "second")
+        #expect(asked == ["refresh"])
+        #expect(session.refreshToken.exposedText == "next")
+    }
+
+    @Test func anAddressOfABackupIsGoodOnceAndSoon() throws {
+        let start = UnixTime(seconds: 1_800_000_000)
+        let session = Self.session(at: start)
+        let options = try #require(BackupOptions(json: Array(#"{"withoutObjects": true}"#.utf8)))
+        let first = session.offer(options, at: start)
+        let second = session.offer(options, at: start)
+        #expect(session.redeem(first, at: start) == nil)
+        #expect(session.redeem(second, at: start)?.withoutObjects == true)
+        #expect(session.redeem(second, at: start) == nil)
+        let late = session.offer(options, at: start)
+        #expect(session.redeem(late, at: start.adding(seconds: 60)) == nil)
+    }
+}
