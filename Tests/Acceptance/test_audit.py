@@ -262,6 +262,11 @@ def test_every_call_that_changes_something_leaves_one_line(
         uploader.abort(restarted.logical_id, reason=PASSWORD)
     with walk.no_line("AbortUpload"):
         uploader.abort(restarted.logical_id)
+    canceled = Upload.create(uploader)
+    management = stubs.gateway.UploadManagementServiceStub(gateway.channel("admin"))
+    with walk.one_line("CancelUpload", target=f"uploads/{canceled.id}", **by_boss):
+        request = stubs.gateway.CancelUploadRequest(logical_upload_id=canceled.logical_id, reason="a test")
+        call(management.CancelUpload, request, boss.token)
     (found,) = boss.list_all()
     with walk.one_line("RequestDownload", target=f"files/{found.file_id}", **by_boss):
         location = boss.objects("RequestDownload", file_ids=[found.file_id]).files[0]

@@ -40,6 +40,7 @@ import Wire
         "DeleteApiKey", "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite",
         "RegisterDevice", "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice",
         "AddDeviceToSuite", "RemoveDeviceFromSuite", "DeleteDevice", "AllowReinit", "UpdateObject",
+        "CancelUpload",
     ]
     private static let administering: Set<String> = [
         "CreateSite", "EnableSite", "DisableSite", "UpdateSite", "DeleteSite", "CreateUser", "GetUser", "ListUsers",
