@@ -58,6 +58,7 @@ let package = Package(
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
         module("XML", []),
         module("Zip", ["Basics", "CZlib"]),
+        module("MCAP", ["Basics"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
         module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),
         module("HTTP2", ["Basics", "CNghttp2"], path: "Wire/HTTP2"),
@@ -115,8 +116,8 @@ let package = Package(
         module(
             "Catalog",
             [
-                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectFilters", "ObjectStore", "Proto",
-                "RPC", "StoreProtocol", "Webhooks",
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "MCAP", "ObjectFilters", "ObjectStore",
+                "Proto", "RPC", "StoreProtocol", "Webhooks", "Wire", "Zip",
             ], exclude: ["Filter"]),
         module(
             "Uploads",
@@ -208,12 +209,13 @@ let package = Package(
         tests("Crypto", ["Basics"]),
         tests("XML"),
         tests("Zip", ["Basics"]),
+        tests("MCAP", ["Basics"]),
         .target(
             name: "WireTesting", dependencies: ["Basics", "Proto", "REST", "Wire"], path: "Tests/WireTesting",
             swiftSettings: strict),
         .target(
             name: "FuzzEntryPoints",
-            dependencies: ["Basics", "IdentityTokens", "ObjectFilters", "WireTesting", "XML", "Zip"],
+            dependencies: ["Basics", "IdentityTokens", "MCAP", "ObjectFilters", "WireTesting", "XML", "Zip"],
             path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
         .executableTarget(

@@ -110,7 +110,10 @@ extension AccessTable {
             .user(.viewer),
             [DataGatewayObjectServiceMethods.listObjects, DataGatewayObjectServiceMethods.requestDownload]
         ),
+        (.user(.viewer), [ObjectArchiveServiceMethods.zipObjects]),
         (.user(.viewer), [DataGatewayCopyServiceMethods.getCopyJob, DataGatewayCopyServiceMethods.listCopyJobItems]),
+        (.user(.viewer), [CopyManagementServiceMethods.listCopyJobs]),
+        (.user(.operator), [CopyManagementServiceMethods.listCopyDestinations]),
         (.user(.operator), [DataGatewayCopyServiceMethods.createCopyJob, DataGatewayCopyServiceMethods.cancelCopyJob]),
         (
             .user(.admin),
@@ -125,7 +128,14 @@ extension AccessTable {
             ]
         ),
         (.user(.operator), [ObjectManagementServiceMethods.updateObject]),
-        (.user(.admin), [EventServiceMethods.listDeadLetters, EventServiceMethods.redeliverEvent]),
+        (
+            .user(.admin),
+            [
+                EventServiceMethods.listDeadLetters, EventServiceMethods.redeliverEvent,
+                EventServiceMethods.listWebhooks, EventServiceMethods.listDeliveries,
+                EventServiceMethods.sendTestEvent,
+            ]
+        ),
         (
             .user(.viewer),
             [
@@ -136,6 +146,7 @@ extension AccessTable {
         (.user(.viewer), [UploadManagementServiceMethods.listUploads]),
         (.user(.operator), [UploadManagementServiceMethods.cancelUpload]),
         (.systemAdmin, [BackupServiceMethods.backup]),
+        (.systemAdmin, [SystemServiceMethods.getSystemStatus, SystemServiceMethods.listSettings]),
         (.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock]),
         (
             .systemAdminOrCertificate,

@@ -13,18 +13,22 @@ package struct Catalog: Sendable {
     package static var migrations: [Migration] { ObjectRecords.migrations }
 
     private let service: ObjectService
+    private let archives: ObjectArchiveService
     private let management: ObjectManagementService
     private let removal: ObjectRemoval
     private let scrubber: Scrubber
     private let searchUpgrade: SearchUpgrade
     private let operations: OperationRunner
+    private let recordings: RecordingIndex
     private let database: Database
     private let configuration: CatalogConfiguration
 
-    /// - Parameter endpoint: the public address of the store, with which presigned URLs begin.
+    /// - Parameters:
+    ///   - endpoint: the public address of the store, with which presigned URLs begin.
+    ///   - newObjects: notified after an object was added.
     package init(
         _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint, outbox: Outbox = .closed,
-        configuration: CatalogConfiguration = CatalogConfiguration()
+        newObjects: Signal = Signal(), configuration: CatalogConfiguration = CatalogConfiguration()
     ) {
         let (database, clock) = (environment.database, environment.clock)
         let tokens = PageTokens(keyring: environment.keyring)
@@ -41,7 +45,11 @@ package struct Catalog: Sendable {
             tagEditing: TagEditing(database: database, clock: clock, outbox: outbox),
             statistics: Statistics(database: database, clock: clock), database: database,
             tokens: tokens, facets: ObjectFacets(database: database, clock: clock))
+        recordings = RecordingIndex(database: database, store: store, signal: newObjects, log: environment.log)
         searchUpgrade = SearchUpgrade(database: database, log: environment.log)
+        archives = ObjectArchiveService(
+            archives: ObjectArchives(database: database, store: store, clock: clock, configuration: configuration),
+            clock: clock)
         service = ObjectService(
             listing: ObjectListing(
                 database: database, tokens: tokens, clock: clock, configuration: configuration),
@@ -50,9 +58,10 @@ package struct Catalog: Sendable {
                 configuration: configuration))
     }
 
-    /// Registers DataGatewayObjectService.
+    /// Registers DataGatewayObjectService and ObjectArchiveService.
     package func register(in router: inout Router) {
         service.register(in: &router)
+        archives.register(in: &router)
     }
 
     /// Registers ObjectManagementService, for the admin listener.
@@ -68,6 +77,11 @@ package struct Catalog: Sendable {
     /// Adds objects of earlier versions to the search tables; returns when all are added, or its task is cancelled.
     package func upgradeSearch() async {
         await searchUpgrade.run()
+    }
+
+    /// Reads the summaries of recordings; returns when its task is cancelled.
+    package func indexRecordings() async {
+        await recordings.run()
     }
 
     /// The progress of ``upgradeSearch()``.

@@ -17,6 +17,11 @@ package struct CatalogConfiguration: Sendable {
     /// The retention of the records of deleted objects.
     package var deletedRetention = Duration.days(400)
 
+    /// The largest number of objects in an archive.
+    package var archivedObjects = 10_000
+    /// The largest number of archives that are sent at the same time; each has a thread.
+    package var archives = 4
+
     /// The time for which a finished operation can be queried.
     package var operationRetention = Duration.days(90)
 

@@ -118,6 +118,7 @@ package struct ObjectRecords {
                 -- The tags in one text, for counting; NULL = they are only in object_tags.
                 ALTER TABLE objects ADD COLUMN tag_texts TEXT;
                 """),
+        RecordingRecords.migration,
     ]
 
     let connection: Connection
@@ -150,6 +151,9 @@ package struct ObjectRecords {
         guard let position else { throw DatabaseError.misuse("an insertion returned no position") }
         try insert(tags, at: position)
         try SearchRecords(connection).enter(SearchEntry(object, position: position, tags: tags))
+        if RecordingRecords.isRecording(description.name?.text) {
+            try RecordingRecords(connection).enqueue(position: position)
+        }
     }
 
     private func insert(_ tags: [String: String], at position: Int64) throws {
@@ -172,7 +176,8 @@ package struct ObjectRecords {
         try connection.execute("DELETE FROM object_tags WHERE position = $1", position)
         try insert(tags, at: position)
         try connection.execute(
-            "UPDATE objects SET tag_bytes = $2, name = coalesce(name, $3), tag_texts = $4 WHERE position = $1", position,
+            "UPDATE objects SET tag_bytes = $2, name = coalesce(name, $3), tag_texts = $4 WHERE position = $1",
+            position,
             Self.bytes(of: tags), name.text, TagTexts.text(of: tags))
         try search.enter(objectID: object.id)
     }
@@ -288,6 +293,10 @@ package struct ObjectRecords {
             name: texts.hasName ? row.optionalText("name")?.lowercasedByScalar : "")
         if texts.hasContentType { subject.contentType = row.optionalText("content_type") ?? ContentType.unknown }
         subject.isTrashed = !row.isNull("trashed_at")
+        if texts.hasRecordedTimes {
+            subject.recordedFrom = row.optionalInt64("recorded_from")
+            subject.recordedTo = row.optionalInt64("recorded_to")
+        }
         return subject
     }
 

@@ -12,34 +12,36 @@ import ThreadCalls
 /// control, limits, deadlines, audit and metrics are the same as for every other client. The console's own calls use the same
 /// methods within the process.
 package struct Console: HTTPRequestHandler {
-    private let calls: GatewayCalls
-    private let sessions: ConsoleSessions
+    let calls: GatewayCalls
+    let sessions: ConsoleSessions
     private let providers: ProviderSignIns
-    private let clock: any WallClock
+    let clock: any WallClock
     private let log: Logger
+    /// The object store's handler.
+    let store: any HTTPRequestHandler
     private let deviceEndpoints: any Encodable & Sendable
 
     /// - Parameters:
-    ///   - calls: handles the browsers' calls, as the web listener does.
-    ///   - local: handles the console's own calls of the same methods.
+    ///   - calls: the parts of the gateway that handle calls and requests of the console.
     ///   - sessions: the sessions of all browsers.
     ///   - deviceEndpoints: the gateway's endpoints for devices, as in `archebase-endpoints.json`; a page puts them into the
     ///     configuration of a device.
     package init(
-        calls: any HTTPRequestHandler, local: LocalCalls, sessions: ConsoleSessions,
-        deviceEndpoints: any Encodable & Sendable, clock: any WallClock, log: Logger
+        calls: GatewayHandlers, sessions: ConsoleSessions, deviceEndpoints: any Encodable & Sendable,
+        clock: any WallClock, log: Logger
     ) {
-        self.calls = GatewayCalls(handler: calls, local: local)
+        self.calls = GatewayCalls(handler: calls.calls, local: calls.local)
         self.sessions = sessions
         providers = ProviderSignIns(
             calls: self.calls, clock: clock, publicURL: sessions.configuration.publicURL,
             isSecure: sessions.configuration.isSecure)
+        store = calls.store
         self.deviceEndpoints = deviceEndpoints
         self.clock = clock
         self.log = log
     }
 
-    private static let root = "/console/"
+    static let root = "/console/"
 
     /// Whether the console handles the request.
     package static func serves(_ target: String) -> Bool {
@@ -65,12 +67,42 @@ package struct Console: HTTPRequestHandler {
             return .refuse(.method("GET, POST, DELETE"))
         case ("backups", "POST"):
             return withSession(of: head) { session in
-                .receive(SmallBody { offerBackup(BackupOptions(json: $0), in: session) })
+                .receive(
+                    SmallBody { body in
+                        guard let options = BackupOptions(json: body) else {
+                            return .refusal(.malformed(BackupOptions.form))
+                        }
+                        return offer(.backup(options), at: "backups", in: session, for: head)
+                    })
             }
-        case ("backups", "GET"):
-            return .respond(downloadBackup(head))
-        case ("backups", _):
+        case ("archives", "POST"):
+            return withSession(of: head) { session in
+                .receive(
+                    SmallBody(limit: ArchiveOptions.longest) { body in
+                        guard let options = ArchiveOptions(json: body) else {
+                            return .refusal(.malformed(ArchiveOptions.form))
+                        }
+                        return offer(.archive(options), at: "archives", in: session, for: head)
+                    })
+            }
+        case ("backups", "GET"), ("archives", "GET"):
+            return .respond(download(head))
+        case ("contents", "POST"):
+            return withSession(of: head) { session in
+                .receive(
+                    SmallBody { body in
+                        guard let request = ContentRequest(json: body) else {
+                            return .refusal(.malformed(ContentRequest.form))
+                        }
+                        return openContent(request, in: session, for: head)
+                    })
+            }
+        case ("contents", "GET"), ("contents", "HEAD"):
+            return content(head)
+        case ("backups", _), ("archives", _):
             return .refuse(.method("GET, POST"))
+        case ("contents", _):
+            return .refuse(.method("GET, HEAD, POST"))
         default:
             let opened = { (outcome: CallOutcome<(user: User, tokens: UserTokens)>) in open(outcome, head) }
             if let disposition = providers.begin(name, head, complete: opened) { return disposition }
@@ -98,8 +130,19 @@ package struct Console: HTTPRequestHandler {
         }
     }
 
+    /// Returns the session of a request that the browser makes for a page's element or link, which cannot send the token.
+    func session(ofElement head: HTTPRequestHead, at now: UnixTime) -> CallOutcome<Session> {
+        guard head.isSameOrigin else { return .refused(.refusal(.crossSite)) }
+        return reporting {
+            let found = try sessions.session(cookie: head.sessionCookie, at: now, isActivity: true)
+            return found.map { .answered($0) } ?? .refused(.refusal(.signedOut))
+        } failure: {
+            .refused(.refusal($0))
+        }
+    }
+
     /// Runs work on the rows of sessions; writes an error to the log and refuses the request.
-    private func reporting<T>(_ work: () throws -> T, failure: (ConsoleRefusal) -> T) -> T {
+    func reporting<T>(_ work: () throws -> T, failure: (ConsoleRefusal) -> T) -> T {
         do {
             return try work()
         } catch {
@@ -171,7 +214,7 @@ extension Console {
     }
 
     /// Ends a session whose tokens are no longer valid.
-    private func end(_ session: Session) {
+    func end(_ session: Session) {
         reporting {
             try sessions.end(session)
         } failure: { _ in
@@ -196,7 +239,7 @@ extension Console {
     }
 
     /// Returns a valid access token of the session; a new one is requested if the current one expires soon.
-    private func accessToken(of session: Session, for head: HTTPRequestHead) -> CallOutcome<Secret> {
+    func accessToken(of session: Session, for head: HTTPRequestHead) -> CallOutcome<Secret> {
         let outcome = session.accessToken(at: clock.now()) { refreshToken, now in
             let outcome = calls.refresh(refreshToken, for: head, at: now)
             guard case .answered(let tokens) = outcome else { return outcome }
@@ -209,44 +252,5 @@ extension Console {
         }
         if case .refused(let response) = outcome, response.status == 401 { end(session) }
         return outcome
-    }
-}
-
-// MARK: Backups
-
-extension Console {
-    /// Returns an address for the download of a backup. A page cannot write files of any size, and a download by the browser cannot
-    /// send the session's token: the address is valid once, and only with the session's cookie.
-    private func offerBackup(_ options: BackupOptions?, in session: Session) -> HTTPResponse {
-        guard let options else { return .refusal(.malformed(BackupOptions.form)) }
-        // In the query, because queries are not logged.
-        let query = "\(BackupOffer.query)\(session.offer(options, at: clock.now()))"
-        return .console(json: BackupOffer(path: "\(Self.root)backups\(query)"))
-    }
-
-    private func downloadBackup(_ head: HTTPRequestHead) -> HTTPResponse {
-        guard head.isSameOrigin else { return .refusal(.crossSite) }
-        let now = clock.now()
-        let session: Session
-        do {
-            guard let found = try sessions.session(cookie: head.sessionCookie, at: now, isActivity: true) else {
-                return .refusal(.signedOut)
-            }
-            session = found
-        } catch {
-            log.write("the console cannot use its sessions", ["error": "\(error)"], level: .error)
-            return .refusal(.unavailable)
-        }
-        let query = head.target.drop { $0 != "?" }
-        guard query.hasPrefix(BackupOffer.query),
-            let options = session.redeem(String(query.dropFirst(BackupOffer.query.count)), at: now)
-        else { return .refusal(.ticket) }
-        switch accessToken(of: session, for: head) {
-        case .refused(let response): return response
-        case .answered(let token):
-            let answer = calls.backup(options, token, for: head)
-            if answer.status == 401 { end(session) }
-            return BackupDownload.response(answer, named: "data-gateway-\(CivilTime(now).date()).backup")
-        }
     }
 }

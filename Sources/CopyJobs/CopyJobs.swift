@@ -11,6 +11,7 @@ package struct CopyJobs: Sendable {
     package static var migrations: [Migration] { CopyRecords.migrations }
 
     private let service: CopyService
+    private let management: CopyManagementService
     private let workers: CopyWorkers
     private let database: Database
 
@@ -22,16 +23,18 @@ package struct CopyJobs: Sendable {
         database = environment.database
         workers = CopyWorkers(
             database: database, store: store, clock: clock, configuration: configuration, log: environment.log)
-        service = CopyService(
-            jobs: CopyJobRegistry(
-                database: database, clock: clock, identifiers: environment.identifiers, configuration: configuration,
-                workers: workers),
-            tokens: PageTokens(keyring: environment.keyring))
+        let jobs = CopyJobRegistry(
+            database: database, clock: clock, identifiers: environment.identifiers, configuration: configuration,
+            workers: workers)
+        let tokens = PageTokens(keyring: environment.keyring)
+        service = CopyService(jobs: jobs, tokens: tokens)
+        management = CopyManagementService(jobs: jobs, tokens: tokens)
     }
 
-    /// Registers DataGatewayCopyService.
+    /// Registers DataGatewayCopyService and CopyManagementService.
     package func register(in router: inout Router) {
         service.register(in: &router)
+        management.register(in: &router)
     }
 
     /// Executes jobs, including those of an earlier process; returns when its task is cancelled. The next start continues copies in

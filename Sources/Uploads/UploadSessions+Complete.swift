@@ -46,6 +46,7 @@ extension UploadSessions {
                 .objectVerified(listed, of: upload, tags: claim.tags, traceparent: caller.traceparent), at: now,
                 in: connection)
             try store.dropOtherMultiparts(uploadID: upload.id, in: connection)
+            connection.afterCommit { newObjects.notify() }
             return ObjectFacts(listed, object, upload, tags: claim.tags)
         }
         guard let facts else { return "" }

@@ -22,9 +22,10 @@ package struct Uploads: Sendable {
     ///   - environment: provides the steady clock for sessions.
     ///   - endpoint: the public address of the store, which is issued with every new upload. Uploads that were issued another one
     ///     have to be restarted.
+    ///   - newObjects: notified after an object was added.
     package init(
         _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint, outbox: Outbox = .closed,
-        configuration: UploadsConfiguration = UploadsConfiguration()
+        newObjects: Signal = Signal(), configuration: UploadsConfiguration = UploadsConfiguration()
     ) throws(UploadsConfigurationError) {
         try configuration.check()
         let (database, clock) = (environment.database, environment.clock)
@@ -33,6 +34,7 @@ package struct Uploads: Sendable {
             sessions: UploadSessions(
                 database: database, store: store, endpoint: endpoint, clock: clock, steady: steady,
                 identifiers: environment.identifiers, configuration: configuration, outbox: outbox,
+                newObjects: newObjects,
                 rate: configuration.callsPerMinute > 0
                     ? CallRate(perMinute: configuration.callsPerMinute, clock: clock) : nil))
         management = UploadManagementService(

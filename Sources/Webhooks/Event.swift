@@ -18,6 +18,8 @@ package enum EventType: String, Sendable, Hashable, CaseIterable {
     case backupCompleted = "backup.completed"
     /// A scheduled backup failed, and is tried again later.
     case backupFailed = "backup.failed"
+    /// SendTestEvent asked for an event to one webhook.
+    case webhookTest = "webhook.test"
 }
 
 /// An event, as a capability reports it.

@@ -40,17 +40,26 @@ package final class EventMetrics: Sendable {
         }
     }
 
+    /// The counters of a webhook, without its queue.
+    func counts(of webhook: String) -> Counts? { counts.withLock { $0[webhook] } }
+
     /// The counters with the webhooks' names, sorted by name. Counts the queues.
     package var snapshot: [(webhook: String, counts: Counts)] {
         let now = clock.now()
         return counts.withLock { $0 }.sorted { $0.key < $1.key }.map { webhook, counts in
             var counts = counts
             if let length = try? database.readBlocking({ try EventRecords($0).queueLength(of: webhook) }) {
-                counts.queue = Queue(
-                    pending: Int(length.pending), dead: Int(length.dead),
-                    oldestPendingSeconds: length.oldestPendingAt.map { Int(max(0, now.seconds - $0.seconds)) } ?? 0)
+                counts.queue = Queue(length, at: now)
             }
             return (webhook, counts)
         }
+    }
+}
+
+extension EventMetrics.Queue {
+    init(_ length: QueueLength, at now: UnixTime) {
+        self.init(
+            pending: Int(length.pending), dead: Int(length.dead),
+            oldestPendingSeconds: length.oldestPendingAt.map { Int(max(0, now.seconds - $0.seconds)) } ?? 0)
     }
 }

@@ -9,7 +9,41 @@ struct EventService: EventServiceHandler {
     private static let longestWebhook = 64
 
     let letters: DeadLetters
+    let directory: WebhookDirectory
     let tokens: PageTokens
+
+    func listWebhooks(_ request: ListWebhooksRequest, context: CallContext) async throws -> ListWebhooksResponse {
+        let caller = try Caller(context)
+        let found = try await directory.webhooks(for: caller)
+        return ListWebhooksResponse(
+            webhooks: found.map { webhook, counts in
+                WebhookView(
+                    name: webhook.name, url: String(webhook.url.prefix { $0 != "?" }),
+                    types: webhook.types.map(\.rawValue).sorted(), organization: webhook.organization ?? "",
+                    pending: counts?.queue.map { Int64($0.pending) } ?? -1,
+                    deadLetters: counts?.queue.map { Int64($0.dead) } ?? -1, delivered: Int64(counts?.delivered ?? 0),
+                    failedAttempts: Int64(counts?.failed ?? 0))
+            })
+    }
+
+    func listDeliveries(
+        _ request: ListDeliveriesRequest, context: CallContext
+    ) async throws -> ListDeliveriesResponse {
+        let caller = try Caller(context)
+        let scope = caller.user.objectScope
+        let page = try Page(
+            size: request.pageSize, token: request.pageToken, tokens: tokens,
+            scope: "deliveries|\(caller.user.userID)|\(scope.map(String.init) ?? "all")|\(request.webhook)")
+        let found = try await directory.deliveries(
+            to: request.webhook, before: Int64(page.cursor), limit: page.size + 1, for: caller)
+        return ListDeliveriesResponse(
+            deliveries: found.prefix(page.size).map(\.message),
+            nextPageToken: page.next(after: found) { String($0.position) })
+    }
+
+    func sendTestEvent(_ request: SendTestEventRequest, context: CallContext) async throws -> SendTestEventResponse {
+        SendTestEventResponse(eventID: try await directory.sendTest(to: request.webhook, by: try Caller(context)))
+    }
 
     func listDeadLetters(
         _ request: ListDeadLettersRequest, context: CallContext

@@ -35,6 +35,7 @@ package final class Webhooks: Sendable {
         service = EventService(
             letters: DeadLetters(
                 database: database, clock: clock, webhooks: Set(webhooks.map(\.name)), signals: senders.map(\.signal)),
+            directory: WebhookDirectory(database: database, clock: clock, outbox: outbox, metrics: metrics),
             tokens: PageTokens(keyring: environment.keyring))
     }
 

@@ -27,6 +27,7 @@ def pytest_addoption(parser):
     )
     parser.addoption("--package", type=Path, help="the Debian package to test (default: one of --binary)")
     parser.addoption("--screenshots", type=Path, help="folder for screenshots of the console's pages (default: none)")
+    parser.addoption("--pictures", type=Path, help="folder for the pictures of docs/console.md (default: none)")
     parser.addoption("--full", action="store_true", help="the long form of the tests that have one (make lab)")
 
 

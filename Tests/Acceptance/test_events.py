@@ -111,6 +111,38 @@ def test_webhooks_get_what_they_ask_for(told, stubs):
     eventually(lambda: metrics(gateway, "delivered_total") == {"acme": 2, "everything": 4, "objects": 2})
 
 
+def test_test_event_reaches_one_webhook_and_is_in_its_deliveries(told, stubs):
+    gateway, fleet, one, other = told({"one": {"events": ["object.verified"], "organization": "system"}, "other": {}})
+    service = stubs.events.EventServiceStub(gateway.channel("admin"))
+    ask = lambda name, user=fleet.user, **fields: call(
+        getattr(service, name), getattr(stubs.events, f"{name}Request")(**fields), user.token
+    )
+    sent = ask("SendTestEvent", webhook="one")
+    (event,) = one.waits_for("webhooks/one")
+    assert (event["id"], event["type"]) == (sent.event_id, "webhook.test")
+    assert event["data"] == {"requested_by": "user:system/admin", "webhook": "one"}
+    eventually(lambda: metrics(gateway, "delivered_total") == {"one": 1, "other": 0})
+    assert other.events == []
+    (delivery,) = ask("ListDeliveries", webhook="one").deliveries
+    assert (delivery.event_id, delivery.type, delivery.state) == (sent.event_id, "webhook.test", 2)
+    assert [(view.name, list(view.types), view.delivered) for view in ask("ListWebhooks").webhooks] == [
+        ("one", ["object.verified"], 1),
+        ("other", [], 0),
+    ]
+    # The admin of another organization sees neither.
+    fleet.user.admin(
+        "CreateOrganization",
+        organization="acme",
+        bootstrap_admin_user_name="boss",
+        bootstrap_admin_password="a password of some length",
+    )
+    boss = User.login(gateway, stubs, "acme", "boss", "a password of some length")
+    assert not ask("ListWebhooks", boss).webhooks
+    for name in ("SendTestEvent", "ListDeliveries"):
+        with refused(stubs, "NOT_FOUND"):
+            ask(name, boss, webhook="one")
+
+
 def test_failed_event_is_retried_and_holds_back_its_subject_only(told, stubs):
     gateway, fleet, receiver = told()
     failing, other = fleet.register(), fleet.register()

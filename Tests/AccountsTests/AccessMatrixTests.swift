@@ -32,27 +32,28 @@ import Wire
     ]
     private static let viewing: Set<String> = [
         "ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems", "GetObject", "GetObjectFacets",
-        "GetStatistics", "ListUploads", "ListIdentities",
+        "GetStatistics", "ListUploads", "ListIdentities", "ZipObjects", "ListCopyJobs",
     ]
     private static let operating: Set<String> = [
         "CreateCopyJob", "CancelCopyJob", "GetSite", "ListSites", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey",
         "GetApiKey", "ListApiKeys", "UpdateApiKey", "EnableApiKey", "DisableApiKey", "RotateApiKeySecret",
         "DeleteApiKey", "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite",
         "RegisterDevice", "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice",
-        "AddDeviceToSuite", "RemoveDeviceFromSuite", "DeleteDevice", "AllowReinit", "UpdateObject",
-        "CancelUpload",
+        "AddDeviceToSuite", "RemoveDeviceFromSuite", "DeleteDevice", "AllowReinit", "UpdateObject", "CancelUpload",
+        "ListCopyDestinations",
     ]
     private static let administering: Set<String> = [
         "CreateSite", "EnableSite", "DisableSite", "UpdateSite", "DeleteSite", "CreateUser", "GetUser", "ListUsers",
         "UpdateUser", "DeleteUser", "ListAuditLines", "DeleteObject", "SetRetention", "GetRetention", "ListBadObjects",
         "DeleteObjects", "GetObjectOperation", "ListObjectOperations", "CancelObjectOperation", "RestoreObject",
         "PurgeObject", "SetTrashSettings", "GetTrashSettings", "ListDeadLetters", "RedeliverEvent",
+        "ListWebhooks", "ListDeliveries", "SendTestEvent",
         "ResetSecondFactor", "GetSignInPolicy", "SetSignInPolicy",
     ]
     private static let system: Set<String> = [
         "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",
         "PresignObject", "ReadObject", "IssueSystemCredential", "RotateSigningKey", "Backup", "GetClock",
-        "ConfirmClock",
+        "ConfirmClock", "GetSystemStatus", "ListSettings",
     ]
 
     @Test func everyCallerIsLetInWhereTheContractSays() async throws {

@@ -16,6 +16,7 @@ import Wire
         DataGatewayCopyServiceMethods.all, DeviceInitServiceMethods.all, InternalStorageServiceMethods.all,
         DeviceManagementServiceMethods.all, ObjectManagementServiceMethods.all, UploadManagementServiceMethods.all,
         IdentityServiceMethods.all, BackupServiceMethods.all, ClockServiceMethods.all, EventServiceMethods.all,
+        ObjectArchiveServiceMethods.all, CopyManagementServiceMethods.all, SystemServiceMethods.all,
         HealthMethods.all,
         ServerReflectionMethods.all, V1AlphaServerReflectionMethods.all,
     ]

@@ -74,7 +74,9 @@ import Testing
 
     @Test func rowsHoldNothingThatABrowserOrAClientSends() async throws {
         let opened = try #require(try await open(sessions()))
-        let row = try world.database.readBlocking { try ConsoleSessionRecords($0).find(digest: opened.session.key.digest) }
+        let row = try world.database.readBlocking {
+            try ConsoleSessionRecords($0).find(digest: opened.session.key.digest)
+        }
         let record = try #require(row)
         let texts = [record.sealed, record.digest, record.tokenDigest].map { String(decoding: $0, as: UTF8.self) }
         for secret in [opened.cookie, opened.token, opened.session.refreshToken.exposedText, "admin"] {
@@ -173,7 +175,8 @@ import Testing
         let response = LoginResponse(
             accessToken: "access", accessTokenExpiresAtUnix: now.seconds + 900, refreshToken: "refresh")
         return Session(
-            key: SessionKey("cookie"), tokenDigest: [], user: User(), tokens: UserTokens(response, at: now), beganAt: now)
+            key: SessionKey("cookie"), tokenDigest: [], user: User(), tokens: UserTokens(response, at: now),
+            beganAt: now)
     }
 
     @Test func anAccessTokenIsRenewedInTime() throws {
@@ -197,16 +200,47 @@ import Testing
         #expect(session.refreshToken.exposedText == "next")
     }
 
-    @Test func anAddressOfABackupIsGoodOnceAndSoon() throws {
-        let start = UnixTime(seconds: 1_800_000_000)
+    @Test func addressOfADownloadIsValidOnceAndForAShortTime() throws {
+        let start = UnixTime(seconds: 1000)
         let session = Self.session(at: start)
         let options = try #require(BackupOptions(json: Array(#"{"withoutObjects": true}"#.utf8)))
-        let first = session.offer(options, at: start)
-        let second = session.offer(options, at: start)
+        let download = OfferedDownload(kind: .backup(options), organization: "acme")
+        let first = session.offer(download, at: start)
+        let second = session.offer(download, at: start)
         #expect(session.redeem(first, at: start) == nil)
-        #expect(session.redeem(second, at: start)?.withoutObjects == true)
+        let redeemed = try #require(session.redeem(second, at: start))
+        #expect(redeemed.organization == "acme")
+        guard case .backup(let offered) = redeemed.kind else { throw CancellationError() }
+        #expect(offered.withoutObjects)
         #expect(session.redeem(second, at: start) == nil)
-        let late = session.offer(options, at: start)
+        let late = session.offer(download, at: start)
         #expect(session.redeem(late, at: start.adding(seconds: 60)) == nil)
+    }
+
+    @Test func addressOfAnObjectIsValidUntilItsEnd() throws {
+        let start = UnixTime(seconds: 1000)
+        let session = Self.session(at: start)
+        let access = try #require(ContentAccess(url: "http://store:50080/data/a%20b?Signature=x"))
+        #expect((access.host, access.target) == ("store:50080", "/data/a%20b?Signature=x"))
+        let grant = ContentGrant(fileID: "a", organization: nil, access: access, renewAt: start)
+        let ticket = session.admit(grant, until: start.adding(seconds: 60))
+        #expect(session.content(ticket, at: start)?.access.target == access.target)
+        var renewed = grant
+        renewed.renewAt = start.adding(seconds: 30)
+        session.renew(ticket, renewed)
+        #expect(session.content(ticket, at: start)?.renewAt == renewed.renewAt)
+        #expect(session.content(ticket, at: start.adding(seconds: 59)) != nil)
+        #expect(session.content(ticket, at: start.adding(seconds: 60)) == nil)
+        #expect(session.content(String(ticket.reversed()), at: start) == nil)
+        // The oldest makes room.
+        for _ in 0..<64 { _ = session.admit(grant, until: start.adding(seconds: 60)) }
+        #expect(session.content(ticket, at: start) == nil)
+    }
+
+    @Test func typesThatCouldRunScriptsAreNotShown() {
+        #expect(ShownType.shown("image/PNG; charset=x") == "image/png")
+        for type in ["text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "", "image/png\n"] {
+            #expect(ShownType.shown(type) == "application/octet-stream")
+        }
     }
 }

@@ -10,7 +10,9 @@ enum FilterProperties {
             "name:run07* OR name:\"run 08\"* OR name=x.mcap", "device:261121-* content_type:video/* trashed=true",
             "size>1MiB size<=1.5GB size=1048576", "created>=2026-11-22 created<2026-11-22T10:00:00.5+08:00",
             "age<7d OR age>=12h OR age>90s", "NOT (rain OR \"Heavy rain\"*) AND (site=1 OR NOT object_id=x)",
-            "((k=f(1)))", "k=a)b(c", "ÉTÉ İ", "topic=/camera", "AND", "a OR", "(a", "a)", "k=\"open", "k=\"a\\n\"",
+            "((k=f(1)))", "k=a)b(c", "ÉTÉ İ", "topic=/camera",
+            "topic:/cam* recorded_from>=2026-01-31 recorded_to<2026-02-01T00:00:00Z", "AND", "a OR", "(a", "a)",
+            "k=\"open", "k=\"a\\n\"",
             "\u{7F}",
             "a b c d e f g h i j k l m n o p q", "((((((((((((((((((((a", "NOT NOT NOT NOT a",
             "size>99999999999999999999PiB",
@@ -48,6 +50,7 @@ enum FilterProperties {
             id: "x", deviceID: "261121-000001", siteID: 1, size: 1 << 20, createdAt: 1_795_305_600_000_000,
             name: "run07.mcap")
         object.contentType = "video/mp4"
+        object.topics = ["/camera"]
         return object
     }()
 }

@@ -20,6 +20,8 @@ public enum FuzzEntryPoints {
 
     public static func identity(_ input: [UInt8]) { IdentityProperties.check(input) }
 
+    public static func mcap(_ input: [UInt8]) { MCAPProperties.check(input) }
+
     /// The seed inputs of the fuzzers.
     public enum Seeds {
         public static var protobuf: [[UInt8]] { CodecProperties.seeds().protobuf }
@@ -30,5 +32,6 @@ public enum FuzzEntryPoints {
         public static var filter: [[UInt8]] { FilterProperties.seeds }
         public static var identity: [[UInt8]] { IdentityProperties.seeds }
         public static var zip: [[UInt8]] { ZipProperties.seeds }
+        public static var mcap: [[UInt8]] { MCAPProperties.seeds }
     }
 }

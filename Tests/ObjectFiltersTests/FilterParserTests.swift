@@ -46,6 +46,15 @@ import Testing
         ("created>=1970-01-01T00:00:10.5Z", [created(11, nil)]),
         ("created<1970-01-01T00:00:10.5Z", [created(nil, 11)]),
         ("created=1970-01-01T00:00:10.5Z", [created(11, 11)]),
+        ("topic=/camera", [.topic(.text("/camera"))]),
+        ("topic:/camera/*", [.topic(.prefix("/camera/"))]),
+        (
+            "recorded_from>=1970-01-01T00:00:10Z recorded_to<1970-01-02",
+            [
+                .recordedFrom(ObjectFilter.Interval(lower: 10_000_000)),
+                .recordedTo(ObjectFilter.Interval(upper: 86_400_000_000)),
+            ]
+        ),
     ]
 
     @Test(arguments: 0..<good.count) func termsAreParsed(_ index: Int) throws {
@@ -139,10 +148,10 @@ import Testing
 
     static let bad: [(String, Int, String)] = [
         ("status:uploaded", 7, "expected \"verified\", found \"uploaded\""),
-        ("colour:red", 0, "created, age, name, trashed, object_id, content_type or KEY=VALUE, found \"colour:red\""),
+        ("colour:red", 0, "object_id, content_type, recorded_from, recorded_to or KEY=VALUE, found \"colour:red\""),
         ("raw_tags.k=\"é\" colour<red", 16, "or KEY=VALUE, found \"colour<red\""),
-        ("topic=/camera", 0, "expected another field: topics are not indexed, found \"topic=/camera\""),
-        ("a OR topic:/camera", 5, "topics are not indexed"),
+        ("topic>/camera", 5, "only numbers and times have an order"),
+        ("recorded_from=soon", 14, "expected a date or time"),
         ("Status:verified", 0, "or KEY=VALUE"),
         ("status", 6, "expected an operator after \"status\""),
         ("status OR a", 6, "found a space"),
@@ -160,7 +169,7 @@ import Testing
         ("raw_tags.k=\"a\\", 14, "found the end of the filter"),
         ("raw_tags.k=\"a\"b", 14, "expected a space, found \"b\""),
         ("raw_tags.k=a\"b\"", 12, "a value with a quote is written in quotes"),
-        ("raw_tags.k<=a", 10, "only size, created and age have an order"),
+        ("raw_tags.k<=a", 10, "only numbers and times have an order"),
         ("k<=a", 0, "or KEY=VALUE"),
         ("a\"b", 1, "expected a space"),
         ("\"a\"b", 3, "expected a space"),
@@ -182,7 +191,7 @@ import Testing
         ("a )", 2, "expected a term"),
         ("(a)b", 3, "expected a space"),
         ("=x", 0, "expected a term"),
-        ("status<verified", 6, "only size, created and age have an order"),
+        ("status<verified", 6, "only numbers and times have an order"),
         ("-status:verified", 0, "or KEY=VALUE"),
         ("status:verified\tstatus:verified", 15, "found a control character"),
         ("site=one", 5, "expected the number of a site, found \"one\""),
@@ -213,7 +222,7 @@ import Testing
         ("name:*", 5, "expected characters and one \"*\" at their end"),
         ("name:r*n*", 5, "expected characters and one \"*\" at their end"),
         ("name:\"*\"", 6, "expected characters"),
-        ("name>a", 4, "only size, created and age have an order"),
+        ("name>a", 4, "only numbers and times have an order"),
     ]
 
     @Test(arguments: 0..<bad.count) func refusesAtTheByte(_ index: Int) throws {

@@ -59,6 +59,11 @@ import Testing
         Self.change(inputs, [0x22, 0x2E, 0x41, 0x7A], FuzzEntryPoints.identity)
     }
 
+    @Test func mcapInputsKeepTheReadersProperties() throws {
+        let inputs = try Self.findings("mcap") + FuzzEntryPoints.Seeds.mcap
+        Self.change(inputs, [0, 1, 4, 8, 0x0B, 0x7F, 0x80, 0xFF], FuzzEntryPoints.mcap)
+    }
+
     /// Checks each input, and then each input with every byte changed in turn, like a small fuzzer.
     private static func change(_ inputs: [[UInt8]], _ bytes: [UInt8], _ check: ([UInt8]) -> Void) {
         for input in inputs {

@@ -3,7 +3,9 @@ enum FilterField: String, CaseIterable {
     case status, device, site, size, created, age, name, topic, trashed
     case objectID = "object_id"
     case contentType = "content_type"
+    case recordedFrom = "recorded_from"
+    case recordedTo = "recorded_to"
 
     /// All names in quotes, separated by commas.
-    static let list = (["raw_tags.KEY"] + allCases.filter { $0 != .topic }.map(\.rawValue)).joined(separator: ", ")
+    static let list = (["raw_tags.KEY"] + allCases.map(\.rawValue)).joined(separator: ", ")
 }

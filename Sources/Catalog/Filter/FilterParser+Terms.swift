@@ -18,9 +18,6 @@ extension FilterParser {
             }
             return try word(name, at: start)
         }
-        guard field != .topic else {
-            throw scanner.failure("another field: topics are not indexed", at: start)
-        }
         guard scanner.isAtOperator else {
             throw scanner.failure("an operator after \"\(name)\" (to search for the word, write it in quotes)")
         }
@@ -57,17 +54,23 @@ extension FilterParser {
             let size = try value("a size such as 1048576 or 1MiB", ByteQuantity.bytes)
             return .size(comparison.interval(first: size, next: size + 1))
         case .created:
-            let comparison = try comparison()
-            let time = try value("a date or time such as 2026-01-31 or 2026-01-31T08:00:00Z", FilterQuantity.time)
-            return .created(comparison.interval(first: time.first, next: time.next))
+            return .created(try timeInterval())
+        case .recordedFrom: return .recordedFrom(try timeInterval())
+        case .recordedTo: return .recordedTo(try timeInterval())
         case .age:
             let at = scanner.position
             let comparison = try comparison()
             guard comparison != .equal else { throw scanner.failure("<, <=, > or >=", at: at) }
             let age = try value("an age such as 90s, 15m, 12h, 7d or 2w", FilterQuantity.age)
             return .age(comparison.interval(first: age, next: age + 1))
-        case .topic: preconditionFailure("a term about topics was refused before")
+        case .topic: return .topic(try pattern())
         }
+    }
+
+    private mutating func timeInterval() throws(FilterError) -> ObjectFilter.Interval {
+        let comparison = try comparison()
+        let time = try value("a date or time such as 2026-01-31 or 2026-01-31T08:00:00Z", FilterQuantity.time)
+        return comparison.interval(first: time.first, next: time.next)
     }
 
     /// Reads the key of `raw_tags.KEY`; `nil` if another name comes next.
@@ -114,7 +117,7 @@ extension FilterParser {
     private mutating func equality() throws(FilterError) {
         let start = scanner.position
         guard try comparison() == .equal else {
-            throw scanner.failure("\":\" or \"=\" (only size, created and age have an order)", at: start)
+            throw scanner.failure("\":\" or \"=\" (only numbers and times have an order)", at: start)
         }
     }
 

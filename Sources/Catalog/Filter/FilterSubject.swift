@@ -10,6 +10,11 @@ package struct FilterSubject: Sendable {
     package var name: String?
     package var contentType = ""
     package var isTrashed = false
+    /// The time range of a recording in microseconds since 1970; `nil` = unknown, which no range contains.
+    package var recordedFrom: Int64?
+    package var recordedTo: Int64?
+    /// The topics of a recording; `nil` = not read yet.
+    package var topics: [String]?
 
     package init(id: String, deviceID: String?, siteID: Int64, size: Int64, createdAt: Int64, name: String?) {
         self.id = id
@@ -61,6 +66,9 @@ extension ObjectFilter {
         case .objectID(let id): object.id == id
         case .size(let interval): interval.contains(object.size)
         case .created(let interval): interval.contains(object.createdAt)
+        case .recordedFrom(let interval): object.recordedFrom.map(interval.contains) ?? false
+        case .recordedTo(let interval): object.recordedTo.map(interval.contains) ?? false
+        case .topic(let pattern): object.topics.map { $0.contains(where: pattern.matches) }
         case .age: preconditionFailure("an age has no meaning without the time")
         case .name(let pattern): object.name.map(pattern.matches)
         case .contentType(let pattern): pattern.matches(object.contentType)

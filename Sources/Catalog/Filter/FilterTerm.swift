@@ -11,6 +11,11 @@ extension ObjectFilter {
         case size(Interval)
         /// The creation in microseconds since 1970.
         case created(Interval)
+        /// The time of the first and the last message of a recording, in microseconds since 1970.
+        case recordedFrom(Interval)
+        case recordedTo(Interval)
+        /// A topic of a recording.
+        case topic(Pattern)
         /// The whole seconds since the creation.
         case age(Interval)
         /// The name in lower case.

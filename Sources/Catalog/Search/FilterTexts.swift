@@ -7,6 +7,8 @@ struct FilterTexts: Sendable, Hashable {
     let hasDevice: Bool
     let hasName: Bool
     let hasContentType: Bool
+    let hasRecordedTimes: Bool
+    let hasTopics: Bool
 
     init(_ filter: ObjectFilter) {
         hasID = filter.contains { if case .objectID = $0 { true } else { false } }
@@ -23,5 +25,12 @@ struct FilterTexts: Sendable, Hashable {
             }
         }
         hasContentType = filter.contains { if case .contentType = $0 { true } else { false } }
+        hasRecordedTimes = filter.contains { term in
+            switch term {
+            case .recordedFrom, .recordedTo: true
+            default: false
+            }
+        }
+        hasTopics = filter.contains { if case .topic = $0 { true } else { false } }
     }
 }

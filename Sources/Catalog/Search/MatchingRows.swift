@@ -66,9 +66,11 @@ struct MatchingRows {
         guard !undecided.isEmpty else { return rows.map(\.match) }
         budget?.spend(tagsOf: undecided.count)
         let tags = try Self.tags(at: undecided, in: connection)
+        let topics = texts.hasTopics ? try Self.topics(at: undecided, in: connection) : [:]
         return rows.filter { row in
             guard var subject = row.undecided else { return true }
             let tags = tags[row.match.position] ?? [:]
+            subject.topics = topics[row.match.position] ?? []
             subject.name = subject.name ?? Self.name(of: subject, tags)
             return filter.matches(subject, tags: tags) == true
         }.map(\.match)
@@ -88,6 +90,14 @@ struct MatchingRows {
             tags[position, default: [:]][key] = value
         }
         return tags
+    }
+
+    private static func topics(at positions: [Int64], in connection: Connection) throws -> [Int64: [String]] {
+        var topics: [Int64: [String]] = [:]
+        try RecordingRecords.forEachTopic(at: positions, in: connection) { position, topic in
+            topics[position, default: []].append(topic)
+        }
+        return topics
     }
 
     /// Calls `body` with the position, key and value of each tag of the objects at the given positions.

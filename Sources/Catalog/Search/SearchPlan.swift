@@ -123,8 +123,11 @@ struct SearchPlan {
         case .contentType(let pattern):
             try SearchPrefix.stored(forContentType: pattern).map { try prefixes([.contentType], $0) } ?? .everything
         case .created(let interval): .within(try positions(createdIn: interval))
+        case .topic(.text(let topic)): .stream(index("object_topics", ["topic = $1"], topic), isScoped: false)
+        // All objects with topics, each of which is compared.
+        case .topic(.prefix): .stream(index("object_topics", []), isScoped: false)
         case .trashed(true): .stream(try trash(), isScoped: true)
-        case .isVerified, .size, .age, .trashed(false): .everything
+        case .isVerified, .size, .age, .recordedFrom, .recordedTo, .trashed(false): .everything
         }
     }
 

@@ -1,15 +1,22 @@
 /** Calls of the gateway's services by the Connect protocol, through the console's session. */
 
+import { showConnectionLost } from './connection.js'
+
 const services = {
   account: 'archebase.auth.v1.AccountService',
   admin: 'archebase.auth.v1.AdminAuthService',
   audit: 'archebase.auth.v1.AuditService',
+  clock: 'archebase.data_gateway.v1.ClockService',
+  copies: 'archebase.data_gateway.v1.DataGatewayCopyService',
+  copyManagement: 'archebase.data_gateway.v1.CopyManagementService',
   identities: 'archebase.auth.v1.IdentityManagementService',
   sessions: 'archebase.session.v1.SessionService',
   tokens: 'archebase.auth.v1.ApiTokenService',
   devices: 'archebase.meta.v1.DeviceManagementService',
+  events: 'archebase.events.v1.EventService',
   management: 'archebase.data_gateway.v1.ObjectManagementService',
   objects: 'archebase.data_gateway.v1.DataGatewayObjectService',
+  system: 'archebase.data_gateway.v1.SystemService',
   uploads: 'archebase.data_gateway.v1.UploadManagementService',
   users: 'archebase.auth.v1.UserAuthService',
 }
@@ -39,10 +46,16 @@ export class CallError extends Error {
 /** The current session, `{user, deviceEndpoints}`; `null` while nobody is signed in. */
 export let session = null
 let signedOutHandler = () => {}
+let recoveredHandler = () => {}
 
 /** Sets the function that is called with a reason when the session has ended. */
 export function onSignedOut(action) {
   signedOutHandler = action
+}
+
+/** Sets the function that is called when the gateway can be reached again. */
+export function onRecovered(action) {
+  recoveredHandler = action
 }
 
 /** Whether the user's role includes `role`; `system admin` means an admin of the organization `system`. */
@@ -76,6 +89,7 @@ async function sendRequest(method, path, { body, isBackground, organization } = 
       method, headers, body: body === undefined ? undefined : JSON.stringify(body), credentials: 'same-origin',
     })
   } catch {
+    showConnectionLost(recoveredHandler)
     throw new CallError(0, { message: 'The gateway cannot be reached. Check the network connection and try again.' })
   }
   const text = await response.text()
@@ -175,6 +189,18 @@ function endSession(reason = 'Your session has ended. Sign in again.') {
   localStorage.removeItem(tokenStorageKey)
   sessionStorage.removeItem(organizationStorageKey)
   signedOutHandler(reason)
+}
+
+/** Returns a path from which an archive of objects can be downloaded once: those of `fileIds`, or of a `filter`. */
+export async function createArchiveDownload(selection) {
+  const options = { body: selection, organization: selectedOrganization() }
+  return (await sendSessionRequest('POST', 'archives', options)).path
+}
+
+/** Returns a path from which the object can be read while the session lasts, also in ranges. */
+export async function createContentAccess(fileId) {
+  const options = { body: { fileId }, organization: selectedOrganization() }
+  return (await sendSessionRequest('POST', 'contents', options)).path
 }
 
 /** Returns a path from which a backup can be downloaded once. */

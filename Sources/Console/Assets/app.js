@@ -2,6 +2,7 @@ import { renderAccount } from './account.js'
 import * as api from './api.js'
 import { renderAudit } from './audit.js'
 import { renderBackup } from './backup.js'
+import { renderCopies, renderCopy } from './copies.js'
 import { renderCorruptedObjects } from './corrupted-objects.js'
 import { renderDevice } from './device.js'
 import { renderDevices } from './devices.js'
@@ -9,32 +10,46 @@ import { closeDialogs } from './dialog.js'
 import { alertMessage, button, h, pageHeader } from './dom.js'
 import { renderKeys } from './keys.js'
 import { renderObject } from './object.js'
-import { renderObjects } from './objects.js'
+import { forgetLists, renderObjects } from './objects.js'
+import { renderOrganizations } from './organizations.js'
 import { renderOverview } from './overview.js'
+import { renderRetention } from './retention.js'
+import { renderSettings } from './settings.js'
+import { listenForShortcuts } from './shortcuts.js'
 import { renderSignIn } from './sign-in.js'
+import { renderSigningKeys } from './signing-keys.js'
+import { renderSuites } from './suites.js'
 import { renderTrash } from './trash.js'
 import { renderUploads } from './uploads.js'
 import { renderUsers } from './users.js'
+import { renderWebhook, renderWebhooks } from './webhooks.js'
 
 /**
  * The pages in the order of the navigation; `role` is the lowest role that sees a page. The server checks access at
  * every call.
  */
 const pages = [
-  { name: 'overview', title: 'Overview', role: 'viewer', render: renderOverview },
-  { name: 'devices', title: 'Devices', role: 'operator', render: renderDevices },
-  { name: 'uploads', title: 'Uploads', role: 'viewer', render: renderUploads },
-  { name: 'objects', title: 'Objects', role: 'viewer', render: renderObjects },
-  { name: 'trash', title: 'Trash', role: 'admin', render: renderTrash },
+  { name: 'overview', title: 'Overview', role: 'viewer', shortcut: 'o', render: renderOverview },
+  { name: 'devices', shortcut: 'd', title: 'Devices', role: 'operator', render: renderDevices },
+  { name: 'suites', title: 'Suites', role: 'operator', render: renderSuites },
+  { name: 'uploads', shortcut: 'u', title: 'Uploads', role: 'viewer', render: renderUploads },
+  { name: 'objects', shortcut: 'b', title: 'Objects', role: 'viewer', render: renderObjects },
+  { name: 'copies', title: 'Copy jobs', role: 'viewer', render: renderCopies },
+  { name: 'trash', shortcut: 't', title: 'Trash', role: 'admin', render: renderTrash },
+  { name: 'retention', title: 'Retention', role: 'admin', render: renderRetention },
   { name: 'corrupted-objects', title: 'Corrupted objects', role: 'admin', render: renderCorruptedObjects },
   { name: 'keys', title: 'Sites and keys', role: 'operator', render: renderKeys },
   { name: 'users', title: 'Users', role: 'admin', render: renderUsers },
-  { name: 'audit', title: 'Audit log', role: 'admin', render: renderAudit },
+  { name: 'webhooks', title: 'Webhooks', role: 'admin', render: renderWebhooks },
+  { name: 'audit', shortcut: 'a', title: 'Audit log', role: 'admin', render: renderAudit },
+  { name: 'organizations', title: 'Organizations', role: 'system admin', render: renderOrganizations },
+  { name: 'settings', title: 'Settings', role: 'system admin', render: renderSettings },
+  { name: 'signing-keys', title: 'Signing keys', role: 'system admin', render: renderSigningKeys },
   { name: 'backup', title: 'Backup', role: 'system admin', render: renderBackup },
   { name: 'account', title: 'My account', role: 'viewer', render: renderAccount },
 ]
 /** Pages that show one item, such as `#/devices/261122-000001`. */
-const detailPages = { devices: renderDevice, objects: renderObject }
+const detailPages = { devices: renderDevice, objects: renderObject, copies: renderCopy, webhooks: renderWebhook }
 /** Former page names, so that bookmarks keep working. */
 const renamedPages = { 'bad-objects': 'corrupted-objects' }
 
@@ -43,8 +58,23 @@ const content = document.getElementById('content')
 /** Aborts the background work of the current page when another page is shown. */
 let pageLifetime = new AbortController()
 
+/** The scroll positions of the entries of the browser's history that belong to this page load. */
+const scrollPositions = new Map()
+let currentEntry = history.state?.entry
+history.scrollRestoration = 'manual'
+
+/** Notes where the page that is left was, and returns the position of the entry that is shown now. */
+function changeHistoryEntry() {
+  scrollPositions.set(currentEntry, scrollY)
+  const known = history.state?.entry
+  currentEntry = known ?? crypto.randomUUID()
+  if (known === undefined) history.replaceState({ entry: currentEntry }, '')
+  return scrollPositions.get(currentEntry) ?? 0
+}
+
 function showSignIn(reason) {
   pageLifetime.abort()
+  forgetLists()
   closeDialogs()
   bar.hidden = true
   renderSignIn(content, reason, startSession)
@@ -86,7 +116,7 @@ function showNavigation(current) {
   const visiblePages = pages.filter((page) => api.hasRole(page.role))
   document.getElementById('navigation').replaceChildren(...visiblePages.map((page) =>
     h('a', { href: `#/${page.name}`, 'aria-current': page.name === current && 'page' }, page.title)))
-  document.querySelector('nav [aria-current]').scrollIntoView({ block: 'nearest', inline: 'center' })
+  document.querySelector('#navigation [aria-current]').scrollIntoView({ block: 'nearest', inline: 'center' })
 }
 
 async function showPage() {
@@ -116,11 +146,15 @@ async function startSession() {
 }
 
 api.onSignedOut(showSignIn)
+api.onRecovered(() => (api.session ? showPage() : location.reload()))
+listenForShortcuts(pages.filter((page) => page.shortcut))
 addEventListener('hashchange', async () => {
+  const position = changeHistoryEntry()
   closeDialogs()
+  scrollTo(0, 0)
   await showPage()
   content.focus({ preventScroll: true })
-  scrollTo(0, 0)
+  scrollTo(0, position)
 })
 document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault()

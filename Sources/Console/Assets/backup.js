@@ -1,8 +1,10 @@
-import { createBackupDownload } from './api.js'
-import { alertMessage, h, pageHeader } from './dom.js'
+import { call, createBackupDownload } from './api.js'
+import { alertMessage, badge, h, pageHeader } from './dom.js'
 import { formField } from './dialog.js'
+import { formatBytes, formatDuration, timeElement } from './format.js'
+import { table } from './table.js'
 
-/** Downloads a backup: one file from which the whole gateway can be restored. */
+/** Shows the results of scheduled backups, and downloads a backup: one file from which the gateway can be restored. */
 export async function renderBackup(body) {
   const errorArea = h('div', {})
   const submitButton = h('button', { type: 'submit', class: 'primary' }, 'Download backup')
@@ -23,5 +25,32 @@ export async function renderBackup(body) {
       errorArea.replaceChildren(alertMessage(error.message))
     }
   })
-  body.replaceChildren(pageHeader('Backup'), form)
+  const { backupSchedules = [] } = await call('system', 'GetSystemStatus', {}, { organization: '' })
+  body.replaceChildren(pageHeader('Backup'), h('h2', {}, 'Scheduled backups'), scheduleTable(backupSchedules),
+    h('h2', {}, 'Download'), form)
+}
+
+function scheduleTable(schedules) {
+  return table([
+    { title: 'Schedule', cell: (schedule) => schedule.name },
+    { title: 'Every', cell: (schedule) => formatDuration(Number(schedule.intervalSeconds ?? 0)) },
+    { title: 'State', cell: stateBadge },
+    { title: 'Last backup', cell: (schedule) => timeElement(schedule.lastSuccessAt) ?? 'never' },
+    { title: 'Took', isNumber: true, cell: ({ lastSuccessAt, lastDurationSeconds }) =>
+      lastSuccessAt && formatDuration(Number(lastDurationSeconds ?? 0)) },
+    { title: 'Size', isNumber: true, cell: ({ lastSuccessAt, lastSizeBytes }) =>
+      lastSuccessAt && formatBytes(lastSizeBytes) },
+    { title: 'Objects not intact', isNumber: true, cell: (schedule) => String(schedule.lostObjects ?? 0) },
+    { title: 'Failures since the start', isNumber: true, cell: (schedule) => String(schedule.failures ?? 0) },
+  ], schedules, 'No schedules. They are defined in the configuration (backup.schedules).')
+}
+
+function stateBadge(schedule) {
+  if (schedule.isRunning) return badge('running')
+  return isOverdue(schedule) ? badge('overdue', 'bad') : badge('in time', 'good')
+}
+
+/** Whether the last complete backup is older than two intervals. */
+export function isOverdue({ intervalSeconds, lastSuccessAt }) {
+  return !lastSuccessAt || Date.now() - Date.parse(lastSuccessAt) > 2000 * Number(intervalSeconds ?? 0)
 }

@@ -1,6 +1,6 @@
 import { call } from './api.js'
 import { h, pageHeader } from './dom.js'
-import { objectTable } from './objects.js'
+import { objectTable } from './object-table.js'
 
 /** Shows the objects whose stored bytes no longer match their checksum. */
 export async function renderCorruptedObjects(body) {

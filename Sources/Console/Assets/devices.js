@@ -2,6 +2,7 @@ import { call, hasRole } from './api.js'
 import { badge, button, h, pageHeader, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
 import { enumLabel, parseTags, timeElement } from './format.js'
+import { createSuite } from './suites.js'
 import { pagedTable } from './table.js'
 
 const statuses = [
@@ -30,20 +31,26 @@ function suiteName(suite) {
   return suite.displayName ? `${suite.displayName} (${suite.name})` : suite.name
 }
 
-/** Shows the organization's devices, filtered by suite and state. */
+/** Days without a sign of life after which a device is shown as silent. */
+const silentDays = 3
+
+/** Shows the organization's devices, filtered by a text, suite and state. */
 export async function renderDevices(body, { query, reload }) {
-  const suites = await suiteOptions()
+  const [suites, uploads] = await Promise.all([suiteOptions(), lastUploads()])
   const suiteNames = new Map(suites)
-  const filter = { suite: query.get('suite') ?? '', status: query.get('status') ?? '' }
-  const applyFilter = (event) => {
+  const filter = { suite: query.get('suite') ?? '', status: query.get('status') ?? '', text: query.get('text') ?? '' }
+  const apply = (event) => {
     const chosen = new URLSearchParams(query)
     chosen.set(event.target.name, event.target.value)
     location.hash = `#/devices?${chosen}`
   }
+  const isFiltered = Object.values(filter).some(Boolean)
   body.replaceChildren(
     pageHeader('Devices', button('New suite', () => createSuite(reload)),
       button('Register device', () => registerDevice(suites), 'primary')),
-    h('div', { class: 'filters', onchange: applyFilter },
+    h('div', { class: 'filters', onchange: apply },
+      formField({ name: 'text', label: 'Search', type: 'search', value: filter.text, placeholder: 'id, name or tag',
+        'data-shortcut': 'search' }),
       formField({ name: 'suite', label: 'Suite', type: 'select', value: filter.suite,
         options: [['', 'All suites'], ...suites] }),
       formField({ name: 'status', label: 'State', type: 'select', value: filter.status, options: statuses })),
@@ -51,16 +58,56 @@ export async function renderDevices(body, { query, reload }) {
       { title: 'Device', cell: (device) => deviceLink(device.deviceId) },
       { title: 'Name', cell: (device) => device.displayName || null },
       { title: 'Suite', cell: (device) => suiteNames.get(device.suite) ?? (device.suite || 'none') },
-      { title: 'State', cell: deviceBadge },
+      { title: 'State', cell: (device) => [deviceBadge(device), isSilent(device) && badge('silent', 'bad')] },
+      { title: 'Objects', isNumber: true, cell: (device) => objectsLink(device, uploads) },
       { title: 'Platform', cell: (device) => device.platform || null },
-      { title: 'Last seen', cell: (device) => timeElement(device.lastSeenAt) },
-    ], async (pageToken) => {
-      const message = { suite: filter.suite, pageSize: 50, pageToken }
-      if (filter.status) message.status = filter.status
-      const { devices = [], nextPageToken } = await call('devices', 'ListDevices', message)
-      return { rows: devices, next: nextPageToken }
-    }, filter.suite || filter.status
-      ? 'No devices match the filter.' : 'No devices. Select “Register device” to add one.'))
+      { title: 'Last seen', cell: (device) => timeElement(device.lastSeenAt, { isShort: true }) },
+    ], (pageToken) => loadDevices(filter, pageToken), isFiltered
+      ? 'No devices match the filter.'
+      : firstDevice(suites)))
+}
+
+/** Returns a page of devices; a text is searched in all of them, page by page. */
+async function loadDevices({ suite, status, text }, pageToken) {
+  const message = { suite, pageSize: text ? 1000 : 50, pageToken }
+  if (status) message.status = status
+  const { devices = [], nextPageToken } = await call('devices', 'ListDevices', message)
+  const wanted = text.trim().toLowerCase()
+  return { rows: devices.filter((device) => matches(device, wanted)), next: nextPageToken }
+}
+
+function matches({ deviceId, displayName = '', description = '', tags = {} }, text) {
+  return [deviceId, displayName, description, ...Object.entries(tags).flat()]
+    .some((each) => each.toLowerCase().includes(text))
+}
+
+/** The number of objects of the devices that have most of them. */
+async function lastUploads() {
+  try {
+    const { facets = [] } = await call('management', 'GetObjectFacets', {})
+    const devices = facets.find((facet) => facet.name === 'device')?.values ?? []
+    return new Map(devices.map(({ value, objects }) => [value, objects]))
+  } catch {
+    return new Map()
+  }
+}
+
+function objectsLink({ deviceId }, counts) {
+  const address = `#/objects?${new URLSearchParams({ filter: `device=${deviceId}` })}`
+  return h('a', { href: address }, counts.has(deviceId) ? Number(counts.get(deviceId)).toLocaleString('en') : 'Show')
+}
+
+/** Whether an initialized device has not called for some days. */
+export function isSilent({ status, lastSeenAt }) {
+  return status === 'DEVICE_STATUS_INITIALIZED' && lastSeenAt
+    && Date.now() - Date.parse(lastSeenAt) > silentDays * 86_400_000
+}
+
+/** What leads to the first device. */
+function firstDevice(suites) {
+  return suites.length > 0 ? 'No devices. Select “Register device” to add one.'
+    : h('span', {}, 'No devices. A device needs a site (', h('a', { href: '#/keys' }, 'Sites and keys'),
+      ') with a suite (', h('a', { href: '#/suites' }, 'Suites'), '). Then select “Register device”.')
 }
 
 function registerDevice(suites) {
@@ -81,27 +128,6 @@ function registerDevice(suites) {
       const device = await call('devices', 'RegisterDevice', { ...message, tags: parseTags(tags) })
       showNotice(`Device ${device.deviceId} was registered.`)
       location.hash = `#/devices/${device.deviceId}`
-    },
-  })
-}
-
-async function createSuite(reload) {
-  const { sites = [] } = await call('admin', 'ListSites')
-  return showFormDialog({
-    title: 'New suite',
-    text: sites.length ? null : 'A suite belongs to a site, and the organization has no sites. Create a site on the '
-      + 'page “Sites and keys” first.',
-    fields: [
-      { name: 'siteId', label: 'Site', type: 'select', required: true,
-        options: sites.map((site) => [site.siteId, site.name]) },
-      { name: 'displayName', label: 'Name', required: true },
-      { name: 'description', label: 'Description' },
-    ],
-    submit: 'Create',
-    action: async (message) => {
-      const suite = await call('devices', 'CreateDeviceSuite', message)
-      showNotice(`Suite “${suiteName(suite)}” was created.`)
-      await reload()
     },
   })
 }

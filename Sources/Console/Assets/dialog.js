@@ -7,7 +7,8 @@ let lastID = 0
  *
  * `content`: elements between the text and the fields. `fields`: `{name, label, type, value, hint, required, options,
  * …}`; type `select` has `options` of `[value, text]`, type `textarea` takes several lines, other types are those of an
- * input. When `action(values)` throws, the form shows the error and stays open.
+ * input. When `action(values, progress)` throws, the form shows the error and stays open; `progress(text)` shows how far
+ * the action is.
  */
 export function showFormDialog({ title, text, content = [], fields = [], submit, isDangerous = false, action }) {
   const titleID = `dialog-${lastID += 1}`
@@ -28,13 +29,14 @@ export function showFormDialog({ title, text, content = [], fields = [], submit,
     alert.hidden = true
     submitButton.disabled = true
     try {
-      await action(Object.fromEntries(new FormData(form)))
+      await action(Object.fromEntries(new FormData(form)), (text) => { submitButton.textContent = text })
       dialog.close()
     } catch (error) {
       alert.textContent = error.message
       alert.hidden = false
     } finally {
       submitButton.disabled = false
+      submitButton.textContent = submit
     }
   })
   return openDialog(dialog)

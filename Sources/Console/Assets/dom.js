@@ -31,6 +31,23 @@ export function pageHeader(title, ...actions) {
   return h('div', { class: 'page-header' }, h('h1', {}, title), h('div', { class: 'actions' }, ...actions))
 }
 
+/** The way from a list to the page of one item. */
+export function breadcrumb(title, href, name) {
+  return h('nav', { class: 'breadcrumb', 'aria-label': 'Breadcrumb' },
+    h('a', { href }, title), h('span', { 'aria-hidden': 'true' }, ' › '), h('span', { 'aria-current': 'page' }, name))
+}
+
+/** A text in the font of code, with a button that copies it. */
+export function copyable(text) {
+  if (!text) return null
+  const copy = button('Copy', async () => {
+    await navigator.clipboard.writeText(text)
+    showNotice('Copied.')
+  }, 'link')
+  copy.setAttribute('aria-label', `Copy ${text}`)
+  return h('span', { class: 'copyable' }, h('code', {}, text), copy)
+}
+
 /** A button that runs `action`, ignores presses while it runs, and shows a notice when it fails. */
 export function button(label, action, kind = '') {
   let isBusy = false

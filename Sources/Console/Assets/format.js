@@ -1,6 +1,8 @@
 import { h } from './dom.js'
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+/** Made once: a format takes longer to make than a row of a list. */
+const [wholeFormat, decimalFormat] = [0, 1].map((digits) => new Intl.NumberFormat('en', { maximumFractionDigits: digits }))
 
 /** Formats a size in binary units: `1536` → `1.5 KiB`. Protobuf JSON sends 64-bit numbers as strings. */
 export function formatBytes(value) {
@@ -10,25 +12,39 @@ export function formatBytes(value) {
     number /= 1024
     unit += 1
   }
-  return `${number.toLocaleString('en', { maximumFractionDigits: unit === 0 || number >= 100 ? 0 : 1 })} ${units[unit]}`
+  return `${(unit === 0 || number >= 100 ? wholeFormat : decimalFormat).format(number)} ${units[unit]}`
 }
 
 /** Formats a number with its noun: `1 part`, `1,200 parts`. */
 export function formatCount(value, one, many = `${one}s`) {
   const number = Number(value ?? 0)
-  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`
+  return `${wholeFormat.format(number)} ${number === 1 ? one : many}`
+}
+
+/** Formats a duration in seconds with its two largest units: `3725` → `1 h 2 min`. */
+export function formatDuration(seconds) {
+  if (seconds < 10) return `${seconds.toLocaleString('en', { maximumFractionDigits: 2 })} s`
+  const units = [[86_400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']]
+  const first = Math.max(0, units.findIndex(([size]) => seconds >= size))
+  let rest = Math.round(seconds)
+  return units.slice(first, first + 2).map(([size, name]) => {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    return count > 0 && `${count} ${name}`
+  }).filter(Boolean).join(' ')
 }
 
 const dateTimeFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
+const shortFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
 
 /**
  * Shows a time in the browser's zone, with the UTC time (RFC 3339) as tooltip. `value` is RFC 3339 or seconds since
- * 1970; returns `null` if there is no time.
+ * 1970; returns `null` if there is no time. `isShort`: without seconds.
  */
-export function timeElement(value) {
+export function timeElement(value, { isShort = false } = {}) {
   if (!value || value === '0') return null
   const date = new Date(/^\d+$/.test(value) ? Number(value) * 1000 : value)
-  return h('time', { datetime: date.toISOString(), title: date.toISOString() }, dateTimeFormat.format(date))
+  return h('time', { datetime: date.toISOString(), title: date.toISOString() }, (isShort ? shortFormat : dateTimeFormat).format(date))
 }
 
 /** Formats an enum value: `DEVICE_STATUS_INITIALIZED` → `initialized`. */

@@ -1,47 +1,62 @@
 import { call, hasRole } from './api.js'
-import { badge, button, h, pageHeader, propertyList, showNotice } from './dom.js'
+import { badge, breadcrumb, button, copyable, h, pageHeader, propertyList, showNotice } from './dom.js'
 import { deviceLink } from './devices.js'
 import { showFormDialog } from './dialog.js'
-import { enumLabel, formatBytes, tagList, timeElement } from './format.js'
+import { enumLabel, formatBytes, formatTags, parseTags, tagList, timeElement } from './format.js'
+import { copyObjects } from './copy-dialog.js'
+import { shareFiles } from './object-actions.js'
+import { loadSiteNames, objectsAddress, siteName } from './object-facets.js'
+import { fileNameTag } from './object-source.js'
+import { forgetLists } from './objects.js'
+import { openInViewer, isRecording } from './viewers.js'
+import { previewSection } from './preview.js'
 
-/** The key of the tag in which clients send the source file's name. */
-const fileNameTag = 'a206e337ecdf70a93bb611cf6a30c346.raw_file'
-
-/** Shows one object: its state, origin, tags and times, with buttons to download, delete and restore it. */
-export async function renderObject(body, { id, reload }) {
-  const details = await call('management', 'GetObject', { fileId: id })
+/** Shows one object: its state, origin, tags, times and a preview, with buttons for what can be done with it. */
+export async function renderObject(body, { id, reload, signal }) {
+  const [details] = await Promise.all([call('management', 'GetObject', { fileId: id }), loadSiteNames()])
   const { object, tags = {} } = details
   const { [fileNameTag]: _, ...others } = tags
   const isCorrupted = object.status === 'DATA_OBJECT_STATUS_BAD'
   const isTrashed = Boolean(object.trashedAt)
+  const isReadable = !isCorrupted && !isTrashed
   body.replaceChildren(
+    breadcrumb(isTrashed ? 'Trash' : 'Objects', isTrashed ? '#/trash' : objectsAddress(''), object.name),
     pageHeader(object.name,
-      !isCorrupted && !isTrashed && button('Download', () => downloadObject(id), 'primary'),
+      isReadable && button('Download', () => downloadObject(id), 'primary'),
+      isReadable && button('Share', () => shareFiles([id])),
+      isReadable && isRecording(object) && button('Open in…', () => openInViewer(id)),
+      isReadable && hasRole('operator') && button('Edit tags', () => editTags(id, others, reload)),
+      isReadable && hasRole('operator') && button('Copy to…', () => copyObjects([id])),
       isTrashed && hasRole('admin') && button('Restore', () => restoreObject(id, reload), 'primary'),
       isTrashed && hasRole('admin') && button('Delete permanently', () => purgeObject(id), 'danger'),
       !isTrashed && hasRole('admin') && button('Delete', () => deleteObject(id), 'danger')),
-    propertyList([
-      ['In the trash since', timeElement(object.trashedAt)],
-      ['Actor', details.trashedBy],
-      ['Reason', details.trashReason],
-      ['Deleted permanently', timeElement(details.purgeAt)],
-      ['State', isCorrupted
-        ? badge('corrupted', 'bad') : badge(enumLabel(object.status, 'DATA_OBJECT_STATUS_'), 'good')],
-      ['File id', h('code', {}, object.fileId)],
-      ['Size', `${formatBytes(object.sizeBytes)} (${Number(object.sizeBytes ?? 0).toLocaleString('en')} bytes)`],
-      ['Content type', object.contentType],
-      ['ETag', h('code', {}, object.etag)],
-      ['Device', details.deviceId && deviceLink(details.deviceId)],
-      ['Site id', details.siteId],
-      ['Organization', details.organization],
-      ['Tags', tagList(others)],
-      ['Upload started', timeElement(object.createdAtUnix)],
-      ['Bytes stored', timeElement(object.uploadedAtUnix)],
-      ['Upload completed', timeElement(object.verifiedAtUnix)],
-      ['Upload id', h('code', {}, details.uploadId)],
-      ['Object id', h('code', {}, object.objectId)],
-      ['Bucket and key', h('code', {}, `${details.bucket}/${details.objectKey}`)],
-    ]))
+    h('div', { class: 'object' },
+      isReadable && previewSection(object, signal),
+      propertyList([
+        ['In the trash since', timeElement(object.trashedAt)],
+        ['Actor', details.trashedBy],
+        ['Reason', details.trashReason],
+        ['Deleted permanently', timeElement(details.purgeAt)],
+        ['State', isCorrupted
+          ? badge('corrupted', 'bad') : badge(enumLabel(object.status, 'DATA_OBJECT_STATUS_'), 'good')],
+        ['Size', `${formatBytes(object.sizeBytes)} (${Number(object.sizeBytes ?? 0).toLocaleString('en')} bytes)`],
+        ['Content type', object.contentType],
+        ['Device', details.deviceId && deviceLink(details.deviceId)],
+        ['Site', siteName(details.siteId)],
+        ['Organization', details.organization],
+        ['Tags', tagList(others)],
+        ['Start of the recording', timeElement(object.recordedFrom)],
+        ['End of the recording', timeElement(object.recordedTo)],
+        ['Upload started', timeElement(object.createdAtUnix)],
+        ['Bytes stored', timeElement(object.uploadedAtUnix)],
+        ['Upload completed', timeElement(object.verifiedAtUnix)],
+        ['File id', copyable(object.fileId)],
+        ['Upload id', copyable(details.uploadId)],
+        ['Object id', copyable(object.objectId)],
+        ['ETag', copyable(object.etag)],
+        ['CRC-64', copyable(object.crc64Ecma)],
+        ['Bucket and key', copyable(`${details.bucket}/${details.objectKey}`)],
+      ])))
 }
 
 /** Downloads the object from the object store; the presigned URL reads this one object and is valid for 15 minutes. */
@@ -50,8 +65,25 @@ async function downloadObject(fileId) {
   h('a', { href: files[0].read.uri, download: files[0].name, rel: 'noreferrer' }).click()
 }
 
+function editTags(fileId, tags, reload) {
+  return showFormDialog({
+    title: 'Edit tags', submit: 'Save',
+    fields: [{ name: 'tags', label: 'Tags', type: 'textarea', value: formatTags(tags), rows: 8,
+      hint: 'One tag per line, as KEY=VALUE.' }],
+    action: async ({ tags: text }) => {
+      const wanted = parseTags(text)
+      const removeTags = Object.keys(tags).filter((key) => !(key in wanted))
+      await call('management', 'UpdateObject', { fileId, tags: wanted, removeTags })
+      forgetLists()
+      showNotice('The tags were saved.')
+      await reload()
+    },
+  })
+}
+
 async function restoreObject(fileId, reload) {
   await call('management', 'RestoreObject', { fileId })
+  forgetLists()
   showNotice('The object was restored.')
   await reload()
 }
@@ -84,6 +116,7 @@ async function deleteObject(fileId) {
     isDangerous: true,
     action: async ({ reason }) => {
       await call('management', 'DeleteObject', { fileId, reason })
+      forgetLists()
       showNotice(days === 0 ? 'The object was deleted.' : 'The object was moved to the trash.')
       location.hash = '#/objects'
     },

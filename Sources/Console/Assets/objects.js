@@ -1,48 +1,212 @@
-import { call } from './api.js'
+import { hasRole, selectedOrganization } from './api.js'
 import { deviceLink } from './devices.js'
-import { h, pageHeader } from './dom.js'
-import { formatBytes, timeElement } from './format.js'
-import { pagedTable } from './table.js'
+import { alertMessage, button, h, pageHeader, showNotice } from './dom.js'
+import { fileIcon } from './file-type.js'
+import { formatBytes, formatCount, timeElement } from './format.js'
+import { bulkBar } from './object-actions.js'
+import { facetPanel, filterChips, loadSiteNames, objectsAddress, siteName } from './object-facets.js'
+import { ObjectSource } from './object-source.js'
+import { Selection } from './selection.js'
+import { VirtualTable } from './virtual-table.js'
+import { wait } from './wait.js'
 
-/** Shows the objects that match the filter of ListObjects, newest first. */
-export async function renderObjects(body, { query }) {
+/** Time between two checks for new objects, in milliseconds. */
+const arrivalInterval = 5000
+/** Lists that stay loaded, so that Back shows the same rows. */
+const keptLists = 4
+const lists = new Map()
+
+/** Returns the list for a filter and an order, as it was when the page was left. */
+function listFor(filter, order) {
+  const key = JSON.stringify([selectedOrganization(), filter, order])
+  const list = lists.get(key) ?? { source: new ObjectSource(filter, order), selection: new Selection(filter) }
+  lists.delete(key)
+  lists.set(key, list)
+  if (lists.size > keptLists) lists.delete(lists.keys().next().value)
+  return list
+}
+
+/** Discards the lists, because another user signed in or the objects have changed. */
+export function forgetLists() {
+  lists.clear()
+}
+
+/** Shows the objects that match the filter of ListObjects. */
+export function renderObjects(body, { query, signal }) {
   const filter = query.get('filter') ?? ''
+  const order = query.get('sort') ?? ''
+  const { source, selection } = listFor(filter, order)
+  const status = h('p', { class: 'list-status', role: 'status' })
+  const message = h('div', {})
+  const arrivals = button('Show new objects', () => {
+    scrollTo(0, 0)
+    arrivals.hidden = true
+  }, 'arrivals')
+  arrivals.hidden = true
+  const list = new VirtualTable({
+    label: 'Objects', source, signal, headers: tableHeaders(filter, order, selection),
+    createRow: (row, index) => objectCells(row, index, selection),
+  })
+  const facets = facetPanel(source, { filter, order })
+  const side = h('details', { class: 'side', open: matchMedia('(min-width: 64rem)').matches },
+    h('summary', {}, 'Narrow the search'), facets.element)
+  const actions = bulkBar(source, selection, () => list.update())
+
+  source.onChange = () => {
+    status.replaceChildren(...statusText(source, filter))
+    showOutcome(message, source, filter)
+    list.element.hidden = source.count === 0
+    list.update()
+  }
+  selection.onChange = () => {
+    selection.mark(list.table, source)
+    actions.update()
+  }
+  body.replaceChildren(
+    h('div', { class: 'objects' },
+      h('div', { class: 'objects-head' }, pageHeader('Objects', status), searchForm(filter, order),
+        filterChips(filter, order)),
+      side,
+      h('div', { class: 'objects-list' }, actions.element, arrivals, message, list.element)))
+  source.onChange()
+  selection.onChange()
+  list.element.addEventListener('change', (event) => selection.changed(event, source))
+  refreshFacets(source, facets, message).then(() => list.invalidate())
+  watchArrivals(source, list, arrivals, signal)
+}
+
+function searchForm(filter, order) {
   const input = h('input', {
     id: 'filter', type: 'search', value: filter, spellcheck: 'false', autocapitalize: 'none', autocomplete: 'off',
-    placeholder: 'weather=rain size>1MiB age<7d', 'aria-describedby': 'filter-hint',
+    placeholder: 'run07 weather=rain size>1MiB age<7d', 'aria-describedby': 'filter-hint', 'data-shortcut': 'search',
   })
   const form = h('form', { class: 'search', role: 'search' },
     h('label', { for: 'filter' }, 'Filter'), input, h('button', { type: 'submit', class: 'primary' }, 'Search'))
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    location.hash = `#/objects?${new URLSearchParams({ filter: input.value.trim() })}`
+    location.hash = objectsAddress(input.value.trim(), order)
   })
-  body.replaceChildren(
-    pageHeader('Objects'), form,
-    h('p', { class: 'hint', id: 'filter-hint' },
-      'Terms are combined with AND. OR, NOT and parentheses are available. Examples: ',
-      ...filterExamples(['KEY=VALUE', 'name:run07*', 'device=260427-000001', 'site=1', 'size>1MiB',
-        'created>=2026-01-31', 'age<7d'])),
-    objectTable(async (pageToken) => {
-      const page = await call('objects', 'ListObjects', { pageSize: 50, pageToken, filter })
-      return { rows: page.objects ?? [], next: page.nextPageToken }
-    }, filter ? 'No objects match the filter.' : 'No objects. An object is listed here when its upload is complete.'))
+  return [form, h('details', { class: 'hint', id: 'filter-hint' }, h('summary', {}, 'Filter syntax'),
+    h('p', {}, 'A word finds the beginning of a name, a device or a tag’s value. Terms are combined with AND; OR, NOT '
+      + 'and parentheses are available. Examples: ',
+    ['KEY=VALUE', 'name:run07*', 'device=260427-000001', 'site=1', 'size>1MiB', 'created>=2026-01-31', 'age<7d']
+      .flatMap((term, index) => [index > 0 && ', ', h('code', {}, term)])))]
 }
 
-function filterExamples(terms) {
-  return terms.flatMap((term, index) => [index > 0 && ', ', h('code', {}, term)])
+/** The columns whose head sorts: the title and the order that ListObjects has for it. */
+function sortHeader(title, key, filter, order, className) {
+  const [currentKey, direction] = order.split(' ')
+  const isCurrent = currentKey === key
+  const isDescending = isCurrent && direction === 'desc'
+  const next = !isCurrent ? (key === 'name' ? key : `${key} desc`) : isDescending ? key : `${key} desc`
+  return h('th', { role: 'columnheader', scope: 'col', class: className,
+    'aria-sort': isCurrent ? (isDescending ? 'descending' : 'ascending') : null },
+  h('a', { href: objectsAddress(filter, next), title: `Sort by ${title.toLowerCase()}` }, title,
+    h('span', { 'aria-hidden': 'true' }, isCurrent ? (isDescending ? ' ↓' : ' ↑') : ' ↕')))
 }
 
-/** A table of objects that `load(pageToken)` loads page by page. */
-export function objectTable(load, empty) {
-  return pagedTable([
-    { title: 'Name', cell: (object) => h('a', { href: `#/objects/${object.fileId}` }, object.name) },
-    { title: 'Size', isNumber: true, cell: (object) => formatBytes(object.sizeBytes) },
-    { title: 'Device', cell: (object) => object.deviceId && deviceLink(object.deviceId) },
-    { title: 'Completed', cell: (object) => timeElement(object.verifiedAtUnix) },
-    {
-      title: 'File id',
-      cell: (object) => h('a', { href: `#/objects/${object.fileId}` }, h('code', {}, object.fileId)),
-    },
-  ], load, empty)
+function tableHeaders(filter, order, selection) {
+  const plain = (title, className) => h('th', { role: 'columnheader', scope: 'col', class: className }, title)
+  const completed = h('th', { role: 'columnheader', scope: 'col', class: 'col-completed',
+    'aria-sort': order === '' ? 'descending' : null },
+  h('a', { href: objectsAddress(filter), title: 'Newest first' }, 'Completed',
+    h('span', { 'aria-hidden': 'true' }, order === '' ? ' ↓' : ' ↕')))
+  return [
+    h('th', { role: 'columnheader', scope: 'col', class: 'col-select' }, h('input', {
+      type: 'checkbox', 'aria-label': 'Select all objects of the list', 'data-all': true, checked: selection.isAll })),
+    sortHeader('Name', 'name', filter, order, 'col-name'), plain('Device', 'col-device'), plain('Site', 'col-site'),
+    plain('Tags', 'col-tags'), sortHeader('Size', 'size', filter, order, 'col-size number'),
+    sortHeader('Started', 'created', filter, order, 'col-started'), completed,
+  ]
+}
+
+function objectCells(row, index, selection) {
+  const cell = (label, className, ...content) =>
+    h('td', { role: 'cell', 'data-label': label, class: className }, ...content)
+  const tags = Object.entries(row.tags).sort()
+  const tagText = tags.map(([key, value]) => `${key}=${value}`).join('\n')
+  return [
+    cell('', 'col-select', h('input', { type: 'checkbox', 'aria-label': `Select ${row.name}`, 'data-index': index,
+      checked: selection.has(row) })),
+    cell('Name', 'col-name', fileIcon(row),
+      h('a', { href: `#/objects/${row.fileId}`, class: 'row-link', title: row.name }, row.name)),
+    cell('Device', 'col-device', row.deviceId ? deviceLink(row.deviceId) : '–'),
+    cell('Site', 'col-site', h('span', { title: siteName(row.siteId) }, siteName(row.siteId))),
+    cell('Tags', 'col-tags', h('span', { title: tagText },
+      tags.slice(0, 2).map(([key, value]) => h('span', { class: 'tag' }, h('b', {}, key), ` ${value}`)),
+      tags.length > 2 && `+${tags.length - 2}`)),
+    cell('Size', 'col-size number', formatBytes(row.size)),
+    cell('Started', 'col-started', startedElement(row)),
+    cell('Completed', 'col-completed', timeElement(row.completedAt, { isShort: true })),
+  ]
+}
+
+function startedElement(row) {
+  const element = timeElement(row.createdAt, { isShort: true })
+  if (element && row.recordedFrom) element.title += `\nRecorded ${row.recordedFrom} to ${row.recordedTo ?? '?'}`
+  return element
+}
+
+function statusText(source, filter) {
+  if (source.total === null) return ['Counting…']
+  const count = formatCount(source.total, 'object')
+  if (source.isExact) return [filter ? `${count} found` : count]
+  return [`More than ${count}`]
+}
+
+function showOutcome(message, source, filter) {
+  if (source.error) {
+    message.replaceChildren(alertMessage(source.error.message), button('Try again', () => source.retry()))
+  } else if (source.isComplete && source.rows.length === 0) {
+    message.replaceChildren(filter ? h('p', { class: 'empty' }, 'No objects match the filter.') : firstSteps())
+  } else {
+    message.replaceChildren()
+  }
+}
+
+/** The steps that lead to the first object. */
+function firstSteps() {
+  const steps = [
+    ['keys', 'Create a site', 'a place with devices', 'operator'],
+    ['suites', 'Create a suite', 'a group of devices of a site', 'operator'],
+    ['devices', 'Register a device', 'then show its QR code to the device', 'operator'],
+    ['uploads', 'Upload a file', 'from this browser, or watch the device’s first upload', 'viewer'],
+  ]
+  return h('div', { class: 'card first-steps' }, h('h2', {}, 'No objects'),
+    h('p', {}, 'An object is listed here when its upload is complete. To get there:'),
+    h('ol', {}, steps.filter(([, , , role]) => hasRole(role)).map(([page, title, text]) =>
+      h('li', {}, h('a', { href: `#/${page}` }, title), `: ${text}.`))))
+}
+
+async function refreshFacets(source, facets, message) {
+  try {
+    await Promise.all([source.loadFacets(), loadSiteNames()])
+    facets.draw()
+    source.onChange()
+  } catch (error) {
+    if (error.status !== 401 && !source.error) message.replaceChildren(alertMessage(error.message))
+  }
+}
+
+async function watchArrivals(source, list, notice, signal) {
+  let unseen = 0
+  while (!signal.aborted) {
+    await wait(arrivalInterval, signal)
+    if (signal.aborted || document.hidden) continue
+    try {
+      const added = await source.loadArrivals()
+      if (signal.aborted || added === 0) continue
+      if (list.element.getBoundingClientRect().top > 0) {
+        showNotice(`${formatCount(added, 'new object')}.`)
+        continue
+      }
+      // The visible rows stay where they are.
+      scrollBy(0, added * list.rowHeight)
+      unseen += added
+      notice.textContent = `Show ${formatCount(unseen, 'new object')}`
+      notice.hidden = false
+    } catch (error) {
+      if (error.status === 401) return
+    }
+  }
 }

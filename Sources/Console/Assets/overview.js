@@ -1,36 +1,110 @@
-import { call } from './api.js'
-import { h, pageHeader } from './dom.js'
+import { call, hasRole } from './api.js'
+import { isOverdue } from './backup.js'
+import { isSilent } from './devices.js'
+import { h, pageHeader, propertyList } from './dom.js'
 import { formField } from './dialog.js'
-import { formatBytes, formatCount } from './format.js'
+import { formatBytes, formatCount, timeElement } from './format.js'
 import { barChart } from './chart.js'
+import { loadSiteNames, objectsAddress, siteName } from './object-facets.js'
+import { termFor } from './filter-terms.js'
+import { table } from './table.js'
 
 const periods = [['7', 'Last 7 days'], ['30', 'Last 30 days'], ['90', 'Last 90 days'], ['365', 'Last 365 days']]
+/** Time before the end of a certificate at which it is a warning, in milliseconds. */
+const certificateWarning = 21 * 86_400_000
 
-/** Shows what is stored, and what was uploaded, downloaded and deleted on each day. */
+/** Shows what is stored, what needs attention, and what happened on each day. */
 export async function renderOverview(body, { query }) {
   const days = Number(query.get('days') ?? 30)
-  const statistics = await call('management', 'GetStatistics', { days })
+  const [statistics, state] = await Promise.all([
+    call('management', 'GetStatistics', { days }), gatewayState(), loadSiteNames().catch(() => {})])
   const dailyStatistics = statistics.days ?? []
   const sum = (member) => dailyStatistics.reduce((total, day) => total + Number(day[member] ?? 0), 0)
-  const chart = (title, member, format) => barChart(
-    title, dailyStatistics.map((day) => ({ label: day.date, value: Number(day[member] ?? 0) })), format)
-  body.replaceChildren(
+  const chart = (title, member, format, isBytes) => barChart(
+    title, dailyStatistics.map((day) => ({ label: day.date, value: Number(day[member] ?? 0) })), format, isBytes)
+  body.replaceChildren(...[
     pageHeader('Overview', h('div', {
       onchange: (event) => { location.hash = `#/overview?days=${event.target.value}` },
     }, formField({ name: 'days', label: 'Period', type: 'select', value: days, options: periods }))),
+    attention(state),
     h('div', { class: 'tiles' },
-      tile('Stored', formatBytes(statistics.storedBytes), formatCount(statistics.storedObjects, 'object')),
+      tile('Stored', formatBytes(statistics.storedBytes), formatCount(statistics.storedObjects, 'object'), '#/objects'),
+      tile('Uploads now', state.uploads === null ? '–' : state.uploads.toLocaleString('en'),
+        state.uploads === null ? '' : `${formatBytes(state.uploadedBytes)} stored`, '#/uploads'),
       tile('Uploaded', formatBytes(sum('arrivedBytes')), formatCount(sum('arrivedObjects'), 'object')),
       tile('Downloads requested', formatBytes(sum('requestedBytes')), formatCount(sum('requestedObjects'), 'object')),
-      tile('Deleted', formatBytes(sum('deletedBytes')), formatCount(sum('deletedObjects'), 'object'))),
+      tile('Deleted', formatBytes(sum('deletedBytes')), formatCount(sum('deletedObjects'), 'object')),
+      state.system && state.system.freeBytes >= 0
+        && tile('Disk free', formatBytes(state.system.freeBytes), `minimum ${formatBytes(state.system.minimum)}`)),
     h('div', { class: 'charts' },
-      chart('Bytes stored at the end of the day', 'storedBytes', formatBytes),
-      chart('Bytes uploaded', 'arrivedBytes', formatBytes),
-      chart('Objects uploaded', 'arrivedObjects', (value) => formatCount(value, 'object')),
-      chart('Bytes requested for download', 'requestedBytes', formatBytes)),
-    h('p', { class: 'hint' }, 'Days begin at midnight UTC.'))
+      chart('Bytes stored at the end of the day', 'storedBytes', formatBytes, true),
+      chart('Bytes uploaded', 'arrivedBytes', formatBytes, true),
+      chart('Objects uploaded', 'arrivedObjects', (value) => formatCount(value, 'object'), false),
+      chart('Bytes requested for download', 'requestedBytes', formatBytes, true)),
+    h('p', { class: 'hint' }, 'Days begin at midnight UTC.'),
+    h('div', { class: 'charts' }, shares('Objects by site', 'site', state), shares('Objects by device', 'device', state)),
+    state.system && propertyList([
+      ['Version', state.system.version], ['Running since', timeElement(state.system.startedAt)],
+      ['Certificate ends', timeElement(state.system.certificateEndsAt) ?? 'no listener uses TLS'],
+    ]),
+  ].filter(Boolean))
 }
 
-function tile(title, value, detail) {
-  return h('div', { class: 'tile' }, h('h2', {}, title), h('p', { class: 'big' }, value), h('p', {}, detail))
+/** The current state as far as the user's role may see it; what cannot be read is `null`. */
+async function gatewayState() {
+  const optional = (isAllowed, load) => (isAllowed ? load().catch(() => null) : null)
+  const [uploads, facets, corrupted, devices, system] = await Promise.all([
+    optional(true, () => call('uploads', 'ListUploads', { pageSize: 1000 })),
+    optional(true, () => call('management', 'GetObjectFacets', {})),
+    optional(hasRole('admin'), () => call('management', 'ListBadObjects', { pageSize: 100 })),
+    optional(hasRole('operator'), () => call('devices', 'ListDevices', { pageSize: 1000 })),
+    optional(hasRole('system admin'), () => call('system', 'GetSystemStatus', {}, { organization: '' })),
+  ])
+  const list = uploads?.uploads ?? []
+  return {
+    uploads: uploads && list.length,
+    uploadedBytes: list.reduce((total, upload) => total + Number(upload.storedBytes ?? 0), 0),
+    facets: facets?.facets ?? [],
+    corrupted: corrupted?.objects?.length ?? 0,
+    hasMoreCorrupted: Boolean(corrupted?.nextPageToken),
+    silent: (devices?.devices ?? []).filter(isSilent),
+    system: system && { ...system, freeBytes: Number(system.storeFreeBytes ?? 0),
+      minimum: Number(system.storeMinimumFreeBytes ?? 0) },
+  }
+}
+
+/** What needs attention, most urgent first. */
+function attention({ corrupted, hasMoreCorrupted, silent, system }) {
+  const ends = system?.certificateEndsAt && Date.parse(system.certificateEndsAt) - Date.now()
+  const notes = [
+    system && system.freeBytes >= 0 && system.freeBytes < 2 * system.minimum
+      && ['The disk is nearly full: new uploads are refused below the minimum.', '#/retention', 'Retention'],
+    ends && ends < certificateWarning && ['The TLS certificate ends soon.', null, ''],
+    corrupted > 0 && [`${hasMoreCorrupted ? 'More than ' : ''}${formatCount(corrupted, 'corrupted object')}.`,
+      '#/corrupted-objects', 'Show'],
+    (system?.backupSchedules ?? []).some(isOverdue) && ['A scheduled backup is overdue.', '#/backup', 'Show'],
+    silent.length > 0 && [`${formatCount(silent.length, 'device')} silent for 3 days or more.`, '#/devices', 'Show'],
+  ].filter(Boolean)
+  if (notes.length === 0) return null
+  return h('ul', { class: 'attention', 'aria-label': 'Needs attention' }, notes.map(([text, href, link]) =>
+    h('li', { class: 'warning' }, text, ' ', href && h('a', { href }, link))))
+}
+
+function tile(title, value, detail, href) {
+  return h('div', { class: 'tile' }, h('h2', {}, href ? h('a', { href }, title) : title),
+    h('p', { class: 'big' }, value), h('p', {}, detail))
+}
+
+/** The values of a facet with their share of the objects. */
+function shares(title, name, { facets }) {
+  const values = (facets.find((facet) => facet.name === name)?.values ?? []).slice(0, 8)
+  if (values.length === 0) return null
+  const most = Math.max(...values.map(({ objects }) => Number(objects)))
+  return h('figure', { class: 'chart' }, h('figcaption', {}, title), table([
+    { title: name === 'site' ? 'Site' : 'Device', cell: ({ value }) =>
+      h('a', { href: objectsAddress(termFor(name, value)), class: 'id' }, name === 'site' ? siteName(value) : value) },
+    { title: 'Share', cell: ({ objects, value }) =>
+      h('meter', { min: 0, max: most, value: objects, 'aria-label': `Share of ${value}` }) },
+    { title: 'Objects', isNumber: true, cell: ({ objects }) => Number(objects).toLocaleString('en') },
+  ], values, ''))
 }

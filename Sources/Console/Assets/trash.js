@@ -1,6 +1,6 @@
 import { call } from './api.js'
 import { h, pageHeader } from './dom.js'
-import { objectTable } from './objects.js'
+import { objectTable } from './object-table.js'
 
 /** Shows the objects in the trash; the page of an object has the buttons to restore it or delete it permanently. */
 export async function renderTrash(body) {

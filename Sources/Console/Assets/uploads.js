@@ -1,18 +1,28 @@
-import { call } from './api.js'
+import { call, hasRole } from './api.js'
 import { deviceLink } from './devices.js'
-import { alertMessage, badge, h, pageHeader } from './dom.js'
-import { formatBytes, formatCount, timeElement } from './format.js'
+import { showFormDialog } from './dialog.js'
+import { alertMessage, badge, button, h, pageHeader, showNotice } from './dom.js'
+import { formatBytes, formatCount, formatDuration, timeElement } from './format.js'
 import { table, updateTable } from './table.js'
+import { siteName, loadSiteNames } from './object-facets.js'
+import { UploadRates } from './upload-rates.js'
+import { wait } from './wait.js'
 
 /** Time between two updates of the page, in milliseconds. */
 const refreshInterval = 1000
+/** Objects in the list of finished uploads. */
+const recentLimit = 8
 
-/** Shows the uploads in progress and updates them every second. */
+/** Shows the uploads in progress and updates them every second; below them, what was finished lately. */
 export async function renderUploads(body, { signal }) {
   const list = h('div', {}, h('p', { class: 'empty' }, 'Loading…'))
   const hint = h('p', { class: 'hint', hidden: true }, 'Only the 100 uploads that started last are shown.')
-  const rates = new Rates()
-  body.replaceChildren(pageHeader('Uploads in progress'), list, hint)
+  const finished = h('div', {})
+  const rates = new UploadRates()
+  let known = new Set()
+  body.replaceChildren(pageHeader('Uploads in progress'), list, hint, h('h2', {}, 'Finished lately'), finished)
+  await loadSiteNames().catch(() => {})
+  showFinished(finished)
 
   while (!signal.aborted) {
     if (!document.hidden) {
@@ -20,8 +30,12 @@ export async function renderUploads(body, { signal }) {
         const { uploads = [], nextPageToken } = await call(
           'uploads', 'ListUploads', { pageSize: 100 }, { isBackground: true })
         if (signal.aborted) return
-        updateTable(list, table(columns(rates.update(uploads)), uploads, 'No uploads in progress.'))
+        rates.update(uploads)
+        updateTable(list, table(columns(rates), uploads, 'No uploads in progress.'))
         hint.hidden = !nextPageToken
+        const current = new Set(uploads.map((upload) => upload.uploadId))
+        if ([...known].some((id) => !current.has(id))) showFinished(finished)
+        known = current
       } catch (error) {
         if (signal.aborted || error.status === 401) return
         list.replaceChildren(alertMessage(error.message))
@@ -31,58 +45,73 @@ export async function renderUploads(body, { signal }) {
   }
 }
 
+/** Shows the objects that were completed last. */
+async function showFinished(container) {
+  try {
+    const { objects = [] } = await call('objects', 'ListObjects', { pageSize: recentLimit }, { isBackground: true })
+    container.replaceChildren(table([
+      { title: 'Name', cell: (object) => h('a', { href: `#/objects/${object.fileId}` }, object.name) },
+      { title: 'Source', cell: (object) => source(object) },
+      { title: 'Size', isNumber: true, cell: (object) => formatBytes(object.sizeBytes) },
+      { title: 'Took', isNumber: true, cell: ({ createdAtUnix, verifiedAtUnix }) =>
+        formatDuration(Math.max(0, Number(verifiedAtUnix) - Number(createdAtUnix))) },
+      { title: 'Completed', cell: (object) => timeElement(object.verifiedAtUnix) },
+    ], objects, 'No objects yet.'))
+  } catch (error) {
+    container.replaceChildren(alertMessage(error.message))
+  }
+}
+
+function source({ deviceId, siteId }) {
+  return deviceId ? deviceLink(deviceId) : siteName(siteId)
+}
+
 function columns(rates) {
   return [
-    { title: 'Name', cell: (upload) => upload.fileName || 'not known yet' },
-    { title: 'Upload id', cell: (upload) => h('code', {}, upload.uploadId) },
-    { title: 'Source', cell: ({ deviceId, siteId }) => (deviceId ? deviceLink(deviceId) : `site ${siteId}`) },
-    { title: 'Stored', isNumber: true, cell: storedOfTotal },
+    { title: 'Name', cell: (upload) => upload.fileName || h('span', { class: 'muted' }, 'not known yet') },
+    { title: 'Source', cell: source },
+    { title: 'Progress', cell: (upload) => progress(upload) },
+    { title: 'Rate', isNumber: true, cell: (upload) => rates.text(upload.uploadId) },
+    { title: 'Remaining', isNumber: true, cell: (upload) => remaining(upload, rates) },
+    { title: 'State', cell: (upload) => stateBadge(upload, rates) },
     { title: 'Parts', isNumber: true, cell: (upload) => formatCount(upload.partCount, 'part') },
-    { title: 'State', cell: (upload) => (upload.isWhole ? badge('all bytes stored', 'good') : badge('in progress')) },
-    { title: 'Rate', isNumber: true, cell: (upload) => rates.get(upload.uploadId) },
-    { title: 'Started', cell: (upload) => timeElement(upload.createdAt) },
-    { title: 'Session ends', cell: (upload) => timeElement(upload.sessionEndsAt) },
+    { title: 'Started', cell: (upload) => timeElement(upload.createdAt, { isShort: true }) },
+    { title: 'Upload id', cell: (upload) => h('code', { class: 'upload-id' }, upload.uploadId) },
+    ...hasRole('operator') ? [{ title: '', isActions: true,
+      cell: (upload) => button('Abort', () => abortUpload(upload), 'danger') }] : [],
   ]
 }
 
-/** The stored bytes, with the total where the client told it. */
-function storedOfTotal({ storedBytes, fileSizeBytes }) {
-  const total = Number(fileSizeBytes ?? 0)
-  return formatBytes(storedBytes) + (total ? ` of ${formatBytes(total)}` : '')
+/** The stored bytes; with a bar where the client told the total. */
+function progress({ storedBytes, fileSizeBytes, isWhole }) {
+  const [stored, total] = [Number(storedBytes ?? 0), Number(fileSizeBytes ?? 0)]
+  if (!total) return h('span', {}, `${formatBytes(stored)}${isWhole ? '' : ', size not known yet'}`)
+  return h('span', { class: 'progress-cell' },
+    h('progress', { max: total, value: Math.min(stored, total), 'aria-label': 'Stored' }),
+    `${formatBytes(stored)} of ${formatBytes(total)}`)
 }
 
-/** The rate of each upload, over the last updates of the page. */
-class Rates {
-  /** Number of updates over which a rate is averaged. */
-  static sampleLimit = 10
-
-  constructor() {
-    this.samples = new Map()
-  }
-
-  /** Adds a sample of each upload; returns a map from upload ids to rates such as `12 MiB/s`. */
-  update(uploads) {
-    const now = performance.now()
-    const nextSamples = new Map()
-    const rates = new Map()
-    for (const { uploadId, storedBytes } of uploads) {
-      const sample = { now, stored: Number(storedBytes ?? 0) }
-      const samples = [...(this.samples.get(uploadId) ?? []), sample].slice(-Rates.sampleLimit)
-      nextSamples.set(uploadId, samples)
-      const [first, last] = [samples[0], samples.at(-1)]
-      if (last.stored > first.stored) {
-        rates.set(uploadId, `${formatBytes(((last.stored - first.stored) * 1000) / (last.now - first.now))}/s`)
-      }
-    }
-    this.samples = nextSamples
-    return rates
-  }
+function remaining({ uploadId, storedBytes, fileSizeBytes }, rates) {
+  const left = Number(fileSizeBytes ?? 0) - Number(storedBytes ?? 0)
+  const rate = rates.bytesPerSecond(uploadId)
+  return left > 0 && rate > 0 ? formatDuration(Math.ceil(left / rate)) : null
 }
 
-/** Resolves after the time, or when `signal` is aborted. */
-function wait(milliseconds, signal) {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds)
-    signal.addEventListener('abort', resolve, { once: true })
+function stateBadge(upload, rates) {
+  if (upload.isWhole) return badge('all bytes stored', 'good')
+  const seconds = rates.stalledSeconds(upload.uploadId)
+  return seconds >= 15 ? badge('stalled', 'bad') : badge('in progress')
+}
+
+function abortUpload(upload) {
+  return showFormDialog({
+    title: 'Abort this upload?', submit: 'Abort', isDangerous: true,
+    text: `${formatBytes(upload.storedBytes)} of ${upload.fileName || 'the file'} are removed. The device learns it with `
+      + 'its next call; it can start the upload again.',
+    fields: [{ name: 'reason', label: 'Reason', maxlength: 512 }],
+    action: async ({ reason }) => {
+      await call('uploads', 'CancelUpload', { logicalUploadId: upload.logicalUploadId, reason })
+      showNotice('The upload was aborted.')
+    },
   })
 }

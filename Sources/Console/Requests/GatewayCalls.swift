@@ -27,12 +27,13 @@ struct GatewayCalls: Sendable {
         case .password(let given):
             let request = LoginRequest(
                 organization: given.organization, userName: given.userName, password: given.password)
-            return unary(AuthServiceMethods.login, request, for: head) { (response: LoginResponse) in
+            return unary(AuthServiceMethods.login, request, for: head.caller()) { (response: LoginResponse) in
                 response.user.map { ($0, UserTokens(response, at: now)) }
             }
         case .secondFactor(let given):
             let request = CompleteLoginRequest(challenge: given.challenge, code: given.code)
-            return unary(SessionServiceMethods.completeLogin, request, for: head) { (response: CompleteLoginResponse) in
+            return unary(SessionServiceMethods.completeLogin, request, for: head.caller()) {
+                (response: CompleteLoginResponse) in
                 response.user.map { ($0, UserTokens(response, at: now)) }
             }
         }
@@ -40,14 +41,14 @@ struct GatewayCalls: Sendable {
 
     func refresh(_ token: Secret, for head: HTTPRequestHead, at now: UnixTime) -> CallOutcome<UserTokens> {
         let request = RefreshTokenRequest(refreshToken: token.exposedText)
-        return unary(AuthServiceMethods.refreshToken, request, for: head) { (response: RefreshTokenResponse) in
+        return unary(AuthServiceMethods.refreshToken, request, for: head.caller()) { (response: RefreshTokenResponse) in
             UserTokens(response, at: now)
         }
     }
 
     func signOut(_ token: Secret, for head: HTTPRequestHead) {
         let request = LogoutRequest(refreshToken: token.exposedText)
-        _ = unary(SessionServiceMethods.logout, request, for: head) { (response: LogoutResponse) in response }
+        _ = unary(SessionServiceMethods.logout, request, for: head.caller()) { (response: LogoutResponse) in response }
     }
 
     /// Passes a browser's call on.
@@ -61,27 +62,43 @@ struct GatewayCalls: Sendable {
         }
     }
 
-    /// Starts a backup by its REST route.
+    /// Starts a call that sends a file, by its REST route with a body.
     ///
-    /// - Returns: the gateway's response: the archive's bytes while they are made, or the error in JSON.
-    func backup(_ options: BackupOptions, _ token: Secret, for head: HTTPRequestHead) -> HTTPResponse {
-        guard let route = BackupServiceMethods.routes.first else { return .refusal(.failure) }
+    /// - Parameters:
+    ///   - json: the body.
+    ///   - organization: the organization for which a system administrator acts; `nil` = the user's own.
+    /// - Returns: the gateway's response: the file's bytes while they are made, or the error in JSON.
+    func stream(
+        _ route: HTTPRoute, _ json: [UInt8], _ token: Secret, for head: HTTPRequestHead, in organization: String?
+    ) -> HTTPResponse {
         head.leaveLogToCall()
-        let body = Array(#"{"withoutObjects":\#(options.withoutObjects)}"#.utf8)
-        switch handler.begin(head.forwarded(to: route.template.text, token, json: body)) {
+        switch handler.begin(head.forwarded(to: route.template.text, token, json: json, organization: organization)) {
         case .respond(let response):
             return response
         case .receive(let sink):
-            body.withUnsafeBytes { sink.receive($0) }
+            json.withUnsafeBytes { sink.receive($0) }
             return sink.finish()
         }
     }
 
+    /// Requests a presigned URL of an object, for reading it from the object store on behalf of the user.
+    func presign(
+        _ fileID: String, seconds: Int64, _ token: Secret, for head: HTTPRequestHead, in organization: String?
+    ) -> CallOutcome<ContentAccess> {
+        let request = RequestDownloadRequest(fileIDs: [fileID], lifetimeSeconds: seconds)
+        let caller = head.caller(token, in: organization)
+        return unary(DataGatewayObjectServiceMethods.requestDownload, request, for: caller) {
+            (response: RequestDownloadResponse) in
+            (response.files.first?.read?.uri).flatMap { ContentAccess(url: $0) }
+        }
+    }
+
     func unary<Response: Message, Answer>(
-        _ method: MethodDescriptor, _ request: some Message, for head: HTTPRequestHead, read: (Response) -> Answer?
+        _ method: MethodDescriptor, _ request: some Message, for caller: LocalCalls.Caller,
+        read: (Response) -> Answer?
     ) -> CallOutcome<Answer> {
         do throws(RPCError) {
-            let response: Response = try local.unary(method, request, for: head.caller(nil))
+            let response: Response = try local.unary(method, request, for: caller)
             return read(response).map { .answered($0) } ?? .refused(.refusal(.failure))
         } catch {
             return .refused(error.httpResponse.securedForConsole)
@@ -100,19 +117,29 @@ extension HTTPRequestHead {
 
     /// Returns the browser's call as it is passed on.
     ///
-    /// - Parameter json: the body if it is not the browser's own.
-    fileprivate func forwarded(to path: String, _ token: Secret, json: [UInt8]? = nil) -> HTTPRequestHead {
+    /// - Parameters:
+    ///   - json: the body if it is not the browser's own.
+    ///   - organization: the organization of the call, if the browser's request does not contain it.
+    fileprivate func forwarded(
+        to path: String, _ token: Secret, json: [UInt8]? = nil, organization: String? = nil
+    ) -> HTTPRequestHead {
         let type = json == nil ? self.fields["content-type"] ?? "" : "application/json"
         var fields: HTTPFields = ["host": self.fields["host"] ?? "", "content-type": type]
         for (name, value) in callFields(Self.kept.union(Self.keptOfConnect), token) { fields.append(name, value) }
+        if let organization { fields.append("x-organization", organization) }
         return HTTPRequestHead(
             method: "POST", target: path, fields: fields, framing: json.map { .length(Int64($0.count)) } ?? framing,
             origin: origin)
     }
 
     /// Returns the sender of this request as the caller of a call that the console makes.
-    fileprivate func caller(_ token: Secret?) -> LocalCalls.Caller {
-        LocalCalls.Caller(peer: peer, fields: callFields(Self.kept.union(["user-agent"]), token), socket: socket)
+    ///
+    /// - Parameter organization: the organization of the call, if the browser's request does not contain it.
+    func caller(_ token: Secret? = nil, in organization: String? = nil) -> LocalCalls.Caller {
+        var fields = callFields(
+            Self.kept.union(["user-agent"]).subtracting(organization == nil ? [] : ["x-organization"]), token)
+        if let organization { fields.append((name: "x-organization", value: organization)) }
+        return LocalCalls.Caller(peer: peer, fields: fields, socket: socket)
     }
 
     private func callFields(_ kept: Set<String>, _ token: Secret?) -> [(name: String, value: String)] {

@@ -5,8 +5,9 @@ extension HTTPResponse {
     /// The permissions of a page (CSP Level 3): the console's own scripts, styles and requests, and nothing else. It may not be
     /// framed, submits no forms, and inserts no text that could be interpreted as markup.
     private static let contentPolicy = [
-        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'",
-        "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "media-src 'self'",
+        "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
         "trusted-types 'none'",
     ].joined(separator: "; ")
 

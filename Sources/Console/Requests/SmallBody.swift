@@ -2,26 +2,26 @@ import HTTPTypes
 
 /// Receives the small body of a request to the console itself, and responds to it.
 final class SmallBody: HTTPBodySink {
-    /// The longest body, in bytes; a password has 1024 at most.
-    private static let limit = 16 * 1024
-
     private var bytes: [UInt8] = []
     private var isTooLong = false
+    private let limit: Int
     private let answer: ([UInt8]) -> HTTPResponse
 
-    init(_ answer: @escaping ([UInt8]) -> HTTPResponse) {
+    /// - Parameter limit: the longest body, in bytes; a password has 1024 at most.
+    init(limit: Int = 16 << 10, _ answer: @escaping ([UInt8]) -> HTTPResponse) {
+        self.limit = limit
         self.answer = answer
     }
 
     func receive(_ piece: UnsafeRawBufferPointer) {
-        isTooLong = isTooLong || bytes.count + piece.count > Self.limit
+        isTooLong = isTooLong || bytes.count + piece.count > limit
         if !isTooLong { bytes += piece }
     }
 
     var isAnswered: Bool { isTooLong }
 
     func finish() -> HTTPResponse {
-        isTooLong ? .refusal(.malformed("at most \(Self.limit) bytes long")) : answer(bytes)
+        isTooLong ? .refusal(.malformed("at most \(limit) bytes long")) : answer(bytes)
     }
 
     func abandon() {}

@@ -4,13 +4,24 @@ import Proto
 
 /// The session of a signed-in user in a browser.
 final class Session: Sendable {
-    /// The validity of the address of a backup, in seconds.
+    /// The validity of the address of a download, in seconds.
     private static let ticketSeconds: Int64 = 60
+    /// The largest number of objects that pages can read; another one replaces the oldest.
+    private static let mostContents = 64
 
-    private struct Ticket {
+    /// The meaning of a text in an address.
+    private struct Ticket<Value: Sendable>: Sendable {
         let digest: [UInt8]
-        let options: BackupOptions
+        var value: Value
         let expiresAt: UnixTime
+
+        init(_ text: String, _ value: Value, until expiresAt: UnixTime) {
+            digest = SessionSecret.digest(text)
+            self.value = value
+            self.expiresAt = expiresAt
+        }
+
+        func matches(_ digest: [UInt8]) -> Bool { constantTimeEqual(self.digest, digest) }
     }
 
     let key: SessionKey
@@ -19,7 +30,9 @@ final class Session: Sendable {
     private let tokenDigest: [UInt8]
     private let tokens: Lock<UserTokens>
     /// The current ticket; a new one replaces it.
-    private let ticket = Lock<Ticket?>(nil)
+    private let ticket = Lock<Ticket<OfferedDownload>?>(nil)
+    /// The objects that pages can read, the oldest first.
+    private let contents = Lock<[Ticket<ContentGrant>]>([])
 
     init(key: SessionKey, tokenDigest: [UInt8], user: User, tokens: UserTokens, beganAt: UnixTime) {
         self.key = key
@@ -54,23 +67,47 @@ final class Session: Sendable {
         }
     }
 
-    /// - Returns: the ticket for the backup, which is valid once and for a short time.
-    func offer(_ options: BackupOptions, at now: UnixTime) -> String {
+    /// - Returns: the ticket for the download, which is valid once and for a short time.
+    func offer(_ download: OfferedDownload, at now: UnixTime) -> String {
         let text = SessionSecret.random()
-        let ticket = Ticket(
-            digest: SessionSecret.digest(text), options: options,
-            expiresAt: now.adding(seconds: Self.ticketSeconds))
+        let ticket = Ticket(text, download, until: now.adding(seconds: Self.ticketSeconds))
         self.ticket.withLock { $0 = ticket }
         return text
     }
 
-    func redeem(_ text: String, at now: UnixTime) -> BackupOptions? {
-        ticket.withLock { ticket in
-            guard let offered = ticket, constantTimeEqual(offered.digest, SessionSecret.digest(text)) else {
-                return nil
-            }
+    func redeem(_ text: String, at now: UnixTime) -> OfferedDownload? {
+        let digest = SessionSecret.digest(text)
+        return ticket.withLock { ticket in
+            guard let offered = ticket, offered.matches(digest) else { return nil }
             ticket = nil
-            return now < offered.expiresAt ? offered.options : nil
+            return now < offered.expiresAt ? offered.value : nil
+        }
+    }
+
+    /// - Returns: the ticket for reading an object, which is valid any number of times.
+    func admit(_ grant: ContentGrant, until expiresAt: UnixTime) -> String {
+        let text = SessionSecret.random()
+        let ticket = Ticket(text, grant, until: expiresAt)
+        contents.withLock { contents in
+            contents.append(ticket)
+            if contents.count > Self.mostContents { contents.removeFirst() }
+        }
+        return text
+    }
+
+    func content(_ text: String, at now: UnixTime) -> ContentGrant? {
+        let digest = SessionSecret.digest(text)
+        return contents.withLock { contents in
+            contents.first { $0.matches(digest) && now < $0.expiresAt }?.value
+        }
+    }
+
+    /// Replaces what the ticket stands for, after its permission was renewed.
+    func renew(_ text: String, _ grant: ContentGrant) {
+        let digest = SessionSecret.digest(text)
+        contents.withLock { contents in
+            guard let index = contents.firstIndex(where: { $0.matches(digest) }) else { return }
+            contents[index].value = grant
         }
     }
 }

@@ -38,6 +38,9 @@ package struct BucketTarget: DestinationTarget {
     }
 
     var name: String { location.name }
+    var place: CopyPlace {
+        CopyPlace(endpoint: location.endpoint.text, bucket: location.bucket, region: location.region)
+    }
 
     func writer(for place: CopyPlace, _ environment: CopyEnvironment) -> (any DestinationWriter)? {
         guard (try? StoreEndpoint(place.endpoint)) == location.endpoint, place.bucket == location.bucket,

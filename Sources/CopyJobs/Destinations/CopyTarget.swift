@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Database
 import StoreProtocol
 
 /// A destination in the configuration.
@@ -18,12 +19,24 @@ package struct CopyTarget: Sendable {
 
     /// The target's name for people.
     package var name: String { place.name }
+
+    func isOpen(to organizationID: Int64, in connection: Connection) throws -> Bool {
+        try organizations?.contains { try $0.id(in: connection) == organizationID } ?? true
+    }
+
+    /// Returns the folder for an organization's files, if organizations share the target: without a list of organizations, it is
+    /// open to all.
+    func folder(of organizationID: Int64, in connection: Connection) throws -> String? {
+        organizations == nil ? try Accounts.nameAmongOthers(organizationID, in: connection) : nil
+    }
 }
 
 /// The configuration of a destination; each kind of destination has a type of its own, beside its writer.
 protocol DestinationTarget: Sendable {
     /// The name for people; unique among all targets.
     var name: String { get }
+    /// The values by which a request names the target.
+    var place: CopyPlace { get }
 
     /// Returns the writer for a job's destination; `nil` if the destination is not this target, or below it.
     func writer(for place: CopyPlace, _ environment: CopyEnvironment) -> (any DestinationWriter)?

@@ -8,6 +8,7 @@ package struct FolderTarget: DestinationTarget {
     }
 
     var name: String { CopyPlace.fileScheme + root }
+    var place: CopyPlace { CopyPlace(endpoint: name, bucket: "", region: "") }
 
     func writer(for place: CopyPlace, _ environment: CopyEnvironment) -> (any DestinationWriter)? {
         folders(to: place).map { FolderWriter(root: root, folders: $0) }

@@ -86,6 +86,33 @@ struct CopyJobRegistry: Sendable {
         }
     }
 
+    /// Returns a page of the jobs that the user sees, newest first.
+    ///
+    /// - Parameter page: its cursor is a job's id.
+    /// - Returns: one more job than the page holds, if there are more.
+    func list(_ page: Page, for user: UserPrincipal) async throws -> [(job: CopyJob, tally: CopyTally)] {
+        try await database.read { connection in
+            let records = CopyRecords(connection)
+            let found = try records.jobs(
+                scope: user.objectScope, before: page.cursor.isEmpty ? nil : page.cursor, limit: page.size + 1)
+            return try found.map { ($0, try records.tally(of: $0.id)) }
+        }
+    }
+
+    /// Returns the destinations that an organization can use, each with the folder in which its files go if organizations share the
+    /// destination.
+    func destinations(
+        of organization: OrganizationReference
+    ) async throws -> [(target: CopyTarget, prefix: String?)] {
+        let targets = configuration.destinations
+        return try await database.read { connection in
+            try targets.compactMap { target in
+                guard try target.isOpen(to: organization.id, in: connection) else { return nil }
+                return (target, try target.folder(of: organization.id, in: connection))
+            }
+        }
+    }
+
     /// Returns a page of a job's items, in the order of its request.
     ///
     /// - Parameters:

@@ -73,6 +73,9 @@ struct CopyRecords {
                     ORDER BY j.created_at DESC
                     ON CONFLICT DO NOTHING;
                 """),
+        Migration(
+            name: "copies-3",
+            sql: "CREATE INDEX copy_jobs_by_organization ON copy_jobs (organization_id, id);"),
     ]
 
     private static let columns = """
@@ -105,6 +108,25 @@ struct CopyRecords {
         try connection.first(
             "SELECT \(Self.columns) FROM copy_jobs WHERE id = $1 AND organization_id = coalesce($2, organization_id)",
             id, scope, row: Self.job)
+    }
+
+    /// Returns jobs, newest first. Ids begin with the time at which they were made.
+    ///
+    /// - Parameters:
+    ///   - scope: the organization; `nil` = any.
+    ///   - before: the id after which the list continues; `nil` = from the newest on.
+    func jobs(scope: Int64?, before id: String?, limit: Int) throws -> [CopyJob] {
+        // After the greatest id, which has digits only.
+        let bound = id ?? "~"
+        if let scope {
+            return try connection.query(
+                """
+                SELECT \(Self.columns) FROM copy_jobs WHERE organization_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3
+                """, scope, bound, limit, row: Self.job)
+        }
+        return try connection.query(
+            "SELECT \(Self.columns) FROM copy_jobs WHERE id < $1 ORDER BY id DESC LIMIT $2", bound, limit,
+            row: Self.job)
     }
 
     /// Returns the job that a user created with an idempotency key, and the digest of its request.

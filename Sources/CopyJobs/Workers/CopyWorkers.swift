@@ -46,12 +46,10 @@ final class CopyWorkers: Sendable {
         to place: CopyPlace, of organizationID: Int64, in connection: Connection
     ) throws -> CopyRoute? {
         for target in configuration.destinations {
-            guard try target.organizations?.contains(where: { try $0.id(in: connection) == organizationID }) ?? true,
+            guard try target.isOpen(to: organizationID, in: connection),
                 let writer = target.place.writer(for: place, CopyEnvironment(clock: clock))
             else { continue }
-            // Without a list of organizations, the destination is open to all.
-            let folder =
-                target.organizations == nil ? try Accounts.nameAmongOthers(organizationID, in: connection) : nil
+            let folder = try target.folder(of: organizationID, in: connection)
             return CopyRoute(writer: writer, prefix: folder.map { "\(target.name)/\($0)/" })
         }
         return nil

@@ -39,6 +39,7 @@ package struct GatewayModules: Sendable {
     let consoleSessions: ConsoleSessions?
     private let internalStorage: InternalStorageService
     private let backup: BackupService
+    private let system: SystemService
     let backups: BackupScheduler
     private let opened: Closings
     private let log: Logger
@@ -131,10 +132,13 @@ package struct GatewayModules: Sendable {
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
         let endpoint =
             try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")
+        let newObjects = Signal()
         uploads = try Uploads(
-            environment, store: store, endpoint: endpoint, outbox: events.outbox, configuration: configuration.uploads)
+            environment, store: store, endpoint: endpoint, outbox: events.outbox, newObjects: newObjects,
+            configuration: configuration.uploads)
         catalog = Catalog(
-            environment, store: store, endpoint: endpoint, outbox: events.outbox, configuration: configuration.catalog)
+            environment, store: store, endpoint: endpoint, outbox: events.outbox, newObjects: newObjects,
+            configuration: configuration.catalog)
         internalStorage = InternalStorageService(
             environment, store: store, policy: storePolicy,
             uploadOfKey: { try ObjectKey.uploadID(bucket: $0, key: $1, in: $2) }, endpoint: endpoint,
@@ -146,6 +150,9 @@ package struct GatewayModules: Sendable {
         backup = BackupService(session, turn: turn)
         backups = BackupScheduler(
             configuration.backups, session, turn: turn, outbox: events.outbox, migrations: Self.migrations, log: log)
+        system = SystemService(
+            store: store, settings: configuration.settings, startedAt: clock.now(), certificates: certificates,
+            backups: backups.metrics)
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
             try directory.writeInitialPassword(password)
@@ -208,6 +215,7 @@ package struct GatewayModules: Sendable {
             uploads.registerManagement(in: &router)
             backup.register(in: &router)
             ClockService(keeper: clock).register(in: &router)
+            system.register(in: &router)
             events.registerManagement(in: &router)
         case .internalStorage:
             internalStorage.register(in: &router)

@@ -68,7 +68,8 @@ struct GatewayServices: Sendable {
                     servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
                     modules.catalog.searchUpgradeProgress,
                     modules.events.metrics, modules.copies.metrics, modules.backups.metrics,
-                    modules.accounts.auditPressure, ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
+                    modules.accounts.auditPressure,
+                    ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
                 ])
         }
         // One for all listeners: they run out at the same time, and the log reports it once.
@@ -90,11 +91,13 @@ struct GatewayServices: Sendable {
             let addresses = grpcListeners.mapValues(\.value.address)
             let console = modules.consoleSessions.map { sessions in
                 Console(
-                    calls: calls, local: local, sessions: sessions,
-                    deviceEndpoints: Endpoints(configuration, addresses), clock: SystemClock(), log: Logger(log))
+                    calls: GatewayHandlers(calls: calls, local: local, store: modules.storeServer.handler),
+                    sessions: sessions, deviceEndpoints: Endpoints(configuration, addresses), clock: SystemClock(),
+                    log: Logger(log))
             }
             return WebHandler(
-                accounts: modules.accounts, calls: calls, description: APIDescription(server, access: modules.accounts.access), console: console,
+                accounts: modules.accounts, calls: calls,
+                description: APIDescription(server, access: modules.accounts.access), console: console,
                 directory: ListenerDirectory(configuration, addresses))
         }
         // Services that end with their calls and requests are stopped together, since each may take long.
@@ -164,6 +167,7 @@ struct GatewayServices: Sendable {
                 if !modules.store.isForeign { await modules.catalog.scrub() }
             },
             BackgroundService("search upgrade") { await modules.value.catalog.upgradeSearch() },
+            BackgroundService("recordings") { await modules.value.catalog.indexRecordings() },
             BackgroundService("operations on objects") {
                 let modules = modules.value
                 await modules.store.finishReconciliation()

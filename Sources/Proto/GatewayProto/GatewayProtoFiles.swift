@@ -13,13 +13,16 @@ public enum GatewayProtoFiles {
         .authProto,
         .backupProto,
         .clockProto,
+        .copyManagementProto,
         .dataGatewayProto,
         .deviceManagementProto,
         .eventsProto,
         .identityProto,
         .identityManagementProto,
+        .objectArchivesProto,
         .objectManagementProto,
         .sessionProto,
+        .systemStatusProto,
         .uploadManagementProto,
     ]
 
@@ -35,6 +38,7 @@ public enum GatewayProtoFiles {
         AuditLine.self,
         BackupChunk.self,
         BackupRequest.self,
+        BackupScheduleStatus.self,
         BackupSummary.self,
         BeginSignInRequest.self,
         BeginSignInResponse.self,
@@ -56,6 +60,7 @@ public enum GatewayProtoFiles {
         ConfirmSecondFactorRequest.self,
         ConfirmSecondFactorResponse.self,
         CopyDestination.self,
+        CopyDestinationView.self,
         CopyJobItemView.self,
         CopyJobView.self,
         CreateApiTokenRequest.self,
@@ -108,6 +113,7 @@ public enum GatewayProtoFiles {
         EnableSiteResponse.self,
         EnrollSecondFactorRequest.self,
         EnrollSecondFactorResponse.self,
+        EventDelivery.self,
         ExchangeCredentialRequest.self,
         ExchangeCredentialResponse.self,
         ExchangeSystemCredentialRequest.self,
@@ -139,6 +145,8 @@ public enum GatewayProtoFiles {
         GetSiteResponse.self,
         GetStatisticsRequest.self,
         GetStatisticsResponse.self,
+        GetSystemStatusRequest.self,
+        GetSystemStatusResponse.self,
         GetTrashSettingsRequest.self,
         GetTrashSettingsResponse.self,
         GetUploadRecoveryRequest.self,
@@ -158,10 +166,16 @@ public enum GatewayProtoFiles {
         ListAuditLinesResponse.self,
         ListBadObjectsRequest.self,
         ListBadObjectsResponse.self,
+        ListCopyDestinationsRequest.self,
+        ListCopyDestinationsResponse.self,
         ListCopyJobItemsRequest.self,
         ListCopyJobItemsResponse.self,
+        ListCopyJobsRequest.self,
+        ListCopyJobsResponse.self,
         ListDeadLettersRequest.self,
         ListDeadLettersResponse.self,
+        ListDeliveriesRequest.self,
+        ListDeliveriesResponse.self,
         ListDeviceSuitesRequest.self,
         ListDeviceSuitesResponse.self,
         ListDevicesRequest.self,
@@ -178,12 +192,16 @@ public enum GatewayProtoFiles {
         ListProvidersResponse.self,
         ListSessionsRequest.self,
         ListSessionsResponse.self,
+        ListSettingsRequest.self,
+        ListSettingsResponse.self,
         ListSitesRequest.self,
         ListSitesResponse.self,
         ListUploadsRequest.self,
         ListUploadsResponse.self,
         ListUsersRequest.self,
         ListUsersResponse.self,
+        ListWebhooksRequest.self,
+        ListWebhooksResponse.self,
         LoginRequest.self,
         LoginResponse.self,
         LogoutRequest.self,
@@ -230,6 +248,8 @@ public enum GatewayProtoFiles {
         RotateApiKeySecretResponse.self,
         RotateSigningKeyRequest.self,
         RotateSigningKeyResponse.self,
+        SendTestEventRequest.self,
+        SendTestEventResponse.self,
         SetRetentionRequest.self,
         SetRetentionResponse.self,
         SetSignInPolicyRequest.self,
@@ -240,6 +260,7 @@ public enum GatewayProtoFiles {
         SignInWithIdentityTokenRequest.self,
         Site.self,
         StorageObject.self,
+        SystemSetting.self,
         UnlinkRequest.self,
         UnlinkResponse.self,
         UpdateApiKeyRequest.self,
@@ -258,6 +279,8 @@ public enum GatewayProtoFiles {
         User.self,
         UserIdentity.self,
         UserSession.self,
+        WebhookView.self,
+        ZipObjectsRequest.self,
     ]
 
     /// The HTTP requests that call methods of this module's services.
@@ -271,6 +294,7 @@ public enum GatewayProtoFiles {
         UserAuthServiceMethods.routes,
         BackupServiceMethods.routes,
         ClockServiceMethods.routes,
+        CopyManagementServiceMethods.routes,
         DataGatewayServiceMethods.routes,
         DataGatewayObjectServiceMethods.routes,
         DataGatewayCopyServiceMethods.routes,
@@ -280,8 +304,10 @@ public enum GatewayProtoFiles {
         EventServiceMethods.routes,
         IdentityServiceMethods.routes,
         IdentityManagementServiceMethods.routes,
+        ObjectArchiveServiceMethods.routes,
         ObjectManagementServiceMethods.routes,
         SessionServiceMethods.routes,
+        SystemServiceMethods.routes,
         UploadManagementServiceMethods.routes,
     ].flatMap { $0 }
 
@@ -387,6 +413,12 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetClockResponse.step_seconds	The difference to the expected time since the last confirmation, in seconds: above 0, the clock is ahead. 0 if the clock is confirmed.
         archebase.data_gateway.v1.GetClockResponse.remaining_seconds	The time in seconds after which the clock is confirmed without a call, unless it steps again. 0 if it is confirmed.
         archebase.data_gateway.v1.ConfirmClockRequest.step_seconds	The value from GetClock. If the clock has stepped since, the call fails with FAILED_PRECONDITION and changes nothing.
+        archebase.data_gateway.v1.CopyManagementService.ListCopyJobs	Lists the jobs of the caller's organization, newest first; for an admin of SYSTEM who acts for no other organization, all.
+        archebase.data_gateway.v1.CopyManagementService.ListCopyDestinations	Lists the destinations to which the organization may copy.
+        archebase.data_gateway.v1.ListCopyJobsRequest.page_size	0 means 50, above 1000 means 1000.
+        archebase.data_gateway.v1.CopyDestinationView.name	The name for people.
+        archebase.data_gateway.v1.CopyDestinationView.destination	The values with which CreateCopyJob names it. Its key template is the caller's choice.
+        archebase.data_gateway.v1.CopyDestinationView.key_prefix	The beginning that every key needs, because several organizations share the destination; empty = none.
         archebase.data_gateway.v1.DataGatewayService	Uploads, for devices and sites.
         archebase.data_gateway.v1.DataGatewayService.CreateLogicalUpload	Begins an upload, or restarts one under a new upload id.
         archebase.data_gateway.v1.DataGatewayService.GetUploadRecovery	Returns the next action for a client that was interrupted.
@@ -453,6 +485,9 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.Device.suite	The suite's name; empty = none.
         archebase.meta.v1.RegisterDeviceRequest.device_id	Empty = generated: today's date and six random digits.
         archebase.meta.v1.UpdateDeviceRequest.replace_tags	Replaces all tags by `tags`; otherwise `tags` are merged into them.
+        archebase.events.v1.EventService.ListWebhooks	Lists the webhooks of the caller's organization, by name; for an admin of SYSTEM who acts for no other organization, all.
+        archebase.events.v1.EventService.ListDeliveries	Lists deliveries to a webhook, newest event first.
+        archebase.events.v1.EventService.SendTestEvent	Queues an event `webhook.test` for one webhook, whatever types it subscribes to.
         archebase.events.v1.EventService.ListDeadLetters	Lists deliveries that the gateway gave up, oldest event first; for an admin of SYSTEM who acts for no other organization, all.
         archebase.events.v1.EventService.RedeliverEvent	Queues a dead letter for delivery again, with all attempts.
         archebase.events.v1.ListDeadLettersRequest.webhook	Only dead letters of this webhook; empty = all.
@@ -465,6 +500,19 @@ public enum GatewayProtoFiles {
         archebase.events.v1.DeadLetter.payload	The body of the requests, JSON.
         archebase.events.v1.RedeliverEventRequest.webhook	Empty = all webhooks to which the event could not be delivered.
         archebase.events.v1.RedeliverEventResponse.webhooks	The webhooks to which the event will be sent.
+        archebase.events.v1.WebhookView	A webhook in the configuration.
+        archebase.events.v1.WebhookView.url	The receiver, without the query.
+        archebase.events.v1.WebhookView.types	The types of events that it receives; empty = all.
+        archebase.events.v1.WebhookView.organization	The organization whose events it receives; empty = all.
+        archebase.events.v1.WebhookView.pending	The numbers of events that wait, and of dead letters; -1 = unknown.
+        archebase.events.v1.WebhookView.delivered	The numbers of deliveries and of failed attempts since the start of the gateway.
+        archebase.events.v1.ListDeliveriesRequest.page_size	0 means 50, above 1000 means 1000.
+        archebase.events.v1.EventDelivery	The delivery of an event to one webhook. Deliveries are kept for some days.
+        archebase.events.v1.EventDelivery.type	E.g. `object.verified`.
+        archebase.events.v1.EventDelivery.subject	E.g. `objects/FILE_ID`.
+        archebase.events.v1.EventDelivery.failed_attempts	The number of failed attempts.
+        archebase.events.v1.EventDelivery.due_at	The time of the next attempt; unset if there is none, or an earlier event of the subject goes before.
+        archebase.events.v1.EventDelivery.ended_at	The time at which it was delivered or given up.
         archebase.auth.v1.IdentityService.ListProviders	Lists the providers with which people can sign in.
         archebase.auth.v1.IdentityService.BeginSignIn	Begins a sign-in: returns the address at the provider that the browser opens, and a nonce for apps that ask the provider themselves.
         archebase.auth.v1.IdentityService.CompleteSignIn	Completes a sign-in with the code that the provider sent to the redirect address.
@@ -505,6 +553,10 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.RotateSigningKeyResponse.older_key_ids	The ids of the older keys that still verify tokens.
         archebase.auth.v1.SignInPolicy	How the users of an organization have to sign in.
         archebase.auth.v1.SignInPolicy.requires_second_factor	Whether a password alone opens nothing but the calls with which the user sets up a second factor.
+        archebase.data_gateway.v1.ObjectArchiveService.ZipObjects	Streams a zip archive of objects, with zip64 where needed, and names such as `DEVICE/2026-01-31T08-00-00Z-NAME`. If an object cannot be read to its end, the stream breaks off: an archive that ends with its directory is complete and intact.
+        archebase.data_gateway.v1.ZipObjectsRequest	Either file ids or a filter.
+        archebase.data_gateway.v1.ZipObjectsRequest.file_ids	At most 10000, the same as in RequestDownload.
+        archebase.data_gateway.v1.ZipObjectsRequest.filter	A filter as in ListObjects, which at most 10000 objects match.
         archebase.data_gateway.v1.ObjectManagementService.DeleteObject	Moves an object to the trash, or deletes it if the organization keeps no trash.
         archebase.data_gateway.v1.ObjectManagementService.RestoreObject	Moves an object from the trash back to the lists.
         archebase.data_gateway.v1.ObjectManagementService.PurgeObject	Deletes an object in the trash permanently.
@@ -570,6 +622,21 @@ public enum GatewayProtoFiles {
         archebase.session.v1.UserSession.user_agent	The program that opened it, in its own words; empty if it did not say.
         archebase.session.v1.UserSession.last_used_at	The last use, recorded at most once a minute.
         archebase.session.v1.UserSession.is_current	Whether the session makes this call.
+        archebase.data_gateway.v1.SystemService.GetSystemStatus	Returns the version, the room on the disk of the object store, and the results of scheduled backups.
+        archebase.data_gateway.v1.SystemService.ListSettings	Lists the settings that the gateway was started with, without secrets.
+        archebase.data_gateway.v1.GetSystemStatusResponse.store_free_bytes	The free bytes of the object store's disk; -1 = unknown.
+        archebase.data_gateway.v1.GetSystemStatusResponse.store_minimum_free_bytes	The free bytes below which new uploads are refused.
+        archebase.data_gateway.v1.GetSystemStatusResponse.certificate_ends_at	The end of the TLS certificate; unset = no listener uses TLS.
+        archebase.data_gateway.v1.GetSystemStatusResponse.backup_schedules	The schedules of backups, in the order of the configuration.
+        archebase.data_gateway.v1.BackupScheduleStatus	The last results of a schedule of backups.
+        archebase.data_gateway.v1.BackupScheduleStatus.interval_seconds	The time from one backup to the next.
+        archebase.data_gateway.v1.BackupScheduleStatus.last_success_at	The end of the last complete backup; unset = there is none.
+        archebase.data_gateway.v1.BackupScheduleStatus.last_size_bytes	The size of the last archive.
+        archebase.data_gateway.v1.BackupScheduleStatus.lost_objects	The number of objects that are not intact in the last archive.
+        archebase.data_gateway.v1.BackupScheduleStatus.failures	The number of failed backups since the start of the gateway.
+        archebase.data_gateway.v1.SystemSetting.key	`section.name`.
+        archebase.data_gateway.v1.SystemSetting.value	Secrets are replaced by `***`.
+        archebase.data_gateway.v1.SystemSetting.source	`default`, or the file, the variable or the option that sets it.
         archebase.data_gateway.v1.UploadManagementService.ListUploads	Lists the unfinished uploads of the caller's organization, newest first; for an admin of SYSTEM who acts for no other organization, all.
         archebase.data_gateway.v1.UploadManagementService.CancelUpload	Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.
         archebase.data_gateway.v1.CancelUploadRequest.logical_upload_id	The logical upload, or the id of its current attempt.

@@ -8,6 +8,15 @@ import Protobuf
 public protocol EventServiceHandler: Sendable {
     associatedtype Context: Sendable
 
+    /// Lists the webhooks of the caller's organization, by name; for an admin of SYSTEM who acts for no other organization, all.
+    func listWebhooks(_ request: ListWebhooksRequest, context: Context) async throws -> ListWebhooksResponse
+
+    /// Lists deliveries to a webhook, newest event first.
+    func listDeliveries(_ request: ListDeliveriesRequest, context: Context) async throws -> ListDeliveriesResponse
+
+    /// Queues an event `webhook.test` for one webhook, whatever types it subscribes to.
+    func sendTestEvent(_ request: SendTestEventRequest, context: Context) async throws -> SendTestEventResponse
+
     /// Lists deliveries that the gateway gave up, oldest event first; for an admin of SYSTEM who acts for no other organization, all.
     func listDeadLetters(_ request: ListDeadLettersRequest, context: Context) async throws -> ListDeadLettersResponse
 
@@ -18,6 +27,9 @@ public protocol EventServiceHandler: Sendable {
 extension EventServiceHandler {
     /// Enters every method of the service.
     public func register(in registry: inout some MethodRegistry<Context>) {
+        registry.add(EventServiceMethods.listWebhooks, unary: { try await self.listWebhooks($0, context: $1) })
+        registry.add(EventServiceMethods.listDeliveries, unary: { try await self.listDeliveries($0, context: $1) })
+        registry.add(EventServiceMethods.sendTestEvent, unary: { try await self.sendTestEvent($0, context: $1) })
         registry.add(EventServiceMethods.listDeadLetters, unary: { try await self.listDeadLetters($0, context: $1) })
         registry.add(EventServiceMethods.redeliverEvent, unary: { try await self.redeliverEvent($0, context: $1) })
     }
@@ -25,11 +37,17 @@ extension EventServiceHandler {
 
 public enum EventServiceMethods {
     public static let service = "archebase.events.v1.EventService"
+    public static let listWebhooks = MethodDescriptor(service: service, name: "ListWebhooks", kind: .unary, isSideEffectFree: true)
+    public static let listDeliveries = MethodDescriptor(service: service, name: "ListDeliveries", kind: .unary, isSideEffectFree: true)
+    public static let sendTestEvent = MethodDescriptor(service: service, name: "SendTestEvent", kind: .unary)
     public static let listDeadLetters = MethodDescriptor(service: service, name: "ListDeadLetters", kind: .unary, isSideEffectFree: true)
     public static let redeliverEvent = MethodDescriptor(service: service, name: "RedeliverEvent", kind: .unary)
-    public static let all: [MethodDescriptor] = [listDeadLetters, redeliverEvent]
+    public static let all: [MethodDescriptor] = [listWebhooks, listDeliveries, sendTestEvent, listDeadLetters, redeliverEvent]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
+        HTTPRoute(listWebhooks, "GET", RouteTemplate([.literal("v1"), .literal("webhooks")]), messages: ("archebase.events.v1.ListWebhooksRequest", "archebase.events.v1.ListWebhooksResponse")),
+        HTTPRoute(listDeliveries, "GET", RouteTemplate([.literal("v1"), .literal("webhooks"), .single, .literal("deliveries")], [.init("webhook", 2..<3)]), messages: ("archebase.events.v1.ListDeliveriesRequest", "archebase.events.v1.ListDeliveriesResponse")),
+        HTTPRoute(sendTestEvent, "POST", RouteTemplate([.literal("v1"), .literal("webhooks"), .single], [.init("webhook", 2..<3)], verb: "test"), body: .whole, messages: ("archebase.events.v1.SendTestEventRequest", "archebase.events.v1.SendTestEventResponse")),
         HTTPRoute(listDeadLetters, "GET", RouteTemplate([.literal("v1"), .literal("deadLetters")]), messages: ("archebase.events.v1.ListDeadLettersRequest", "archebase.events.v1.ListDeadLettersResponse")),
         HTTPRoute(redeliverEvent, "POST", RouteTemplate([.literal("v1"), .literal("deadLetters"), .single], [.init("event_id", 2..<3)], verb: "redeliver"), body: .whole, messages: ("archebase.events.v1.RedeliverEventRequest", "archebase.events.v1.RedeliverEventResponse")),
     ]
@@ -40,6 +58,21 @@ public struct EventServiceClient<Transport: CallTransport>: Sendable {
 
     public init(_ transport: Transport) { self.transport = transport }
 
+    /// Lists the webhooks of the caller's organization, by name; for an admin of SYSTEM who acts for no other organization, all.
+    public func listWebhooks(_ request: ListWebhooksRequest, options: CallOptions = CallOptions()) async throws -> ListWebhooksResponse {
+        try await transport.unary(EventServiceMethods.listWebhooks, request, options: options)
+    }
+
+    /// Lists deliveries to a webhook, newest event first.
+    public func listDeliveries(_ request: ListDeliveriesRequest, options: CallOptions = CallOptions()) async throws -> ListDeliveriesResponse {
+        try await transport.unary(EventServiceMethods.listDeliveries, request, options: options)
+    }
+
+    /// Queues an event `webhook.test` for one webhook, whatever types it subscribes to.
+    public func sendTestEvent(_ request: SendTestEventRequest, options: CallOptions = CallOptions()) async throws -> SendTestEventResponse {
+        try await transport.unary(EventServiceMethods.sendTestEvent, request, options: options)
+    }
+
     /// Lists deliveries that the gateway gave up, oldest event first; for an admin of SYSTEM who acts for no other organization, all.
     public func listDeadLetters(_ request: ListDeadLettersRequest, options: CallOptions = CallOptions()) async throws -> ListDeadLettersResponse {
         try await transport.unary(EventServiceMethods.listDeadLetters, request, options: options)
@@ -48,6 +81,38 @@ public struct EventServiceClient<Transport: CallTransport>: Sendable {
     /// Queues a dead letter for delivery again, with all attempts.
     public func redeliverEvent(_ request: RedeliverEventRequest, options: CallOptions = CallOptions()) async throws -> RedeliverEventResponse {
         try await transport.unary(EventServiceMethods.redeliverEvent, request, options: options)
+    }
+}
+
+public enum DeliveryState: ProtobufEnum {
+    case unspecified
+    case pending
+    case delivered
+    case dead
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .pending, .delivered, .dead] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .pending
+        case 2: self = .delivered
+        case 3: self = .dead
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .pending: 1
+        case .delivered: 2
+        case .dead: 3
+        case .unrecognized(let number): number
+        }
     }
 }
 
@@ -314,6 +379,400 @@ public struct RedeliverEventResponse: Message {
     }
 }
 
+public struct ListWebhooksRequest: Message {
+    public static var fullName: String { "archebase.events.v1.ListWebhooksRequest" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct ListWebhooksResponse: Message {
+    public static var fullName: String { "archebase.events.v1.ListWebhooksResponse" }
+
+    public var webhooks: [WebhookView] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        webhooks: [WebhookView] = []
+    ) {
+        self.webhooks = webhooks
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<WebhookView>.append(to: &self.webhooks, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<WebhookView>.size(repeated: self.webhooks, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<WebhookView>.write(repeated: self.webhooks, tag: 10, to: &writer)
+    }
+}
+
+/// A webhook in the configuration.
+public struct WebhookView: Message {
+    public static var fullName: String { "archebase.events.v1.WebhookView" }
+
+    public var name: String = ""
+    /// The receiver, without the query.
+    public var url: String = ""
+    /// The types of events that it receives; empty = all.
+    public var types: [String] = []
+    /// The organization whose events it receives; empty = all.
+    public var organization: String = ""
+    /// The numbers of events that wait, and of dead letters; -1 = unknown.
+    public var pending: Int64 = 0
+    public var deadLetters: Int64 = 0
+    /// The numbers of deliveries and of failed attempts since the start of the gateway.
+    public var delivered: Int64 = 0
+    public var failedAttempts: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        name: String = "",
+        url: String = "",
+        types: [String] = [],
+        organization: String = "",
+        pending: Int64 = 0,
+        deadLetters: Int64 = 0,
+        delivered: Int64 = 0,
+        failedAttempts: Int64 = 0
+    ) {
+        self.name = name
+        self.url = url
+        self.types = types
+        self.organization = organization
+        self.pending = pending
+        self.deadLetters = deadLetters
+        self.delivered = delivered
+        self.failedAttempts = failedAttempts
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.name, from: &reader)
+            case 18: try ProtoString.merge(into: &self.url, from: &reader)
+            case 26: try ProtoString.append(to: &self.types, tag: tag, from: &reader)
+            case 34: try ProtoString.merge(into: &self.organization, from: &reader)
+            case 40: try ProtoInt64.merge(into: &self.pending, from: &reader)
+            case 48: try ProtoInt64.merge(into: &self.deadLetters, from: &reader)
+            case 56: try ProtoInt64.merge(into: &self.delivered, from: &reader)
+            case 64: try ProtoInt64.merge(into: &self.failedAttempts, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.name, tag: 10)
+        size += ProtoString.size(self.url, tag: 18)
+        size += ProtoString.size(repeated: self.types, tag: 26)
+        size += ProtoString.size(self.organization, tag: 34)
+        size += ProtoInt64.size(self.pending, tag: 40)
+        size += ProtoInt64.size(self.deadLetters, tag: 48)
+        size += ProtoInt64.size(self.delivered, tag: 56)
+        size += ProtoInt64.size(self.failedAttempts, tag: 64)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.failedAttempts, tag: 64, to: &writer)
+        ProtoInt64.write(self.delivered, tag: 56, to: &writer)
+        ProtoInt64.write(self.deadLetters, tag: 48, to: &writer)
+        ProtoInt64.write(self.pending, tag: 40, to: &writer)
+        ProtoString.write(self.organization, tag: 34, to: &writer)
+        ProtoString.write(repeated: self.types, tag: 26, to: &writer)
+        ProtoString.write(self.url, tag: 18, to: &writer)
+        ProtoString.write(self.name, tag: 10, to: &writer)
+    }
+}
+
+public struct ListDeliveriesRequest: Message {
+    public static var fullName: String { "archebase.events.v1.ListDeliveriesRequest" }
+
+    public var webhook: String = ""
+    /// 0 means 50, above 1000 means 1000.
+    public var pageSize: Int32 = 0
+    public var pageToken: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        webhook: String = "",
+        pageSize: Int32 = 0,
+        pageToken: String = ""
+    ) {
+        self.webhook = webhook
+        self.pageSize = pageSize
+        self.pageToken = pageToken
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.webhook, from: &reader)
+            case 16: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
+            case 26: try ProtoString.merge(into: &self.pageToken, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.webhook, tag: 10)
+        size += ProtoInt32.size(self.pageSize, tag: 16)
+        size += ProtoString.size(self.pageToken, tag: 26)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.pageToken, tag: 26, to: &writer)
+        ProtoInt32.write(self.pageSize, tag: 16, to: &writer)
+        ProtoString.write(self.webhook, tag: 10, to: &writer)
+    }
+}
+
+public struct ListDeliveriesResponse: Message {
+    public static var fullName: String { "archebase.events.v1.ListDeliveriesResponse" }
+
+    public var deliveries: [EventDelivery] = []
+    public var nextPageToken: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        deliveries: [EventDelivery] = [],
+        nextPageToken: String = ""
+    ) {
+        self.deliveries = deliveries
+        self.nextPageToken = nextPageToken
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<EventDelivery>.append(to: &self.deliveries, tag: tag, from: &reader)
+            case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<EventDelivery>.size(repeated: self.deliveries, tag: 10)
+        size += ProtoString.size(self.nextPageToken, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.nextPageToken, tag: 18, to: &writer)
+        ProtoMessage<EventDelivery>.write(repeated: self.deliveries, tag: 10, to: &writer)
+    }
+}
+
+/// The delivery of an event to one webhook. Deliveries are kept for some days.
+public struct EventDelivery: Message {
+    public static var fullName: String { "archebase.events.v1.EventDelivery" }
+
+    public var eventID: String = ""
+    /// E.g. `object.verified`.
+    public var type: String = ""
+    /// E.g. `objects/FILE_ID`.
+    public var subject: String = ""
+    public var organization: String = ""
+    public var occurredAt: Timestamp?
+    public var state: DeliveryState = DeliveryState(rawValue: 0)
+    /// The number of failed attempts.
+    public var failedAttempts: Int32 = 0
+    /// The time of the next attempt; unset if there is none, or an earlier event of the subject goes before.
+    public var dueAt: Timestamp?
+    /// The time at which it was delivered or given up.
+    public var endedAt: Timestamp?
+    public var lastError: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        eventID: String = "",
+        type: String = "",
+        subject: String = "",
+        organization: String = "",
+        occurredAt: Timestamp? = nil,
+        state: DeliveryState = DeliveryState(rawValue: 0),
+        failedAttempts: Int32 = 0,
+        dueAt: Timestamp? = nil,
+        endedAt: Timestamp? = nil,
+        lastError: String = ""
+    ) {
+        self.eventID = eventID
+        self.type = type
+        self.subject = subject
+        self.organization = organization
+        self.occurredAt = occurredAt
+        self.state = state
+        self.failedAttempts = failedAttempts
+        self.dueAt = dueAt
+        self.endedAt = endedAt
+        self.lastError = lastError
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.eventID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.type, from: &reader)
+            case 26: try ProtoString.merge(into: &self.subject, from: &reader)
+            case 34: try ProtoString.merge(into: &self.organization, from: &reader)
+            case 42: try ProtoMessage<Timestamp>.merge(into: &self.occurredAt, from: &reader)
+            case 48: try ProtoEnum<DeliveryState>.merge(into: &self.state, from: &reader)
+            case 56: try ProtoInt32.merge(into: &self.failedAttempts, from: &reader)
+            case 66: try ProtoMessage<Timestamp>.merge(into: &self.dueAt, from: &reader)
+            case 74: try ProtoMessage<Timestamp>.merge(into: &self.endedAt, from: &reader)
+            case 82: try ProtoString.merge(into: &self.lastError, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.eventID, tag: 10)
+        size += ProtoString.size(self.type, tag: 18)
+        size += ProtoString.size(self.subject, tag: 26)
+        size += ProtoString.size(self.organization, tag: 34)
+        size += ProtoMessage<Timestamp>.size(optional: self.occurredAt, tag: 42)
+        size += ProtoEnum<DeliveryState>.size(self.state, tag: 48)
+        size += ProtoInt32.size(self.failedAttempts, tag: 56)
+        size += ProtoMessage<Timestamp>.size(optional: self.dueAt, tag: 66)
+        size += ProtoMessage<Timestamp>.size(optional: self.endedAt, tag: 74)
+        size += ProtoString.size(self.lastError, tag: 82)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.lastError, tag: 82, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.endedAt, tag: 74, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.dueAt, tag: 66, to: &writer)
+        ProtoInt32.write(self.failedAttempts, tag: 56, to: &writer)
+        ProtoEnum<DeliveryState>.write(self.state, tag: 48, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.occurredAt, tag: 42, to: &writer)
+        ProtoString.write(self.organization, tag: 34, to: &writer)
+        ProtoString.write(self.subject, tag: 26, to: &writer)
+        ProtoString.write(self.type, tag: 18, to: &writer)
+        ProtoString.write(self.eventID, tag: 10, to: &writer)
+    }
+}
+
+public struct SendTestEventRequest: Message {
+    public static var fullName: String { "archebase.events.v1.SendTestEventRequest" }
+
+    public var webhook: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        webhook: String = ""
+    ) {
+        self.webhook = webhook
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.webhook, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.webhook, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.webhook, tag: 10, to: &writer)
+    }
+}
+
+public struct SendTestEventResponse: Message {
+    public static var fullName: String { "archebase.events.v1.SendTestEventResponse" }
+
+    public var eventID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        eventID: String = ""
+    ) {
+        self.eventID = eventID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.eventID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.eventID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.eventID, tag: 10, to: &writer)
+    }
+}
+
 extension FileDescriptor {
     /// `events.proto`
     public static let eventsProto = FileDescriptor(
@@ -330,10 +789,32 @@ extension FileDescriptor {
             GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJZ2l2ZW5VcEF0Eh0KCmxhc3RfZXJyb3IYCSABKAlSCWxhc3RFcnJv\
             chIYCgdwYXlsb2FkGAogASgJUgdwYXlsb2FkIkwKFVJlZGVsaXZlckV2ZW50UmVxdWVzdBIZCghldmVudF9pZBgBIAEoCVIHZXZl\
             bnRJZBIYCgd3ZWJob29rGAIgASgJUgd3ZWJob29rIjQKFlJlZGVsaXZlckV2ZW50UmVzcG9uc2USGgoId2ViaG9va3MYASADKAlS\
-            CHdlYmhvb2tzMrYCCgxFdmVudFNlcnZpY2USiAEKD0xpc3REZWFkTGV0dGVycxIrLmFyY2hlYmFzZS5ldmVudHMudjEuTGlzdERl\
-            YWRMZXR0ZXJzUmVxdWVzdBosLmFyY2hlYmFzZS5ldmVudHMudjEuTGlzdERlYWRMZXR0ZXJzUmVzcG9uc2UiGpACAYLT5JMCERIP\
-            L3YxL2RlYWRMZXR0ZXJzEpoBCg5SZWRlbGl2ZXJFdmVudBIqLmFyY2hlYmFzZS5ldmVudHMudjEuUmVkZWxpdmVyRXZlbnRSZXF1\
-            ZXN0GisuYXJjaGViYXNlLmV2ZW50cy52MS5SZWRlbGl2ZXJFdmVudFJlc3BvbnNlIi+C0+STAikiJC92MS9kZWFkTGV0dGVycy97\
-            ZXZlbnRfaWR9OnJlZGVsaXZlcjoBKmIGcHJvdG8z
+            CHdlYmhvb2tzIhUKE0xpc3RXZWJob29rc1JlcXVlc3QiVAoUTGlzdFdlYmhvb2tzUmVzcG9uc2USPAoId2ViaG9va3MYASADKAsy\
+            IC5hcmNoZWJhc2UuZXZlbnRzLnYxLldlYmhvb2tWaWV3Ugh3ZWJob29rcyLxAQoLV2ViaG9va1ZpZXcSEgoEbmFtZRgBIAEoCVIE\
+            bmFtZRIQCgN1cmwYAiABKAlSA3VybBIUCgV0eXBlcxgDIAMoCVIFdHlwZXMSIgoMb3JnYW5pemF0aW9uGAQgASgJUgxvcmdhbml6\
+            YXRpb24SGAoHcGVuZGluZxgFIAEoA1IHcGVuZGluZxIhCgxkZWFkX2xldHRlcnMYBiABKANSC2RlYWRMZXR0ZXJzEhwKCWRlbGl2\
+            ZXJlZBgHIAEoA1IJZGVsaXZlcmVkEicKD2ZhaWxlZF9hdHRlbXB0cxgIIAEoA1IOZmFpbGVkQXR0ZW1wdHMibQoVTGlzdERlbGl2\
+            ZXJpZXNSZXF1ZXN0EhgKB3dlYmhvb2sYASABKAlSB3dlYmhvb2sSGwoJcGFnZV9zaXplGAIgASgFUghwYWdlU2l6ZRIdCgpwYWdl\
+            X3Rva2VuGAMgASgJUglwYWdlVG9rZW4ihAEKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USQgoKZGVsaXZlcmllcxgBIAMoCzIiLmFy\
+            Y2hlYmFzZS5ldmVudHMudjEuRXZlbnREZWxpdmVyeVIKZGVsaXZlcmllcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQ\
+            YWdlVG9rZW4ipQMKDUV2ZW50RGVsaXZlcnkSGQoIZXZlbnRfaWQYASABKAlSB2V2ZW50SWQSEgoEdHlwZRgCIAEoCVIEdHlwZRIY\
+            CgdzdWJqZWN0GAMgASgJUgdzdWJqZWN0EiIKDG9yZ2FuaXphdGlvbhgEIAEoCVIMb3JnYW5pemF0aW9uEjsKC29jY3VycmVkX2F0\
+            GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKb2NjdXJyZWRBdBI4CgVzdGF0ZRgGIAEoDjIiLmFyY2hlYmFzZS5l\
+            dmVudHMudjEuRGVsaXZlcnlTdGF0ZVIFc3RhdGUSJwoPZmFpbGVkX2F0dGVtcHRzGAcgASgFUg5mYWlsZWRBdHRlbXB0cxIxCgZk\
+            dWVfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgVkdWVBdBI1CghlbmRlZF9hdBgJIAEoCzIaLmdvb2dsZS5w\
+            cm90b2J1Zi5UaW1lc3RhbXBSB2VuZGVkQXQSHQoKbGFzdF9lcnJvchgKIAEoCVIJbGFzdEVycm9yIjAKFFNlbmRUZXN0RXZlbnRS\
+            ZXF1ZXN0EhgKB3dlYmhvb2sYASABKAlSB3dlYmhvb2siMgoVU2VuZFRlc3RFdmVudFJlc3BvbnNlEhkKCGV2ZW50X2lkGAEgASgJ\
+            UgdldmVudElkKoIBCg1EZWxpdmVyeVN0YXRlEh4KGkRFTElWRVJZX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWREVMSVZFUllfU1RB\
+            VEVfUEVORElORxABEhwKGERFTElWRVJZX1NUQVRFX0RFTElWRVJFRBACEhcKE0RFTElWRVJZX1NUQVRFX0RFQUQQAzLfBQoMRXZl\
+            bnRTZXJ2aWNlEnwKDExpc3RXZWJob29rcxIoLmFyY2hlYmFzZS5ldmVudHMudjEuTGlzdFdlYmhvb2tzUmVxdWVzdBopLmFyY2hl\
+            YmFzZS5ldmVudHMudjEuTGlzdFdlYmhvb2tzUmVzcG9uc2UiF5ACAYLT5JMCDhIML3YxL3dlYmhvb2tzEpcBCg5MaXN0RGVsaXZl\
+            cmllcxIqLmFyY2hlYmFzZS5ldmVudHMudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GisuYXJjaGViYXNlLmV2ZW50cy52MS5MaXN0\
+            RGVsaXZlcmllc1Jlc3BvbnNlIiyQAgGC0+STAiMSIS92MS93ZWJob29rcy97d2ViaG9va30vZGVsaXZlcmllcxKOAQoNU2VuZFRl\
+            c3RFdmVudBIpLmFyY2hlYmFzZS5ldmVudHMudjEuU2VuZFRlc3RFdmVudFJlcXVlc3QaKi5hcmNoZWJhc2UuZXZlbnRzLnYxLlNl\
+            bmRUZXN0RXZlbnRSZXNwb25zZSImgtPkkwIgIhsvdjEvd2ViaG9va3Mve3dlYmhvb2t9OnRlc3Q6ASoSiAEKD0xpc3REZWFkTGV0\
+            dGVycxIrLmFyY2hlYmFzZS5ldmVudHMudjEuTGlzdERlYWRMZXR0ZXJzUmVxdWVzdBosLmFyY2hlYmFzZS5ldmVudHMudjEuTGlz\
+            dERlYWRMZXR0ZXJzUmVzcG9uc2UiGpACAYLT5JMCERIPL3YxL2RlYWRMZXR0ZXJzEpoBCg5SZWRlbGl2ZXJFdmVudBIqLmFyY2hl\
+            YmFzZS5ldmVudHMudjEuUmVkZWxpdmVyRXZlbnRSZXF1ZXN0GisuYXJjaGViYXNlLmV2ZW50cy52MS5SZWRlbGl2ZXJFdmVudFJl\
+            c3BvbnNlIi+C0+STAikiJC92MS9kZWFkTGV0dGVycy97ZXZlbnRfaWR9OnJlZGVsaXZlcjoBKmIGcHJvdG8z
             """)
 }

@@ -1,10 +1,13 @@
 import Basics
 import HTTPServer
+import HTTPTypes
 import ObjectStore
 
 /// The store's listener: HTTP/1.1 in the dialects of OSS and S3.
 package final class ObjectStoreServer: Sendable {
     private let daemon: HTTPDaemon
+    /// Handles requests as the listener does, for parts of the gateway that read objects in the name of a client.
+    package let handler: any HTTPRequestHandler
 
     /// Listens on `host` and `port` (0 = a free port), and serves until it is stopped.
     package init(
@@ -12,6 +15,7 @@ package final class ObjectStoreServer: Sendable {
         configuration: StoreServerConfiguration = StoreServerConfiguration(), log: Logger = .discarding
     ) throws {
         let handler = StoreHandler(store: store, policy: policy, configuration: configuration, log: log)
+        self.handler = handler
         daemon = try HTTPDaemon(host: host, port: port, configuration: configuration.daemon, handler: handler)
     }
 

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import axe_core_python
 from selenium import webdriver
 from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver.common.by import By
@@ -11,6 +12,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 #: Limit for an expected change of the page, in seconds; a debug build on a busy machine answers within one.
 TIMEOUT = 30
+AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
 DESKTOP = (1280, 900)
 PHONE = (390, 844)
 
@@ -151,13 +153,25 @@ class Browser:
     def row(self, column: str, value: str) -> dict[str, str]:
         """Waits for the row with `value` in the column."""
         return self.until(
-            lambda: next((row for row in self.rows() if row[column] == value), None), f"{column}: {value}"
+            lambda: next((row for row in self.rows() if row.get(column) == value), None), f"{column}: {value}"
         )
 
     @property
     def logged_errors(self) -> list[str]:
         """Errors that the browser logged since the last call, such as violations of the policy and script errors."""
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+    def violations(self) -> list[str]:
+        """Returns what axe finds against the accessibility rules of WCAG, best practices included."""
+        # The driver runs it beside the page's own scripts, where the page's policy does not apply.
+        self.driver.execute_script(AXE.read_text())
+        return self.driver.execute_async_script(
+            """
+            const done = arguments[arguments.length - 1]
+            axe.run().then((found) => done(found.violations.map(
+              ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).slice(0, 3).join(' ')}`)))
+            """
+        )
 
     def script(self, body: str, *arguments):
         """Runs an asynchronous function in the page, and returns its result."""

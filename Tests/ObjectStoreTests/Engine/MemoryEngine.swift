@@ -113,6 +113,10 @@ private final class MemoryBytes: StoredBytes {
     func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws { try bytes.withUnsafeBytes(body) }
 
     func readPassing(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws -> Int {
+        try read(into: buffer, at: position)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws -> Int {
         let piece = bytes.dropFirst(Int(position)).prefix(buffer.count)
         buffer.copyBytes(from: piece)
         return piece.count

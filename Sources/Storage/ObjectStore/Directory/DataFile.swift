@@ -69,18 +69,21 @@ final class DataFile: BodySink, StoredBytes, @unchecked Sendable {  // used by o
         }
     }
 
+    func read(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws(StorageFailure) -> Int {
+        while true {
+            let count = calls.read(descriptor, buffer.baseAddress, buffer.count, Int(position))
+            if count >= 0 { return count }
+            if errno != EINTR { throw .lastOfReading() }
+        }
+    }
+
     /// Reads the bytes at `position`, and leaves none of them in the page cache.
     ///
     /// - Returns: the number of bytes; 0 at the end of the file.
     func readPassing(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws(StorageFailure) -> Int {
-        while true {
-            let count = calls.read(descriptor, buffer.baseAddress, buffer.count, Int(position))
-            if count >= 0 {
-                if !isDirect { posix_fadvise(descriptor, Int(position), count, POSIX_FADV_DONTNEED) }
-                return count
-            }
-            if errno != EINTR { throw .lastOfReading() }
-        }
+        let count = try read(into: buffer, at: position)
+        if !isDirect { posix_fadvise(descriptor, Int(position), count, POSIX_FADV_DONTNEED) }
+        return count
     }
 
     /// Enables or disables direct writes, which bypass the page cache and take a tenth of the processor time; bytes, their count

@@ -7,6 +7,11 @@ package protocol StoredBytes: AnyObject, Sendable {
     /// - Throws: also the error of `body`.
     func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws
 
+    /// Reads the bytes at `position`.
+    ///
+    /// - Returns: the number of bytes; 0 at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws -> Int
+
     /// Reads the bytes at `position`, and leaves none of them in memory.
     ///
     /// - Returns: the number of bytes; 0 at the end of the file.

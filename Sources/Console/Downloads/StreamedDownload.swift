@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 
-/// The download of a backup by a browser.
-enum BackupDownload {
+/// The download of a file that the gateway makes while it is sent: a backup or an archive of objects.
+enum StreamedDownload {
     private struct Failure: Decodable {
         struct Reason: Decodable {
             let message: String
@@ -11,20 +11,20 @@ enum BackupDownload {
         let error: Reason
     }
 
-    /// Returns the archive while it is made, or the gateway's reason for its refusal, as a text for the user. The download of an
-    /// incomplete archive is aborted, as the gateway's own response is.
+    /// Returns the file while it is made, or the gateway's reason for its refusal, as a text for the user. The download of an
+    /// incomplete file is aborted, as the gateway's own response is.
     ///
-    /// - Parameter answer: the gateway's REST response.
-    static func response(_ answer: HTTPResponse, named name: String) -> HTTPResponse {
+    /// - Parameters:
+    ///   - answer: the gateway's REST response.
+    ///   - type: the file's media type.
+    static func response(_ answer: HTTPResponse, named name: String, type: String) -> HTTPResponse {
         guard answer.status == 200 else { return refusal(answer) }
-        let fields: HTTPFields = [
-            "Content-Type": "application/octet-stream", "Content-Disposition": "attachment; filename=\"\(name)\"",
-        ]
+        let fields: HTTPFields = ["Content-Type": type, "Content-Disposition": "attachment; filename=\"\(name)\""]
         return .console(200, fields, body: answer.body)
     }
 
     private static func refusal(_ answer: HTTPResponse) -> HTTPResponse {
-        var reason = "the gateway sent no backup"
+        var reason = "the gateway sent no file"
         switch answer.body {
         case .bytes(let json):
             if let failure = try? JSONDecoder().decode(Failure.self, from: Data(json)) {

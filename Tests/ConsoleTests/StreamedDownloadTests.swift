@@ -4,7 +4,7 @@ import Testing
 
 @testable import Console
 
-@Suite(.timeLimited) struct BackupDownloadTests {
+@Suite(.timeLimited) struct StreamedDownloadTests {
     /// A body in several pieces.
     private final class Pieces: HTTPBodySource, @unchecked Sendable {  // used by one test
         private(set) var isClosed = false
@@ -23,7 +23,7 @@ import Testing
         let pieces = Pieces()
         let answer = HTTPResponse(
             status: 200, fields: ["content-type": "application/octet-stream"], body: .stream(pieces))
-        let response = BackupDownload.response(answer, named: "one.backup")
+        let response = StreamedDownload.response(answer, named: "one.backup", type: "application/octet-stream")
         #expect(response.status == 200)
         #expect(response.fields["content-disposition"] == #"attachment; filename="one.backup""#)
         #expect(response.fields["cache-control"] == "no-store")
@@ -33,13 +33,16 @@ import Testing
 
     @Test func refusalOfTheGatewayIsToldInItsWords() {
         let json = #"{"error":{"code":400,"message":"another backup is running","status":"FAILED_PRECONDITION"}}"#
-        let response = BackupDownload.response(
-            HTTPResponse(status: 400, body: .bytes(Array(json.utf8))), named: "one.backup")
+        let response = StreamedDownload.response(
+            HTTPResponse(status: 400, body: .bytes(Array(json.utf8))), named: "one.backup",
+            type: "application/octet-stream")
         #expect(response.status == 409 && text(response) == "another backup is running\n")
-        let broken = BackupDownload.response(HTTPResponse(status: 400), named: "one.backup")
-        #expect(broken.status == 409 && text(broken) == "the gateway sent no backup\n")
+        let broken = StreamedDownload.response(
+            HTTPResponse(status: 400), named: "one.backup", type: "application/octet-stream")
+        #expect(broken.status == 409 && text(broken) == "the gateway sent no file\n")
         let pieces = Pieces()
-        _ = BackupDownload.response(HTTPResponse(status: 503, body: .stream(pieces)), named: "one.backup")
+        _ = StreamedDownload.response(
+            HTTPResponse(status: 503, body: .stream(pieces)), named: "one.backup", type: "application/octet-stream")
         #expect(pieces.isClosed)
     }
 }

@@ -10,12 +10,6 @@ struct BackupOptions: Decodable, Sendable {
         guard let read = try? JSONDecoder().decode(Self.self, from: Data(json)) else { return nil }
         self = read
     }
-}
 
-/// The address from which the browser downloads the archive.
-struct BackupOffer: Encodable {
-    /// The part of the query before the ticket.
-    static let query = "?ticket="
-
-    let path: String
+    var json: [UInt8] { Array(#"{"withoutObjects":\#(withoutObjects)}"#.utf8) }
 }

@@ -1,0 +1,40 @@
+import Basics
+import ObjectStore
+
+/// An object as an entry of an archive.
+struct ArchivedFile: Sendable {
+    /// The path in the archive.
+    let name: String
+    /// The time when the content was recorded, else when its upload began.
+    let time: UnixTime
+    let file: StoredFile
+}
+
+/// The names of an archive's entries: `DEVICE/TIME-NAME`, each only once, also for file systems that ignore case.
+struct ArchiveNames {
+    private var taken: Set<String> = []
+
+    mutating func name(_ object: CatalogObject, tags: [String: String]) -> ArchivedFile {
+        let time = object.description.recordedFrom ?? object.times.createdAt
+        let folder = object.owner.deviceID ?? "site-\(object.owner.siteID)"
+        let stamp = RFC3339.text(UnixTime(seconds: time.seconds)).map { $0 == ":" ? "-" : $0 }
+        let path = "\(folder)/\(String(stamp))-\(object.name(tags: tags).text)"
+        return ArchivedFile(
+            name: unique(path), time: time,
+            file: StoredFile(
+                fileID: object.fileID, size: object.content.size, crc64: object.description.crc64 ?? 0))
+    }
+
+    /// Adds a number before the extension of a path that is taken.
+    private mutating func unique(_ path: String) -> String {
+        var candidate = path
+        var number = 1
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let dot = path[slash...].lastIndex(of: ".") ?? path.endIndex
+        while !taken.insert(candidate.lowercased()).inserted {
+            number += 1
+            candidate = "\(path[..<dot]) (\(number))\(path[dot...])"
+        }
+        return candidate
+    }
+}

@@ -1,0 +1,134 @@
+import Accounts
+import Basics
+import Database
+import ObjectFilters
+import ObjectStore
+import RPC
+
+/// The rules of ZipObjects.
+final class ObjectArchives: Sendable {
+    /// The number of ids in one line of the audit log.
+    private static let auditedIDs = 1000
+    /// The number of rows in one read of a search.
+    private static let rows = 2000
+
+    private let database: Database
+    private let store: ObjectStore
+    private let clock: any WallClock
+    private let configuration: CatalogConfiguration
+    /// The number of archives that are being sent.
+    private let running = Lock(0)
+
+    init(database: Database, store: ObjectStore, clock: any WallClock, configuration: CatalogConfiguration) {
+        self.database = database
+        self.store = store
+        self.clock = clock
+        self.configuration = configuration
+    }
+
+    /// Selects the objects of an archive, records the download, and passes the archive to `send` piece by piece.
+    ///
+    /// - Parameters:
+    ///   - fileIDs: file ids; none if there is a filter.
+    ///   - filter: a filter as in ListObjects; empty if there are ids.
+    func make(
+        of fileIDs: [String], filter: String, by caller: Caller, send: ([UInt8]) async throws -> Void
+    ) async throws {
+        let isAdmitted = running.withLock { running in
+            guard running < configuration.archives else { return false }
+            running += 1
+            return true
+        }
+        guard isAdmitted else {
+            throw RPCError(
+                .overloaded, "\(configuration.archives) archives are being downloaded: try again later",
+                retryAfterMilliseconds: 30_000)
+        }
+        defer { running.withLock { $0 -= 1 } }
+        let files = try await select(fileIDs, filter: filter, by: caller)
+        let pieces = ArchivePieces(files, store: store)
+        // One piece is made while the one before is sent.
+        var next = Task { try await pieces.nextPiece() }
+        defer { next.cancel() }
+        while let piece = try await next.value {
+            next = Task { try await pieces.nextPiece() }
+            try await send(piece)
+        }
+    }
+
+    private func select(_ fileIDs: [String], filter: String, by caller: Caller) async throws -> [ArchivedFile] {
+        guard fileIDs.isEmpty != filter.isEmpty else {
+            throw RPCError.invalidArgument("either file_ids or filter must be set")
+        }
+        let objects =
+            filter.isEmpty
+            ? try await find(fileIDs, for: caller.user) : try await search(filter, for: caller.user)
+        let ids = objects.files.map(\.file.fileID)
+        let now = clock.now()
+        // Committed before the response: no download may be missing from the log.
+        try await database.write(mayUseReserve: true) { connection in
+            for start in stride(from: 0, to: ids.count, by: Self.auditedIDs) {
+                let some = Array(ids[start..<min(start + Self.auditedIDs, ids.count)])
+                try Audit.record(caller.did(to: some, of: "files"), at: now, in: connection)
+            }
+            for (organizationID, amount) in objects.amounts {
+                try StatisticsRecords(connection).addRequested(amount, organizationID: organizationID, at: now)
+            }
+        }
+        return objects.files
+    }
+
+    /// The objects of an archive, with their amount for each organization.
+    private struct Selected: Sendable {
+        private(set) var files: [ArchivedFile] = []
+        private(set) var amounts: [Int64: Amount] = [:]
+        private var names = ArchiveNames()
+
+        mutating func add(_ objects: [CatalogObject], in connection: Connection) throws {
+            let tags = try ObjectRecords(connection).tags(of: objects.filter { $0.description.name == nil })
+            for object in objects {
+                guard object.description.crc64 != nil else {
+                    throw RPCError.failedPrecondition(
+                        "the checksum of object \(object.fileID) is still being recorded: try again later")
+                }
+                files.append(names.name(object, tags: tags[object.fileID] ?? [:]))
+                amounts[object.owner.organizationID, default: Amount()].objects += 1
+                amounts[object.owner.organizationID, default: Amount()].bytes += object.content.size
+            }
+        }
+    }
+
+    private func find(_ fileIDs: [String], for user: UserPrincipal) async throws -> Selected {
+        try FileIDs.check(fileIDs, limit: configuration.archivedObjects)
+        return try await database.readInBackground { connection in
+            var selected = Selected()
+            try selected.add(
+                try ObjectRecords(connection).objects(ids: fileIDs, scope: user.objectScope), in: connection)
+            return selected
+        }
+    }
+
+    private func search(_ text: String, for user: UserPrincipal) async throws -> Selected {
+        let filter = try ObjectListing.parse(text).resolved(at: clock.now().seconds).hidingTrash
+        var selected = Selected()
+        var after: Int64? = nil
+        repeat {
+            try Task.checkCancellation()
+            let query = PageQuery(
+                scope: user.objectScope, filter: filter, after: after, size: Self.rows, visits: Self.rows)
+            // Separate reads, so that none of them delays the database's checkpoints for long.
+            (selected, after) = try await database.readInBackground { [selected] connection in
+                var selected = selected
+                let page = try ObjectRecords(connection).page(query)
+                try selected.add(page.objects, in: connection)
+                return (selected, page.next)
+            }
+            guard selected.files.count <= configuration.archivedObjects else {
+                throw RPCError.invalidArgument(
+                    "an archive can have at most \(configuration.archivedObjects) objects: use a narrower filter")
+            }
+        } while after != nil
+        guard !selected.files.isEmpty else { throw RPCError.notFound("the filter matches no objects") }
+        return selected
+    }
+}

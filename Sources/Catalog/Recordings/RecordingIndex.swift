@@ -1,0 +1,95 @@
+import Basics
+import Database
+import Dispatch
+import MCAP
+import ObjectStore
+
+/// Reads the summaries of new recordings in the background, one after the other, so that lists can be searched by the time and the
+/// topics of their messages. What has to be read is in the database: a restart continues.
+final class RecordingIndex: Sendable {
+    /// The pause after a failure.
+    private static let retryDelay = Duration.seconds(5)
+
+    private let database: Database
+    private let store: ObjectStore
+    private let log: Logger
+    private let signal: Signal
+    private let queue = DispatchQueue(label: "recordings")
+
+    /// - Parameter signal: notified after a recording was added.
+    init(database: Database, store: ObjectStore, signal: Signal, log: Logger) {
+        self.database = database
+        self.store = store
+        self.signal = signal
+        self.log = log
+    }
+
+    /// Works until its task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            let notified = signal.count
+            do {
+                if try await !readNext() { await signal.wait(after: notified) }
+            } catch {
+                if error is CancellationError { return }
+                log.write("cannot record the topics of recordings", ["error": "\(error)"], level: .error)
+                try? await Task.sleep(for: Self.retryDelay)
+            }
+        }
+    }
+
+    /// Reads one summary; returns `false` if there is none left.
+    func readNext() async throws -> Bool {
+        guard let (position, object) = try await database.read({ try RecordingRecords($0).next() }) else {
+            return false
+        }
+        let summary = await summary(of: object)
+        try await database.write { try RecordingRecords($0).finish(position: position, summary) }
+        return true
+    }
+
+    private func summary(of object: CatalogObject) async -> MCAPSummary? {
+        let result = await withCheckedContinuation { continuation in
+            queue.async { [store] in
+                continuation.resume(
+                    returning: Result { () throws(MCAPError) in
+                        try MCAPSummary(StoredRecording(object, store))
+                    })
+            }
+        }
+        switch result {
+        case .success(let summary): return summary
+        case .failure(let error):
+            // Not a failure of the gateway: the object is listed, without topics.
+            log.write(
+                "a recording has no readable summary", ["file_id": object.fileID, "reason": "\(error)"], level: .debug)
+            return nil
+        }
+    }
+}
+
+/// The bytes of a recording in the store. Used by one thread.
+private struct StoredRecording: MCAPSource {
+    private let bytes: any StoredBytes
+    let size: Int64
+
+    init(_ object: CatalogObject, _ store: ObjectStore) throws(MCAPError) {
+        do {
+            bytes = try store.bytes(of: object.fileID)
+        } catch {
+            throw .unreadable
+        }
+        size = object.content.size
+    }
+
+    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(MCAPError) {
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            guard let count = try? bytes.read(into: rest, at: offset + Int64(done)), count > 0 else {
+                throw .unreadable
+            }
+            done += count
+        }
+    }
+}

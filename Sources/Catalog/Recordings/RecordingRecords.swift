@@ -1,0 +1,84 @@
+import Basics
+import Database
+import MCAP
+
+/// The SQL of recordings: those whose summary has to be read, and the topics of the others.
+struct RecordingRecords {
+    static let migration = Migration(
+        name: "catalog-recordings",
+        sql: """
+            -- Recordings whose summary has not been read yet.
+            CREATE TABLE unread_recordings (
+                position INTEGER PRIMARY KEY REFERENCES objects (position) ON DELETE CASCADE
+            ) STRICT;
+            CREATE TABLE object_topics (
+                position INTEGER NOT NULL REFERENCES objects (position) ON DELETE CASCADE,
+                topic TEXT NOT NULL,
+                PRIMARY KEY (position, topic)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX object_topics_by_topic ON object_topics (topic, position);
+            INSERT INTO unread_recordings (position)
+                SELECT position FROM objects WHERE lower(substr(name, -5)) = '.mcap' AND bad_at IS NULL;
+            """)
+
+    /// The number of topics in one statement.
+    private static let batch = 100
+
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    static func isRecording(_ name: String?) -> Bool {
+        name?.utf8.suffix(5).elementsEqual(".mcap".utf8) { $0 | 0x20 == $1 | 0x20 } ?? false
+    }
+
+    /// Adds a new object to those whose summary has to be read.
+    func enqueue(position: Int64) throws {
+        try connection.execute("INSERT INTO unread_recordings (position) VALUES ($1)", position)
+    }
+
+    /// Returns the newest recording whose summary has to be read, and its position.
+    func next() throws -> (position: Int64, object: CatalogObject)? {
+        try connection.first(
+            """
+            SELECT \(ObjectRecords.columns) FROM unread_recordings r JOIN objects o ON o.position = r.position
+            ORDER BY r.position DESC LIMIT 1
+            """
+        ) { ($0.int64("position"), ObjectRecords.object($0)) }
+    }
+
+    /// Records that a recording was read. Times that its client sent are kept.
+    ///
+    /// - Parameter summary: `nil` = it has none that can be read.
+    func finish(position: Int64, _ summary: MCAPSummary?) throws {
+        // Nothing was queued if the object was deleted meanwhile.
+        guard try connection.execute("DELETE FROM unread_recordings WHERE position = $1", position) > 0,
+            let summary
+        else { return }
+        try connection.execute(
+            """
+            UPDATE objects SET recorded_from = $2, recorded_to = $3
+            WHERE position = $1 AND recorded_from IS NULL AND recorded_to IS NULL
+            """, position, summary.recordedFrom?.microseconds, summary.recordedTo?.microseconds)
+        for start in stride(from: 0, to: summary.topics.count, by: Self.batch) {
+            let topics = summary.topics[start..<min(start + Self.batch, summary.topics.count)]
+            let rows = (0..<topics.count).map { "($1, $\($0 + 2))" }.joined(separator: ", ")
+            try connection.execute(
+                "INSERT INTO object_topics (position, topic) VALUES \(rows) ON CONFLICT DO NOTHING",
+                arguments: [position] + topics.map { $0 as (any Bindable)? })
+        }
+    }
+
+    /// Calls `body` with the position of each of some objects and one of its topics.
+    static func forEachTopic(
+        at positions: [Int64], in connection: Connection, _ body: (Int64, String) -> Void
+    ) throws {
+        for position in positions {
+            _ = try connection.query("SELECT topic FROM object_topics WHERE position = $1", position) {
+                body(position, $0.text("topic"))
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import { call } from './api.js'
+import { h, showNotice } from './dom.js'
+import { showDialog, showFormDialog } from './dialog.js'
+import { formatCount } from './format.js'
+
+/** Copies objects to a destination of the configuration, in a job of its own. */
+export async function copyObjects(fileIds) {
+  const { destinations = [] } = await call('copyManagement', 'ListCopyDestinations')
+  if (destinations.length === 0) {
+    return showDialog('No destinations', h('p', {}, 'The gateway’s configuration lists no destination for this '
+      + 'organization: see ', h('code', {}, 'copy.destinations'), '.'))
+  }
+  return showFormDialog({
+    title: `Copy ${formatCount(fileIds.length, 'object')}`, submit: 'Copy',
+    fields: [
+      { name: 'destination', label: 'Destination', type: 'select',
+        options: destinations.map(({ name }, index) => [index, name]) },
+      { name: 'keyTemplate', label: 'Key', value: `${destinations[0].keyPrefix ?? ''}{file_id}`, required: true,
+        hint: 'The name of each copy; {file_id} is replaced. Existing files of that name are overwritten.' },
+    ],
+    action: async ({ destination, keyTemplate }) => {
+      const target = destinations[Number(destination)].destination
+      const { copyJobId } = await call('copies', 'CreateCopyJob', {
+        fileIds, destination: { ...target, keyTemplate }, idempotencyKey: crypto.randomUUID(),
+      })
+      showNotice('The copy job was started.')
+      location.hash = `#/copies/${copyJobId}`
+    },
+  })
+}

@@ -1,0 +1,67 @@
+/** Terms of a filter of ListObjects, for the controls that add and remove them. */
+
+/**
+ * Splits a filter into the terms that it combines with AND: `a=1 b="x y"` → `['a=1', 'b="x y"']`. Returns `null` for a
+ * filter with OR, NOT or parentheses, whose terms cannot be removed one by one.
+ */
+export function splitTerms(filter) {
+  const terms = filter.match(/(?:"(?:\\.|[^"\\])*"|[^\s"])+/g) ?? []
+  if (terms.some((term) => ['OR', 'NOT'].includes(term) || /^\(|\)$/.test(term))) return null
+  return terms.filter((term) => term !== 'AND')
+}
+
+/** Returns the filter with one more term. */
+export function addTerm(filter, term) {
+  if (!filter) return term
+  return splitTerms(filter) ? `${filter} ${term}` : `(${filter}) ${term}`
+}
+
+/** Returns the filter without the term. */
+export function removeTerm(filter, term) {
+  return (splitTerms(filter) ?? []).filter((each) => each !== term).join(' ')
+}
+
+export function hasTerm(filter, term) {
+  return splitTerms(filter)?.includes(term) ?? false
+}
+
+/** The term that requires a value: `termFor('raw_tags.run', 'a b')` → `raw_tags.run="a b"`. */
+export function termFor(name, value) {
+  return `${quoteKey(name)}=${quoteIfNeeded(value)}`
+}
+
+function quoteKey(name) {
+  const prefix = 'raw_tags.'
+  if (!name.startsWith(prefix)) return name
+  const key = name.slice(prefix.length)
+  return prefix + (/^[\w.-]+$/.test(key) ? key : quote(key))
+}
+
+function quoteIfNeeded(value) {
+  return /^[\w.:/+@-]+$/.test(value) ? value : quote(value)
+}
+
+function quote(text) {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+}
+
+const dayTerm = /^created(>=|<=)(\d{4}-\d{2}-\d{2})$/
+
+/** The days between which a filter selects objects: `{from, to}`, each empty if the filter does not limit it. */
+export function dateRange(filter) {
+  const range = { from: '', to: '' }
+  for (const term of splitTerms(filter) ?? []) {
+    const [, operator, day] = term.match(dayTerm) ?? []
+    if (operator === '>=') range.from = day
+    if (operator === '<=') range.to = day
+  }
+  return range
+}
+
+/** Returns the filter with another date range; empty days remove the limit. */
+export function withDateRange(filter, { from, to }) {
+  const terms = splitTerms(filter)
+  const others = terms ? terms.filter((term) => !dayTerm.test(term)).join(' ') : filter
+  const limits = [from && `created>=${from}`, to && `created<=${to}`].filter(Boolean)
+  return limits.reduce(addTerm, others)
+}

@@ -1,0 +1,139 @@
+import { call } from './api.js'
+
+/** Objects in one page of the list. */
+const pageSize = 250
+const arrivalCheckSize = 100
+const emptyTags = Object.freeze({})
+
+/** The key of the tag in which clients send the source file's name; the list shows the name itself. */
+export const fileNameTag = 'a206e337ecdf70a93bb611cf6a30c346.raw_file'
+
+/** Texts that many objects share, so that a long list holds each of them once. */
+const sharedTexts = new Map()
+
+function shared(text) {
+  if (sharedTexts.size > 10_000) sharedTexts.clear()
+  if (!sharedTexts.has(text)) sharedTexts.set(text, text)
+  return sharedTexts.get(text)
+}
+
+/** The members of an object that a list shows. */
+function listedObject(object) {
+  const tags = Object.entries(object.tags ?? {}).filter(([key]) => key !== fileNameTag)
+  return {
+    fileId: object.fileId, name: object.name, size: Number(object.sizeBytes ?? 0),
+    contentType: shared(object.contentType ?? ''), deviceId: shared(object.deviceId ?? ''),
+    siteId: shared(object.siteId ?? ''),
+    tags: tags.length
+      ? Object.fromEntries(tags.map(([key, value]) => [shared(key), shared(value)])) : emptyTags,
+    createdAt: object.createdAtUnix, completedAt: object.verifiedAtUnix, recordedFrom: object.recordedFrom,
+    recordedTo: object.recordedTo,
+  }
+}
+
+/** The objects that match a filter, loaded page by page as they are needed. */
+export class ObjectSource {
+  constructor(filter, order) {
+    this.filter = filter
+    this.order = order
+    this.rows = []
+    this.ids = new Set()
+    this.next = ''
+    this.isComplete = false
+    this.error = null
+    this.wanted = 0
+    this.isLoading = false
+    /** The number of matching objects; `null` until it is known. */
+    this.total = null
+    this.isExact = false
+    this.facets = []
+    this.onChange = () => {}
+  }
+
+  /** The number of rows, including rows that are not loaded yet. */
+  get count() {
+    if (this.isComplete || this.error) return this.rows.length
+    return Math.max(this.rows.length + 1, this.isExact ? this.total : 0)
+  }
+
+  /** Loads until there are rows before `end`, or no more rows. */
+  async ensure(end) {
+    this.wanted = Math.max(this.wanted, end)
+    if (this.isLoading || this.isComplete || this.error || this.rows.length >= this.wanted) return
+    this.isLoading = true
+    try {
+      while (!this.isComplete && this.rows.length < this.wanted) {
+        const page = await this.fetchPage(this.next, pageSize)
+        this.append(page.objects ?? [])
+        this.next = page.nextPageToken ?? ''
+        this.isComplete = this.next === ''
+        this.onChange()
+      }
+    } catch (error) {
+      this.error = error
+    } finally {
+      this.isLoading = false
+    }
+    this.onChange()
+  }
+
+  /** Continues after an error. */
+  retry() {
+    this.error = null
+    this.onChange()
+    return this.ensure(this.rows.length + 1)
+  }
+
+  fetchPage(pageToken, size, options = {}) {
+    return call('objects', 'ListObjects',
+      { pageSize: size, pageToken, filter: this.filter, orderBy: this.order }, options)
+  }
+
+  append(objects) {
+    for (const object of objects) {
+      if (this.ids.has(object.fileId)) continue
+      this.ids.add(object.fileId)
+      this.rows.push(listedObject(object))
+    }
+  }
+
+  async loadFacets(options = {}) {
+    const { count = 0, isExact = false, facets = [] } = await call(
+      'management', 'GetObjectFacets', { filter: this.filter }, options)
+    this.total = Number(count)
+    this.isExact = isExact
+    this.facets = facets
+    this.onChange()
+  }
+
+  /**
+   * Adds objects that were completed since the list was loaded, and returns their number. Only the order of completion
+   * has a place for them.
+   */
+  async loadArrivals() {
+    if (this.order || this.isLoading || this.error || (this.rows.length === 0 && !this.isComplete)) return 0
+    const { objects = [] } = await this.fetchPage('', arrivalCheckSize, { isBackground: true })
+    const known = objects.findIndex((object) => this.ids.has(object.fileId))
+    const added = (known < 0 ? objects : objects.slice(0, known)).map(listedObject)
+    if (added.length === 0) return 0
+    if (known < 0 && this.rows.length > 0) {
+      // More arrived than one page: the list begins anew.
+      Object.assign(this, { rows: [], ids: new Set(), next: '', isComplete: false })
+      this.onChange()
+      return 0
+    }
+    this.rows.unshift(...added)
+    for (const object of added) this.ids.add(object.fileId)
+    if (this.total !== null) this.total += added.length
+    this.onChange()
+    return added.length
+  }
+
+  /** Removes rows after their objects were deleted. */
+  remove(fileIds) {
+    const removed = this.rows.filter((row) => fileIds.has(row.fileId)).length
+    this.rows = this.rows.filter((row) => !fileIds.has(row.fileId))
+    if (this.total !== null) this.total -= removed
+    this.onChange()
+  }
+}

@@ -1,0 +1,61 @@
+import { h, propertyList } from './dom.js'
+import { formatBytes, formatCount, formatDuration, timeElement } from './format.js'
+import { readMCAP, recordedRange } from './mcap.js'
+import { table } from './table.js'
+
+/** Topics that are shown; a recording may have thousands. */
+const topicLimit = 1000
+
+/** Shows the summary of a recording. */
+export async function previewMCAP(object, signal) {
+  const summary = await readMCAP(object, signal)
+  const { statistics, channels, schemas, attachments, metadata, chunks } = summary
+  const range = recordedRange(summary)
+  const compressions = [...new Set(chunks.map((chunk) => chunk.compression || 'none'))]
+  const topics = [...channels].sort((a, b) => a.topic.localeCompare(b.topic))
+  const topicTable = table([
+    { title: 'Topic', cell: (channel) => h('code', {}, channel.topic) },
+    { title: 'Type', cell: (channel) => schemas.get(channel.schemaID)?.name || null },
+    { title: 'Encoding', cell: (channel) => channel.encoding || null },
+    { title: 'Messages', isNumber: true,
+      cell: (channel) => statistics && (statistics.counts.get(channel.id) ?? 0n).toLocaleString('en') },
+    { title: 'Rate', isNumber: true, cell: (channel) => rate(channel, statistics, range) },
+  ], topics.slice(0, topicLimit), 'The recording has no topics.')
+  // It scrolls, also by the keyboard.
+  topicTable.tabIndex = 0
+  return [
+    propertyList([
+      ['Start of the recording', range && nanosecondTime(range.start)],
+      ['End of the recording', range && nanosecondTime(range.end)],
+      ['Duration', range && formatDuration(Number(range.end - range.start) / 1e9)],
+      ['Messages', statistics && statistics.messages.toLocaleString('en')],
+      ['Topics', formatCount(channels.length, 'topic')],
+      ['Compression', compressions.slice(0, 8).join(', ')],
+      ['Profile', summary.profile],
+      ['Recorder', summary.library],
+    ]),
+    topicTable,
+    topics.length > topicLimit && h('p', { class: 'hint' }, `The first ${topicLimit} topics are shown.`),
+    attachments.length > 0 && [h('h3', {}, 'Attachments'), table([
+      { title: 'Name', cell: (attachment) => attachment.name },
+      { title: 'Type', cell: (attachment) => attachment.mediaType || null },
+      { title: 'Size', isNumber: true, cell: (attachment) => formatBytes(attachment.size) },
+    ], attachments.slice(0, topicLimit), '')],
+    metadata.length > 0 && [h('h3', {}, 'Metadata'), h('ul', { class: 'tags' },
+      metadata.slice(0, topicLimit).map((each) => h('li', {}, each.name)))],
+  ]
+}
+
+function nanosecondTime(nanoseconds) {
+  const milliseconds = Number(nanoseconds / 1_000_000n)
+  // Some recorders count from their start.
+  if (milliseconds < 86_400_000 * 365) return `${(milliseconds / 1000).toFixed(3)} s`
+  const date = new Date(milliseconds)
+  return Number.isNaN(date.getTime()) ? `${nanoseconds} ns` : timeElement(date.toISOString())
+}
+
+function rate(channel, statistics, range) {
+  const seconds = range ? Number(range.end - range.start) / 1e9 : 0
+  const count = Number(statistics?.counts.get(channel.id) ?? 0n)
+  return seconds > 0 && count > 1 ? `${(count / seconds).toLocaleString('en', { maximumFractionDigits: 1 })} Hz` : null
+}

@@ -1,0 +1,132 @@
+import { call } from './api.js'
+import { alertMessage, badge, button, h, pageHeader, showNotice } from './dom.js'
+import { formField, showFormDialog } from './dialog.js'
+import { formatBytes, formatCount, timeElement } from './format.js'
+import { followOperation, operationStatus } from './object-operation.js'
+import { pagedTable } from './table.js'
+
+const ruleLimit = 20
+
+/** Shows after how many days objects are deleted, with a dry run before a change, and the deletions by filter. */
+export async function renderRetention(body, { reload }) {
+  const [retention, trash] = await Promise.all([
+    call('management', 'GetRetention'), call('management', 'GetTrashSettings')])
+  body.replaceChildren(pageHeader('Retention'), retentionForm(retention, reload), trashForm(trash, reload),
+    h('h2', {}, 'Deletions by filter'), operationTable())
+}
+
+function retentionForm({ days = 0, rules = [] }, reload) {
+  const result = h('div', { 'aria-live': 'polite' })
+  const ruleList = h('div', { class: 'rules' }, rules.map(ruleRow))
+  const form = h('form', { class: 'card' },
+    h('h2', {}, 'Objects'),
+    h('p', {}, 'Objects that are older move to the trash. The first rule that matches an object decides; 0 days keep it.'),
+    ruleList,
+    button('Add a rule', () => {
+      if (ruleList.children.length >= ruleLimit) throw new Error(`There can be at most ${ruleLimit} rules.`)
+      ruleList.append(ruleRow({}))
+      ruleList.lastElementChild.querySelector('input').focus()
+    }),
+    formField({ name: 'days', label: 'All other objects: days', type: 'number', min: 0, value: days, required: true,
+      hint: '0 keeps them.' }),
+    result,
+    h('div', { class: 'dialog-actions' },
+      button('Count what would be deleted', () => count()), h('button', { type: 'submit', class: 'primary' }, 'Save')))
+
+  const message = () => ({
+    days: Number(form.elements.days.value), replaceRules: true,
+    rules: [...ruleList.children].map((row) => ({
+      filter: row.querySelector('[name=filter]').value.trim(), days: Number(row.querySelector('[name=ruleDays]').value),
+    })),
+  })
+  async function count() {
+    const answer = await call('management', 'SetRetention', { ...message(), dryRun: true })
+    result.replaceChildren(h('p', { class: 'warning' }, affectedText(answer, 'would move to the trash now.')))
+    return answer
+  }
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    result.replaceChildren()
+    try {
+      const affected = await count()
+      await confirmSetting('Change the retention?', affectedText(affected, 'will move to the trash within a minute.'),
+        affected, () => call('management', 'SetRetention', message()), 'The retention was saved.', reload)
+    } catch (error) {
+      result.replaceChildren(alertMessage(error.message))
+    }
+  })
+  return form
+}
+
+function ruleRow({ filter = '', days = 0 }) {
+  const row = h('div', { class: 'rule' },
+    formField({ name: 'filter', label: 'Filter', value: filter, required: true, placeholder: 'kind=test',
+      spellcheck: 'false' }),
+    formField({ name: 'ruleDays', label: 'Days', type: 'number', min: 0, value: days, required: true }),
+    h('button', { type: 'button', class: 'danger', onclick: () => row.remove() }, 'Remove'))
+  return row
+}
+
+function trashForm({ days = 0, trashedObjects, trashedBytes }, reload) {
+  const result = h('div', {})
+  const form = h('form', { class: 'card' },
+    h('h2', {}, 'Trash'),
+    h('p', {}, `The trash has ${formatCount(trashedObjects, 'object')}, ${formatBytes(trashedBytes)}.`),
+    formField({ name: 'days', label: 'Days in the trash', type: 'number', min: 0, max: 3650, value: days, required: true,
+      hint: 'Then objects are deleted permanently. With 0 days they are deleted at once.' }),
+    result,
+    h('div', { class: 'dialog-actions' }, h('button', { type: 'submit', class: 'primary' }, 'Save')))
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    const message = { days: Number(form.elements.days.value) }
+    try {
+      const affected = await call('management', 'SetTrashSettings', { ...message, dryRun: true })
+      await confirmSetting('Change the time in the trash?',
+        affectedText(affected, 'will be deleted permanently within a minute.'), affected,
+        () => call('management', 'SetTrashSettings', message), 'The time in the trash was saved.', reload)
+    } catch (error) {
+      result.replaceChildren(alertMessage(error.message))
+    }
+  })
+  return form
+}
+
+function affectedText({ affectedObjects, affectedBytes, isLowerBound }, outcome) {
+  return `${isLowerBound ? 'At least ' : ''}${formatCount(affectedObjects, 'object')} (${formatBytes(affectedBytes)}) ${outcome}`
+}
+
+/** Asks for the number of affected objects if there are any. */
+async function confirmSetting(title, text, { affectedObjects }, action, notice, reload) {
+  const count = Number(affectedObjects ?? 0)
+  const finish = async () => {
+    await action()
+    showNotice(notice)
+    await reload()
+  }
+  if (count === 0) return finish()
+  return showFormDialog({
+    title, text, submit: 'Save', isDangerous: true,
+    fields: [{ name: 'typed', label: `Type ${count} to confirm`, inputmode: 'numeric', required: true,
+      autocomplete: 'off' }],
+    action: async ({ typed }) => {
+      if (typed.trim() !== String(count)) throw new Error(`Type ${count} to confirm.`)
+      await finish()
+    },
+  })
+}
+
+function operationTable() {
+  return pagedTable([
+    { title: 'Started', cell: (operation) => timeElement(operation.createdAt) },
+    { title: 'State', cell: (operation) => badge(operationStatus(operation)) },
+    { title: 'Filter', cell: (operation) => h('code', {}, operation.filter) },
+    { title: 'Reason', cell: (operation) => operation.reason || null },
+    { title: 'Actor', cell: (operation) => operation.createdBy },
+    { title: 'Deleted', isNumber: true, cell: (operation) => formatCount(operation.deletedObjects, 'object') },
+    { title: '', isActions: true, cell: (operation) => button('Show', () => followOperation(operation)) },
+  ], async (pageToken) => {
+    const { operations = [], nextPageToken } = await call(
+      'management', 'ListObjectOperations', { pageSize: 50, pageToken })
+    return { rows: operations, next: nextPageToken }
+  }, 'No deletions by filter. Select objects on the page “Objects” to delete many at once.')
+}

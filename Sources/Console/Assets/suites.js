@@ -1,0 +1,60 @@
+import { call, hasRole } from './api.js'
+import { button, h, pageHeader, showNotice } from './dom.js'
+import { showFormDialog } from './dialog.js'
+import { loadSiteNames, siteName } from './object-facets.js'
+import { timeElement } from './format.js'
+import { pagedTable } from './table.js'
+
+/** Shows the suites, the groups of devices of a site. */
+export async function renderSuites(body, { reload }) {
+  await loadSiteNames()
+  body.replaceChildren(
+    pageHeader('Suites', button('New suite', () => createSuite(reload), 'primary')),
+    h('p', {}, 'A suite is a group of devices of one site. A device needs a suite to fetch its key.'),
+    pagedTable([
+      { title: 'Suite', cell: (suite) => h('a', { href: `#/devices?suite=${encodeURIComponent(suite.name)}` },
+        suite.displayName || suite.name) },
+      { title: 'Id', cell: (suite) => h('code', {}, suite.name) },
+      { title: 'Site', cell: (suite) => siteName(suite.siteId) },
+      { title: 'Description', cell: (suite) => suite.description || null },
+      { title: 'Created', cell: (suite) => timeElement(suite.createdAt) },
+      { title: '', isActions: true, cell: (suite) => button('Delete', () => deleteSuite(suite, reload), 'danger') },
+    ], async (pageToken) => {
+      const { deviceSuites = [], nextPageToken } = await call('devices', 'ListDeviceSuites', { pageSize: 50, pageToken })
+      return { rows: deviceSuites, next: nextPageToken }
+    }, 'No suites. Select “New suite” to create one.'))
+}
+
+/** Asks for a suite's properties, and creates it. */
+export async function createSuite(reload) {
+  const { sites = [] } = await call('admin', 'ListSites')
+  return showFormDialog({
+    title: 'New suite',
+    text: sites.length ? null : 'A suite belongs to a site, and the organization has no sites. '
+      + (hasRole('admin') ? 'Create a site on the page “Sites and keys” first.' : 'Ask an admin to create one.'),
+    fields: [
+      { name: 'siteId', label: 'Site', type: 'select', required: true,
+        options: sites.map((site) => [site.siteId, site.name]) },
+      { name: 'displayName', label: 'Name', required: true },
+      { name: 'description', label: 'Description' },
+    ],
+    submit: 'Create',
+    action: async (message) => {
+      const suite = await call('devices', 'CreateDeviceSuite', message)
+      showNotice(`Suite “${suite.displayName} (${suite.name})” was created.`)
+      await reload()
+    },
+  })
+}
+
+function deleteSuite(suite, reload) {
+  return showFormDialog({
+    title: `Delete suite “${suite.displayName || suite.name}”?`, submit: 'Delete', isDangerous: true,
+    text: 'Only a suite without devices can be deleted. Objects of its former devices stay.',
+    action: async () => {
+      await call('devices', 'DeleteDeviceSuite', { name: suite.name })
+      showNotice('The suite was deleted.')
+      await reload()
+    },
+  })
+}

@@ -1,0 +1,112 @@
+import { call } from './api.js'
+import { badge, breadcrumb, button, h, pageHeader, propertyList, showNotice } from './dom.js'
+import { showDialog } from './dialog.js'
+import { enumLabel, formatCount, timeElement } from './format.js'
+import { pagedTable, table } from './table.js'
+
+const badgeKinds = { DELIVERY_STATE_DELIVERED: 'good', DELIVERY_STATE_DEAD: 'bad' }
+
+/** Shows the webhooks of the configuration, and the events that could not be delivered. */
+export async function renderWebhooks(body, { reload }) {
+  const { webhooks = [] } = await call('events', 'ListWebhooks')
+  body.replaceChildren(
+    pageHeader('Webhooks', button('Refresh', reload)),
+    table([
+      { title: 'Webhook', cell: (webhook) => h('a', { href: `#/webhooks/${encodeURIComponent(webhook.name)}` },
+        webhook.name) },
+      { title: 'Receiver', cell: (webhook) => webhook.url },
+      { title: 'Events', cell: (webhook) => (webhook.types ?? []).join(', ') || 'all' },
+      { title: 'Organization', cell: (webhook) => webhook.organization || 'all' },
+      { title: 'Waiting', isNumber: true, cell: (webhook) => count(webhook.pending) },
+      { title: 'Dead letters', isNumber: true, cell: (webhook) => count(webhook.deadLetters) },
+      { title: '', isActions: true, cell: (webhook) => button('Test', () => sendTest(webhook.name)) },
+    ], webhooks, 'No webhooks. They are defined in the configuration (webhooks).'),
+    h('h2', {}, 'Dead letters'),
+    h('p', {}, 'The gateway tries to deliver each event for a while. Events that it gave up are dead letters: look at the '
+      + 'error, correct the receiver, and deliver them again.'),
+    deadLetterTable('', reload))
+}
+
+/** Shows one webhook with its latest deliveries. */
+export async function renderWebhook(body, { id, reload }) {
+  const { webhooks = [] } = await call('events', 'ListWebhooks')
+  const webhook = webhooks.find((each) => each.name === id)
+  if (!webhook) throw new Error(`Webhook ${id} is not configured.`)
+  body.replaceChildren(
+    breadcrumb('Webhooks', '#/webhooks', id),
+    pageHeader(id, button('Refresh', reload), button('Send a test event', async () => {
+      await sendTest(id)
+      await reload()
+    }, 'primary')),
+    propertyList([
+      ['Receiver', webhook.url], ['Events', (webhook.types ?? []).join(', ') || 'all'],
+      ['Organization', webhook.organization || 'all'], ['Waiting', count(webhook.pending)],
+      ['Dead letters', count(webhook.deadLetters)],
+      ['Since the start', `${formatCount(webhook.delivered, 'event')} delivered, `
+        + `${formatCount(webhook.failedAttempts, 'attempt')} failed`],
+    ]),
+    h('h2', {}, 'Deliveries'),
+    pagedTable([
+      { title: 'Occurred', cell: (delivery) => timeElement(delivery.occurredAt) },
+      { title: 'Event', cell: (delivery) => h('code', {}, delivery.type) },
+      { title: 'Subject', cell: (delivery) => subjectLink(delivery.subject) },
+      { title: 'State', cell: ({ state }) => badge(enumLabel(state, 'DELIVERY_STATE_'), badgeKinds[state]) },
+      { title: 'Failed attempts', isNumber: true, cell: (delivery) => count(delivery.failedAttempts) },
+      { title: 'Next or last', cell: (delivery) => timeElement(delivery.dueAt ?? delivery.endedAt) },
+      { title: 'Last error', cell: (delivery) => delivery.lastError || null },
+    ], async (pageToken) => {
+      const { deliveries = [], nextPageToken } = await call('events', 'ListDeliveries',
+        { webhook: id, pageSize: 50, pageToken })
+      return { rows: deliveries, next: nextPageToken }
+    }, 'No deliveries.'),
+    h('h2', {}, 'Dead letters'), deadLetterTable(id, reload))
+}
+
+function count(value) {
+  return Number(value ?? 0) < 0 ? '–' : Number(value ?? 0).toLocaleString('en')
+}
+
+async function sendTest(webhook) {
+  await call('events', 'SendTestEvent', { webhook })
+  showNotice(`An event webhook.test was sent to ${webhook}.`)
+}
+
+function deadLetterTable(webhook, reload) {
+  return pagedTable([
+    { title: 'Event', cell: (letter) => h('code', {}, letter.type) },
+    { title: 'Webhook', cell: (letter) => letter.webhook },
+    { title: 'Subject', cell: (letter) => subjectLink(letter.subject) },
+    { title: 'Occurred', cell: (letter) => timeElement(letter.occurredAt) },
+    { title: 'Attempts', isNumber: true, cell: (letter) => count(letter.attempts) },
+    { title: 'Last error', cell: (letter) => letter.lastError || null },
+    { title: '', isActions: true, cell: (letter) => [
+      button('Payload', () => showPayload(letter)),
+      button('Deliver again', () => redeliver(letter, reload)),
+    ] },
+  ], async (pageToken) => {
+    const { deadLetters = [], nextPageToken } = await call('events', 'ListDeadLetters',
+      { webhook, pageSize: 50, pageToken })
+    return { rows: deadLetters, next: nextPageToken }
+  }, 'No dead letters: every event was delivered, or is still being tried.')
+}
+
+function subjectLink(subject = '') {
+  const [kind, id] = subject.split('/')
+  return kind === 'objects' && id ? h('a', { href: `#/objects/${id}` }, subject) : subject || null
+}
+
+function showPayload(letter) {
+  let text = letter.payload ?? ''
+  try {
+    text = JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    // Shown as it is.
+  }
+  return showDialog(`Event ${letter.type}`, h('pre', { class: 'secret', tabindex: 0 }, text))
+}
+
+async function redeliver(letter, reload) {
+  await call('events', 'RedeliverEvent', { eventId: letter.eventId, webhook: letter.webhook })
+  showNotice(`The event will be delivered to ${letter.webhook} again.`)
+  await reload()
+}

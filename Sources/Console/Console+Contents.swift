@@ -1,0 +1,79 @@
+import Basics
+import Crypto
+import HTTPTypes
+import Proto
+
+/// Objects for previews. They come from the console's own origin, so a page needs no permission for another one; the object store
+/// serves them in ranges as it does by a presigned URL.
+extension Console {
+    /// The validity of an address in seconds, and of the object store's permission behind it.
+    private static let (grantSeconds, accessSeconds): (Int64, Int64) = (12 * 3600, 900)
+    /// The time before the end of a permission at which it is renewed.
+    private static let margin: Int64 = 60
+
+    /// Returns an address from which the browser can read the object while the session lasts.
+    func openContent(_ request: ContentRequest, in session: Session, for head: HTTPRequestHead) -> HTTPResponse {
+        switch grant(request.fileId, in: head.fields["x-organization"], session, head) {
+        case .refused(let response): return response
+        case .answered(let grant):
+            let ticket = session.admit(grant, until: clock.now().adding(seconds: Self.grantSeconds))
+            return .console(json: DownloadOffer(path: "\(Self.root)contents\(DownloadOffer.query)\(ticket)"))
+        }
+    }
+
+    private func grant(
+        _ fileID: String, in organization: String?, _ session: Session, _ head: HTTPRequestHead
+    ) -> CallOutcome<ContentGrant> {
+        let now = clock.now()
+        switch accessToken(of: session, for: head) {
+        case .refused(let response): return .refused(response)
+        case .answered(let token):
+            switch calls.presign(fileID, seconds: Self.accessSeconds, token, for: head, in: organization) {
+            case .refused(let response): return .refused(response)
+            case .answered(let access):
+                return .answered(
+                    ContentGrant(
+                        fileID: fileID, organization: organization, access: access,
+                        renewAt: now.adding(seconds: Self.accessSeconds - Self.margin)))
+            }
+        }
+    }
+
+    func content(_ head: HTTPRequestHead) -> HTTPDisposition {
+        let now = clock.now()
+        let session: Session
+        switch self.session(ofElement: head, at: now) {
+        case .refused(let response): return .respond(response)
+        case .answered(let found): session = found
+        }
+        guard let ticket = head.ticket, var granted = session.content(ticket, at: now) else {
+            return .refuse(.ticket)
+        }
+        if now >= granted.renewAt {
+            switch grant(granted.fileID, in: granted.organization, session, head) {
+            case .refused(let response): return .respond(response)
+            case .answered(let renewed): granted = renewed
+            }
+            session.renew(ticket, granted)
+        }
+        var fields: HTTPFields = ["host": granted.access.host]
+        if let range = head.fields["range"] { fields.append("range", range) }
+        let request = HTTPRequestHead(
+            method: head.method, target: granted.access.target, fields: fields, framing: .none, origin: head.origin)
+        guard case .respond(let answer) = store.begin(request) else { return .refuse(.failure) }
+        return .respond(Self.shown(answer))
+    }
+
+    /// Returns the object store's response without what the uploader chose: its type can only be one that shows no scripts.
+    private static func shown(_ answer: HTTPResponse) -> HTTPResponse {
+        guard answer.status == 200 || answer.status == 206 || answer.status == 416 else {
+            return .refusal(answer.status >= 500 ? .failure : .content)
+        }
+        var fields: HTTPFields = [
+            "Content-Type": ShownType.shown(answer.fields["content-type"] ?? ""), "Accept-Ranges": "bytes",
+            "Content-Disposition": "inline",
+        ]
+        if let range = answer.fields["content-range"] { fields.append("Content-Range", range) }
+        return .console(answer.status, fields, body: answer.status == 416 ? .bytes([]) : answer.body)
+    }
+}

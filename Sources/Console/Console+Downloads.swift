@@ -1,0 +1,63 @@
+import Basics
+import Crypto
+import HTTPTypes
+import Proto
+
+extension Console {
+    /// Returns an address for a download. A page cannot write files of any size, and a download by the browser cannot send the
+    /// session's token: the address is valid once, and only with the session's cookie.
+    func offer(_ kind: OfferedDownload.Kind, at name: String, in session: Session, for head: HTTPRequestHead)
+        -> HTTPResponse
+    {
+        let download = OfferedDownload(kind: kind, organization: head.fields["x-organization"])
+        // In the query, because queries are not logged.
+        let query = "\(DownloadOffer.query)\(session.offer(download, at: clock.now()))"
+        return .console(json: DownloadOffer(path: "\(Self.root)\(name)\(query)"))
+    }
+
+    func download(_ head: HTTPRequestHead) -> HTTPResponse {
+        let now = clock.now()
+        let session: Session
+        switch self.session(ofElement: head, at: now) {
+        case .refused(let response): return response
+        case .answered(let found): session = found
+        }
+        guard let ticket = head.ticket, let offered = session.redeem(ticket, at: now) else {
+            return .refusal(.ticket)
+        }
+        switch accessToken(of: session, for: head) {
+        case .refused(let response): return response
+        case .answered(let token):
+            let (answer, name, type) = stream(offered, token, head, date: CivilTime(now).date())
+            if answer.status == 401 { end(session) }
+            return StreamedDownload.response(answer, named: name, type: type)
+        }
+    }
+
+    private func stream(
+        _ offered: OfferedDownload, _ token: Secret, _ head: HTTPRequestHead, date: String
+    ) -> (HTTPResponse, name: String, type: String) {
+        switch offered.kind {
+        case .backup(let options):
+            (
+                calls.stream(
+                    BackupServiceMethods.routes[0], options.json, token, for: head, in: offered.organization),
+                "data-gateway-\(date).backup", "application/octet-stream"
+            )
+        case .archive(let options):
+            (
+                calls.stream(
+                    ObjectArchiveServiceMethods.routes[0], options.json, token, for: head, in: offered.organization),
+                "objects-\(date).zip", "application/zip"
+            )
+        }
+    }
+}
+
+extension HTTPRequestHead {
+    /// The ticket in the query; `nil` if the query has another form.
+    var ticket: String? {
+        let query = target.drop { $0 != "?" }
+        return query.hasPrefix(DownloadOffer.query) ? String(query.dropFirst(DownloadOffer.query.count)) : nil
+    }
+}

@@ -1,0 +1,33 @@
+/// The fields of a record, in their order (https://mcap.dev/spec, section "Serialization"): little-endian numbers, texts and maps
+/// with their length in bytes.
+struct MCAPFields {
+    private let bytes: ArraySlice<UInt8>
+    private var position: Int
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        position = bytes.startIndex
+    }
+
+    var isAtEnd: Bool { position == bytes.endIndex }
+
+    mutating func skip(_ count: Int) throws(MCAPError) {
+        _ = try take(count)
+    }
+
+    mutating func number<Number: FixedWidthInteger & UnsignedInteger>(
+        _ type: Number.Type = Number.self
+    ) throws(MCAPError) -> Number {
+        try take(MemoryLayout<Number>.size).reversed().reduce(0) { $0 << 8 | Number($1) }
+    }
+
+    mutating func text() throws(MCAPError) -> ArraySlice<UInt8> {
+        try take(Int(number(UInt32.self)))
+    }
+
+    private mutating func take(_ count: Int) throws(MCAPError) -> ArraySlice<UInt8> {
+        guard count <= bytes.endIndex - position else { throw .malformed("a field is longer than its record") }
+        defer { position += count }
+        return bytes[position..<position + count]
+    }
+}

@@ -1,0 +1,109 @@
+"""Downloads objects as one zip archive: readable by independent programs, and visibly broken if an object cannot be read."""
+
+import io
+import json
+import shutil
+import socket
+import subprocess
+import zipfile
+
+import pytest
+from support.parties import unique
+from support.raw import fetch
+from support.uploads import FILE_NAME_TAG, completed, content
+
+
+def zip_of(gateway, admin, **selection):
+    """Requests an archive by REST."""
+    fields = {"Authorization": f"Bearer {admin.token}", "Content-Type": "application/json"}
+    body = json.dumps(selection).encode()
+    return fetch(gateway.listeners["web"], "POST", "/v1/objects:zip", body, fields)
+
+
+@pytest.fixture
+def three(uploader, admin):
+    """Three objects, two of which have the same name and time."""
+    run = unique("run")
+    data = {content(300_000, 1), content(10, 2), b""}
+    for each in data:
+        completed(uploader, each, {"run": run, FILE_NAME_TAG: "drive 7.mcap"})
+    return run, data, admin.list_all(filter=f"raw_tags.run={run}")
+
+
+def test_archive_holds_every_object_under_a_name_of_its_own(gateway, admin, uploader, three, tmp_path):
+    run, data, objects = three
+    answer = zip_of(gateway, admin, fileIds=[found.file_id for found in objects])
+    assert answer.status == 200, answer.body
+    assert answer.headers["Content-Type"] == "application/zip"
+    assert answer.headers["Content-Disposition"].startswith('attachment; filename="objects-')
+    path = tmp_path / "objects.zip"
+    path.write_bytes(answer.body)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        names = archive.namelist()
+        assert {archive.read(name) for name in names} == data
+    assert len({name.lower() for name in names}) == 3
+    assert all(name.startswith(f"{uploader.device_id}/20") and name.endswith(".mcap") for name in names), names
+    for command in (["unzip", "-tq"], ["7zz", "t"]):
+        if shutil.which(command[0]):
+            subprocess.run([*command, str(path)], check=True, capture_output=True)
+    by_filter = zip_of(gateway, admin, filter=f"raw_tags.run={run}")
+    with zipfile.ZipFile(io.BytesIO(by_filter.body)) as archive:
+        assert sorted(archive.namelist()) == sorted(names)
+
+
+def test_archive_is_in_the_audit_log_with_its_objects(gateway, admin, three):
+    run, _, objects = three
+    assert zip_of(gateway, admin, filter=f"raw_tags.run={run}").status == 200
+    fields = {"Authorization": f"Bearer {admin.token}"}
+    answer = fetch(gateway.listeners["web"], "GET", "/v1/auditLines?newest_first=true&page_size=20", headers=fields)
+    ids = {found.file_id for found in objects}
+    (line,) = [line for line in json.loads(answer.body)["lines"] if set(line.get("ids", [])) == ids]
+    assert (line["actor"], line["action"], line["result"]) == ("user:system/admin", "ZipObjects", "OK")
+
+
+def test_corrupted_object_breaks_the_archive_off(gateway, admin, uploader):
+    run = unique("run")
+    completed(uploader, content(2_000_000, 3), {"run": run})
+    (found,) = admin.list_all(filter=f"raw_tags.run={run}")
+    path = next((gateway.data / "store/data").glob(f"*/{found.file_id}"))
+    stored = bytearray(path.read_bytes())
+    stored[1_000_000] ^= 1
+    path.chmod(0o600)
+    path.write_bytes(stored)
+    with pytest.raises(Exception) as failure:
+        body = zip_of(gateway, admin, fileIds=[found.file_id]).body
+        zipfile.ZipFile(io.BytesIO(body))
+    assert "Incomplete" in type(failure.value).__name__ or "BadZipFile" in type(failure.value).__name__
+    # The response has no last chunk, so that no client takes it for complete.
+    host, port = gateway.listeners["web"].split(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(
+            f"GET /v1/objects:zip?file_ids={found.file_id} HTTP/1.1\r\nHost: x\r\n"
+            f"Authorization: Bearer {admin.token}\r\n\r\n".encode()
+        )
+        received = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert b"200 OK" in received and b"chunked" in received.lower()
+    assert not received.endswith(b"0\r\n\r\n")
+    admin.object_management("DeleteObject", file_id=found.file_id, reason="corrupted by a test")
+
+
+@pytest.mark.parametrize(
+    ("selection", "message"),
+    [
+        ({}, "either file_ids or filter must be set"),
+        ({"fileIds": ["a"], "filter": "b"}, "either file_ids or filter must be set"),
+        ({"fileIds": ["a", "a"]}, "file_ids[1] repeats a"),
+        ({"fileIds": ["no-such-file"]}, "file no-such-file does not exist"),
+        ({"filter": "size>much"}, "filter: "),
+        ({"filter": "name=no-such-name"}, "the filter matches no objects"),
+    ],
+)
+def test_invalid_selection_is_refused_before_the_first_byte(gateway, admin, selection, message):
+    answer = zip_of(gateway, admin, **selection)
+    assert answer.status in (400, 404)
+    assert message in json.loads(answer.body)["error"]["message"]
+
+
+def test_archive_needs_a_users_token(gateway):
+    assert fetch(gateway.listeners["web"], "GET", "/v1/objects:zip?filter=size%3E0").status == 401

@@ -1,0 +1,283 @@
+"""Uses the console's pages of objects in headless Chromium: search, selection, archives and previews."""
+
+import io
+import json
+import struct
+import zipfile
+import zlib
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from support.browser import DESKTOP, Browser
+from support.gateway import ADMIN_PASSWORD
+from support.parties import unique
+from support.recordings import recording
+from support.uploads import FILE_NAME_TAG, Upload, completed, content
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    browser = Browser(tmp_path_factory.mktemp("downloads"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def console(browser, gateway) -> Browser:
+    """A browser in which the admin of `system` is signed in; the test fails if the browser logged an error."""
+    browser.resize(DESKTOP)
+    browser.open(f"http://{gateway.listeners['web']}/console/")
+    browser.sign_out()
+    browser.open(f"http://{gateway.listeners['web']}/console/")
+    browser.sign_in("system", "admin", ADMIN_PASSWORD)
+    browser.heading("Overview")
+    browser.driver.get_log("browser")
+    yield browser
+    errors = [text for text in browser.logged_errors if "Failed to load resource" not in text]
+    assert not errors, errors
+
+
+def search(console, gateway, filter_text: str) -> None:
+    console.open(f"http://{gateway.listeners['web']}/console/#/objects")
+    console.heading("Objects")
+    console.fill("Filter", filter_text + Keys.ENTER)
+
+
+def names(console) -> list[str]:
+    return [row.get("Name", "") for row in console.rows()]
+
+
+@pytest.fixture
+def drives(uploader) -> str:
+    """Four objects with a tag `run` of their own."""
+    run = unique("run")
+    for number in range(4):
+        tags = {"run": run, "weather": "rain" if number < 3 else "sun", FILE_NAME_TAG: f"drive {number}.csv"}
+        completed(uploader, content(1000 * (number + 1), number), tags)
+    return run
+
+
+# The list.
+
+
+def test_facets_narrow_the_search_and_chips_widen_it(console, gateway, drives):
+    search(console, gateway, f"raw_tags.run={drives}")
+    console.until(lambda: len(names(console)) == 4)
+    console.find("//*[@class='list-status'][normalize-space()='4 objects found']")
+    console.find("//section[@aria-label='weather']//a[.//span[normalize-space()='sun']]").click()
+    console.until(lambda: names(console) == ["drive 3.csv"])
+    console.find("//ul[@class='chips']//a[contains(., 'sun')]").click()
+    console.until(lambda: len(names(console)) == 4)
+
+
+def test_columns_sort_the_list(console, gateway, drives):
+    search(console, gateway, f"raw_tags.run={drives}")
+    console.until(lambda: names(console) == [f"drive {number}.csv" for number in (3, 2, 1, 0)])
+    console.find("//th//a[contains(., 'Size')]").click()
+    console.until(lambda: names(console) == [f"drive {number}.csv" for number in (3, 2, 1, 0)])
+    console.find("//th//a[contains(., 'Size')]").click()
+    console.until(lambda: names(console) == [f"drive {number}.csv" for number in range(4)])
+    assert "sort=size" in console.driver.current_url
+
+
+def test_new_objects_appear_by_themselves(console, gateway, uploader, drives):
+    search(console, gateway, f"raw_tags.run={drives}")
+    console.until(lambda: len(names(console)) == 4)
+    completed(uploader, content(10), {"run": drives, FILE_NAME_TAG: "late.csv"})
+    console.until(lambda: names(console)[0] == "late.csv")
+
+
+def test_only_visible_rows_exist_and_back_returns_to_the_same_row(console, gateway):
+    console.open(f"http://{gateway.listeners['web']}/console/#/objects?filter=name=nothing-at-all")
+    console.heading("Objects")
+    # The gateway's answers are replaced: 100,000 objects on pages of 250.
+    console.driver.execute_script(
+        """
+        const there = window.fetch
+        window.fetch = async (url, options) => {
+          const answer = (value) => new Response(JSON.stringify(value), { status: 200 })
+          if (url.endsWith('/GetObjectFacets')) return answer({ count: '100000', isExact: true })
+          if (url.endsWith('/GetObject')) return answer({ object: { fileId: 'x', name: 'one', status: 'VERIFIED' } })
+          if (!url.endsWith('/ListObjects')) return there(url, options)
+          const { pageToken, pageSize } = JSON.parse(options.body)
+          const start = Number(pageToken || 0)
+          const objects = Array.from({ length: pageSize }, (_, index) => ({
+            fileId: `id${start + index}`, name: `file ${start + index}.mcap`, sizeBytes: String(start + index),
+            createdAtUnix: '1795305600', verifiedAtUnix: '1795305600', tags: { run: `r${(start + index) % 50}` } }))
+          return answer({ objects, nextPageToken: start + pageSize < 100000 ? String(start + pageSize) : '' })
+        }
+        location.hash = '#/objects'
+        """
+    )
+    console.until(lambda: names(console)[:1] == ["file 0.mcap"])
+    console.driver.execute_script("scrollTo(0, document.documentElement.scrollHeight / 2)")
+    console.until(lambda: any("file 5" in name for name in names(console)), "the middle of the list is shown")
+    shown = console.until(lambda: [name for name in names(console) if name.startswith("file ")])
+    assert 20 < len(shown) < 120, "only the visible rows are in the page"
+    position = console.driver.execute_script("return scrollY")
+    console.driver.execute_script("document.querySelectorAll('.row-link')[20].click()")
+    console.heading("one")
+    console.driver.back()
+    console.heading("Objects")
+    console.until(lambda: console.driver.execute_script("return scrollY") == position)
+    assert set(names(console)) == set(shown)
+    console.driver.refresh()
+
+
+# The selection.
+
+
+def test_selection_is_downloaded_as_one_archive(console, gateway, drives):
+    search(console, gateway, f"raw_tags.run={drives}")
+    console.until(lambda: len(names(console)) == 4)
+    for number in (1, 2):
+        console.find(f"//input[@aria-label='Select drive {number}.csv']").click()
+    console.find("//div[@aria-label='Selected objects']/p[contains(., '2 objects selected · 4.9 KiB')]")
+    before = set(console.downloads.glob("*.zip"))
+    console.press("Download .zip")
+    path = console.until(lambda: next(iter(set(console.downloads.glob("*.zip")) - before), None))
+    with zipfile.ZipFile(io.BytesIO(console.downloaded(path.name))) as archive:
+        assert archive.testzip() is None
+        assert sorted(archive.read(name) for name in archive.namelist()) == sorted([content(2000, 1), content(3000, 2)])
+
+
+def test_selected_objects_are_tagged_and_deleted(console, gateway, admin, drives):
+    search(console, gateway, f"raw_tags.run={drives} weather=rain")
+    console.until(lambda: len(names(console)) == 3)
+    console.find("//input[@aria-label='Select all objects of the list']").click()
+    console.find("//div[@aria-label='Selected objects']/p[normalize-space()='3 objects selected']")
+    console.press("Tag")
+    console.fill("Tags to add or change", "checked=yes")
+    console.press("Change tags")
+    console.notice("The tags of 3 objects were changed.")
+    assert len(admin.list_all(filter=f"raw_tags.run={drives} checked=yes")) == 3
+
+    console.find("//div[@aria-label='Selected objects']//button[normalize-space()='Delete']").click()
+    assert "3 objects, 5.9 KiB. They move to the trash" in console.dialog("Delete 3 objects?")
+    console.fill("Type 3 to confirm", "4")
+    console.fill("Reason", "a test")
+    console.press("Delete")
+    assert console.find("//dialog[@open]//*[@role='alert']").text == "Type 3 to confirm."
+    assert len(admin.list_all(filter=f"raw_tags.run={drives}")) == 4
+    console.fill("Type 3 to confirm", "3")
+    console.press("Delete")
+    console.until(lambda: len(admin.list_all(filter=f"raw_tags.run={drives}")) == 1)
+    console.find("//dialog[@open]//dd[normalize-space()='succeeded']")
+    console.press("Close")
+
+
+def test_shared_link_has_the_chosen_end(console, gateway, admin, drives):
+    (wanted,) = admin.list_all(filter=f"raw_tags.run={drives} weather=sun")
+    console.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
+    console.heading("drive 3.csv")
+    console.press("Share")
+    console.choose("Links are valid for", "7 days")
+    console.press("Create links")
+    link = console.until(lambda: console.find("//dialog[@open]//textarea").get_attribute("value"))
+    assert "604800" in link
+
+
+# Previews.
+
+
+def object_of(uploader, admin, name: str, data: bytes, content_type: str = "application/octet-stream"):
+    """Uploads a file as a client that declares the content type, and returns the object."""
+    run = unique("run")
+    upload = Upload.create(uploader).put(data)
+    upload.complete({"run": run, FILE_NAME_TAG: name})
+    (found,) = admin.list_all(filter=f"raw_tags.run={run}")
+    return found
+
+
+def preview(console, gateway, found) -> str:
+    console.open(f"http://{gateway.listeners['web']}/console/#/objects/{found.file_id}")
+    # Not by an XPath, in which some of these names would have to be quoted.
+    console.until(lambda: console.driver.find_element(By.TAG_NAME, "h1").text == found.name)
+    section = console.find("//section[@aria-label='Preview']")
+    console.until(lambda: not section.find_elements(By.XPATH, ".//*[@aria-busy]"))
+    return section.text
+
+
+def png(width: int, height: int) -> bytes:
+    chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = zlib.compress(b"".join(b"\0" + b"\x20\x80\x60" * width for _ in range(height)))
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def test_recording_shows_its_topics(console, gateway, uploader, admin):
+    found = object_of(uploader, admin, "drive.mcap", recording())
+    text = preview(console, gateway, found)
+    assert "/imu" in text and "/camera/front" in text and "sensor_msgs/Imu" in text
+    assert console.fact("Messages") == "30"
+    assert console.fact("Duration") == "1.9 s"
+    # The gateway has read the summary as well, and finds the object by it.
+    console.until(lambda: [o.file_id for o in admin.list_all(filter=f"topic=/imu device={uploader.device_id}")])
+    (listed,) = admin.list_all(filter=f"topic:/cam* recorded_from>=2026-01-01 device={uploader.device_id}")
+    assert listed.file_id == found.file_id and listed.recorded_from.seconds == 1_795_305_600
+
+
+def test_image_and_text_and_table_are_shown(console, gateway, uploader, admin):
+    found = object_of(uploader, admin, "field.png", png(40, 30))
+    preview(console, gateway, found)
+    size = lambda: console.driver.execute_script(
+        "const image = document.querySelector('.preview img'); return [image?.naturalWidth, image?.naturalHeight]"
+    )
+    console.until(lambda: size() == [40, 30])
+    found = object_of(uploader, admin, "drive.json", json.dumps({"weather": ["rain", "sun"]}).encode())
+    assert '"weather": [' in preview(console, gateway, found)
+    found = object_of(uploader, admin, "drive.csv", b'time,note\n1,"a, b"\n2,"line\nbreak"\n')
+    preview(console, gateway, found)
+    cells = [cell.text for cell in console.driver.find_elements(By.CSS_SELECTOR, ".preview td")]
+    assert cells == ["1", "a, b", "2", "line break"]
+    found = object_of(uploader, admin, "odd.bin", bytes(range(256)))
+    assert "00000010  10 11 12" in preview(console, gateway, found)
+
+
+SCRIPT = b"document.title='hacked';document.cookie='x=1;Path=/'"
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("page.html", b"<!doctype html><script>" + SCRIPT + b"</script>"),
+        ("picture.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><script>" + SCRIPT + b"</script></svg>"),
+        ("really.png", b"<svg xmlns='http://www.w3.org/2000/svg' onload=\"" + SCRIPT + b'"/>'),
+        ("huge.png", png(1, 1)[:16] + struct.pack(">II", 100_000, 100_000) + png(1, 1)[24:]),
+        ("lying.mcap", b"\x89MCAP0\r\n" + b"\x04" + b"\xff" * 8 + recording()[-37:]),
+        ("cut.mcap", recording()[:-20]),
+        ('"><img src=x onerror=' + SCRIPT.decode() + ">.txt", b"harmless"),
+        ("empty.mcap", b""),
+        ("video.mp4", b"\0\0\0\x20ftypisom" + b"\xff" * 200),
+    ],
+)
+def test_hostile_content_is_shown_as_bytes_and_runs_nothing(console, gateway, uploader, admin, name, data):
+    found = object_of(uploader, admin, name, data)
+    preview(console, gateway, found)
+    assert console.driver.get_cookie("x") is None
+    assert "hacked" not in console.driver.title
+    # Also if its address is opened: the type is never one with scripts.
+    types = console.script(
+        """
+        const { createContentAccess } = await import('/console/api.js')
+        const response = await fetch(await createContentAccess(arguments[0]), { headers: { Range: 'bytes=0-3' } })
+        return [response.headers.get('content-type'), response.headers.get('content-security-policy')]
+        """,
+        found.file_id,
+    )
+    assert types[0] in ("application/octet-stream", "image/png", "video/mp4")
+    assert types[1].startswith("default-src 'none'")
+
+
+def test_content_needs_the_session_that_asked_for_it(console, gateway, uploader, admin):
+    found = object_of(uploader, admin, "a.txt", b"secret")
+    path = console.script(
+        "const { createContentAccess } = await import('/console/api.js'); return createContentAccess(arguments[0])",
+        found.file_id,
+    )
+    read = "return (await fetch(arguments[0], { headers: { Range: 'bytes=2-3' } })).text()"
+    assert console.script(read, path) == "cr"
+    assert console.script("return (await fetch(arguments[0] + 'x')).status", path) == 404
+    console.driver.delete_all_cookies()
+    assert console.script("return (await fetch(arguments[0])).status", path) == 401
