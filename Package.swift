@@ -294,7 +294,8 @@ let package = Package(
         tests(
             "Console",
             [
-                "Accounts", "Basics", "Crypto", "EventLoops", "GatewayTesting", "HTTPTypes", "Proto", "RPC", "ThreadCalls",
+                "Accounts", "Basics", "Crypto", "EventLoops", "GatewayTesting", "HTTPTypes", "Proto", "RPC",
+                "ThreadCalls",
                 "Wire",
             ]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),

@@ -91,6 +91,7 @@ struct ConfigurationEntry {
         return whole
     }
 
+    /// Reads a Boolean.
     mutating func flag(_ name: String, default standard: Bool) throws(ConfigurationError) -> Bool {
         known.insert(name)
         guard let value = members[name] else { return standard }
@@ -134,14 +135,6 @@ struct ConfigurationEntry {
         try SecretSource(
             of: place, file: try text("secret_file", default: ""), variable: try text("secret_env", default: ""),
             log: log)
-    }
-
-    /// Reads a Boolean.
-    mutating func flag(_ name: String, default standard: Bool) throws(ConfigurationError) -> Bool {
-        known.insert(name)
-        guard let value = members[name] else { return standard }
-        guard case .flag(let flag) = value else { throw wrong(name, "must be true or false") }
-        return flag
     }
 
     func wrong(_ name: String, _ rule: String) -> ConfigurationError {
