@@ -74,7 +74,9 @@ import Testing
 
     @Test func rowsHoldNothingThatABrowserOrAClientSends() async throws {
         let opened = try #require(try await open(sessions()))
-        let row = try world.database.readBlocking { try ConsoleSessionRecords($0).find(digest: opened.session.key.digest) }
+        let row = try world.database.readBlocking {
+            try ConsoleSessionRecords($0).find(digest: opened.session.key.digest)
+        }
         let record = try #require(row)
         let texts = [record.sealed, record.digest, record.tokenDigest].map { String(decoding: $0, as: UTF8.self) }
         for secret in [opened.cookie, opened.token, opened.session.refreshToken.exposedText, "admin"] {
@@ -173,7 +175,8 @@ import Testing
         let response = LoginResponse(
             accessToken: "access", accessTokenExpiresAtUnix: now.seconds + 900, refreshToken: "refresh")
         return Session(
-            key: SessionKey("cookie"), tokenDigest: [], user: User(), tokens: UserTokens(response, at: now), beganAt: now)
+            key: SessionKey("cookie"), tokenDigest: [], user: User(), tokens: UserTokens(response, at: now),
+            beganAt: now)
     }
 
     @Test func anAccessTokenIsRenewedInTime() throws {

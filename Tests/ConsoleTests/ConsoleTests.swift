@@ -1,7 +1,7 @@
 import Basics
 import EventLoops
-import GatewayTesting
 import Foundation
+import GatewayTesting
 import HTTPTypes
 import Proto
 import RPC
@@ -304,7 +304,8 @@ private final class FakeGateway: HTTPRequestHandler {
         #expect(second.status == 200 && second.fields["set-cookie"] != nil)
         let call = try #require(calls.seen.last)
         #expect(call.target == SessionServiceMethods.completeLogin.path)
-        #expect(try CompleteLoginRequest(decoding: call.body) == CompleteLoginRequest(challenge: "dgwc_x", code: "123456"))
+        #expect(
+            try CompleteLoginRequest(decoding: call.body) == CompleteLoginRequest(challenge: "dgwc_x", code: "123456"))
     }
 
     @Test(arguments: ["", "{", "[]", #"{"organization":"a"}"#, String(repeating: " ", count: 20_000)])

@@ -67,7 +67,8 @@ struct GatewayServices: Sendable {
                         certificateExpiry: { certificates.expiry }),
                     servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
                     modules.catalog.searchUpgradeProgress,
-                    modules.events.metrics, modules.copies.metrics, modules.backups.metrics, modules.accounts.auditPressure,
+                    modules.events.metrics, modules.copies.metrics, modules.backups.metrics,
+                    modules.accounts.auditPressure,
                     ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
                 ])
         }
@@ -94,7 +95,8 @@ struct GatewayServices: Sendable {
                     deviceEndpoints: Endpoints(configuration, addresses), clock: SystemClock(), log: Logger(log))
             }
             return WebHandler(
-                accounts: modules.accounts, calls: calls, description: APIDescription(server, access: modules.accounts.access), console: console,
+                accounts: modules.accounts, calls: calls,
+                description: APIDescription(server, access: modules.accounts.access), console: console,
                 directory: ListenerDirectory(configuration, addresses))
         }
         // Services that end with their calls and requests are stopped together, since each may take long.

@@ -457,7 +457,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.IssueSystemCredentialResponse.credential	Returned only here.
         archebase.auth.v1.RotateSigningKeyResponse.key_id	The `kid` of the new signing key.
         archebase.auth.v1.RotateSigningKeyResponse.older_key_ids	The ids of the older keys that still verify tokens.
-        archebase.auth.v1.SignInPolicy	How the users of an organization have to sign in.
+        archebase.auth.v1.SignInPolicy	The rules for the sign-ins of an organization's users.
         archebase.auth.v1.SignInPolicy.requires_second_factor	Whether a password alone opens nothing but the calls with which the user sets up a second factor.
         archebase.data_gateway.v1.ObjectManagementService.DeleteObject	Moves an object to the trash, or deletes it if the organization keeps no trash.
         archebase.data_gateway.v1.ObjectManagementService.RestoreObject	Moves an object from the trash back to the lists.

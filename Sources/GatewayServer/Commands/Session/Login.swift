@@ -42,7 +42,8 @@ struct Login: Command {
                 """),
             .option(
                 "--code", "CODE", \.code,
-                "The code of your second factor, or a recovery code (default: asks for it on the terminal if it is needed)"),
+                "The code of your second factor, or a recovery code (default: asks for it on the terminal if it is needed)"
+            ),
             .flag("--json", \.json, "Print the user as one JSON object with the field names of the .proto files"),
         ]
     }
