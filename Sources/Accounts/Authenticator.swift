@@ -226,7 +226,7 @@ package struct Authenticator: Interceptor {
 }
 
 extension UserRecord {
-    var principal: UserPrincipal {
+    package var principal: UserPrincipal {
         UserPrincipal(userID: id, name: name, role: role, epoch: epoch, home: organization, isSystem: isSystem)
     }
 }

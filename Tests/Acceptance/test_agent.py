@@ -1,5 +1,6 @@
 """Tests of `data-gateway agent`: the files that are created in directories, with a real gateway, and with kills of both."""
 
+import contextlib
 import json
 import os
 import random
@@ -390,7 +391,7 @@ def test_clock_that_jumps_changes_nothing(agent_with, device, user, tmp_path):
         clock.set(step)
         (agent.directory / f"{number}").write_bytes(content(2 * PART, seed=number))
         settled(user, device, number + 1)
-    eventually(lambda: not any(agent.directory.iterdir()))
+    eventually(lambda: not any(agent.directory.iterdir()), seconds=60)
     assert sorted(each["name"] for each in arrived(user, device)) == ["0", "1", "2", "3"]
 
 
@@ -430,28 +431,44 @@ class Recorder(threading.Thread):
             file.close()
 
 
-def test_every_file_arrives_once_under_kills(agent_with, device, network, user, is_full, tmp_path):
+def test_every_file_arrives_once_under_kills(binary, network, fleet, user, is_full, tmp_path):
+    """Both sides are killed again and again; meanwhile the device's disk is full for a time, and the clock jumps."""
     chance = random.Random(1)
     count, kills = (200, 20) if is_full else (40, 5)
-    agent = agent_with({"files": 3}, rule={"after_upload": "delete"})
-    recorder = Recorder(agent.directory, count, chance)
-    recorder.start()
-    agent.start()
-    for _ in range(kills):
-        # The time of the kill is the subject of the test.
-        time.sleep(chance.random() * 1.5)
-        agent.kill()
-        agent.start()
-        time.sleep(chance.random())
-        network.gateway.kill()
-        for proxy in network.proxies:
-            proxy.cut()
-        network.gateway.start()
-        network.point_at(network.gateway)
-    recorder.join()
-    eventually(lambda: not [path for path in agent.directory.rglob("*") if path.is_file()], seconds=240)
-    found = arrived(user, device)
-    assert sorted(each["name"] for each in found) == sorted(recorder.expected)
-    assert downloaded(user, found, tmp_path / "down") == recorder.expected
-    assert all(each["tags"]["folder"].startswith("run") for each in found)
-    assert device.journals == []
+    clock = Clock(tmp_path)
+    with contextlib.ExitStack() as stack:
+        try:
+            disk = stack.enter_context(SmallDisk(tmp_path / "disk", 8 * MIB))
+        except Unavailable as reason:
+            pytest.skip(str(reason))
+        device = Device(binary, network, disk.folder / "device")
+        assert device.init(fleet.register().device_id).returncode == OK
+        agent = Agent(device, tmp_path / "watched", {"files": 3}, rule={"after_upload": "delete"})
+        recorder = Recorder(agent.directory, count, chance)
+        recorder.start()
+        agent.start(**clock.environment)
+        stack.callback(agent.kill)
+        for number in range(kills):
+            # The time of the kill is the subject of the test.
+            time.sleep(chance.random() * 1.5)
+            if number == kills // 3:
+                disk.fill()
+            if number == kills // 2:
+                clock.set(400 * 86_400)
+            agent.kill()
+            agent.start()
+            time.sleep(chance.random())
+            if number == kills // 2:
+                disk.free()
+            network.gateway.kill()
+            for proxy in network.proxies:
+                proxy.cut()
+            network.gateway.start()
+            network.point_at(network.gateway)
+        recorder.join()
+        eventually(lambda: not [path for path in agent.directory.rglob("*") if path.is_file()], seconds=240)
+        found = arrived(user, device)
+        assert sorted(each["name"] for each in found) == sorted(recorder.expected)
+        assert downloaded(user, found, tmp_path / "down") == recorder.expected
+        assert all(each["tags"]["folder"].startswith("run") for each in found)
+        assert device.journals == []

@@ -160,7 +160,7 @@ def test_command_line_removes_by_filter(binary, gateway, tmp_path, uploader, adm
     assert command.json("rm", one, "--reason", "acceptance test")["file_ids"] == [one]
     assert command.json("rm", "--filter", f"run={run}", "--dry-run")["matching_objects"] == 2
     assert "--yes" in command.refused(USAGE, "rm", "--filter", f"run={run}")
-    assert "FILE_ID" in command.refused(USAGE, "rm")
+    assert "OBJECT" in command.refused(USAGE, "rm")
     made = command.json("rm", "--filter", f"run={run}", "--yes")["operation"]
     eventually(lambda: command.json("object", "operation", "show", made["operation_id"])["deleted_objects"] == 2)
     assert made["operation_id"] in {

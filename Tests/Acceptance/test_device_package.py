@@ -68,3 +68,26 @@ def test_unit_runs_the_agent_with_the_files_of_the_package(tree):
     assert command[1:3] == ["agent", "run"]
     assert (tree / command[command.index("--config") + 1].lstrip("/")).exists()
     assert (tree / "DEBIAN/conffiles").read_text() == "/etc/data-gateway-device/agent.json\n"
+
+
+def test_unit_is_valid_and_restricted(tree, tmp_path):
+    path = tmp_path / "data-gateway-agent.service"
+    unit = (tree / "lib/systemd/system/data-gateway-agent.service").read_text()
+    # The program is not installed on this machine.
+    path.write_text(unit.replace("/usr/bin/data-gateway", str(tree / "usr/bin/data-gateway")))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True, text=True)
+    assert done.returncode == 0 and "data-gateway-agent.service" not in done.stderr, done.stderr
+    # 0 = completely restricted, 10 = not at all; in tenths.
+    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=40", path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_shells_complete_the_commands_of_a_device(tree):
+    for file in (
+        "bash-completion/completions/data-gateway",
+        "zsh/vendor-completions/_data-gateway",
+        "fish/vendor_completions.d/data-gateway.fish",
+    ):
+        script = (tree / "usr/share" / file).read_text()
+        assert "agent run" in script and "serve" not in script, file

@@ -1,13 +1,11 @@
 """The everyday commands: sites, users, keys, organizations, statistics, and the completion in a shell."""
 
-import os
 import shutil
 import subprocess
 
 import pytest
 from support.commands import OK, REFUSED, USAGE, CommandLine
 from support.parties import exchange, unique, unique_device_id
-from support.terminal import Terminal
 
 PASSWORD = "a password of some length"
 
@@ -179,23 +177,14 @@ def test_zsh_completes_with_the_file_of_the_package(stranger, tmp_path):
         pytest.skip("zsh is not installed: only its users can complete with it")
     (folder := tmp_path / "functions").mkdir()
     (folder / "_data-gateway").write_text(stranger.run("completion", "zsh").stdout)
-    terminal = Terminal(120)
-    with subprocess.Popen(
-        ["zsh", "-f", "-i"],
-        stdin=terminal.client_side,
-        stdout=terminal.client_side,
-        stderr=terminal.client_side,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TERM": "xterm"},
-        start_new_session=True,
-    ) as shell:
-        terminal.opened()
-        terminal.type(f"PS1=; fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; print re''ady\n")
-        terminal.wait_for("ready")
-        terminal.type("data-gateway device sui\t")
-        terminal.wait_for("device suite ")
-        terminal.type("\x15exit\n")
-        shell.wait(30)
-    terminal.closed()
+    # As the completion system calls it: as a function whose file is found in $fpath.
+    code = (
+        f"fpath=({folder} $fpath); autoload -Uz _data-gateway; compadd() {{ shift; print -l -- $@ }}; _files() {{ }}; "
+        "words=(data-gateway device suite ''); CURRENT=4; _data-gateway"
+    )
+    done = subprocess.run(["zsh", "-f", "-c", code], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+    assert "remove" in done.stdout.split()
 
 
 def test_zsh_accepts_its_script(stranger, tmp_path):

@@ -233,6 +233,7 @@ def test_a_gateway_without_descriptors_recovers(scene, is_full):
         eventually(lambda: "the process has no free file descriptors" in gateway.stderr)
         if is_full:
             before = cpu_seconds(gateway)
+            # The time over which its work is counted.
             time.sleep(5)
             assert cpu_seconds(gateway) - before < 2.5, "a listener spins"
         resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE, (hard, hard))

@@ -61,9 +61,11 @@ def test_walk_from_upload_to_restore(device, user, tmp_path):
     assert (tmp_path / "down" / name).read_bytes() == b"second.log"
     url = user.done("object", "share", name).splitlines()[0]
     assert urllib.request.urlopen(url).read() == b"second.log"
-    user.done("object", "rm", file_id)
+    user.done("object", "rm", name)
     assert "no object matches" in user.run("object", "show", name).stderr
-    user.done("object", "restore", file_id)
+    assert "no object has the name" in user.run("object", "rm", name).stderr
+    assert file_id in user.done("trash", "list")
+    user.done("object", "restore", name)
     assert f"run={run}" in user.done("object", "show", name)
 
 

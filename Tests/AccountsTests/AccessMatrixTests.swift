@@ -15,11 +15,12 @@ import Wire
     private static let open: Set<String> = [
         "Check", "List", "Watch", "ServerReflectionInfo", "ExchangeCredential", "Login", "RefreshToken",
         "ExchangeSystemCredential", "Logout", "CompleteLogin", "InitDevice", "ReinitDevice",
+        "ListProviders", "BeginSignIn", "CompleteSignIn", "SignInWithIdentityToken", "ExchangeWorkloadToken",
     ]
     private static let ownAccount: Set<String> = [
         "ListSessions", "RevokeSession", "RevokeOtherSessions", "GetAccount", "ChangePassword", "EnrollSecondFactor",
         "ConfirmSecondFactor", "ReplaceRecoveryCodes", "RemoveSecondFactor", "CreateApiToken", "ListApiTokens",
-        "RevokeApiToken",
+        "RevokeApiToken", "Unlink",
     ]
     /// The calls of a session that lacks the second factor that its organization requires.
     private static let unproven: Set<String> = [
@@ -31,7 +32,7 @@ import Wire
     ]
     private static let viewing: Set<String> = [
         "ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems", "GetObject", "GetObjectFacets",
-        "GetStatistics", "ListUploads",
+        "GetStatistics", "ListUploads", "ListIdentities",
     ]
     private static let operating: Set<String> = [
         "CreateCopyJob", "CancelCopyJob", "GetSite", "ListSites", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey",

@@ -54,6 +54,11 @@ import Testing
         Self.change(inputs, [0, 1, 0x2F, 0x7F, 0x80, 0xFF], FuzzEntryPoints.zip)
     }
 
+    @Test func identityInputsKeepTheVerifiersProperties() throws {
+        let inputs = try Self.findings("identity") + FuzzEntryPoints.Seeds.identity
+        Self.change(inputs, [0x22, 0x2E, 0x41, 0x7A], FuzzEntryPoints.identity)
+    }
+
     /// Checks each input, and then each input with every byte changed in turn, like a small fuzzer.
     private static func change(_ inputs: [[UInt8]], _ bytes: [UInt8], _ check: ([UInt8]) -> Void) {
         for input in inputs {

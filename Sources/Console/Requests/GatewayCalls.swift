@@ -77,7 +77,7 @@ struct GatewayCalls: Sendable {
         }
     }
 
-    private func unary<Response: Message, Answer>(
+    func unary<Response: Message, Answer>(
         _ method: MethodDescriptor, _ request: some Message, for head: HTTPRequestHead, read: (Response) -> Answer?
     ) -> CallOutcome<Answer> {
         do throws(RPCError) {

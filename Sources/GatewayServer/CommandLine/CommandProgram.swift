@@ -22,6 +22,12 @@ package struct CommandProgram: Sendable {
                 return await command.run(in: environment)
             }
         } catch {
+            // The options are not known, but the reader of their output is a program.
+            if words.contains("--json") {
+                return await environment.attempt(asJSON: true) {
+                    throw ClientFailure(error.message, exitCode: .usage)
+                }
+            }
             environment.errorOutput("data-gateway: \(error)")
             return .usage
         }

@@ -42,7 +42,7 @@ enum LogExcerpt {
         }
         let bytes = [UInt8](output.fileHandleForReading.readDataToEndOfFile())
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
+        guard process.terminationStatus == 0, !bytes.starts(with: Array("-- No entries --".utf8)) else {
             return "not available: there is no journal of \(unit) that this user can read; name a file with --log"
         }
         return scrubbed(whole(Array(bytes.suffix(Int(limit))), isCut: bytes.count > Int(limit)))

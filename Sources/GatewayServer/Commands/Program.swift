@@ -95,6 +95,10 @@ package enum Program: CompletedProgram {
                     ])),
             .group(
                 CommandGroup(
+                    "identity", "Manage the identities with which users can sign in",
+                    [.command(IdentityList.self), .command(IdentityUnlink.self)])),
+            .group(
+                CommandGroup(
                     "key", "Manage the API keys of sites and devices",
                     [
                         .command(KeyCreate.self),
@@ -190,7 +194,7 @@ package enum Program: CompletedProgram {
             ("Device", ["init", "upload", "agent"]),
             ("Objects", ["ls", "download", "rm", "object", "uploads", "trash", "copy"]),
             ("Sign-in", ["login", "logout", "whoami", "account", "session", "token", "context"]),
-            ("Fleet", ["site", "device", "user", "key", "org"]),
+            ("Fleet", ["site", "device", "user", "identity", "key", "org"]),
             (
                 "Gateway",
                 ["serve", "status", "support-bundle", "config", "audit", "statistics", "events", "clock", "keys"]

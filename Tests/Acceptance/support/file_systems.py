@@ -54,6 +54,10 @@ class SmallDisk:
                 except OSError:
                     pass
 
+    def free(self) -> None:
+        """Removes what `fill` wrote."""
+        self._filling.unlink()
+
     @property
     def free_bytes(self) -> int:
         status = os.statvfs(self.folder)

@@ -62,6 +62,9 @@ final class SignedInConnection: CallTransport {
     /// The auth listener that issued the session.
     var authServer: PeerAddress? { PeerAddress(session.withLock { $0.authServer }) }
 
+    /// Finds objects by their names, over a connection of its own to the listener for objects.
+    func lookup(_ options: ConnectionOptions) -> ObjectLookup { ObjectLookup(options, environment) }
+
     /// The present time.
     var now: UnixTime { environment.clock.now() }
 

@@ -29,6 +29,21 @@ actor DownloadSource {
         try await calling { try await Self.find(argument, over: $0, needsDetails: needsDetails) }
     }
 
+    /// Returns the objects of an argument that is an id or the name of objects.
+    ///
+    /// - Parameter inTrash: whether only objects in the trash are meant; otherwise none of these.
+    func findNamed(_ argument: String, inTrash: Bool) async throws -> [Wanted] {
+        if Self.isID(argument) { return [Wanted(id: argument)] }
+        return try await calling { gateway in
+            let filter = "name=\(Self.quoted(argument))"
+            return try await Self.list(inTrash ? "trashed=true \(filter)" : filter, gateway)
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+
     static func find(
         _ argument: String, over gateway: SignedInConnection, needsDetails: Bool = false
     ) async throws -> [Wanted] {
@@ -37,8 +52,7 @@ actor DownloadSource {
             let found = try await list("object_id=\(argument)", gateway)
             return found.isEmpty ? [Wanted(id: argument)] : found
         }
-        let quoted = argument.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-        let named = try? await list("name=\"\(quoted)\"", gateway)
+        let named = try? await list("name=\(quoted(argument))", gateway)
         if let named, !named.isEmpty { return named }
         let found = try await list(argument, gateway)
         guard !found.isEmpty else { throw ClientFailure("no object matches the filter \(argument)") }

@@ -16,16 +16,17 @@ struct ObjectDelete: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("FILE_ID", \.fileID, "The object's file id, as printed by ls"),
+            .argument("OBJECT", \.object, "The object: its file id, or its name if no other has it"),
             .option("--reason", "TEXT", \.reason, "The reason, kept with the object and in its deletion record"),
         ] + connectionParameters
     }
 
-    var fileID = ""
+    var object = ""
     var reason = ""
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let fileID = try await gateway.lookup(connection).ids([object])[0]
         let reply = try await ObjectManagementServiceClient(gateway).deleteObject(
             DeleteObjectRequest(fileID: fileID, reason: reason))
         let purgeAt = ResourceField.time("purge_at", reply.purgeAt)

@@ -12,6 +12,29 @@ struct ObjectLookup: Sendable {
         source = DownloadSource(options, environment)
     }
 
+    /// Finds the objects of arguments that change them, which no filter names by accident.
+    ///
+    /// - Parameters:
+    ///   - arguments: file ids, ids of uploads, or names that one object has.
+    ///   - inTrash: whether objects in the trash are meant.
+    /// - Returns: the ids, in the order of the arguments.
+    func ids(_ arguments: [String], inTrash: Bool = false) async throws -> [String] {
+        var ids: [String] = []
+        for argument in arguments {
+            let found = try await source.findNamed(argument, inTrash: inTrash)
+            guard let only = found.first else {
+                throw ClientFailure("no object\(inTrash ? " in the trash" : "") has the name or the id \(argument)")
+            }
+            guard found.count == 1 else {
+                let some = found.prefix(5).map(\.id).joined(separator: ", ")
+                throw ClientFailure(
+                    "\(found.count) objects have the name \(argument): name one by its file id (\(some)…)")
+            }
+            ids.append(only.id)
+        }
+        return ids
+    }
+
     /// - Parameter argument: a file id, the id of an upload, a name, or a filter that one object matches.
     /// - Throws: if none or several match.
     func one(_ argument: String) async throws -> DownloadSource.Wanted {

@@ -9,20 +9,21 @@ struct ObjectUpdate: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("FILE_ID", \.fileID, "The object's file id, as printed by ls"),
+            .argument("OBJECT", \.object, "The object: its file id, or its name if no other has it"),
             .repeated("--tag", "KEY=VALUE", \.tags, "A tag to add or to change"),
             .repeated("--remove-tag", "KEY", \.removedTags, "A tag to remove"),
             .flag("--replace-tags", \.replaceTags, "Remove all tags that are not given"),
         ] + connectionParameters
     }
 
-    var fileID = ""
+    var object = ""
     var tags: [TagArgument] = []
     var removedTags: [String] = []
     var replaceTags = false
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let fileID = try await gateway.lookup(connection).ids([object])[0]
         let reply = try await ObjectManagementServiceClient(gateway).updateObject(
             UpdateObjectRequest(
                 fileID: fileID, tags: try tags.dictionary(), replaceTags: replaceTags, removeTags: removedTags))

@@ -8,15 +8,16 @@ struct Remove: ClientCommand {
     static let summary = "Delete objects: move them to the trash"
     static let discussion = [
         """
-        Give file ids, or --filter with a filter as for ls. With --filter the gateway deletes in the background; 'object \
-        operation show' prints the progress. Without --yes, the command asks. Check with --dry-run first. Objects in the trash can be restored with 'trash \
-        restore' for the days that 'trash show' prints.
+        Give file ids or names, or --filter with a filter as for ls. With --filter the gateway deletes in the background; \
+        'object operation show' prints the progress. Without --yes, the command asks. Check with --dry-run first. Objects in \
+        the trash can be restored with 'trash restore' for the days that 'trash show' prints.
         """
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .arguments("FILE_ID", \.fileIDs, "The objects' file ids, as printed by ls", isRequired: false),
+            .arguments(
+                "OBJECT", \.objects, "The objects: file ids, or names that no other object has", isRequired: false),
             .option("--filter", "FILTER", \.filter, "Delete all objects that match the filter"),
             .flag("--dry-run", \.isDryRun, "Show how many objects match, without deleting them"),
             .flag("--yes", \.isConfirmed, "Delete all objects that match the filter without further question"),
@@ -24,7 +25,7 @@ struct Remove: ClientCommand {
         ] + connectionParameters
     }
 
-    var fileIDs: [String] = []
+    var objects: [String] = []
     var filter: String?
     var isDryRun = false
     var isConfirmed = false
@@ -34,8 +35,9 @@ struct Remove: ClientCommand {
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let service = ObjectManagementServiceClient(gateway)
         guard let filter else {
-            guard !fileIDs.isEmpty else { throw ClientFailure("FILE_ID or --filter is missing", exitCode: .usage) }
+            guard !objects.isEmpty else { throw ClientFailure("OBJECT or --filter is missing", exitCode: .usage) }
             guard !isDryRun else { throw ClientFailure("--dry-run needs --filter", exitCode: .usage) }
+            let fileIDs = try await gateway.lookup(connection).ids(objects)
             for fileID in fileIDs {
                 _ = try await service.deleteObject(DeleteObjectRequest(fileID: fileID, reason: reason))
             }
@@ -43,8 +45,8 @@ struct Remove: ClientCommand {
                 json: .object([JSONValue.Member(name: "file_ids", value: .array(fileIDs.map { .string($0) }))]),
                 text: fileIDs.map { "deleted \($0)" }.joined(separator: "\n"))
         }
-        guard fileIDs.isEmpty else {
-            throw ClientFailure("FILE_ID and --filter must not be given together", exitCode: .usage)
+        guard objects.isEmpty else {
+            throw ClientFailure("OBJECT and --filter must not be given together", exitCode: .usage)
         }
         if !isDryRun, !isConfirmed { try await confirm(filter, service) }
         return Reply(

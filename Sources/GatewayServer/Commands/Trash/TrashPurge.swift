@@ -12,17 +12,18 @@ struct TrashPurge: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .arguments("FILE_ID", \.fileIDs, "The objects' file ids, as printed by trash list"),
+            .arguments("OBJECT", \.objects, "The objects: file ids or names, as printed by trash list"),
             .option("--reason", "TEXT", \.reason, "The reason, kept in the objects' deletion records"),
         ] + connectionParameters
     }
 
-    var fileIDs: [String] = []
+    var objects: [String] = []
     var reason = ""
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let service = ObjectManagementServiceClient(gateway)
+        let fileIDs = try await gateway.lookup(connection).ids(objects, inTrash: true)
         for fileID in fileIDs {
             _ = try await service.purgeObject(PurgeObjectRequest(fileID: fileID, reason: reason))
         }

@@ -8,17 +8,17 @@ struct TrashRestore: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .arguments("FILE_ID", \.fileIDs, "The objects' file ids, as printed by trash list")
+            .arguments("OBJECT", \.objects, "The objects: file ids or names, as printed by trash list")
         ] + connectionParameters
     }
 
-    var fileIDs: [String] = []
+    var objects: [String] = []
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let service = ObjectManagementServiceClient(gateway)
         var restored: [DataObject] = []
-        for fileID in fileIDs {
+        for fileID in try await gateway.lookup(connection).ids(objects, inTrash: true) {
             let reply = try await service.restoreObject(RestoreObjectRequest(fileID: fileID))
             restored.append(try reply.object.present("object"))
         }
