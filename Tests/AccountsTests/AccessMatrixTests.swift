@@ -107,7 +107,8 @@ import Wire
         for method in AccessTableTests.services.joined() {
             let error = await refusal { _ = try world.call(method, token: boss) }
             #expect(
-                (error == nil) == Self.open.union(Self.unproven).contains(method.name), "no second factor \(method.path)")
+                (error == nil) == Self.open.union(Self.unproven).contains(method.name),
+                "no second factor \(method.path)")
         }
         try await world.requireSecondFactor(of: "acme", false)
         let guarded = AccessTableTests.services.joined().filter { !Self.open.contains($0.name) }

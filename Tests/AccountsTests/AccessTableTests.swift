@@ -28,7 +28,8 @@ import Wire
     }
 
     @Test func onlyWhatTheContractOpensIsOpenToAnyone() {
-        let open = Set(Self.services.joined().filter { AccessTable.gateway.access(to: $0.path) == .anyone }.map(\.service))
+        let open = Set(
+            Self.services.joined().filter { AccessTable.gateway.access(to: $0.path) == .anyone }.map(\.service))
         #expect(
             open == [
                 "archebase.auth.v1.AuthService", "archebase.auth.v1.IdentityService",
