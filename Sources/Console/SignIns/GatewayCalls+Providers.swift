@@ -13,7 +13,8 @@ extension GatewayCalls {
         _ provider: String, redirectURI: String, for head: HTTPRequestHead
     ) -> CallOutcome<BeginSignInResponse> {
         let request = BeginSignInRequest(provider: provider, redirectURI: redirectURI)
-        return unary(IdentityServiceMethods.beginSignIn, request, for: head.caller()) { (response: BeginSignInResponse) in
+        return unary(IdentityServiceMethods.beginSignIn, request, for: head.caller()) {
+            (response: BeginSignInResponse) in
             response
         }
     }

@@ -31,7 +31,8 @@ package enum Program: CompletedProgram {
                     ])),
             .group(
                 CommandGroup(
-                    "session", "Show and end your sessions", [.command(SessionList.self), .command(SessionRevoke.self)])),
+                    "session", "Show and end your sessions", [.command(SessionList.self), .command(SessionRevoke.self)])
+            ),
             .group(
                 CommandGroup(
                     "token", "Manage API tokens for your programs",
