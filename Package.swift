@@ -99,6 +99,13 @@ let package = Package(
         module(
             "Accounts",
             ["Basics", "CArgon2", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "Protobuf", "RPC"]),
+        module("IdentityTokens", ["Basics", "Crypto", "ProtobufJSON"], path: "Identity/Tokens"),
+        module(
+            "Identity",
+            [
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPClient", "HTTPTypes", "IdentityTokens",
+                "Proto", "RPC",
+            ], exclude: ["Tokens"]),
         module(
             "Webhooks",
             ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPClient", "HTTPTypes", "Proto", "RPC"]),
@@ -166,22 +173,23 @@ let package = Package(
             "Configuration",
             [
                 "Accounts", "Backup", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit", "HTTPServer",
-                "HTTPTypes", "ObjectStore", "Observability", "RPC", "Sockets", "StoreClient", "StoreProtocol",
-                "StoreServer", "Uploads", "Webhooks",
+                "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC", "Sockets", "StoreClient",
+                "StoreProtocol", "StoreServer", "Uploads", "Webhooks",
             ], path: "GatewayServer/Configuration"),
         module(
             "Serve",
             [
                 "Accounts", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs", "Crypto", "Database",
-                "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPServer", "HTTPTypes", "ObjectStore",
-                "Observability", "Proto", "RPC", "Sockets", "StoreProtocol", "StoreServer", "ThreadCalls", "Uploads",
+                "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPServer", "HTTPTypes", "Identity",
+                "ObjectStore", "Observability", "Proto", "RPC", "Sockets", "StoreProtocol", "StoreServer",
+                "ThreadCalls", "Uploads",
                 "Webhooks", "Wire",
             ], path: "GatewayServer/Serve"),
         module(
             "Commands",
             [
                 "Accounts", "Backup", "Basics", "CommandLineInterface", "Configuration", "Crypto", "DeviceClient",
-                "DeviceCommands", "DeviceInit", "EventLoops", "HTTPClient", "HTTPTypes", "Observability",
+                "DeviceCommands", "DeviceInit", "EventLoops", "HTTPClient", "HTTPServer", "HTTPTypes", "Observability",
                 "Proto", "RPC", "Serve", "Sockets", "StoreClient", "Uploads", "Wire",
             ], path: "GatewayServer/Commands"),
         .executableTarget(
@@ -206,7 +214,8 @@ let package = Package(
             name: "WireTesting", dependencies: ["Basics", "Proto", "REST", "Wire"], path: "Tests/WireTesting",
             swiftSettings: strict),
         .target(
-            name: "FuzzEntryPoints", dependencies: ["Basics", "MCAP", "ObjectFilters", "WireTesting", "XML", "Zip"],
+            name: "FuzzEntryPoints",
+            dependencies: ["Basics", "IdentityTokens", "MCAP", "ObjectFilters", "WireTesting", "XML", "Zip"],
             path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
         .executableTarget(
@@ -218,6 +227,9 @@ let package = Package(
             name: "echo-server", dependencies: ["EventLoops", "HTTPTypes", "RPC", "Sockets", "Wire"],
             path: "Benchmarks/Echo/Server",
             swiftSettings: strict),
+        .executableTarget(
+            name: "identity-benchmark", dependencies: ["Basics", "COpenSSL", "Crypto", "IdentityTokens"],
+            path: "Benchmarks/Identity", swiftSettings: strict),
         tests("Wire", ["Basics", "GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "REST", "WireTesting"]),
         tests("Proto", ["FuzzEntryPoints", "Wire", "WireTesting"]),
         tests("RPC", ["Basics", "GatewayErrors", "HTTPTypes", "Proto", "Wire", "WireTesting"]),
@@ -241,6 +253,12 @@ let package = Package(
         tests(
             "Accounts",
             ["Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes", "Proto", "RPC", "Wire"]),
+        tests(
+            "Identity",
+            [
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes",
+                "IdentityTokens", "Proto", "RPC", "Wire",
+            ]),
         tests("Webhooks", ["Accounts", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPClient"]),
         tests(
             "DeviceInit",
@@ -276,7 +294,8 @@ let package = Package(
         tests(
             "Console",
             [
-                "Accounts", "Basics", "Crypto", "EventLoops", "GatewayTesting", "HTTPTypes", "Proto", "RPC", "ThreadCalls",
+                "Accounts", "Basics", "Crypto", "EventLoops", "GatewayTesting", "HTTPTypes", "Proto", "RPC",
+                "ThreadCalls",
                 "Wire",
             ]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),

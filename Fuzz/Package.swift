@@ -16,7 +16,7 @@ let package = Package(
         .systemLibrary(name: "CLibFuzzer"),
         .target(name: "FuzzDriver", dependencies: ["CLibFuzzer"]),
         target("protobuf"), target("json"), target("web"), target("xml"), target("filter"), target("rest"),
-        target("zip"), target("mcap"),
+        target("zip"), target("identity"), target("mcap"),
     ],
     swiftLanguageModes: [.v6]
 )

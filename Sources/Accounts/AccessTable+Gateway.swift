@@ -13,6 +13,16 @@ extension AccessTable {
         (.anyone, [SystemAuthServiceMethods.exchangeSystemCredential]),
         (.anyone, [SessionServiceMethods.logout, SessionServiceMethods.completeLogin]),
         (
+            .anyone,
+            [
+                IdentityServiceMethods.listProviders, IdentityServiceMethods.beginSignIn,
+                IdentityServiceMethods.completeSignIn, IdentityServiceMethods.signInWithIdentityToken,
+                IdentityServiceMethods.exchangeWorkloadToken,
+            ]
+        ),
+        (.user(.viewer), [IdentityServiceMethods.listIdentities]),
+        (.session, [IdentityServiceMethods.unlink]),
+        (
             .unprovenSession,
             [
                 SessionServiceMethods.listSessions, SessionServiceMethods.revokeSession,

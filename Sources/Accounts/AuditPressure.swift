@@ -50,7 +50,7 @@ package final class AuditPressure: Sendable {
             retryAfterMilliseconds: wait)
     }
 
-    func admit(_ user: UserPrincipal) throws(RPCError) { try admit(.user(user)) }
+    package func admit(_ user: UserPrincipal) throws(RPCError) { try admit(.user(user)) }
 
     /// - Parameters:
     ///   - overfull: the organizations with too many lines, in the order of their ids.

@@ -103,7 +103,8 @@ package struct Authenticator: Interceptor {
         return String(Substring(parts[1]))
     }
 
-    private func token(_ kinds: Set<TokenKind>, _ text: String, in context: CallContext) throws(RPCError) -> AccessToken {
+    private func token(_ kinds: Set<TokenKind>, _ text: String, in context: CallContext) throws(RPCError) -> AccessToken
+    {
         guard let token = tokens.verify(text, at: clock.now()) else { throw refuse(context) }
         guard kinds.contains(token.kind) else { throw Self.wrongKind }
         return token
@@ -194,7 +195,8 @@ package struct Authenticator: Interceptor {
         }
         guard allowed.contains(user.organization.id) else {
             throw .permissionDenied(
-                "the API token is not for the organization \(user.organization.name): name another one (x-organization)")
+                "the API token is not for the organization \(user.organization.name): name another one (x-organization)"
+            )
         }
         return user
     }
@@ -224,7 +226,7 @@ package struct Authenticator: Interceptor {
 }
 
 extension UserRecord {
-    var principal: UserPrincipal {
+    package var principal: UserPrincipal {
         UserPrincipal(userID: id, name: name, role: role, epoch: epoch, home: organization, isSystem: isSystem)
     }
 }

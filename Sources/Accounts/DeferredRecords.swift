@@ -83,7 +83,7 @@ package final class DeferredRecords: Sendable {
     }
 
     /// Counts the entry into one line a minute for all equal entries from its address block.
-    func note(_ entry: AuditEntry, at now: UnixTime) {
+    package func note(_ entry: AuditEntry, at now: UnixTime) {
         var entry = entry
         entry.peer = AddressRange.neighbourhood(entry.peer)
         pending.withLock { pending in

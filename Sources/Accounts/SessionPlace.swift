@@ -6,7 +6,7 @@ package struct SessionPlace: Sendable, Hashable {
     private static let longestUserAgent = 256
 
     /// The address of the caller, without a port.
-    let address: String
+    package let address: String
     /// The program in its own words; empty if it did not say.
     let userAgent: String
 

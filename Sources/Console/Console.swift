@@ -14,6 +14,7 @@ import ThreadCalls
 package struct Console: HTTPRequestHandler {
     let calls: GatewayCalls
     let sessions: ConsoleSessions
+    private let providers: ProviderSignIns
     let clock: any WallClock
     private let log: Logger
     /// The object store's handler.
@@ -31,6 +32,9 @@ package struct Console: HTTPRequestHandler {
     ) {
         self.calls = GatewayCalls(handler: calls.calls, local: calls.local)
         self.sessions = sessions
+        providers = ProviderSignIns(
+            calls: self.calls, clock: clock, publicURL: sessions.configuration.publicURL,
+            isSecure: sessions.configuration.isSecure)
         store = calls.store
         self.deviceEndpoints = deviceEndpoints
         self.clock = clock
@@ -100,6 +104,8 @@ package struct Console: HTTPRequestHandler {
         case ("contents", _):
             return .refuse(.method("GET, HEAD, POST"))
         default:
+            let opened = { (outcome: CallOutcome<(user: User, tokens: UserTokens)>) in open(outcome, head) }
+            if let disposition = providers.begin(name, head, complete: opened) { return disposition }
             if name.hasPrefix("rpc/") {
                 guard head.method == "POST" else { return .refuse(.method("POST")) }
                 return withSession(of: head) { call(String(name.dropFirst("rpc".count)), in: $0, for: head) }
@@ -160,8 +166,15 @@ extension Console {
     }
 
     private func signIn(_ credentials: SignIn, _ head: HTTPRequestHead) -> HTTPResponse {
+        open(calls.signIn(credentials, for: head, at: clock.now()), head)
+    }
+
+    /// Opens a session for the result of a sign-in.
+    private func open(
+        _ outcome: CallOutcome<(user: User, tokens: UserTokens)>, _ head: HTTPRequestHead
+    ) -> HTTPResponse {
         let now = clock.now()
-        switch calls.signIn(credentials, for: head, at: now) {
+        switch outcome {
         case .refused(let response):
             return response
         case .answered(let (user, tokens)):

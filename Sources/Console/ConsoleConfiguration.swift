@@ -11,5 +11,10 @@ package struct ConsoleConfiguration: Sendable {
     /// The largest number of concurrent sessions of one user; another sign-in ends the oldest session.
     package var maximumSessionsPerUser = 8
 
+    /// The console's URL for browsers, without a slash at its end; `nil` = the one by which a browser reached it.
+    package var publicURL: String?
+    /// Whether the web listener uses TLS.
+    package var isSecure = false
+
     package init() {}
 }

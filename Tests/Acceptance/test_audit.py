@@ -19,10 +19,25 @@ from support.uploads import Upload, content
 PASSWORD = "a password of some length"
 #: The methods without an effect (besides those named Get… or List…), or that may not commit: signing in must not cost
 #: an fsync.
-READING = {"Check", "Watch", "ServerReflectionInfo", "ExchangeCredential", "ExchangeSystemCredential"}
-#: The methods whose lines other tests check: test_events.py, because it needs a failing webhook, and
-#: BulkDeletionTests.swift, because it needs a long operation.
-ELSEWHERE = {"RedeliverEvent", "CancelObjectOperation"}
+READING = {
+    "Check",
+    "Watch",
+    "ServerReflectionInfo",
+    "ExchangeCredential",
+    "ExchangeSystemCredential",
+    "BeginSignIn",
+}
+#: The methods whose lines other tests check: test_events.py, because it needs a failing webhook,
+#: BulkDeletionTests.swift, because it needs a long operation, and SignInTests.swift and WorkloadTests.swift, because they
+#: need an identity provider.
+ELSEWHERE = {
+    "RedeliverEvent",
+    "CancelObjectOperation",
+    "CompleteSignIn",
+    "SignInWithIdentityToken",
+    "ExchangeWorkloadToken",
+    "Unlink",
+}
 
 
 class Log:

@@ -90,7 +90,8 @@ import Testing
             await refusal { _ = try await world.createToken("more", role: "viewer", token: token) }?.status
                 == .permissionDenied)
         #expect(
-            await refusal { _ = try await world.issueCredential(to: "robot", token: token) }?.status == .permissionDenied
+            await refusal { _ = try await world.issueCredential(to: "robot", token: token) }?.status
+                == .permissionDenied
         )
     }
 
@@ -102,7 +103,8 @@ import Testing
         let one = try await world.createToken("one", role: "admin", organizations: ["acme"], token: admin).token
         #expect(try world.call(list, token: one).user.organization.name == "acme")
         #expect(try world.call(list, token: one).user.objectScope != nil)
-        let two = try await world.createToken("two", role: "admin", organizations: ["acme", "other"], token: admin).token
+        let two = try await world.createToken("two", role: "admin", organizations: ["acme", "other"], token: admin)
+            .token
         #expect(try world.call(list, token: two, organization: "other").user.organization.name == "other")
         for (token, organization) in [(one, "other"), (one, "system"), (two, nil), (two, "third")] {
             let error = await refusal { _ = try world.call(list, token: token, organization: organization) }
@@ -200,7 +202,8 @@ import Testing
             ("", "viewer", 60), ("a\u{7}", "viewer", 60), ("a", "", 60), ("a", "service", 60), ("a", "member", 60),
             ("a", "viewer", 0), ("a", "viewer", 366 * 86_400 + 1),
         ] as [(String, String, Int64)] {
-            #expect(await create(name, role, lifetime: lifetime)?.detail == .invalidArgument, "\(name) \(role) \(lifetime)")
+            #expect(
+                await create(name, role, lifetime: lifetime)?.detail == .invalidArgument, "\(name) \(role) \(lifetime)")
         }
         #expect(await create("a", lifetime: 366 * 86_400) == nil)
         #expect(await create("a")?.status == .alreadyExists)

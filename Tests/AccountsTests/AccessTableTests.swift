@@ -15,7 +15,7 @@ import Wire
         DataGatewayServiceMethods.all, DataGatewayObjectServiceMethods.all,
         DataGatewayCopyServiceMethods.all, DeviceInitServiceMethods.all, InternalStorageServiceMethods.all,
         DeviceManagementServiceMethods.all, ObjectManagementServiceMethods.all, UploadManagementServiceMethods.all,
-        BackupServiceMethods.all, ClockServiceMethods.all, EventServiceMethods.all,
+        IdentityServiceMethods.all, BackupServiceMethods.all, ClockServiceMethods.all, EventServiceMethods.all,
         ObjectArchiveServiceMethods.all, CopyManagementServiceMethods.all, SystemServiceMethods.all,
         HealthMethods.all,
         ServerReflectionMethods.all, V1AlphaServerReflectionMethods.all,
@@ -28,10 +28,12 @@ import Wire
     }
 
     @Test func onlyWhatTheContractOpensIsOpenToAnyone() {
-        let open = Set(Self.services.joined().filter { AccessTable.gateway.access(to: $0.path) == .anyone }.map(\.service))
+        let open = Set(
+            Self.services.joined().filter { AccessTable.gateway.access(to: $0.path) == .anyone }.map(\.service))
         #expect(
             open == [
-                "archebase.auth.v1.AuthService", "archebase.auth.v1.SystemAuthService",
+                "archebase.auth.v1.AuthService", "archebase.auth.v1.IdentityService",
+                "archebase.auth.v1.SystemAuthService",
                 "archebase.session.v1.SessionService", "archebase.data_gateway.v1.DeviceInitService",
                 "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
                 "grpc.reflection.v1alpha.ServerReflection",

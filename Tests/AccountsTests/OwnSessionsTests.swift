@@ -70,7 +70,8 @@ import Wire
         }
         #expect(try await revokeOthers() == 2)
         for other in others {
-            #expect(await refusal { _ = try world.call(UserAuthServiceMethods.listUsers, token: other.accessToken) } != nil)
+            #expect(
+                await refusal { _ = try world.call(UserAuthServiceMethods.listUsers, token: other.accessToken) } != nil)
             #expect(await refusal { _ = try await world.refresh(other.refreshToken) } != nil)
         }
         let lines = try world.audit()

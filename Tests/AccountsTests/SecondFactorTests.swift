@@ -137,7 +137,8 @@ private struct ProtectedAccount {
         let wrong = await refusal { _ = try await world.enroll(password: "wrong password", token: token) }
         #expect(wrong?.status == .permissionDenied)
         _ = try await world.enroll(password: TestAccounts.adminPassword, token: token)
-        #expect(await refusal { _ = try await world.confirm(code: "000000", token: token) }?.status == .permissionDenied)
+        #expect(
+            await refusal { _ = try await world.confirm(code: "000000", token: token) }?.status == .permissionDenied)
         #expect(try await world.account(token: token).hasSecondFactor == false)
         _ = try await world.login()
     }

@@ -70,7 +70,8 @@ import Testing
     func partsAreLargeEnoughForTheirLimit(size: Int64) throws {
         let bucket = BackupBucket(
             StoreObject(endpoint: try StoreEndpoint("http://127.0.0.1:1"), bucket: "backups", key: ""),
-            credentials: SigningCredentials(accessKeyID: "id", secret: Secret("secret")), partSize: 64 << 20, authorities: nil)
+            credentials: SigningCredentials(accessKeyID: "id", secret: Secret("secret")), partSize: 64 << 20,
+            authorities: nil)
         let partSize = bucket.partSize(for: size)
         #expect(partSize >= 64 << 20 && partSize % (1 << 20) == 0)
         #expect((size + size / 4) / partSize < PartRange.maximumCount)

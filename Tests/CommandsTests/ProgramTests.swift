@@ -145,7 +145,7 @@ final class Recorder: Sendable {
         (
             "",
             "a command is required: serve, login, logout, whoami, context, account, session, token, init, upload, agent, ls, download, rm, site, device, "
-                + "user, key, org, object, uploads, trash, copy, config, clock, keys, events, status, audit, statistics, backup, restore, doctor, "
+                + "user, identity, key, org, object, uploads, trash, copy, config, clock, keys, events, status, audit, statistics, backup, restore, doctor, "
                 + "support-bundle, completion, version",
             "data-gateway --help"
         ),

@@ -18,6 +18,8 @@ public enum FuzzEntryPoints {
 
     public static func zip(_ input: [UInt8]) { ZipProperties.check(input) }
 
+    public static func identity(_ input: [UInt8]) { IdentityProperties.check(input) }
+
     public static func mcap(_ input: [UInt8]) { MCAPProperties.check(input) }
 
     /// The seed inputs of the fuzzers.
@@ -28,6 +30,7 @@ public enum FuzzEntryPoints {
         public static var xml: [[UInt8]] { XMLProperties.seeds }
         public static var rest: [[UInt8]] { RESTProperties.seeds }
         public static var filter: [[UInt8]] { FilterProperties.seeds }
+        public static var identity: [[UInt8]] { IdentityProperties.seeds }
         public static var zip: [[UInt8]] { ZipProperties.seeds }
         public static var mcap: [[UInt8]] { MCAPProperties.seeds }
     }

@@ -54,6 +54,11 @@ import Testing
         Self.change(inputs, [0, 1, 0x2F, 0x7F, 0x80, 0xFF], FuzzEntryPoints.zip)
     }
 
+    @Test func identityInputsKeepTheVerifiersProperties() throws {
+        let inputs = try Self.findings("identity") + FuzzEntryPoints.Seeds.identity
+        Self.change(inputs, [0x22, 0x2E, 0x41, 0x7A], FuzzEntryPoints.identity)
+    }
+
     @Test func mcapInputsKeepTheReadersProperties() throws {
         let inputs = try Self.findings("mcap") + FuzzEntryPoints.Seeds.mcap
         Self.change(inputs, [0, 1, 4, 8, 0x0B, 0x7F, 0x80, 0xFF], FuzzEntryPoints.mcap)

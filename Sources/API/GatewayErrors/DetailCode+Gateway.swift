@@ -28,7 +28,8 @@ extension DetailCode {
     /// All detail codes of the gateway.
     package static let all: [DetailCode] = [
         .authInvalidCredential, .authKeyDisabled, .authKeyExpired, .authSiteDisabled, .authInternalError,
-        .authSecondFactorRequired, .unauthenticated, .uploadNotFound, .uploadNotOwned, .uploadNotRefreshable, .invalidArgument,
+        .authSecondFactorRequired, .unauthenticated, .uploadNotFound, .uploadNotOwned, .uploadNotRefreshable,
+        .invalidArgument,
         .failedPrecondition, .stsUnavailable, .internalError, .deviceIDInvalid, .deviceNotFound, .deviceNotReady,
         .deviceAlreadyInitialized, .deviceNotInitialized, .rateLimited, .overloaded,
     ]

@@ -93,7 +93,8 @@ struct APITokenRecords {
             id: row.text("id"), userID: row.int64("user_id"), name: row.text("name"), digest: row.blob("digest"),
             scope: APITokenScope(
                 role: Role(rawValue: row.text("role")) ?? .member,
-                organizations: organizations.isEmpty ? nil : organizations.split(separator: ",").compactMap { Int64($0) }
+                organizations: organizations.isEmpty
+                    ? nil : organizations.split(separator: ",").compactMap { Int64($0) }
             ), createdAt: row.time("created_at"), expiresAt: row.time("expires_at"),
             lastUsedAt: row.optionalTime("last_used_at"), lastAddress: row.text("last_address"))
     }

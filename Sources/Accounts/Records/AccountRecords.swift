@@ -217,6 +217,12 @@ enum AccountRecords {
                 ) STRICT;
                 ALTER TABLE organizations ADD COLUMN requires_second_factor INTEGER NOT NULL DEFAULT 0;
                 """),
+        Migration(
+            name: "accounts-8",
+            sql: """
+                -- When a session ends although it is used; NULL = never.
+                ALTER TABLE refresh_tokens ADD COLUMN ends_at INTEGER;
+                """),
     ]
 }
 

@@ -6,7 +6,9 @@ struct RefreshTokenRecord: Sendable {
     let family: String
     let userID: Int64
     let digest: [UInt8]
-    let expiresAt: UnixTime
+    var expiresAt: UnixTime
+    /// The time at which the session ends although it is used; `nil` = never.
+    var endsAt: UnixTime?
     /// The time at which it was exchanged for its successor; `nil` while it is the current token of its family.
     var rotatedAt: UnixTime?
 }
@@ -20,18 +22,21 @@ struct RefreshTokenRecords {
 
     func insert(_ token: RefreshTokenRecord) throws {
         try connection.execute(
-            "INSERT INTO refresh_tokens (id, family, user_id, digest, expires_at) VALUES ($1, $2, $3, $4, $5)",
-            token.id, token.family, token.userID, token.digest, token.expiresAt.microseconds)
+            """
+            INSERT INTO refresh_tokens (id, family, user_id, digest, expires_at, ends_at) VALUES ($1, $2, $3, $4, $5, $6)
+            """,
+            token.id, token.family, token.userID, token.digest, token.expiresAt.microseconds,
+            token.endsAt?.microseconds)
     }
 
     func find(id: String) throws -> RefreshTokenRecord? {
         try connection.first(
-            "SELECT id, family, user_id, digest, expires_at, rotated_at FROM refresh_tokens WHERE id = $1", id
+            "SELECT id, family, user_id, digest, expires_at, ends_at, rotated_at FROM refresh_tokens WHERE id = $1", id
         ) { row in
             RefreshTokenRecord(
                 id: row.text("id"), family: row.text("family"), userID: row.int64("user_id"),
                 digest: row.blob("digest"), expiresAt: row.time("expires_at"),
-                rotatedAt: row.optionalTime("rotated_at"))
+                endsAt: row.optionalTime("ends_at"), rotatedAt: row.optionalTime("rotated_at"))
         }
     }
 

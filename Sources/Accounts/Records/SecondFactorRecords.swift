@@ -37,7 +37,8 @@ struct SecondFactorRecords {
     func replace(userID: Int64, sealed: [UInt8], at now: UnixTime) throws {
         try delete(userID: userID)
         try connection.execute(
-            "INSERT INTO second_factors (user_id, sealed, last_step, created_at) VALUES ($1, $2, 0, $3)", userID, sealed,
+            "INSERT INTO second_factors (user_id, sealed, last_step, created_at) VALUES ($1, $2, 0, $3)", userID,
+            sealed,
             now.microseconds)
     }
 

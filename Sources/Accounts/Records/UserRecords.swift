@@ -3,17 +3,20 @@ import Database
 
 package struct UserRecord: Sendable {
     package let id: Int64
-    let organization: OrganizationReference
-    let isSystem: Bool
-    let name: String
-    let role: Role
-    let passwordHash: String
-    let epoch: Int64
+    package let organization: OrganizationReference
+    package let isSystem: Bool
+    package let name: String
+    package let role: Role
+    package let passwordHash: String
+    package let epoch: Int64
     let lastLoginAt: UnixTime?
     let createdAt: UnixTime
     let updatedAt: UnixTime
     /// Whether the organization requires a second factor beside a password.
     let requiresSecondFactor: Bool
+
+    /// False for service accounts, and for users whom an identity provider signs in.
+    package var hasPassword: Bool { !passwordHash.isEmpty }
 }
 
 /// The session of a token, with its user.
@@ -87,10 +90,19 @@ package struct UserRecords {
             "\(Self.select) WHERE u.organization_id = $1 ORDER BY u.id", organizationID, row: Self.record)
     }
 
-    package func adminCount(organizationID: Int64) throws -> Int {
+    /// Returns the number of admins with a password, who can sign in whatever happens to identity providers.
+    package func localAdminCount(organizationID: Int64) throws -> Int {
         try connection.first(
-            "SELECT count(*) AS admins FROM users WHERE organization_id = $1 AND role = 'admin'", organizationID
+            """
+            SELECT count(*) AS admins FROM users
+            WHERE organization_id = $1 AND role = 'admin' AND password_hash <> ''
+            """, organizationID
         ) { $0.int("admins") } ?? 0
+    }
+
+    /// Whether the user is the last admin of the organization who has a password.
+    package func isLastLocalAdmin(_ user: UserRecord) throws -> Bool {
+        try user.role == .admin && user.hasPassword && localAdminCount(organizationID: user.organization.id) <= 1
     }
 
     /// Updates a user and increases the epoch, which revokes every token issued before.

@@ -134,12 +134,21 @@ struct Sessions: Sendable {
     }
 
     /// Opens a session of a user whose identity was proven, in the transaction of `connection`.
+    ///
+    /// - Parameters:
+    ///   - lifetime: the time after which the session ends although it is used; `nil` = it does not.
+    ///   - action: the method's name, for the audit log.
     func begin(
-        _ user: UserRecord, by proof: SessionProof, from place: SessionPlace, at now: UnixTime,
-        in connection: Connection
+        _ user: UserRecord, by proof: SessionProof, from place: SessionPlace, lifetime: Duration? = nil,
+        action: String = "Login", at now: UnixTime, in connection: Connection
     ) throws -> Opened {
         let token = OpaqueToken(.refresh, id: identifiers.uuid())
-        let record = self.record(token, family: token.id, userID: user.id, at: now)
+        var record = self.record(token, family: token.id, userID: user.id, at: now)
+        if let lifetime {
+            let end = UnixTime(seconds: now.seconds).adding(lifetime)
+            record.endsAt = end
+            record.expiresAt = min(record.expiresAt, end)
+        }
         if let permit = clockGuard.permit() {
             try RefreshTokenRecords(connection).deleteExpired(userID: user.id, permit)
         }
@@ -152,7 +161,7 @@ struct Sessions: Sendable {
         try UserRecords(connection).noteLogin(id: user.id, at: now)
         try LoginAddressRecords(connection).note(
             AddressRange.countedAsOne(place.address), userID: user.id, at: now)
-        try Audit.record(user.did("Login", peer: place.address), at: now, in: connection)
+        try Audit.record(user.did(action, peer: place.address), at: now, in: connection)
         let current = try UserRecords(connection).find(id: user.id) ?? user
         return Opened(
             id: record.family, user: current, refreshToken: token.text, refreshExpiresAt: record.expiresAt)
@@ -205,7 +214,9 @@ struct Sessions: Sendable {
         else { return nil }
         let successor = token.successor(pepper: pepper)
         guard let rotatedAt = record.rotatedAt else {
-            let next = self.record(successor, family: record.family, userID: user.id, at: now)
+            var next = self.record(successor, family: record.family, userID: user.id, at: now)
+            next.endsAt = record.endsAt
+            next.expiresAt = min(next.expiresAt, record.endsAt ?? next.expiresAt)
             try RefreshTokenRecords(connection).markRotated(id: record.id, at: now)
             try RefreshTokenRecords(connection).insert(next)
             try SessionRecords(connection).noteRefresh(
@@ -246,7 +257,7 @@ struct Sessions: Sendable {
 
 extension UserRecord {
     /// Returns the audit line for a user's action on their own sessions.
-    func did(_ action: String, peer: String) -> AuditEntry {
+    package func did(_ action: String, peer: String) -> AuditEntry {
         AuditEntry(
             actor: "user:\(organization.name)/\(name)", organization: organization, action: action,
             target: "users/\(id)", peer: peer)

@@ -75,10 +75,9 @@ struct UserRegistry: Sendable {
             .orNotFound("user \(name)")
     }
 
-    /// - Throws: FAILED_PRECONDITION for the last admin, without whom nobody inside the organization could repair it.
+    /// - Throws: FAILED_PRECONDITION for the last admin with a password, without whom nobody inside the organization could repair it.
     private func checkAnotherAdmin(than user: UserRecord, in connection: Connection) throws {
-        guard user.role == .admin else { return }
-        guard try UserRecords(connection).adminCount(organizationID: user.organization.id) > 1 else {
+        guard try !UserRecords(connection).isLastLocalAdmin(user) else {
             throw RPCError(bare: .failedPrecondition, "\(user.name) is the last admin of \(user.organization.name)")
         }
     }

@@ -13,7 +13,7 @@ package struct BackupBucket: BackupDestination {
     package let partSize: Int64
     /// The PEM file of authorities for the store's certificate; `nil` = those that the system trusts.
     package let authorities: String?
-    /// How long failures without progress are retried.
+    /// The time for which failures without progress are retried.
     var patience: Duration = .seconds(300)
 
     package init(_ place: StoreObject, credentials: SigningCredentials, partSize: Int64, authorities: String?) {

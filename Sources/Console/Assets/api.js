@@ -126,7 +126,31 @@ async function sendSessionRequest(method, path, options) {
 
 /** Signs in with `{organization, userName, password}`, or completes a sign-in with `{challenge, code}`. */
 export async function signIn(credentials) {
-  const { token } = await sendRequest('POST', 'session', { body: credentials })
+  await beginSession(await sendRequest('POST', 'session', { body: credentials }))
+}
+
+/** The identity providers with which people can sign in, `[{name, title}]`. */
+export function listProviders() {
+  return sendRequest('GET', 'sso')
+}
+
+/** Sends the browser to an identity provider, which sends it back to `/console/sso/callback`. */
+export async function startProviderSignIn(name) {
+  const { url } = await sendRequest('POST', `sso/${encodeURIComponent(name)}`)
+  location.assign(url)
+}
+
+/** Completes a sign-in with the parameters with which the provider sent the browser back. */
+export async function completeProviderSignIn(parameters) {
+  const [code, state] = [parameters.get('code'), parameters.get('state')]
+  if (!code) {
+    const reason = [parameters.get('error'), parameters.get('error_description')].filter(Boolean).join(': ')
+    throw new Error(`The identity provider refused the sign-in: ${reason || 'it sent no code'}`)
+  }
+  await beginSession(await sendRequest('POST', 'sso/callback', { body: { code, state: state ?? '' } }))
+}
+
+async function beginSession({ token }) {
   localStorage.setItem(tokenStorageKey, token)
   if (await resumeSession()) return
   localStorage.removeItem(tokenStorageKey)

@@ -161,9 +161,24 @@ document.querySelector('.skip').addEventListener('click', (event) => {
   content.focus()
 })
 
+/** Completes the sign-in of a browser that comes back from an identity provider; returns the reason of a failure. */
+async function completeProviderSignIn() {
+  if (location.pathname !== '/console/sso/callback') return ''
+  const parameters = new URLSearchParams(location.search)
+  // The code is not kept in the browser's history.
+  history.replaceState(null, '', '/console/')
+  try {
+    await api.completeProviderSignIn(parameters)
+    return ''
+  } catch (error) {
+    return error.message
+  }
+}
+
 try {
-  if (await api.resumeSession()) await startSession()
-  else renderSignIn(content, '', startSession)
+  const failure = await completeProviderSignIn()
+  if (!failure && await api.resumeSession()) await startSession()
+  else renderSignIn(content, failure, startSession)
 } catch (error) {
   content.replaceChildren(alertMessage(error.message))
 }

@@ -1,5 +1,5 @@
-import { signIn } from './api.js'
-import { alertMessage, h } from './dom.js'
+import { listProviders, signIn, startProviderSignIn } from './api.js'
+import { alertMessage, button, h } from './dom.js'
 import { formField } from './dialog.js'
 
 /** Shows the sign-in page. `reason` says why the last session ended; it is empty if there was none. */
@@ -34,8 +34,30 @@ export function renderSignIn(container, reason, signedInHandler) {
       submitButton.disabled = false
     }
   })
+  const providerArea = h('div', { class: 'providers' })
+  form.append(providerArea)
   container.replaceChildren(form)
   form.elements.userName.focus()
+  showProviders(providerArea, errorArea)
+}
+
+/** Adds a button for each identity provider. Without them, people can still sign in with a password. */
+async function showProviders(area, errorArea) {
+  let providers = []
+  try {
+    providers = await listProviders()
+  } catch {
+    return
+  }
+  area.replaceChildren(...providers.map(({ name, title }) =>
+    button(`Sign in with ${title}`, async () => {
+      errorArea.replaceChildren()
+      try {
+        await startProviderSignIn(name)
+      } catch (error) {
+        errorArea.replaceChildren(alertMessage(error.message))
+      }
+    }, 'wide')))
 }
 
 /** Shows the second step of a sign-in, which asks for the code of an authenticator app. */

@@ -15,6 +15,8 @@ struct ConsoleRefusal {
         403, .permissionDenied, "the session's token is missing or wrong (X-Console-Token)")
     static let ticket = ConsoleRefusal(404, .notFound, "the address was already used, or has expired")
     static let content = ConsoleRefusal(404, .notFound, "the object cannot be read: it was deleted or is corrupted")
+    static let signInElsewhere = ConsoleRefusal(
+        401, .unauthenticated, "this sign-in was begun in another browser, or took too long: begin it again")
     static let tooManySessions = ConsoleRefusal(
         503, .unavailable, "the console has the maximum number of sessions (console.max_sessions): try again later")
     static let unavailable = ConsoleRefusal(

@@ -93,7 +93,7 @@ struct GatewayCalls: Sendable {
         }
     }
 
-    private func unary<Response: Message, Answer>(
+    func unary<Response: Message, Answer>(
         _ method: MethodDescriptor, _ request: some Message, for caller: LocalCalls.Caller,
         read: (Response) -> Answer?
     ) -> CallOutcome<Answer> {
@@ -135,7 +135,7 @@ extension HTTPRequestHead {
     /// Returns the sender of this request as the caller of a call that the console makes.
     ///
     /// - Parameter organization: the organization of the call, if the browser's request does not contain it.
-    fileprivate func caller(_ token: Secret? = nil, in organization: String? = nil) -> LocalCalls.Caller {
+    func caller(_ token: Secret? = nil, in organization: String? = nil) -> LocalCalls.Caller {
         var fields = callFields(
             Self.kept.union(["user-agent"]).subtracting(organization == nil ? [] : ["x-organization"]), token)
         if let organization { fields.append((name: "x-organization", value: organization)) }

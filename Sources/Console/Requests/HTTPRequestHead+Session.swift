@@ -7,10 +7,13 @@ extension HTTPRequestHead {
     var isSameOrigin: Bool { fields.values(of: "sec-fetch-site") == ["same-origin"] }
 
     /// The value of the session's cookie; `nil` if there is none, or more than one.
-    var sessionCookie: String? {
+    var sessionCookie: String? { cookie(SessionCookie.name) }
+
+    /// The value of a cookie; `nil` if there is none, or more than one.
+    func cookie(_ name: String) -> String? {
         let cookies = fields.values(of: "cookie").flatMap { $0.split(separator: ";") }.compactMap { pair in
             let pair = pair.drop { $0 == " " }
-            return pair.hasPrefix("\(SessionCookie.name)=") ? pair.dropFirst(SessionCookie.name.count + 1) : nil
+            return pair.hasPrefix("\(name)=") ? pair.dropFirst(name.count + 1) : nil
         }
         return cookies.count == 1 ? cookies.first.map(String.init) : nil
     }

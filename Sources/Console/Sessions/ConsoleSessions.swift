@@ -28,7 +28,7 @@ package final class ConsoleSessions: Sendable {
     private let database: Database
     private let secrets: SealedValues
     private let clockGuard: ClockGuard
-    private let configuration: ConsoleConfiguration
+    let configuration: ConsoleConfiguration
     /// The sessions in use, so that the requests of a session share its tokens. The rows decide which ones are open.
     private let live = Lock<[SessionKey: Session]>([:])
 

@@ -1,7 +1,6 @@
 // An example for each command whose source file has none. A test parses all of them.
 
 extension ServeCommand { static let examples = ["serve --data-dir ./data"] }
-extension Login { static let examples = ["login --user admin --host https://gateway.example.com"] }
 extension Logout { static let examples = ["logout"] }
 extension WhoAmI { static let examples = ["whoami"] }
 extension AccountShow { static let examples = ["account show"] }

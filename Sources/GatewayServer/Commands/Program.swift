@@ -31,7 +31,8 @@ package enum Program: CompletedProgram {
                     ])),
             .group(
                 CommandGroup(
-                    "session", "Show and end your sessions", [.command(SessionList.self), .command(SessionRevoke.self)])),
+                    "session", "Show and end your sessions", [.command(SessionList.self), .command(SessionRevoke.self)])
+            ),
             .group(
                 CommandGroup(
                     "token", "Manage API tokens for your programs",
@@ -93,6 +94,10 @@ package enum Program: CompletedProgram {
                         .command(UserResetSecondFactor.self),
                         .command(UserDelete.self),
                     ])),
+            .group(
+                CommandGroup(
+                    "identity", "Manage the identities with which users can sign in",
+                    [.command(IdentityList.self), .command(IdentityUnlink.self)])),
             .group(
                 CommandGroup(
                     "key", "Manage the API keys of sites and devices",
@@ -190,7 +195,7 @@ package enum Program: CompletedProgram {
             ("Device", ["init", "upload", "agent"]),
             ("Objects", ["ls", "download", "rm", "object", "uploads", "trash", "copy"]),
             ("Sign-in", ["login", "logout", "whoami", "account", "session", "token", "context"]),
-            ("Fleet", ["site", "device", "user", "key", "org"]),
+            ("Fleet", ["site", "device", "user", "identity", "key", "org"]),
             (
                 "Gateway",
                 ["serve", "status", "support-bundle", "config", "audit", "statistics", "events", "clock", "keys"]

@@ -70,7 +70,7 @@ struct SupportBundle: Command {
         ])
     }
 
-    /// What the doctor finds in the data directory, or why it finds nothing: it does not disturb a running gateway.
+    /// The doctor's findings in the data directory of a stopped gateway, or the reason why there are no findings.
     private func examination() -> JSONValue {
         guard let directory else { return .null }
         do {

@@ -7,6 +7,7 @@ import CopyJobs
 import DeviceInit
 import HTTPServer
 import HTTPTypes
+import Identity
 import ObjectStore
 import Observability
 import RPC
@@ -34,6 +35,7 @@ package struct Configuration: Sendable {
     /// The web origins that may call the gateway; `nil` = none.
     package var crossOrigin: CrossOrigin?
     package var accounts = AccountsConfiguration()
+    package var identity = IdentityConfiguration()
     package var deviceInit = DeviceInitConfiguration()
     package var uploads: UploadsConfiguration
     package var catalog = CatalogConfiguration()
@@ -111,6 +113,10 @@ package struct Configuration: Sendable {
         store.buckets = try Self.buckets(&reader, stored: uploads.bucket)
         store.staticKeys = try Self.staticKeys(&reader, bucket: uploads.bucket)
         copies = try Self.copies(&reader)
+        identity = try Self.identity(&reader)
+        console?.publicURL = identity.publicURL
+        let isWebSecure = isSecure(.web)
+        console?.isSecure = isWebSecure
         backups = try Self.backups(&reader)
         log = try Self.log(&reader)
         reflection = try reader.flag("listeners.reflection", standard: "on loopback only")

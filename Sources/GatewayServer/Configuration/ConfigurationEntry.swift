@@ -23,6 +23,21 @@ struct ConfigurationEntry {
         return entries
     }
 
+    /// - Parameter log: receives the warnings.
+    static func table(
+        _ value: ConfigurationValue, at key: String, log: Logger
+    ) throws(ConfigurationError) -> [(name: String, entry: ConfigurationEntry)] {
+        guard case .object(let members) = value else { throw ConfigurationError("\(key) must be an object: { … }") }
+        var entries: [(name: String, entry: ConfigurationEntry)] = []
+        for (name, element) in members.sorted(by: { $0.key < $1.key }) {
+            guard case .object(let members) = element else {
+                throw ConfigurationError("\(key).\(name) must be an object: { … }", key: "\(key).\(name)")
+            }
+            entries.append((name, ConfigurationEntry(place: "\(key).\(name)", members: members, log: log)))
+        }
+        return entries
+    }
+
     private init(place: String, members: [String: ConfigurationValue], log: Logger) {
         self.place = place
         self.members = members
@@ -76,18 +91,50 @@ struct ConfigurationEntry {
         return whole
     }
 
-    mutating func secretSource() throws(ConfigurationError) -> SecretSource {
-        try SecretSource(
-            of: place, file: try text("secret_file", default: ""), variable: try text("secret_env", default: ""),
-            log: log)
-    }
-
     /// Reads a Boolean.
     mutating func flag(_ name: String, default standard: Bool) throws(ConfigurationError) -> Bool {
         known.insert(name)
         guard let value = members[name] else { return standard }
         guard case .flag(let flag) = value else { throw wrong(name, "must be true or false") }
         return flag
+    }
+
+    /// Reads an object whose members are texts; `nil` if it is absent.
+    mutating func map(_ name: String) throws(ConfigurationError) -> [String: String]? {
+        known.insert(name)
+        guard let value = members[name] else { return nil }
+        guard case .object(let members) = value else { throw wrong(name, "must be an object of strings: { … }") }
+        var texts: [String: String] = [:]
+        for (member, value) in members {
+            guard case .text(let text) = value, !text.isEmpty else {
+                throw wrong("\(name).\(member)", "must be a string that is not empty")
+            }
+            texts[member] = text
+        }
+        return texts
+    }
+
+    /// Reads an object, whose members are then read one by one; `nil` if it is absent.
+    mutating func section(_ name: String) throws(ConfigurationError) -> ConfigurationEntry? {
+        known.insert(name)
+        guard let value = members[name] else { return nil }
+        guard case .object(let members) = value else { throw wrong(name, "must be an object: { … }") }
+        return ConfigurationEntry(place: "\(place).\(name)", members: members, log: log)
+    }
+
+    /// Reads a list of objects; empty if it is absent.
+    mutating func entries(_ name: String) throws(ConfigurationError) -> [ConfigurationEntry] {
+        known.insert(name)
+        guard let value = members[name] else { return [] }
+        return try Self.list(value, at: "\(place).\(name)", log: log)
+    }
+
+    func contains(_ name: String) -> Bool { members[name] != nil }
+
+    mutating func secretSource() throws(ConfigurationError) -> SecretSource {
+        try SecretSource(
+            of: place, file: try text("secret_file", default: ""), variable: try text("secret_env", default: ""),
+            log: log)
     }
 
     func wrong(_ name: String, _ rule: String) -> ConfigurationError {

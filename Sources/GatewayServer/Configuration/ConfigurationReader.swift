@@ -186,6 +186,14 @@ struct ConfigurationReader {
         return try ConfigurationEntry.list(value, at: key, log: log)
     }
 
+    /// Reads an object of named objects, whose members are then read one by one, sorted by name; empty if it is not set. A variable
+    /// contains it as JSON5.
+    mutating func table(_ key: String) throws(ConfigurationError) -> [(name: String, entry: ConfigurationEntry)] {
+        let rule = ConfigurationSetting.Rule(unit: "object of objects", standard: "none")
+        guard let value = take(key, rule, readingText: { try? JSON5Reader.value(of: $0) }) else { return [] }
+        return try ConfigurationEntry.table(value, at: key, log: log)
+    }
+
     mutating func secretSource(of section: String) throws(ConfigurationError) -> SecretSource {
         try SecretSource(
             of: section, file: try text("\(section).secret_file", default: ""),

@@ -10,6 +10,7 @@ import Database
 import DeviceInit
 import Foundation
 import GatewayAPI
+import Identity
 import ObjectStore
 import Observability
 import RPC
@@ -23,6 +24,7 @@ package struct GatewayModules: Sendable {
     let database: Database
     let clock: ClockKeeper
     let accounts: Accounts
+    let identity: Identity
     let events: Webhooks
     let deviceInit: DeviceInit
     let store: ObjectStore
@@ -45,7 +47,7 @@ package struct GatewayModules: Sendable {
     package static let migrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
         + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations + BackupScheduler.migrations
-        + ConsoleSessions.migrations
+        + ConsoleSessions.migrations + Identity.migrations
 
     /// Opens the database and the store, and listens for the store's clients. After an error nothing stays open.
     static func open(
@@ -100,6 +102,7 @@ package struct GatewayModules: Sendable {
             identifiers: Identifiers(clock: clock), log: log)
         accounts = try Accounts(
             environment, keysDirectory: directory.keys, configuration: configuration.accounts)
+        identity = Identity(environment, accounts: accounts, configuration: configuration.identity)
         events = Webhooks(environment, configuration: configuration.events)
         deviceInit = DeviceInit(
             environment, accounts: accounts, outbox: events.outbox, configuration: configuration.deviceInit)
@@ -166,6 +169,7 @@ package struct GatewayModules: Sendable {
         let named =
             configuration.events.webhooks.compactMap(\.configuredOrganization)
             + destinations.flatMap { $0.organizations ?? [] }
+            + configuration.identity.providers.compactMap(\.configuredOrganization)
         let reused = try await database.write(mayUseReserve: true) { try ConfiguredOrganization.record(named, in: $0) }
         for named in reused {
             log.write(
@@ -199,6 +203,7 @@ package struct GatewayModules: Sendable {
         switch listener {
         case .auth:
             accounts.register(in: &router)
+            identity.register(in: &router)
         case .gateway:
             uploads.register(in: &router)
             catalog.register(in: &router)

@@ -186,9 +186,9 @@ struct GatewayServices: Sendable {
                 let modules = modules.value
                 await Housekeeping(
                     database: modules.database, clock: modules.clock, accounts: modules.accounts,
-                    uploads: modules.uploads, catalog: modules.catalog, events: modules.events, copies: modules.copies,
-                    consoleSessions: modules.consoleSessions, store: modules.store, policy: modules.storePolicy,
-                    directUploadIdle: directUploadIdle,
+                    identity: modules.identity, uploads: modules.uploads, catalog: modules.catalog,
+                    events: modules.events, copies: modules.copies, consoleSessions: modules.consoleSessions,
+                    store: modules.store, policy: modules.storePolicy, directUploadIdle: directUploadIdle,
                     metrics: sweeps, log: log
                 ).run()
             },

@@ -4,6 +4,7 @@ import Catalog
 import Console
 import CopyJobs
 import Database
+import Identity
 import ObjectStore
 import Observability
 import Uploads
@@ -16,6 +17,7 @@ struct Housekeeping: Sendable {
     let database: Database
     let clock: ClockKeeper
     let accounts: Accounts
+    let identity: Identity
     let uploads: Uploads
     let catalog: Catalog
     let events: Webhooks
@@ -36,6 +38,7 @@ struct Housekeeping: Sendable {
             await sweep(.auditLines) { try await accounts.tidy(permit) }
             await sweep(.events) { try await events.tidy(permit) }
             if let permit {
+                await sweep(.spentTokens) { try await identity.sweep(permit) }
                 await sweep(.copyJobs) { try await copies.sweep(permit) }
                 await sweep(.sessions) {
                     try await accounts.sweepSessions(permit) + (consoleSessions?.sweep(permit) ?? 0)

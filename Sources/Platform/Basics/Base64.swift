@@ -38,6 +38,56 @@ package enum Base64 {
     /// Source: protobuf's JSON mapping, which accepts both alphabets.
     package static func decodeAny(_ text: [UInt8]) -> [UInt8]? { bytes(text, last: nil) }
 
+    /// Decodes the URL-safe alphabet without padding; `nil` for any other character, a wrong length, or stray bits at the end.
+    ///
+    /// Several times as fast as ``decodeURL(_:)``, for texts of some length.
+    package static func decodeURL(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        let rest = text.count % 4
+        guard rest != 1 else { return nil }
+        let count = text.count / 4 * 3 + max(0, rest - 1)
+        // Bits that are 0 in every valid group.
+        var excess: UInt32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+            text.withUnsafeBufferPointer { text in
+                values.withUnsafeBufferPointer { values in
+                    func group(_ start: Int, _ length: Int) -> UInt32 {
+                        var group: UInt32 = 0
+                        for index in start..<start + length {
+                            let value = values[Int(text[index])]
+                            // An invalid character has more than 6 bits, which a shift would hide.
+                            excess |= UInt32(value & 0xC0)
+                            group = group << 6 | UInt32(value & 0x3F)
+                        }
+                        return group << UInt32(6 * (4 - length))
+                    }
+                    var start = 0
+                    while start + 4 <= text.count {
+                        let group = group(start, 4)
+                        bytes[filled] = UInt8(truncatingIfNeeded: group >> 16)
+                        bytes[filled + 1] = UInt8(truncatingIfNeeded: group >> 8)
+                        bytes[filled + 2] = UInt8(truncatingIfNeeded: group)
+                        (start, filled) = (start + 4, filled + 3)
+                    }
+                    guard rest > 0 else { return }
+                    let last = group(start, rest)
+                    for shift in [16, 8].prefix(rest - 1) {
+                        bytes[filled] = UInt8(truncatingIfNeeded: last >> UInt32(shift))
+                        filled += 1
+                    }
+                    excess |= last & (rest == 2 ? 0xFFFF : 0xFF)
+                }
+            }
+        }
+        return excess == 0 ? bytes : nil
+    }
+
+    /// The value of each character of the URL-safe alphabet; 0xFF for others.
+    private static let values = {
+        var values = [UInt8](repeating: 0xFF, count: 256)
+        for (value, character) in url.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
+
     private static let standard = alphabet("+/")
     private static let url = alphabet("-_")
 

@@ -16,6 +16,10 @@ package struct Keyring: Sendable {
         case pageTokens = "page-tokens"
         /// The encryption key for the contents of page tokens.
         case pageCursors = "page-cursors"
+        /// The encryption key of sign-ins that are under way at an identity provider.
+        case signInFlows = "sign-in-flows"
+        /// The MAC key of nonces for identity tokens.
+        case identityNonces = "identity-nonces"
         /// The encryption key for the tokens of the console's sessions.
         case consoleSessions = "console-sessions"
         /// The encryption key for the secrets of authenticator apps.

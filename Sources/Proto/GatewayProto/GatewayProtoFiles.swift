@@ -17,6 +17,7 @@ public enum GatewayProtoFiles {
         .dataGatewayProto,
         .deviceManagementProto,
         .eventsProto,
+        .identityProto,
         .identityManagementProto,
         .objectArchivesProto,
         .objectManagementProto,
@@ -39,6 +40,8 @@ public enum GatewayProtoFiles {
         BackupRequest.self,
         BackupScheduleStatus.self,
         BackupSummary.self,
+        BeginSignInRequest.self,
+        BeginSignInResponse.self,
         CancelCopyJobRequest.self,
         CancelCopyJobResponse.self,
         CancelObjectOperationRequest.self,
@@ -49,6 +52,7 @@ public enum GatewayProtoFiles {
         ChangePasswordResponse.self,
         CompleteLoginRequest.self,
         CompleteLoginResponse.self,
+        CompleteSignInRequest.self,
         CompleteUploadRequest.self,
         CompleteUploadResponse.self,
         ConfirmClockRequest.self,
@@ -114,6 +118,8 @@ public enum GatewayProtoFiles {
         ExchangeCredentialResponse.self,
         ExchangeSystemCredentialRequest.self,
         ExchangeSystemCredentialResponse.self,
+        ExchangeWorkloadTokenRequest.self,
+        ExchangeWorkloadTokenResponse.self,
         GetAccountRequest.self,
         GetAccountResponse.self,
         GetApiKeyRequest.self,
@@ -147,6 +153,7 @@ public enum GatewayProtoFiles {
         GetUploadRecoveryResponse.self,
         GetUserRequest.self,
         GetUserResponse.self,
+        IdentityProviderInfo.self,
         InitDeviceRequest.self,
         InitDeviceResponse.self,
         IssueSystemCredentialRequest.self,
@@ -173,12 +180,16 @@ public enum GatewayProtoFiles {
         ListDeviceSuitesResponse.self,
         ListDevicesRequest.self,
         ListDevicesResponse.self,
+        ListIdentitiesRequest.self,
+        ListIdentitiesResponse.self,
         ListObjectOperationsRequest.self,
         ListObjectOperationsResponse.self,
         ListObjectsRequest.self,
         ListObjectsResponse.self,
         ListOrganizationsRequest.self,
         ListOrganizationsResponse.self,
+        ListProvidersRequest.self,
+        ListProvidersResponse.self,
         ListSessionsRequest.self,
         ListSessionsResponse.self,
         ListSettingsRequest.self,
@@ -246,9 +257,12 @@ public enum GatewayProtoFiles {
         SetTrashSettingsRequest.self,
         SetTrashSettingsResponse.self,
         SignInPolicy.self,
+        SignInWithIdentityTokenRequest.self,
         Site.self,
         StorageObject.self,
         SystemSetting.self,
+        UnlinkRequest.self,
+        UnlinkResponse.self,
         UpdateApiKeyRequest.self,
         UpdateApiKeyResponse.self,
         UpdateDeviceRequest.self,
@@ -263,6 +277,7 @@ public enum GatewayProtoFiles {
         UploadCredentials.self,
         UploadUnderWay.self,
         User.self,
+        UserIdentity.self,
         UserSession.self,
         WebhookView.self,
         ZipObjectsRequest.self,
@@ -287,6 +302,7 @@ public enum GatewayProtoFiles {
         InternalStorageServiceMethods.routes,
         DeviceManagementServiceMethods.routes,
         EventServiceMethods.routes,
+        IdentityServiceMethods.routes,
         IdentityManagementServiceMethods.routes,
         ObjectArchiveServiceMethods.routes,
         ObjectManagementServiceMethods.routes,
@@ -497,6 +513,36 @@ public enum GatewayProtoFiles {
         archebase.events.v1.EventDelivery.failed_attempts	The number of failed attempts.
         archebase.events.v1.EventDelivery.due_at	The time of the next attempt; unset if there is none, or an earlier event of the subject goes before.
         archebase.events.v1.EventDelivery.ended_at	The time at which it was delivered or given up.
+        archebase.auth.v1.IdentityService.ListProviders	Lists the providers with which people can sign in.
+        archebase.auth.v1.IdentityService.BeginSignIn	Begins a sign-in: returns the address at the provider that the browser opens, and a nonce for apps that ask the provider themselves.
+        archebase.auth.v1.IdentityService.CompleteSignIn	Completes a sign-in with the code that the provider sent to the redirect address.
+        archebase.auth.v1.IdentityService.SignInWithIdentityToken	Signs in with an identity token that an app got from the provider. A token is accepted once.
+        archebase.auth.v1.IdentityService.ExchangeWorkloadToken	Exchanges the identity token of a workload, e.g. of a CI job, for an access token of the service account whose claims fit.
+        archebase.auth.v1.IdentityService.ListIdentities	Lists the identities with which a user can sign in.
+        archebase.auth.v1.IdentityService.Unlink	Removes an identity, and ends the user's sessions.
+        archebase.auth.v1.IdentityProviderInfo	A provider with which people can sign in.
+        archebase.auth.v1.IdentityProviderInfo.name	The name in the configuration, e.g. `corp`.
+        archebase.auth.v1.IdentityProviderInfo.title	The name for people, e.g. `Example SSO`.
+        archebase.auth.v1.IdentityProviderInfo.has_browser_sign_in	Whether BeginSignIn returns an address for a browser; else only apps can sign in, with an identity token.
+        archebase.auth.v1.BeginSignInRequest.provider	The provider's name.
+        archebase.auth.v1.BeginSignInRequest.redirect_uri	The address to which the provider sends the browser: below the gateway's public URL, or on a loopback address. Empty = the caller asks the provider itself and only needs the nonce.
+        archebase.auth.v1.BeginSignInResponse.authorization_url	The address that the browser has to open; empty without a redirect address.
+        archebase.auth.v1.BeginSignInResponse.flow_secret	The secret of this sign-in, which the same client sends with the code. It binds the sign-in to the client that began it.
+        archebase.auth.v1.BeginSignInResponse.nonce	A nonce for an identity token, valid for 10 minutes.
+        archebase.auth.v1.CompleteSignInRequest.code	The parameter `code` of the redirect.
+        archebase.auth.v1.CompleteSignInRequest.state	The parameter `state` of the redirect.
+        archebase.auth.v1.CompleteSignInRequest.flow_secret	From BeginSignInResponse.
+        archebase.auth.v1.SignInWithIdentityTokenRequest.provider	The provider's name.
+        archebase.auth.v1.SignInWithIdentityTokenRequest.identity_token	The token as the provider issued it.
+        archebase.auth.v1.SignInWithIdentityTokenRequest.nonce	The nonce that the app gave to the provider, or whose SHA-256 it gave; required if the token has one, or if the provider's configuration requires one.
+        archebase.auth.v1.ExchangeWorkloadTokenRequest.identity_token	The token as the workload's provider issued it.
+        archebase.auth.v1.ExchangeWorkloadTokenResponse.token_type	`Bearer`.
+        archebase.auth.v1.ExchangeWorkloadTokenResponse.user_name	The service account.
+        archebase.auth.v1.ListIdentitiesRequest.user_name	Another user of the organization, for admins; empty = the caller.
+        archebase.auth.v1.UserIdentity	An account of a provider with which a user can sign in.
+        archebase.auth.v1.UserIdentity.provider	The provider's name in the configuration; empty if it was removed from it.
+        archebase.auth.v1.UserIdentity.subject	The provider's name for the person.
+        archebase.auth.v1.UserIdentity.email	The address that the provider gave when the identity was linked; empty if it gave none.
         archebase.auth.v1.IdentityManagementService.ResetSecondFactor	Removes the second factor of a user of the organization who lost it, and their recovery codes.
         archebase.auth.v1.IdentityManagementService.GetSignInPolicy	Returns how the users of the organization have to sign in.
         archebase.auth.v1.IdentityManagementService.SetSignInPolicy	Sets how the users of the organization have to sign in.
@@ -505,7 +551,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.IssueSystemCredentialResponse.credential	Returned only here.
         archebase.auth.v1.RotateSigningKeyResponse.key_id	The `kid` of the new signing key.
         archebase.auth.v1.RotateSigningKeyResponse.older_key_ids	The ids of the older keys that still verify tokens.
-        archebase.auth.v1.SignInPolicy	How the users of an organization have to sign in.
+        archebase.auth.v1.SignInPolicy	The rules for the sign-ins of an organization's users.
         archebase.auth.v1.SignInPolicy.requires_second_factor	Whether a password alone opens nothing but the calls with which the user sets up a second factor.
         archebase.data_gateway.v1.ObjectArchiveService.ZipObjects	Streams a zip archive of objects, with zip64 where needed, and names such as `DEVICE/2026-01-31T08-00-00Z-NAME`. If an object cannot be read to its end, the stream breaks off: an archive that ends with its directory is complete and intact.
         archebase.data_gateway.v1.ZipObjectsRequest	Either file ids or a filter.

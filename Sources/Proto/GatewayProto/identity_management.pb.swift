@@ -283,7 +283,7 @@ public struct ResetSecondFactorResponse: Message {
     }
 }
 
-/// How the users of an organization have to sign in.
+/// The rules for the sign-ins of an organization's users.
 public struct SignInPolicy: Message {
     public static var fullName: String { "archebase.auth.v1.SignInPolicy" }
 

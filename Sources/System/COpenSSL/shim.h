@@ -5,6 +5,7 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
@@ -65,25 +66,100 @@ static inline int ossl_es256_sign(EVP_PKEY *key, const unsigned char *message, s
     return ok;
 }
 
+/// Writes half a signature, 32 bytes, as an INTEGER in DER: without leading zeros, and with one if the first bit is set.
+///
+/// @return the number of bytes written, at most 35.
+static inline size_t ossl_der_integer(const unsigned char *number, unsigned char *out) {
+    size_t start = 0;
+    while (start < 31 && number[start] == 0) start += 1;
+    size_t padding = number[start] >> 7, count = 32 - start;
+    out[0] = 2;
+    out[1] = (unsigned char)(count + padding);
+    out[2] = 0;
+    memcpy(out + 2 + padding, number + start, count);
+    return 2 + padding + count;
+}
+
+enum { ossl_es256_der_size = 72 };
+
+/// Converts a signature of 64 bytes to DER.
+///
+/// @return the number of bytes written, at most ossl_es256_der_size.
+static inline size_t ossl_es256_der(const unsigned char *signature, unsigned char *out) {
+    size_t count = ossl_der_integer(signature, out + 2);
+    count += ossl_der_integer(signature + 32, out + 2 + count);
+    out[0] = 0x30;
+    out[1] = (unsigned char)count;
+    return 2 + count;
+}
+
 static inline int ossl_es256_verify(
     EVP_PKEY *key, const unsigned char *message, size_t length, const unsigned char *signature) {
-    ECDSA_SIG *parts = ECDSA_SIG_new();
-    BIGNUM *r = BN_bin2bn(signature, 32, NULL), *s = BN_bin2bn(signature + 32, 32, NULL);
-    if (parts == NULL || r == NULL || s == NULL || ECDSA_SIG_set0(parts, r, s) != 1) {
-        ECDSA_SIG_free(parts);
-        BN_free(r);
-        BN_free(s);
-        return 0;
-    }
-    unsigned char *der = NULL;
-    int der_length = i2d_ECDSA_SIG(parts, &der);
-    ECDSA_SIG_free(parts);
-    if (der_length <= 0) return 0;
+    unsigned char der[ossl_es256_der_size];
+    size_t der_length = ossl_es256_der(signature, der);
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     int ok = context != NULL && EVP_DigestVerifyInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
-             EVP_DigestVerify(context, der, (size_t)der_length, message, length) == 1;
+             EVP_DigestVerify(context, der, der_length, message, length) == 1;
     EVP_MD_CTX_free(context);
-    OPENSSL_free(der);
+    ERR_clear_error();
+    return ok;
+}
+
+// Public keys of others, from their numbers.
+
+static inline EVP_PKEY *ossl_public_key(const char *type, OSSL_PARAM *parameters) {
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
+    int ok = context != NULL && EVP_PKEY_fromdata_init(context) == 1 &&
+             EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters) == 1;
+    EVP_PKEY_CTX_free(context);
+    ERR_clear_error();
+    return ok ? key : NULL;
+}
+
+/// Returns the public key of a modulus and an exponent, both big-endian; NULL if OpenSSL refuses them.
+static inline EVP_PKEY *ossl_rsa_public(
+    const unsigned char *modulus, size_t modulus_length, const unsigned char *exponent, size_t exponent_length) {
+    BIGNUM *n = BN_bin2bn(modulus, (int)modulus_length, NULL), *e = BN_bin2bn(exponent, (int)exponent_length, NULL);
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    OSSL_PARAM *parameters = NULL;
+    if (n != NULL && e != NULL && builder != NULL && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) == 1 &&
+        OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e) == 1)
+        parameters = OSSL_PARAM_BLD_to_param(builder);
+    EVP_PKEY *key = parameters == NULL ? NULL : ossl_public_key("RSA", parameters);
+    OSSL_PARAM_free(parameters);
+    OSSL_PARAM_BLD_free(builder);
+    BN_free(n);
+    BN_free(e);
+    return key;
+}
+
+/// Returns the public key of an uncompressed point of 65 bytes; NULL if it is not on the curve P-256.
+static inline EVP_PKEY *ossl_p256_public(unsigned char *point) {
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"P-256", 0),
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, point, 65),
+        OSSL_PARAM_construct_end(),
+    };
+    return ossl_public_key("EC", parameters);
+}
+
+/// Returns a context that verifies signatures of a key with SHA-256, to be copied for each use; NULL if there is no memory.
+static inline EVP_MD_CTX *ossl_verifier(EVP_PKEY *key) {
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    if (context != NULL && EVP_DigestVerifyInit(context, NULL, EVP_sha256(), NULL, key) == 1) return context;
+    EVP_MD_CTX_free(context);
+    ERR_clear_error();
+    return NULL;
+}
+
+static inline int ossl_verify(
+    const EVP_MD_CTX *verifier, const unsigned char *message, size_t length, const unsigned char *signature,
+    size_t signature_length) {
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    int ok = context != NULL && EVP_MD_CTX_copy_ex(context, verifier) == 1 &&
+             EVP_DigestVerify(context, signature, signature_length, message, length) == 1;
+    EVP_MD_CTX_free(context);
     ERR_clear_error();
     return ok;
 }

@@ -1,12 +1,12 @@
 import Protobuf
 
 /// A strict tokenizer for JSON (RFC 8259).
-struct JSONScanner {
+package struct JSONScanner {
     private let text: [UInt8]
-    private(set) var offset = 0
+    package private(set) var offset = 0
     private var depthLeft = ProtobufReader.depthLimit
 
-    init(_ text: [UInt8]) {
+    package init(_ text: [UInt8]) {
         self.text = text
     }
 
@@ -15,7 +15,7 @@ struct JSONScanner {
     }
 
     /// Returns the first byte of the next token; 0 at the end of the text.
-    mutating func peek() -> UInt8 {
+    package mutating func peek() -> UInt8 {
         while offset < text.count {
             let byte = text[offset]
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
@@ -24,25 +24,25 @@ struct JSONScanner {
         return 0
     }
 
-    mutating func next(is byte: Unicode.Scalar) -> Bool { peek() == UInt8(ascii: byte) }
+    package mutating func next(is byte: Unicode.Scalar) -> Bool { peek() == UInt8(ascii: byte) }
 
-    mutating func take(_ byte: Unicode.Scalar) -> Bool {
+    package mutating func take(_ byte: Unicode.Scalar) -> Bool {
         guard next(is: byte) else { return false }
         offset += 1
         return true
     }
 
-    mutating func expect(_ byte: Unicode.Scalar) throws(JSONError) {
+    package mutating func expect(_ byte: Unicode.Scalar) throws(JSONError) {
         guard take(byte) else { throw error(.syntax) }
     }
 
-    mutating func expectEnd() throws(JSONError) {
+    package mutating func expectEnd() throws(JSONError) {
         _ = peek()
         guard offset == text.count else { throw error(.syntax) }
     }
 
     /// Consumes a literal such as `null` if it comes next.
-    mutating func take(word: StaticString) -> Bool {
+    package mutating func take(word: StaticString) -> Bool {
         _ = peek()
         let end = offset + word.utf8CodeUnitCount
         guard end <= text.count else { return false }
@@ -54,26 +54,26 @@ struct JSONScanner {
 
     // MARK: Structure
 
-    mutating func beginObject() throws(JSONError) {
+    package mutating func beginObject() throws(JSONError) {
         try expect("{")
         try descend()
     }
 
     /// Returns the name of the next member, whose value comes next; `nil` at the end of the object, which is consumed.
-    mutating func nextMember(_ isFirst: inout Bool) throws(JSONError) -> String? {
+    package mutating func nextMember(_ isFirst: inout Bool) throws(JSONError) -> String? {
         guard try hasNext(&isFirst, closing: "}") else { return nil }
         let name = try string()
         try expect(":")
         return name
     }
 
-    mutating func beginArray() throws(JSONError) {
+    package mutating func beginArray() throws(JSONError) {
         try expect("[")
         try descend()
     }
 
     /// Returns whether an element comes next; consumes the end of the array.
-    mutating func nextElement(_ isFirst: inout Bool) throws(JSONError) -> Bool {
+    package mutating func nextElement(_ isFirst: inout Bool) throws(JSONError) -> Bool {
         try hasNext(&isFirst, closing: "]")
     }
 
@@ -92,7 +92,7 @@ struct JSONScanner {
     }
 
     /// Skips one value of any kind.
-    mutating func skip() throws(JSONError) {
+    package mutating func skip() throws(JSONError) {
         var isFirst = true
         switch peek() {
         case UInt8(ascii: "{"):
@@ -110,14 +110,14 @@ struct JSONScanner {
 
     // MARK: Values
 
-    mutating func bool() throws(JSONError) -> Bool {
+    package mutating func bool() throws(JSONError) -> Bool {
         if take(word: "true") { return true }
         guard take(word: "false") else { throw error(.invalidValue) }
         return false
     }
 
     /// Returns the text of a number in JSON's format.
-    mutating func number() throws(JSONError) -> Substring {
+    package mutating func number() throws(JSONError) -> Substring {
         _ = peek()
         let start = offset
         if byte() == UInt8(ascii: "-") { offset += 1 }
@@ -142,7 +142,7 @@ struct JSONScanner {
         guard offset > start else { throw error(.syntax) }
     }
 
-    mutating func string() throws(JSONError) -> String {
+    package mutating func string() throws(JSONError) -> String {
         try expect("\"")
         let start = offset
         while offset < text.count, text[offset] != UInt8(ascii: "\""), text[offset] != UInt8(ascii: "\\") {

@@ -133,8 +133,8 @@ class Browser:
 
     @property
     def text(self) -> str:
-        """All text of the page."""
-        return self.driver.find_element(By.TAG_NAME, "body").text
+        """All text of the page; empty while the browser is between two pages."""
+        return self.driver.execute_script("return document.body?.innerText ?? ''")
 
     def fact(self, name: str) -> str:
         """Returns the value of a property list's entry."""

@@ -40,7 +40,8 @@ struct SecondFactorEnable: ClientCommand {
         } else {
             let terminal = try Terminal()
             terminal.show(
-                "\(try QRCode(app.otpauthURI).terminalText)\nScan the code with your app, or type the secret \(app.secret)\n")
+                "\(try QRCode(app.otpauthURI).terminalText)\nScan the code with your app, or type the secret \(app.secret)\n"
+            )
             code = try terminal.readHidden("The code that the app shows: ")
         }
         let reply = try await client.confirmSecondFactor(ConfirmSecondFactorRequest(code: code.exposedText))

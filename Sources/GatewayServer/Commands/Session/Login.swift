@@ -12,12 +12,24 @@ struct Login: Command {
         """
         Asks for the password on the terminal. Stores the session in $DATA_GATEWAY_SESSION, else in \
         ~/.config/data-gateway/session.json; only you can read the file. Does not store the password.
+        """,
         """
+        With --sso, it prints the address at the identity provider and waits for the browser on a loopback address of this \
+        machine. With --identity-token-file, a workload such as a CI job signs in with the token of its provider.
+        """,
+    ]
+    static let examples = [
+        "login --user admin --host https://gateway.example.com", "login --sso corp",
+        "login --identity-token-file /var/run/token",
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .option("--user", "NAME", \.userName, "The user's name", isRequired: true),
+            .option("--user", "NAME", \.userName, "The user's name, for a sign-in with a password"),
+            .option("--sso", "PROVIDER", \.provider, "Sign in with a browser at an identity provider of the gateway"),
+            .option(
+                "--identity-token-file", "FILE", \.tokenFile,
+                "Sign in as a service account with a workload's identity token (- = standard input)"),
             .option("--organization", "NAME", \.organization, "The user's organization (default: system)"),
             .flag(
                 "--password-stdin", \.passwordFromStandardInput,
@@ -42,12 +54,15 @@ struct Login: Command {
                 """),
             .option(
                 "--code", "CODE", \.code,
-                "The code of your second factor, or a recovery code (default: asks for it on the terminal if it is needed)"),
+                "The code of your second factor, or a recovery code (default: asks for it on the terminal if it is needed)"
+            ),
             .flag("--json", \.json, "Print the user as one JSON object with the field names of the .proto files"),
         ]
     }
 
     var userName = ""
+    var provider = ""
+    var tokenFile = ""
     var organization = "system"
     var passwordFromStandardInput = false
     var host: GatewayHost?
@@ -64,6 +79,10 @@ struct Login: Command {
         let file = try SessionFile(in: environment)
         // A session file that cannot be read is replaced.
         let last = try? file.read()
+        guard [userName, provider, tokenFile].count(where: { !$0.isEmpty }) == 1 else {
+            throw ClientFailure(
+                "login needs one of --user NAME, --sso PROVIDER and --identity-token-file FILE", exitCode: .usage)
+        }
         guard host == nil || authServer == nil else {
             throw ClientFailure("--host and --auth-server must not be given together", exitCode: .usage)
         }
@@ -71,14 +90,34 @@ struct Login: Command {
         let address = try listeners?.auth ?? ServerAddress.auth(authServer, environment, last)
         let adminServer = try server ?? listeners?.admin ?? ServerAddress.chosenAdmin(nil, environment)
         let connection = try await GatewayConnection(to: address, on: EventLoop(name: "client"), in: environment)
-        let password = try Password.read(
-            fromStandardInput: passwordFromStandardInput, prompt: "Password of \(userName) at \(address): ")
-        let reply = try await login(password, connection)
+        if !tokenFile.isEmpty {
+            let reply = try await ProviderLogin(
+                service: IdentityServiceClient(connection), environment: environment
+            ).exchange(tokenIn: tokenFile)
+            var session = SignedInSession(reply, authServer: address, adminServer: adminServer)
+            session.gatewayServer = listeners?.gateway?.description
+            try file.write(session)
+            return Reply(session)
+        }
+        let reply = try await person(at: address, over: connection, environment)
         let user = try reply.user.present("user")
         var session = SignedInSession(reply, user, authServer: address, adminServer: adminServer)
         session.gatewayServer = listeners?.gateway?.description
         try file.write(session)
         return Reply(json: user.json, text: "signed in as \(user.userName) of \(user.organization) (\(user.role))")
+    }
+
+    private func person(
+        at address: PeerAddress, over connection: GatewayConnection, _ environment: CommandEnvironment
+    ) async throws -> LoginResponse {
+        if !provider.isEmpty {
+            return try await ProviderLogin(
+                service: IdentityServiceClient(connection), environment: environment
+            ).signIn(at: provider)
+        }
+        let password = try Password.read(
+            fromStandardInput: passwordFromStandardInput, prompt: "Password of \(userName) at \(address): ")
+        return try await login(password, connection)
     }
 
     /// Signs in with the password, and with a second factor if the user has one.
@@ -101,6 +140,17 @@ struct Login: Command {
 }
 
 extension SignedInSession {
+    /// Makes the session of a workload, which cannot be refreshed: the workload gets another token of its provider.
+    fileprivate init(
+        _ reply: ExchangeWorkloadTokenResponse, authServer: PeerAddress, adminServer: PeerAddress?
+    ) {
+        self.init(
+            authServer: authServer.description, adminServer: adminServer?.description,
+            organization: reply.organization, userName: reply.userName, role: "service",
+            accessToken: reply.accessToken, accessTokenExpiresAtUnix: reply.accessTokenExpiresAtUnix,
+            refreshToken: "", refreshTokenExpiresAtUnix: 0)
+    }
+
     fileprivate init(_ reply: LoginResponse, _ user: User, authServer: PeerAddress, adminServer: PeerAddress?) {
         self.init(
             authServer: authServer.description, adminServer: adminServer?.description,

@@ -9,7 +9,7 @@ extension BackupMetrics: MetricSource {
         return [
             .gauge(
                 "data_gateway_backup_last_success_timestamp_seconds",
-                "Unix time in seconds when the last scheduled backup was complete; 0 if there is none.",
+                "Unix time in seconds when the last scheduled backup was complete; 0 before the first.",
                 samples { Int($0.lastSuccess?.seconds ?? 0) }),
             .gauge(
                 "data_gateway_backup_last_duration_seconds",

@@ -29,6 +29,8 @@ package final class SweepMetrics: MetricSource {
         case multiparts
         /// Objects of static keys that were kept long enough.
         case staticKeyObjects = "static_key_objects"
+        /// Records of used identity tokens that have expired.
+        case spentTokens = "spent_tokens"
         /// Copy jobs that finished long ago.
         case copyJobs = "copy_jobs"
         /// Sessions and API tokens of people that have expired.

@@ -31,7 +31,8 @@ package struct ClientRequest: Sendable, Equatable {
         let rest =
             "/" + URLEncoding.encode(object.key, keepingSlashes: true)
             + (parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&"))
-        guard let target = try? RequestTarget("/\(object.bucket)\(rest)", host: "", domains: []), target.key != nil else {
+        guard let target = try? RequestTarget("/\(object.bucket)\(rest)", host: "", domains: []), target.key != nil
+        else {
             return nil
         }
         let unsigned = SignedRequest(method: method, target: target, fields: fields)
@@ -40,7 +41,9 @@ package struct ClientRequest: Sendable, Equatable {
         switch object.dialect {
         case .oss:
             self.fields = OSSSignatureV4.sign(unsigned, region: object.region, credentials, now: now)
-            url = endpoint.isPathStyle ? "\(endpoint.text)/\(object.bucket)\(rest)" : endpoint.virtualHost(object.bucket) + rest
+            url =
+                endpoint.isPathStyle
+                ? "\(endpoint.text)/\(object.bucket)\(rest)" : endpoint.virtualHost(object.bucket) + rest
         case .s3:
             self.fields = S3Signature.sign(
                 unsigned, host: endpoint.hostField, region: object.region, credentials, now: now)

@@ -1,0 +1,14 @@
+import Foundation
+
+/// The parameters with which a provider sent the browser back.
+struct ProviderRedirect: Decodable {
+    static let form = #"{"code": …, "state": …}"#
+
+    let code: String
+    let state: String
+
+    init?(json: [UInt8]) {
+        guard let read = try? JSONDecoder().decode(Self.self, from: Data(json)) else { return nil }
+        self = read
+    }
+}

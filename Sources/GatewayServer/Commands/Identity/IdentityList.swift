@@ -1,0 +1,40 @@
+import CommandLineInterface
+import Proto
+
+/// `data-gateway identity list`
+struct IdentityList: ClientCommand {
+    static let name = "list"
+    static let summary = "List the identities with which a user can sign in"
+    static let listener = CommandListener.auth
+    static let examples = ["identity list", "identity list --user alice"]
+
+    static var parameters: [Parameter<Self>] {
+        [.option("--user", "NAME", \.userName, "Another user of the organization (requires the role admin)")]
+            + connectionParameters
+    }
+
+    var userName = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        Reply(
+            "identities",
+            try await IdentityServiceClient(gateway).listIdentities(ListIdentitiesRequest(userName: userName))
+                .identities)
+    }
+}
+
+extension UserIdentity: Resource {
+    package static let columns = ["identity_id", "provider", "subject", "email", "last_used_at"]
+
+    package var fields: [ResourceField] {
+        [
+            .number("identity_id", identityID), .text("provider", provider), .text("issuer", issuer),
+            .text("subject", subject), .text("email", email),
+            ResourceField(
+                name: "email_verified", json: .bool(emailVerified),
+                text: email.isEmpty ? "" : emailVerified ? "yes" : "no"),
+            .time("created_at", createdAt), .time("last_used_at", lastUsedAt),
+        ]
+    }
+}

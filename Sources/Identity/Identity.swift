@@ -1,0 +1,62 @@
+import Accounts
+import Basics
+import Database
+import GatewayAPI
+import RPC
+
+/// Sign-ins by identity providers: people's, with a browser or an app, and workloads', e.g. of CI jobs.
+package final class Identity: Sendable {
+    package static var migrations: [Migration] { IdentityMigrations.all }
+
+    let service: IdentityService
+    private let database: Database
+
+    package convenience init(
+        _ environment: ModuleEnvironment, accounts: Accounts, configuration: IdentityConfiguration
+    ) {
+        self.init(environment, accounts: accounts, configuration: configuration) {
+            ProviderConnection(authorities: $0.authorities)
+        }
+    }
+
+    /// - Parameter transport: makes the connection to a provider.
+    init(
+        _ environment: ModuleEnvironment, accounts: Accounts, configuration: IdentityConfiguration,
+        transport: (IdentityProvider) -> any ProviderTransport
+    ) {
+        let (database, clock, log) = (environment.database, environment.clock, environment.log)
+        self.database = database
+        let providers = configuration.providers
+        let nonces = NonceIssuer(
+            key: environment.keyring.key(.identityNonces), lifetime: configuration.signInTime)
+        let browser = BrowserSignIns(
+            flowKey: environment.keyring.key(.signInFlows), nonces: nonces, configuration: configuration,
+            clock: clock, log: log)
+        let signIns = IdentitySignIns(
+            sources: providers.map {
+                ProviderSource($0, transport: transport($0), database: database, clock: clock, log: log)
+            },
+            database: database, clock: clock, accounts: accounts,
+            rules: SignInRules(
+                providers: providers, accounts: accounts.externalSignIns, repeatGrace: configuration.repeatGrace),
+            nonces: nonces, browser: browser, failures: Throttle(perMinute: configuration.failuresOfAddress))
+        service = IdentityService(
+            providers: providers, signIns: signIns,
+            identities: Identities(database: database, clock: clock, accounts: accounts.externalSignIns))
+    }
+
+    /// Registers IdentityService.
+    package func register(in router: inout Router) {
+        service.register(in: &router)
+    }
+
+    /// Removes the records of used tokens that have expired; called once a minute.
+    ///
+    /// - Returns: the number of removed records.
+    package func sweep(_ permit: DeletionPermit) async throws -> Int {
+        let now = try permit.now()
+        // A write would commit although it removes nothing.
+        guard try await database.read({ try SpentTokenRecords($0).hasExpired(at: now) }) else { return 0 }
+        return try await database.write(mayUseReserve: true) { try SpentTokenRecords($0).deleteExpired(permit) }
+    }
+}

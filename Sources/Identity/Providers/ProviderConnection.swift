@@ -1,0 +1,80 @@
+import Basics
+import HTTPClient
+import HTTPTypes
+
+/// The HTTPS client for one provider. It follows no redirects, because a redirect could lead anywhere.
+final class ProviderConnection: ProviderTransport {
+    /// The time of a whole exchange.
+    private static let timeout = Duration.seconds(5)
+    private static let maximumConnections = 4
+    /// The number of exchanges that may be under way or waiting for a connection.
+    private static let maximumExchanges = 64
+
+    private let connections: [HTTPConnection]
+    private let state = Lock((turn: 0, underWay: 0))
+
+    init(authorities: String?) {
+        var options = HTTPConnection.Options(authorities: authorities)
+        options.connectTimeout = Self.timeout
+        options.totalTimeout = Self.timeout
+        connections = (0..<Self.maximumConnections).map { _ in HTTPConnection(options) }
+    }
+
+    func get(_ url: String, limit: Int) async throws(ProviderFailure) -> ProviderDocument {
+        let reply = try await exchange(HTTPRequest("GET", url, fields: ["Accept": "application/json"]), limit: limit)
+        guard reply.status == 200 else { throw ProviderFailure("\(url) answered with HTTP status \(reply.status)") }
+        return ProviderDocument(body: reply.body, maxAge: reply.fields["cache-control"].flatMap(Self.maxAge))
+    }
+
+    func post(
+        _ url: String, form: [(name: String, value: String)], authorization: String?, limit: Int
+    ) async throws(ProviderFailure) -> (status: Int, body: [UInt8]) {
+        var fields: HTTPFields = [
+            "Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded",
+        ]
+        if let authorization { fields.append("Authorization", authorization) }
+        let body = HTTPRequest.Body.bytes(Array(FormEncoding.encode(form).utf8))
+        let reply = try await exchange(HTTPRequest("POST", url, fields: fields, body: body), limit: limit)
+        return (reply.status, reply.body)
+    }
+
+    private func exchange(
+        _ request: HTTPRequest, limit: Int
+    ) async throws(ProviderFailure) -> (status: Int, fields: HTTPFields, body: [UInt8]) {
+        let connection: HTTPConnection? = state.withLock { state in
+            guard state.underWay < Self.maximumExchanges else { return nil }
+            state.underWay += 1
+            state.turn = (state.turn + 1) % connections.count
+            return connections[state.turn]
+        }
+        guard let connection else { throw ProviderFailure("too many requests to the provider are in progress") }
+        defer { state.withLock { $0.underWay -= 1 } }
+        let body = Lock<[UInt8]>([])
+        let receiver = HTTPReceiver(wants: { _, _ in true }) { bytes in
+            let count = body.withLock { body in
+                body += bytes
+                return body.count
+            }
+            guard count <= limit else { throw TransferFailure.unusable("the response is longer than \(limit) bytes") }
+        }
+        do {
+            let reply = try await connection.exchange(request, receiver: receiver)
+            return (reply.status, reply.fields, body.withLock { $0 })
+        } catch {
+            let address = request.url.prefix { $0 != "?" }
+            throw ProviderFailure("\(address) is not available: \(error)")
+        }
+    }
+
+    /// Returns the `max-age` of a Cache-Control field (RFC 9111, section 5.2.2.1).
+    static func maxAge(_ field: String) -> Duration? {
+        for directive in field.lowercased().split(separator: ",") {
+            let parts = directive.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0].drop(while: { $0 == " " || $0 == "\t" }) == "max-age",
+                let seconds = Int64(parts[1]), (0...31_536_000).contains(seconds)
+            else { continue }
+            return .seconds(seconds)
+        }
+        return nil
+    }
+}

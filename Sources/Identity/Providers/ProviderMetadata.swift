@@ -1,0 +1,40 @@
+import IdentityTokens
+
+/// The discovery document of a provider (OpenID Connect Discovery 1.0, section 3).
+struct ProviderMetadata: Sendable {
+    static let maximumBytes = 64 << 10
+
+    let keysURL: String
+    let authorizationEndpoint: String?
+    let tokenEndpoint: String?
+    /// Whether the client's secret is sent in the form, because the provider does not accept it in the Authorization field.
+    let takesSecretInForm: Bool
+
+    /// - Throws: ``ProviderFailure`` for a document of another issuer, or with URLs that are not acceptable.
+    init(parsing bytes: [UInt8], issuer: String) throws(ProviderFailure) {
+        guard let members = ClaimValue(parsing: bytes)?.members else {
+            throw ProviderFailure("the discovery document is not a JSON object")
+        }
+        // Section 4.3: otherwise one provider could pass off another's endpoints.
+        guard members["issuer"]?.text == issuer else {
+            throw ProviderFailure("the discovery document is of another issuer, \(Self.shown(members["issuer"]))")
+        }
+        func url(_ name: String) throws(ProviderFailure) -> String? {
+            guard let value = members[name] else { return nil }
+            guard let url = value.text, ProviderURL.isAcceptable(url) else {
+                throw ProviderFailure("\(name) of the discovery document must be an https URL")
+            }
+            return url
+        }
+        guard let keysURL = try url("jwks_uri") else { throw ProviderFailure("the discovery document has no jwks_uri") }
+        self.keysURL = keysURL
+        authorizationEndpoint = try url("authorization_endpoint")
+        tokenEndpoint = try url("token_endpoint")
+        let methods = members["token_endpoint_auth_methods_supported"]?.texts ?? []
+        takesSecretInForm = methods.contains("client_secret_post") && !methods.contains("client_secret_basic")
+    }
+
+    private static func shown(_ value: ClaimValue?) -> String {
+        value?.text.map { "\"\($0.prefix(200))\"" } ?? "which it does not name"
+    }
+}

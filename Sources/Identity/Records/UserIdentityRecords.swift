@@ -1,0 +1,85 @@
+import Basics
+import Database
+
+/// An account of an identity provider with which a user can sign in.
+struct UserIdentityRecord: Sendable {
+    let id: Int64
+    let userID: Int64
+    let organizationID: Int64
+    let issuer: String
+    let subject: String
+    let email: String?
+    let isEmailVerified: Bool
+    let createdAt: UnixTime
+    let lastUsedAt: UnixTime
+}
+
+struct UserIdentityRecords {
+    private static let select = """
+        SELECT id, user_id, organization_id, issuer, subject, email, email_verified, created_at, last_used_at
+        FROM user_identities
+        """
+
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    /// - Parameter email: in the form in which addresses are compared.
+    func insert(
+        _ identity: IdentityKey, userID: Int64, email: String?, isEmailVerified: Bool, at now: UnixTime
+    ) throws {
+        try connection.execute(
+            """
+            INSERT INTO user_identities
+                (user_id, organization_id, issuer, subject, email, email_verified, created_at, last_used_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+            """, userID, identity.organizationID, identity.issuer, identity.subject, email,
+            isEmailVerified ? 1 : 0, now.microseconds)
+    }
+
+    func find(_ identity: IdentityKey) throws -> UserIdentityRecord? {
+        try connection.first(
+            "\(Self.select) WHERE organization_id = $1 AND issuer = $2 AND subject = $3", identity.organizationID,
+            identity.issuer, identity.subject, row: Self.record)
+    }
+
+    func find(id: Int64) throws -> UserIdentityRecord? {
+        try connection.first("\(Self.select) WHERE id = $1", id, row: Self.record)
+    }
+
+    func all(userID: Int64) throws -> [UserIdentityRecord] {
+        try connection.query("\(Self.select) WHERE user_id = $1 ORDER BY id", userID, row: Self.record)
+    }
+
+    /// Returns the identities of an organization with a verified address.
+    func all(verifiedEmail: String, organizationID: Int64) throws -> [UserIdentityRecord] {
+        try connection.query(
+            "\(Self.select) WHERE organization_id = $1 AND email = $2 AND email_verified = 1 ORDER BY id",
+            organizationID, verifiedEmail, row: Self.record)
+    }
+
+    func noteUse(id: Int64, at now: UnixTime) throws {
+        try connection.execute("UPDATE user_identities SET last_used_at = $2 WHERE id = $1", id, now.microseconds)
+    }
+
+    func delete(id: Int64) throws {
+        try connection.execute("DELETE FROM user_identities WHERE id = $1", id)
+    }
+
+    private static func record(_ row: Row) -> UserIdentityRecord {
+        UserIdentityRecord(
+            id: row.int64("id"), userID: row.int64("user_id"), organizationID: row.int64("organization_id"),
+            issuer: row.text("issuer"), subject: row.text("subject"), email: row.optionalText("email"),
+            isEmailVerified: row.int64("email_verified") == 1, createdAt: row.time("created_at"),
+            lastUsedAt: row.time("last_used_at"))
+    }
+}
+
+/// The account of a provider, within an organization of the gateway.
+struct IdentityKey: Sendable, Hashable {
+    let organizationID: Int64
+    let issuer: String
+    let subject: String
+}

@@ -1,0 +1,156 @@
+import Basics
+import Crypto
+import IdentityTokens
+import RPC
+
+/// Sign-ins in a browser: the authorization code flow with a proof key (RFC 6749 section 4.1, RFC 7636, RFC 9700).
+struct BrowserSignIns: Sendable {
+    /// A sign-in that began.
+    struct Begun: Sendable {
+        let authorizationURL: String
+        let flowSecret: String
+        let nonce: String
+    }
+
+    private static let longestCode = 4096
+    private static let longestResponse = 64 << 10
+
+    let flowKey: [UInt8]
+    let nonces: NonceIssuer
+    let configuration: IdentityConfiguration
+    let clock: any WallClock
+    let log: Logger
+
+    /// - Parameter redirectURI: empty = the caller only needs a nonce.
+    func begin(_ source: ProviderSource, redirectURI: String) async throws -> Begun {
+        let provider = source.provider
+        let now = clock.now()
+        let nonce = nonces.make(for: provider.name, at: now)
+        guard !redirectURI.isEmpty else { return Begun(authorizationURL: "", flowSecret: "", nonce: nonce) }
+        try check(redirectURI)
+        guard let client = provider.client, provider.people != nil else {
+            throw RPCError.failedPrecondition("\(provider.name) has no client_id for sign-ins in a browser")
+        }
+        guard let endpoint = try await metadata(source).authorizationEndpoint else {
+            throw unavailable(source, ProviderFailure("the discovery document has no authorization_endpoint"))
+        }
+        let secret = Base64.encodeURL(Random.bytes(32))
+        let flow = SignInFlow(
+            provider: provider.name, redirectURI: redirectURI, codeVerifier: Base64.encodeURL(Random.bytes(32)),
+            nonce: nonce, clientDigest: Digest.sha256(Array(secret.utf8)),
+            expiresAt: now.adding(configuration.signInTime))
+        let query = FormEncoding.encode([
+            ("response_type", "code"), ("client_id", client.id), ("redirect_uri", redirectURI),
+            ("scope", client.scopes.joined(separator: " ")), ("state", flow.sealed(flowKey)), ("nonce", nonce),
+            ("code_challenge", flow.codeChallenge), ("code_challenge_method", "S256"),
+        ])
+        return Begun(
+            authorizationURL: endpoint + (endpoint.contains("?") ? "&" : "?") + query, flowSecret: secret,
+            nonce: nonce)
+    }
+
+    /// Returns the sign-in that a redirect belongs to.
+    ///
+    /// - Throws: AUTH_INVALID_CREDENTIAL unless the client that began it completes it in time.
+    func flow(state: String, secret: String) throws(RPCError) -> SignInFlow {
+        guard let flow = SignInFlow(sealed: state, key: flowKey),
+            constantTimeEqual(flow.clientDigest, Digest.sha256(Array(secret.utf8)))
+        else {
+            throw RPCError(.authInvalidCredential, "this sign-in was begun elsewhere: begin it again")
+        }
+        guard clock.now() < flow.expiresAt else {
+            throw RPCError(.authInvalidCredential, "this sign-in took too long: begin it again")
+        }
+        return flow
+    }
+
+    /// Exchanges the provider's code for the identity token.
+    func identityToken(for code: String, of flow: SignInFlow, _ source: ProviderSource) async throws -> String {
+        guard (1...Self.longestCode).contains(code.utf8.count) else {
+            throw RPCError.invalidArgument("code must be 1 to \(Self.longestCode) bytes")
+        }
+        guard let client = source.provider.client else {
+            throw RPCError.failedPrecondition("\(source.provider.name) has no client_id for sign-ins in a browser")
+        }
+        let metadata = try await metadata(source)
+        guard let endpoint = metadata.tokenEndpoint else {
+            throw unavailable(source, ProviderFailure("the discovery document has no token_endpoint"))
+        }
+        var form = [
+            (name: "grant_type", value: "authorization_code"), (name: "code", value: code),
+            (name: "redirect_uri", value: flow.redirectURI), (name: "code_verifier", value: flow.codeVerifier),
+        ]
+        var authorization: String?
+        if let secret = client.secret, !metadata.takesSecretInForm {
+            // RFC 6749, section 2.3.1: both are encoded as in a form.
+            let pair = "\(FormEncoding.escape(client.id)):\(FormEncoding.escape(secret.exposedText))"
+            authorization = "Basic \(Base64.encode(Array(pair.utf8)))"
+        } else {
+            form.append(("client_id", client.id))
+            if let secret = client.secret { form.append(("client_secret", secret.exposedText)) }
+        }
+        let response: (status: Int, body: [UInt8])
+        do {
+            response = try await source.transport.post(
+                endpoint, form: form, authorization: authorization, limit: Self.longestResponse)
+        } catch {
+            throw unavailable(source, error)
+        }
+        return try token(in: response, of: source)
+    }
+
+    private func token(in response: (status: Int, body: [UInt8]), of source: ProviderSource) throws(RPCError) -> String
+    {
+        let members = ClaimValue(parsing: response.body)?.members
+        switch response.status {
+        case 200:
+            guard let token = members?["id_token"]?.text else {
+                throw unavailable(source, ProviderFailure("the token endpoint's response has no id_token"))
+            }
+            return token
+        case 400, 401, 403:
+            // RFC 6749, section 5.2: a word such as invalid_grant.
+            let reason = members?["error"]?.text.flatMap(Self.errorWord) ?? "HTTP status \(response.status)"
+            log.write(
+                "an identity provider refused a sign-in's code",
+                ["provider": source.provider.name, "error": reason], level: .warning)
+            throw RPCError(.authInvalidCredential, "the identity provider refused the sign-in: \(reason)")
+        default:
+            throw unavailable(
+                source, ProviderFailure("the token endpoint answered with HTTP status \(response.status)"))
+        }
+    }
+
+    private static func errorWord(_ text: String) -> String? {
+        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == 0x5F } ? text : nil
+    }
+
+    private func metadata(_ source: ProviderSource) async throws(RPCError) -> ProviderMetadata {
+        do {
+            return try await source.metadata.metadata()
+        } catch {
+            throw unavailable(source, error)
+        }
+    }
+
+    private func unavailable(_ source: ProviderSource, _ failure: ProviderFailure) -> RPCError {
+        log.write(
+            "an identity provider is not available", ["provider": source.provider.name, "error": "\(failure)"],
+            level: .warning)
+        return RPCError(
+            bare: .unavailable, "the identity provider \(source.provider.name) is not available: try again later",
+            retryAfterMilliseconds: 5000
+        ).caused(by: failure)
+    }
+
+    /// Permits the console's address and programs on the user's own machine (RFC 8252, section 7.3).
+    private func check(_ redirectURI: String) throws(RPCError) {
+        let console = configuration.publicURL.map { $0 + IdentityConfiguration.callbackPath }
+        guard redirectURI == console || (ProviderURL.isAcceptable(redirectURI) && ProviderURL.isOnLoopback(redirectURI))
+        else {
+            throw .invalidArgument(
+                "redirect_uri must be on a loopback address, or \(console ?? "the console's, which identity.public_url sets")"
+            )
+        }
+    }
+}

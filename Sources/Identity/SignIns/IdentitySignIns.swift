@@ -1,0 +1,150 @@
+import Accounts
+import Basics
+import Database
+import GatewayAPI
+import HTTPTypes
+import IdentityTokens
+import Proto
+import RPC
+
+/// Sign-ins of people, and exchanges of workloads' tokens: from a token to a session.
+struct IdentitySignIns: Sendable {
+    let sources: [ProviderSource]
+    let database: Database
+    let clock: any WallClock
+    let accounts: Accounts
+    let rules: SignInRules
+    let nonces: NonceIssuer
+    let browser: BrowserSignIns
+    /// The limit of failures of each address; a success is not counted.
+    let failures: Throttle
+
+    func begin(_ name: String, redirectURI: String) async throws -> BrowserSignIns.Begun {
+        try await browser.begin(try source(name), redirectURI: redirectURI)
+    }
+
+    func complete(code: String, state: String, secret: String, _ context: CallContext) async throws -> LoginResponse {
+        try await limited(context) {
+            let flow = try browser.flow(state: state, secret: secret)
+            let source = try source(flow.provider)
+            let text = try await browser.identityToken(for: code, of: flow, source)
+            let (signed, token) = try await verified(text, source)
+            guard token.nonce == flow.nonce else { throw RPCError(.nonce) }
+            return try await open(token, signed.digest, nonce: nil, source.provider, context)
+        }
+    }
+
+    func signIn(
+        _ name: String, token text: String, nonce: String, _ context: CallContext
+    ) async throws -> LoginResponse {
+        try await limited(context) {
+            let source = try source(name)
+            guard let people = source.provider.people else { throw Self.unknown(name) }
+            let (signed, token) = try await verified(text, source)
+            let expiry = nonce.isEmpty ? nil : nonces.expiry(of: nonce, for: name, at: clock.now())
+            guard TokenNonce.matches(nonce, token.nonce), expiry != nil || !people.requiresNonce else {
+                throw RPCError(.nonce)
+            }
+            return try await open(
+                token, signed.digest, nonce: expiry.map { (nonce, $0) }, source.provider, context)
+        }
+    }
+
+    func exchange(workloadToken text: String, _ context: CallContext) async throws -> ExchangeWorkloadTokenResponse {
+        try await limited(context) {
+            let signed = try parsed(text)
+            let found = sources.first { $0.provider.issuer == signed.issuer && !$0.provider.workloads.isEmpty }
+            guard let source = found else {
+                throw RPCError(
+                    .authInvalidCredential, "no identity provider of workloads has the issuer of the identity token")
+            }
+            let (_, token) = try await verified(signed, source)
+            guard let name = source.provider.workloads.first(where: { $0.admits(token) })?.account else {
+                throw RPCError(.authInvalidCredential, "no service account accepts the claims of the identity token")
+            }
+            return try await WorkloadExchange(
+                database: database, accounts: accounts, grace: rules.repeatGrace
+            ).exchange(
+                token, digest: source.provider.acceptsWorkloadTokensAgain ? nil : signed.digest, account: name,
+                SignInRules.Attempt(action: context.method.name, place: SessionPlace(context), at: clock.now()))
+        }
+    }
+
+    private func open(
+        _ token: IdentityToken, _ digest: [UInt8], nonce: (text: String, expiresAt: UnixTime)?,
+        _ provider: IdentityProvider, _ context: CallContext
+    ) async throws -> LoginResponse {
+        let attempt = SignInRules.Attempt(action: context.method.name, place: SessionPlace(context), at: clock.now())
+        let session = try await database.write(mayUseReserve: true) { [rules] connection in
+            try rules.open(token, digest: digest, nonce: nonce, of: provider, attempt, in: connection)
+        }
+        guard let session else {
+            throw RPCError.permissionDenied("\(provider.title) has not given this person a role at the gateway")
+        }
+        return accounts.externalSignIns.response(for: session, at: attempt.at)
+    }
+
+    // MARK: Tokens
+
+    private func parsed(_ text: String) throws(RPCError) -> SignedToken {
+        do {
+            return try SignedToken(parsing: text)
+        } catch {
+            throw RPCError(error)
+        }
+    }
+
+    private func verified(
+        _ text: String, _ source: ProviderSource
+    ) async throws -> (signed: SignedToken, token: IdentityToken) {
+        try await verified(try parsed(text), source)
+    }
+
+    private func verified(
+        _ signed: SignedToken, _ source: ProviderSource
+    ) async throws -> (signed: SignedToken, token: IdentityToken) {
+        let keys = try await source.keys.keys(for: signed.keyID)
+        do throws(IdentityTokenError) {
+            return (signed, try source.provider.tokenRules.verify(signed, keys: keys, at: clock.now()))
+        } catch {
+            throw RPCError(error)
+        }
+    }
+
+    private func source(_ name: String) throws(RPCError) -> ProviderSource {
+        guard let source = sources.first(where: { $0.provider.name == name }) else { throw Self.unknown(name) }
+        return source
+    }
+
+    private static func unknown(_ name: String) -> RPCError {
+        .notFound("no identity provider for people has the name \"\(name.prefix(64))\"")
+    }
+
+    // MARK: Limits
+
+    /// Runs a sign-in whose failures are counted: in advance, so that many at the same time do not pass the limit together.
+    private func limited<Response>(
+        _ context: CallContext, _ body: () async throws -> Response
+    ) async throws -> Response {
+        let address = AddressRange.countedAsOne(context.peer.host)
+        let now = clock.now()
+        if let wait = failures.take(address, at: now) {
+            throw RPCError(
+                bare: .unavailable, "too many sign-ins failed: try again later", retryAfterMilliseconds: wait)
+        }
+        do {
+            let response = try await body()
+            failures.giveBack(address)
+            return response
+        } catch {
+            let refusal = RPCError(of: error)
+            // Only refusals of the caller's token count, not the state of the gateway or of the provider.
+            guard let refusal, [.unauthenticated, .permissionDenied].contains(refusal.status) else {
+                failures.giveBack(address)
+                throw error
+            }
+            accounts.deferred.noteDenial(context.method.name, refusal.code, host: context.peer.host, at: now)
+            throw error
+        }
+    }
+}

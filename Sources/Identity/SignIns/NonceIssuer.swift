@@ -1,0 +1,34 @@
+import Basics
+import Crypto
+
+/// Nonces for identity tokens. They prove themselves by a MAC, so that strangers can ask for any number of them.
+struct NonceIssuer: Sendable {
+    private static let macLength = 16
+    private static let randomLength = 16
+
+    let key: [UInt8]
+    let lifetime: Duration
+
+    /// Returns a nonce for one provider: 16 random bytes, the second at which it expires, and a MAC, in Base64url.
+    func make(for provider: String, at now: UnixTime) -> String {
+        let expiry = UInt64(clamping: now.adding(lifetime).seconds)
+        let content = Random.bytes(Self.randomLength) + withUnsafeBytes(of: expiry.bigEndian) { Array($0) }
+        return Base64.encodeURL(content + mac(content, provider))
+    }
+
+    /// Returns the time at which a nonce of this issuer expires; `nil` for any other text, and for a nonce that has expired.
+    func expiry(of nonce: String, for provider: String, at now: UnixTime) -> UnixTime? {
+        guard let bytes = Base64.decodeURL(nonce), bytes.count == Self.randomLength + 8 + Self.macLength else {
+            return nil
+        }
+        let content = Array(bytes.dropLast(Self.macLength))
+        guard constantTimeEqual(Array(bytes.suffix(Self.macLength)), mac(content, provider)) else { return nil }
+        let seconds = content[Self.randomLength...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let expiresAt = UnixTime(seconds: Int64(clamping: seconds))
+        return now < expiresAt ? expiresAt : nil
+    }
+
+    private func mac(_ content: [UInt8], _ provider: String) -> [UInt8] {
+        Array(HMAC.sha256(key: key, content + Array(provider.utf8)).prefix(Self.macLength))
+    }
+}

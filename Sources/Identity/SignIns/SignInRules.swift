@@ -1,0 +1,154 @@
+import Accounts
+import Basics
+import Crypto
+import Database
+import IdentityTokens
+import RPC
+
+/// The rules by which a verified identity token opens a session: one use, the account, its role.
+struct SignInRules: Sendable {
+    /// The call that signs somebody in.
+    struct Attempt: Sendable {
+        /// The method's name, for the audit log.
+        let action: String
+        let place: SessionPlace
+        let at: UnixTime
+    }
+
+    let providers: [IdentityProvider]
+    let accounts: ExternalSignIns
+    let repeatGrace: Duration
+
+    /// Opens a session. An error leaves nothing behind, except for a person who has lost their role: their sessions end.
+    ///
+    /// - Parameters:
+    ///   - digest: the token's.
+    ///   - nonce: a nonce of the gateway that is used up, with its expiry.
+    ///   - connection: the writer's.
+    /// - Returns: `nil` if the person has no role.
+    func open(
+        _ token: IdentityToken, digest: [UInt8], nonce: (text: String, expiresAt: UnixTime)?,
+        of provider: IdentityProvider, _ attempt: Attempt, in connection: Connection
+    ) throws -> ExternalSignIns.Session? {
+        guard let people = provider.people, let named = provider.configuredOrganization else {
+            throw RPCError(.authInvalidCredential, "people cannot sign in with \(provider.name)")
+        }
+        guard let organizationID = try named.id(in: connection) else {
+            throw RPCError(
+                bare: .unavailable, "the organization \(people.organization) of \(provider.name) does not exist")
+        }
+        let identity = IdentityKey(organizationID: organizationID, issuer: token.issuer, subject: token.subject)
+        let known = try account(of: identity, in: connection)
+        let decision = people.role(by: token.claims)
+        guard let initialRole = decision.initial else {
+            if let known { try lockOut(known.user, provider, attempt, in: connection) }
+            return nil
+        }
+        var user: UserRecord
+        if let known {
+            user = known.user
+            try UserIdentityRecords(connection).noteUse(id: known.identityID, at: attempt.at)
+        } else {
+            user = try newAccount(of: identity, token, provider, initialRole, attempt, in: connection)
+        }
+        try spend(digest, of: user, until: token.expiresAt, attempt, in: connection)
+        if let nonce {
+            try spend(
+                Digest.sha256(Array(nonce.text.utf8)), of: user, until: nonce.expiresAt, attempt, in: connection)
+        }
+        if case .managed(let role) = decision, role != user.role {
+            let before = user.role
+            user = try accounts.setRole(role, of: user, at: attempt.at, in: connection)
+            if user.role != before { try note("UpdateUser", user, provider, attempt, in: connection) }
+        }
+        return try accounts.open(
+            for: user, from: attempt.place, action: attempt.action, lifetime: people.sessionLifetime, at: attempt.at,
+            in: connection)
+    }
+
+    /// Uses a token or nonce up. Within the grace period the same one is accepted again, because its response may have been lost.
+    private func spend(
+        _ digest: [UInt8], of user: UserRecord, until expiresAt: UnixTime, _ attempt: Attempt,
+        in connection: Connection
+    ) throws {
+        try TokenUse(digest: digest, expiresAt: expiresAt, grace: repeatGrace).record(
+            by: user.id, at: attempt.at, in: connection)
+    }
+
+    private func account(
+        of identity: IdentityKey, in connection: Connection
+    ) throws -> (identityID: Int64, user: UserRecord)? {
+        guard let record = try UserIdentityRecords(connection).find(identity),
+            let user = try UserRecords(connection).find(id: record.userID)
+        else { return nil }
+        return (record.id, user)
+    }
+
+    private func newAccount(
+        of identity: IdentityKey, _ token: IdentityToken, _ provider: IdentityProvider, _ role: Role,
+        _ attempt: Attempt, in connection: Connection
+    ) throws -> UserRecord {
+        guard provider.people?.createsAccounts == true else {
+            throw RPCError.permissionDenied(
+                "no account belongs to this person at \(provider.name), and sign-ins with it make none")
+        }
+        let email = token.email?.lowercased()
+        let linked = try linkedUser(identity, token, provider, in: connection)
+        let user = try linked ?? made(token, role, organizationID: identity.organizationID, attempt, in: connection)
+        try UserIdentityRecords(connection).insert(
+            identity, userID: user.id, email: email, isEmailVerified: token.isEmailVerified, at: attempt.at)
+        try note(linked == nil ? "CreateUser" : "LinkIdentity", user, provider, attempt, in: connection)
+        return user
+    }
+
+    /// Returns the user whom another trusted provider knows by the same verified address. The address of a local account was never
+    /// verified: whoever made the account could have chosen somebody else's.
+    private func linkedUser(
+        _ identity: IdentityKey, _ token: IdentityToken, _ provider: IdentityProvider, in connection: Connection
+    ) throws -> UserRecord? {
+        guard provider.people?.linksByEmail == true, token.isEmailVerified, let email = token.email?.lowercased() else {
+            return nil
+        }
+        let trusted = Set(providers.filter { $0.people?.linksByEmail == true }.map(\.issuer)).subtracting([
+            identity.issuer
+        ])
+        let others = try UserIdentityRecords(connection).all(
+            verifiedEmail: email, organizationID: identity.organizationID
+        ).filter { trusted.contains($0.issuer) }
+        let users = Set(others.map(\.userID))
+        // An address that belongs to two people proves nothing.
+        guard users.count == 1, let id = users.first else { return nil }
+        return try UserRecords(connection).find(id: id)
+    }
+
+    private func made(
+        _ token: IdentityToken, _ role: Role, organizationID: Int64, _ attempt: Attempt, in connection: Connection
+    ) throws -> UserRecord {
+        for name in AccountNames.candidates(for: token) {
+            let user = try UserRecords(connection).insert(
+                organizationID: organizationID, name: name, role: role, passwordHash: "", at: attempt.at)
+            if let user { return user }
+        }
+        throw RPCError.alreadyExists(
+            "another user has the name of this person's account: ask an admin to rename or delete it")
+    }
+
+    /// Leaves a person whose role the provider has taken away the role that opens nothing, also to their API tokens; the last admin
+    /// with a password keeps theirs.
+    private func lockOut(
+        _ user: UserRecord, _ provider: IdentityProvider, _ attempt: Attempt, in connection: Connection
+    ) throws {
+        let changed = try accounts.setRole(.member, of: user, at: attempt.at, in: connection)
+        if changed.role != user.role { try note("UpdateUser", changed, provider, attempt, in: connection) }
+    }
+
+    private func note(
+        _ action: String, _ user: UserRecord, _ provider: IdentityProvider, _ attempt: Attempt,
+        in connection: Connection
+    ) throws {
+        let entry = AuditEntry(
+            actor: "provider:\(provider.name)", organization: user.organization, action: action,
+            target: "users/\(user.id)", peer: attempt.place.address)
+        try Audit.record(entry, at: attempt.at, in: connection)
+    }
+}

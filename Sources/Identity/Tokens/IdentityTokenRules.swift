@@ -1,0 +1,65 @@
+import Basics
+
+/// The rules for the tokens of one provider.
+package struct IdentityTokenRules: Sendable {
+    /// The tolerance for clocks that differ.
+    package static let leewaySeconds: Int64 = 60
+    private static let longestSubject = 255
+    private static let longestEmail = 320
+
+    package let issuer: String
+    /// The names by which the provider knows the gateway or its apps.
+    package let audiences: Set<String>
+
+    package init(issuer: String, audiences: Set<String>) {
+        self.issuer = issuer
+        self.audiences = audiences
+    }
+
+    /// Verifies the signature, and then the claims.
+    ///
+    /// - Throws: ``IdentityTokenError``.
+    package func verify(
+        _ token: SignedToken, keys: JSONWebKeySet, at now: UnixTime
+    ) throws(IdentityTokenError) -> IdentityToken {
+        try token.verify(keys)
+        let claims = token.claims
+        guard token.issuer == issuer else { throw .issuer }
+        try checkAudience(claims)
+        let expiresAt = try checkTimes(claims, at: now.seconds)
+        guard let subject = claims["sub"]?.text, (1...Self.longestSubject).contains(subject.utf8.count),
+            !Self.hasControlCharacter(subject)
+        else { throw .subject }
+        let email = claims["email"]?.text.flatMap { email in
+            (3...Self.longestEmail).contains(email.utf8.count) && !Self.hasControlCharacter(email) ? email : nil
+        }
+        return IdentityToken(
+            issuer: issuer, subject: subject, expiresAt: UnixTime(seconds: expiresAt), nonce: claims["nonce"]?.text,
+            email: email, isEmailVerified: email != nil && claims["email_verified"]?.flag == true, claims: claims)
+    }
+
+    private func checkAudience(_ claims: [String: ClaimValue]) throws(IdentityTokenError) {
+        guard let named = claims["aud"]?.texts, named.contains(where: audiences.contains) else { throw .audience }
+        // A token for several parties says who asked for it (OpenID Connect Core 1.0, section 3.1.3.7).
+        let party = claims["azp"]
+        guard party != nil || named.count == 1 else { throw .authorizedParty }
+        guard let party else { return }
+        guard let name = party.text, named.count == 1 || audiences.contains(name) else { throw .authorizedParty }
+    }
+
+    /// - Returns: the time of expiry.
+    private func checkTimes(_ claims: [String: ClaimValue], at now: Int64) throws(IdentityTokenError) -> Int64 {
+        guard let expiry = claims["exp"]?.seconds, let issued = claims["iat"]?.seconds else { throw .times }
+        guard expiry > now - Self.leewaySeconds else { throw .expired }
+        guard issued <= now + Self.leewaySeconds else { throw .notYetValid }
+        if let start = claims["nbf"] {
+            guard let start = start.seconds else { throw .times }
+            guard start <= now + Self.leewaySeconds else { throw .notYetValid }
+        }
+        return expiry
+    }
+
+    private static func hasControlCharacter(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+}

@@ -1,0 +1,217 @@
+"""Sign-ins with a browser at an identity provider: the console in headless Chromium, and `login --sso`."""
+
+import json
+import subprocess
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import httpx
+import pytest
+from oidc_provider_mock import run_server_in_thread
+from selenium.webdriver.common.by import By
+from support.browser import Browser
+from support.gateway import ADMIN_PASSWORD
+from support.parties import User, unique
+
+PASSWORD = "a password of some length"
+CLIENT = "data-gateway"
+
+
+@pytest.fixture(scope="module")
+def provider():
+    """The URL of a provider that lets anybody be whom they name; `PUT /users/SUB` sets a person's claims."""
+    with run_server_in_thread() as server:
+        yield f"http://localhost:{server.server_port}"
+
+
+@pytest.fixture(scope="module")
+def gateway(gateway_with, provider, stubs, tmp_path_factory):
+    secret = tmp_path_factory.mktemp("secret") / "secret"
+    secret.write_text("the client's secret\n")
+    secret.chmod(0o600)
+    corp = {
+        "title": "Example SSO",
+        "issuer": provider,
+        "audiences": [CLIENT],
+        "client_id": CLIENT,
+        "secret_file": str(secret),
+        "users": {
+            "organization": "acme",
+            "create": True,
+            "roles_claim": "groups",
+            "roles": {"gw-admins": "admin", "gw-ops": "operator"},
+        },
+    }
+    apps = {
+        "issuer": "https://appleid.apple.com",
+        "audiences": ["app"],
+        "users": {"organization": "acme", "default_role": "viewer"},
+    }
+    gateway = gateway_with({"identity": {"providers": {"corp": corp, "apps": apps}}})
+    User.login(gateway, stubs, "system", "admin", ADMIN_PASSWORD).admin(
+        "CreateOrganization",
+        organization="acme",
+        bootstrap_admin_user_name="boss",
+        bootstrap_admin_password=PASSWORD,
+    )
+    return gateway
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    browser = Browser(tmp_path_factory.mktemp("downloads"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def page(browser, gateway):
+    address = f"http://{gateway.listeners['web']}/console/"
+    browser.open(address)
+    browser.sign_out()
+    browser.open(address)
+    return browser
+
+
+def person(provider: str, *groups: str) -> str:
+    """Returns the provider's name of a new person with these groups."""
+    name = unique("person")
+    set_groups(provider, name, *groups)
+    return name
+
+
+def set_groups(provider: str, name: str, *groups: str) -> None:
+    claims = {"email": f"{name}@example.com", "email_verified": True, "groups": list(groups)}
+    httpx.put(f"{provider}/users/{name}", json=claims).raise_for_status()
+
+
+def arrive(page: Browser, xpath: str) -> None:
+    """Waits for a page of another server."""
+    page.until(lambda: page.driver.find_elements(By.XPATH, xpath))
+
+
+def authorize(page: Browser, name: str) -> None:
+    """Signs in at the provider, in the browser, which then comes back."""
+    arrive(page, "//input[@name='sub']")
+    page.find("//input[@name='sub']").send_keys(name)
+    page.find("//button[normalize-space()='Authorize']").click()
+    arrive(page, "//main[@id='content']/*")
+
+
+def test_person_signs_in_with_the_provider_and_has_the_role_of_their_group(page, gateway, provider):
+    name = person(provider, "gw-ops", "others")
+    page.press("Sign in with Example SSO")
+    authorize(page, name)
+    page.heading("Overview")
+    assert page.driver.current_url == f"http://{gateway.listeners['web']}/console/"
+    account = page.find("//*[@id='account']//span[contains(@class, 'user')]")
+    assert account.get_attribute("title") == f"acme/{name}@example.com"
+    assert "operator" in account.text
+    cookie = page.driver.get_cookie("__Host-console")
+    assert (cookie["httpOnly"], cookie["secure"], cookie["sameSite"]) == (True, True, "Strict")
+    assert page.driver.get_cookie("__Host-console-sign-in") is None
+    page.press("Sign out")
+    # The group is looked at again.
+    set_groups(provider, name, "gw-admins")
+    page.press("Sign in with Example SSO")
+    authorize(page, name)
+    page.go("Users")
+    page.press("Sign out")
+    set_groups(provider, name)
+    page.press("Sign in with Example SSO")
+    authorize(page, name)
+    assert page.alert() == "Example SSO has not given this person a role at the gateway"
+
+
+def test_page_has_no_button_for_providers_of_apps(page):
+    page.find("//button[normalize-space()='Sign in with Example SSO']")
+    labels = [button.text for button in page.driver.find_elements(By.XPATH, "//button")]
+    assert not [label for label in labels if "apps" in label]
+
+
+def test_person_who_declines_at_the_provider_is_told_so(page):
+    page.press("Sign in with Example SSO")
+    arrive(page, "//button[normalize-space()='Deny']")
+    page.find("//button[normalize-space()='Deny']").click()
+    arrive(page, "//main[@id='content']/*")
+    assert page.alert().startswith("The identity provider refused the sign-in: access_denied")
+
+
+def test_sign_in_of_another_browser_cannot_be_completed(page, gateway, provider):
+    web = f"http://{gateway.listeners['web']}"
+    with httpx.Client(base_url=web, headers={"Sec-Fetch-Site": "same-origin"}) as attacker:
+        url = attacker.post("/console/sso/corp").json()["url"]
+    landed = sign_in(url, person(provider, "gw-ops"))
+    page.open(landed)
+    assert page.alert() == "this sign-in was begun in another browser, or took too long: begin it again"
+    assert page.driver.get_cookie("__Host-console") is None
+    # Nor with a sign-in of its own under way.
+    page.press("Sign in with Example SSO")
+    arrive(page, "//input[@name='sub']")
+    page.open(landed)
+    assert page.alert() == "this sign-in was begun elsewhere: begin it again"
+
+
+def test_other_sites_cannot_begin_or_complete_a_sign_in(gateway):
+    web = f"http://{gateway.listeners['web']}"
+    for site in ("cross-site", "same-site", "none", ""):
+        headers = {"Sec-Fetch-Site": site} if site else {}
+        for path in ("/console/sso/corp", "/console/sso/callback"):
+            assert httpx.post(web + path, headers=headers).status_code == 403
+        assert httpx.get(f"{web}/console/sso", headers=headers).status_code == 403
+    same = {"Sec-Fetch-Site": "same-origin"}
+    assert httpx.post(f"{web}/console/sso/nobody", headers=same).status_code == 404
+    assert httpx.get(f"{web}/console/sso/corp", headers=same).status_code == 405
+    foreign = httpx.post(f"{web}/console/sso/corp", headers=same | {"Host": "gateway.example.com"})
+    assert foreign.status_code == 400 and "identity.public_url" in foreign.text
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
+def sign_in(url: str, name: str) -> str:
+    """Signs in at the provider, and returns the address to which it sends the browser."""
+    opener = urllib.request.build_opener(NoRedirect)
+    try:
+        opener.open(urllib.request.Request(url, data=urllib.parse.urlencode({"sub": name}).encode()))
+    except urllib.error.HTTPError as error:
+        assert error.code == 302, error.read()
+        return error.headers["Location"]
+    raise AssertionError("the provider did not redirect")
+
+
+def test_login_with_sso_waits_for_the_browser(binary, gateway, provider):
+    name = person(provider, "gw-ops")
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "DATA_GATEWAY_AUTH": gateway.listeners["auth"],
+        "DATA_GATEWAY_ADMIN": gateway.listeners["admin"],
+        "DATA_GATEWAY_SESSION": str(gateway.directory / "session.json"),
+    }
+    process = subprocess.Popen(
+        [str(binary), "login", "--sso", "corp", "--json"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    url = next(line for line in process.stderr if line.startswith("http")).strip()
+    landed = sign_in(url, name)
+    host = landed.split("?")[0]
+    # Other pages and other sign-ins do not end the wait.
+    assert httpx.get(host.replace("/callback", "/")).status_code == 404
+    assert httpx.get(host, params={"code": "x", "state": "y"}).status_code == 400
+    assert "Return to the terminal" in httpx.get(landed).text
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    user = json.loads(output)
+    assert (user["organization"], user["user_name"], user["role"]) == ("acme", f"{name}@example.com", "operator")
+    done = subprocess.run(
+        [str(binary), "identity", "list", "--json"], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["identities"]
+    assert (found["provider"], found["subject"], found["email_verified"]) == ("corp", name, True)

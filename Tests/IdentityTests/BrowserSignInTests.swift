@@ -1,0 +1,117 @@
+import Basics
+import Crypto
+import Foundation
+import GatewayTesting
+import Proto
+import RPC
+import TestSupport
+import Testing
+import Wire
+
+@testable import Identity
+
+@Suite(.timeLimited) struct BrowserSignInTests {
+    private func parameters(_ url: String) -> [String: String] {
+        Dictionary((URLComponents(string: url)?.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { $1 }
+    }
+
+    /// Lets the provider answer the code with a token that has this nonce.
+    private func answer(_ identity: TestIdentity, nonce: String) {
+        let token = identity.corpToken(["nonce": "\"\(nonce)\""])
+        identity.transport.state.withLock {
+            $0.answer = (200, Array(#"{"access_token":"x","token_type":"Bearer","id_token":"\#(token)"}"#.utf8))
+        }
+    }
+
+    @Test func codeIsExchangedWithTheProofKeyAndTheSecret() async throws {
+        let identity = try await TestIdentity()
+        let begun = try await identity.begin()
+        #expect(begun.authorizationURL.hasPrefix("\(TestIssuer.url)/authorize?a=b&"))
+        let asked = parameters(begun.authorizationURL)
+        #expect(asked["response_type"] == "code")
+        #expect(asked["client_id"] == "gateway")
+        #expect(asked["redirect_uri"] == "http://127.0.0.1:1234/callback")
+        #expect(asked["scope"] == "openid")
+        #expect(asked["code_challenge_method"] == "S256")
+        #expect(asked["nonce"] == begun.nonce)
+        answer(identity, nonce: begun.nonce)
+        let session = try await identity.complete("c o/d+e", state: asked["state"] ?? "", secret: begun.flowSecret)
+        #expect(session.user?.userName == "ada")
+        let form = try #require(identity.transport.state.withLock { $0.posts.first })
+        #expect(form["grant_type"] == "authorization_code")
+        #expect(form["code"] == "c o/d+e")
+        #expect(form["redirect_uri"] == "http://127.0.0.1:1234/callback")
+        let verifier = try #require(form["code_verifier"])
+        #expect(Base64.encodeURL(Digest.sha256(Array(verifier.utf8))) == asked["code_challenge"])
+        #expect(form["client_secret"] == nil)
+        let basic = "Basic " + Base64.encode(Array("gateway:se%20cret".utf8))
+        #expect(identity.transport.state.withLock { $0.authorizations.first } == basic)
+        #expect(!begun.authorizationURL.contains(verifier))
+    }
+
+    @Test func signInIsBoundToItsClientAndItsTime() async throws {
+        let identity = try await TestIdentity()
+        let (first, second) = (try await identity.begin(), try await identity.begin())
+        let state = parameters(first.authorizationURL)["state"] ?? ""
+        answer(identity, nonce: first.nonce)
+        for (state, secret) in [
+            (state, second.flowSecret), (state, ""), ("", first.flowSecret), (state + "A", first.flowSecret),
+            (String(state.dropLast(4)) + "AAAA", first.flowSecret),
+        ] {
+            let error = await refusal { _ = try await identity.complete("code", state: state, secret: secret) }
+            #expect(error?.detail == .authInvalidCredential)
+        }
+        #expect(identity.transport.state.withLock { $0.posts.isEmpty })
+        identity.world.clock.advance(seconds: 600)
+        let late = await refusal {
+            _ = try await identity.complete("code", state: state, secret: first.flowSecret)
+        }
+        #expect(late?.message == "this sign-in took too long: begin it again")
+    }
+
+    @Test func tokenOfAnotherSignInIsRefused() async throws {
+        let identity = try await TestIdentity()
+        let (first, second) = (try await identity.begin(), try await identity.begin())
+        answer(identity, nonce: second.nonce)
+        let state = parameters(first.authorizationURL)["state"] ?? ""
+        let error = await refusal {
+            _ = try await identity.complete("code", state: state, secret: first.flowSecret)
+        }
+        #expect(error?.message == "the identity token is not valid: its nonce is not the one of this sign-in")
+    }
+
+    @Test(arguments: [
+        (400, #"{"error":"invalid_grant"}"#, StatusCode.unauthenticated),
+        (401, #"{"error":"<script>"}"#, .unauthenticated), (302, "", .unavailable), (500, "", .unavailable),
+        (200, "{}", .unavailable), (200, "[", .unavailable), (200, #"{"id_token":"x.y.z"}"#, .unauthenticated),
+    ])
+    func responsesOfTheProviderAreTold(_ status: Int, _ body: String, _ expected: StatusCode) async throws {
+        let identity = try await TestIdentity()
+        let begun = try await identity.begin()
+        identity.transport.state.withLock { $0.answer = (status, Array(body.utf8)) }
+        let state = parameters(begun.authorizationURL)["state"] ?? ""
+        let error = await refusal {
+            _ = try await identity.complete("code", state: state, secret: begun.flowSecret)
+        }
+        #expect(error?.status == expected)
+        #expect(error?.message.contains("<") == false)
+    }
+
+    @Test(arguments: ["https://gateway.example.com/console/sso/callback", "http://[::1]:7/x", "http://localhost:7/"])
+    func consoleAndLoopbackAreRedirectedTo(_ address: String) async throws {
+        let identity = try await TestIdentity()
+        #expect(try await !identity.begin(redirect: address).authorizationURL.isEmpty)
+    }
+
+    @Test(arguments: [
+        "https://evil.example.com/callback", "http://gateway.example.com/console/sso/callback",
+        "https://gateway.example.com/console/sso/callback/x", "javascript:alert(1)",
+        "http://127.0.0.1@evil.example.com/",
+        "https://gateway.example.com/console/sso/callback#x",
+    ])
+    func otherRedirectAddressesAreRefused(_ address: String) async throws {
+        let identity = try await TestIdentity()
+        let error = await refusal { _ = try await identity.begin(redirect: address) }
+        #expect(error?.status == .invalidArgument)
+    }
+}
