@@ -121,6 +121,8 @@ def test_test_event_reaches_one_webhook_and_is_in_its_deliveries(told, stubs):
     (event,) = one.waits_for("webhooks/one")
     assert (event["id"], event["type"]) == (sent.event_id, "webhook.test")
     assert event["data"] == {"requested_by": "user:system/admin", "webhook": "one"}
+    (line,) = audit(gateway, stubs, fleet.user, "SendTestEvent")
+    assert (line.actor, line.target) == ("user:system/admin", "webhooks/one")
     eventually(lambda: metrics(gateway, "delivered_total") == {"one": 1, "other": 0})
     assert other.events == []
     (delivery,) = ask("ListDeliveries", webhook="one").deliveries
@@ -331,11 +333,11 @@ def test_dead_letters_are_their_organizations_admins(told, stubs):
     assert (line.actor, line.target) == ("user:system/admin", f"events/{letter.event_id}")
 
 
-def audit(gateway, stubs, user) -> list:
-    """The audit lines of RedeliverEvent."""
+def audit(gateway, stubs, user, action: str = "RedeliverEvent") -> list:
+    """The audit lines of successful calls of one method."""
     service = stubs.auth.AuditServiceStub(gateway.channel("admin"))
     lines = call(service.ListAuditLines, stubs.auth.ListAuditLinesRequest(page_size=1000), user.token).lines
-    return [line for line in lines if line.action == "RedeliverEvent" and line.result == "OK"]
+    return [line for line in lines if line.action == action and line.result == "OK"]
 
 
 def test_a_webhook_that_is_configured_no_more_leaves_dead_letters(told, stubs):
