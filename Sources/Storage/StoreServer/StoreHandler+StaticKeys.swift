@@ -85,7 +85,7 @@ extension StoreHandler {
     private func requireTags(_ access: StoreAccess) throws -> WritePermit {
         guard DirectObject.isOne(uploadID: access.claims.uploadID) else {
             throw StoreError(
-                .accessDenied, "The tags of an upload are changed with the RPC UpdateObjectTags, not with a static key."
+                .accessDenied, "The tags of an upload are changed with the RPC UpdateObject, not with a static key."
             )
         }
         return try access.requireWrite(policy)
