@@ -4,7 +4,7 @@ import Basics
 struct TrashGrace: Sendable, Hashable {
     /// The default for organizations without a setting.
     static let defaultDays: Int32 = 7
-    /// The longest lifetime of a presigned URL. Objects stay in the trash at least until the URLs issued before have expired.
+    /// The shortest time in the trash. URLs issued before with a longer lifetime end with the object.
     private static let longestDownload = Duration.hours(1)
 
     /// The time in days; 0 = objects are deleted at once.
