@@ -62,7 +62,7 @@ export async function shareFiles(fileIds) {
   await showFormDialog({
     title: `Share ${formatCount(fileIds.length, 'object')}`, submit: 'Create links',
     text: 'Anyone who has a link can download the object until the link ends. Links end earlier if your user is '
-      + 'deleted, disabled or changes its password, or if the object is deleted permanently.',
+      + 'deleted, if your password or role changes, or if the object is deleted permanently.',
     fields: [{ name: 'lifetimeSeconds', label: 'Links are valid for', type: 'select', options: linkLifetimes }],
     action: async (message) => { shared = await call('objects', 'RequestDownload', { fileIds, ...message }) },
   })

@@ -106,7 +106,7 @@ function stateBadge(upload, rates) {
 function abortUpload(upload) {
   return showFormDialog({
     title: 'Abort this upload?', submit: 'Abort', isDangerous: true,
-    text: `${formatBytes(upload.storedBytes)} of ${upload.fileName || 'the file'} are removed. The device learns it with `
+    text: `${formatBytes(upload.storedBytes)} of ${upload.fileName || 'the file'} are removed. The device learns of it with `
       + 'its next call; it can start the upload again.',
     fields: [{ name: 'reason', label: 'Reason', maxlength: 512 }],
     action: async ({ reason }) => {

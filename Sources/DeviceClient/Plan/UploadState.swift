@@ -16,7 +16,7 @@ package struct UploadState: Sendable, Equatable {
 
     /// An event that cannot come here, or says what cannot be: the journal is not one of this program's.
     package struct Misplaced: Error, Equatable, CustomStringConvertible {
-        package var description: String { "the journal of the upload has an event that cannot come there" }
+        package var description: String { "the journal of the upload has an event that cannot occur there" }
     }
 
     package let source: SourceIdentity

@@ -36,7 +36,7 @@ final class ClockKeeper: Sendable {
                 "the clock is not confirmed",
                 [
                     "step_seconds": "\(status.stepSeconds)", "confirmed_in_seconds": "\(status.remainingSeconds)",
-                    "consequence": "nothing is deleted for its age",
+                    "consequence": "nothing is deleted because of its age",
                     "hint": "if the clock is right, run data-gateway clock confirm",
                 ], level: .warning)
         }
@@ -114,7 +114,7 @@ final class ClockKeeper: Sendable {
                 "the clock stepped",
                 [
                     "seconds": "\(seconds)",
-                    "consequence": "nothing is deleted for its age until the clock is confirmed",
+                    "consequence": "nothing is deleted because of its age until the clock is confirmed",
                     "hint": "if the clock is right, run data-gateway clock confirm",
                 ], level: .warning)
         case .stepped(let seconds, isConfirmed: true):

@@ -90,7 +90,7 @@ struct SignInRules: Sendable {
     ) throws -> UserRecord {
         guard provider.people?.createsAccounts == true else {
             throw RPCError.permissionDenied(
-                "no account belongs to this person at \(provider.name), and sign-ins with it make none")
+                "no account belongs to this person at \(provider.name), and sign-ins with it create none")
         }
         let email = token.email?.lowercased()
         let linked = try linkedUser(identity, token, provider, in: connection)

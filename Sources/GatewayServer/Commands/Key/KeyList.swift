@@ -8,8 +8,8 @@ struct KeyList: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .option("--site", "SITE", \.site, "Only keys of this site and its devices, by its number or name"),
-            .option("--device", "DEVICE_ID", \.deviceID, "Only the key of this device"),
+            .option("--site", "SITE", \.site, "List only keys of this site and its devices, by its number or name"),
+            .option("--device", "DEVICE_ID", \.deviceID, "List only the key of this device"),
         ] + connectionParameters
     }
 

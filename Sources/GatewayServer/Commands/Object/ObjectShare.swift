@@ -7,7 +7,10 @@ struct ObjectShare: ClientCommand {
     static let name = "share"
     static let summary = "Print a link with which anybody can download an object for a time"
     static let discussion = [
-        "The link needs no sign-in. It works until the printed time, and stops earlier if your user is deleted."
+        """
+        The link needs no sign-in. It works until the printed time, and stops earlier if your user is deleted or your \
+        password or role changes.
+        """
     ]
     static let examples = ["object share drive.mcap", "object share drive.mcap --expires 2h"]
     static let listener = CommandListener.gateway

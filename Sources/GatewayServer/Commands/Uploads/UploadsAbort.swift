@@ -6,7 +6,7 @@ struct UploadsAbort: ClientCommand {
     static let name = "abort"
     static let summary = "Abort uploads in progress, and remove what they have stored"
     static let discussion = [
-        "The device learns it with its next call, and starts the file over only if somebody uploads it again."
+        "The device learns of it with its next call, and sends the file again only if somebody starts a new upload."
     ]
     static let examples = ["uploads abort 01a203bf-7b6e-7000-8a67-0c4b0a2e5f11"]
 

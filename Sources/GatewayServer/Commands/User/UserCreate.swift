@@ -17,7 +17,8 @@ struct UserCreate: ClientCommand {
         [
             .argument("NAME", \.userName, "The user's name"),
             .option(
-                "--role", "ROLE", \.role, "The user's role: admin, operator, viewer or service", isRequired: true),
+                "--role", "ROLE", \.role, "The user's role: admin, operator, viewer, member or service",
+                isRequired: true),
             .flag(
                 "--password-stdin", \.passwordFromStandardInput,
                 "Read the password from the first line of standard input"),

@@ -10,7 +10,7 @@ struct UserUpdate: ClientCommand {
     static var parameters: [Parameter<Self>] {
         [
             .argument("NAME", \.userName, "The user's name"),
-            .option("--role", "ROLE", \.role, "The new role: admin, operator or viewer", isRequired: true),
+            .option("--role", "ROLE", \.role, "The new role: admin, operator, viewer or member", isRequired: true),
         ] + connectionParameters
     }
 
