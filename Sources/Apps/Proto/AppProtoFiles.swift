@@ -37,6 +37,7 @@ package enum AppProtoFiles {
         PersonalData.self,
         RefreshSessionRequest.self,
         ServiceHealth.self,
+        SetStatusRequest.self,
         SignInIdentity.self,
         SignInPlace.self,
         SignInSession.self,
@@ -69,6 +70,7 @@ package enum AppProtoFiles {
         archebase.apps.sign_in.v1.ProfileService	The account of the caller.
         archebase.apps.sign_in.v1.ProfileService.UpdateMe	Changes the fields that are given.
         archebase.apps.sign_in.v1.ProfileService.DeleteMe	Deletes the account with everything that belongs to it.
+        archebase.apps.sign_in.v1.ProfileService.SetStatus	Disables or enables an account, for admins of the app's organization and of the organization system. Disabling ends the user's sessions.
         archebase.apps.sign_in.v1.ProfileService.ExportMe	Returns everything that is stored about the caller.
         archebase.apps.sign_in.v1.KnowledgeBaseService	Knowledge bases, each of which belongs to the user who made it. Nobody else learns that it exists.
         archebase.apps.sign_in.v1.KnowledgeBaseService.UpdateKnowledgeBase	Changes the fields that are given.
@@ -78,7 +80,7 @@ package enum AppProtoFiles {
         archebase.apps.sign_in.v1.SignInUser	A user as apps see them.
         archebase.apps.sign_in.v1.SignInUser.id	`user_…`
         archebase.apps.sign_in.v1.SignInUser.role	USER, ADMIN or SUPER_ADMIN.
-        archebase.apps.sign_in.v1.SignInUser.status	ACTIVE, DISABLED or DELETED.
+        archebase.apps.sign_in.v1.SignInUser.status	ACTIVE or DISABLED.
         archebase.apps.sign_in.v1.SignInUser.onboarding_completed	Whether the app's introduction was finished.
         archebase.apps.sign_in.v1.SignInWithAppleRequest.authorization_code	Accepted, and not used.
         archebase.apps.sign_in.v1.SignInWithAppleRequest.user_identifier	Accepted, and not believed.
@@ -88,6 +90,8 @@ package enum AppProtoFiles {
         archebase.apps.sign_in.v1.NotifyByAppleRequest.payload	A token that Apple has signed.
         archebase.apps.sign_in.v1.UpdateMeRequest.nickname	1 to 64 characters; empty = none.
         archebase.apps.sign_in.v1.UpdateMeRequest.avatar_url	An https URL; empty = none.
+        archebase.apps.sign_in.v1.SetStatusRequest.id	`user_…`
+        archebase.apps.sign_in.v1.SetStatusRequest.status	ACTIVE or DISABLED.
         archebase.apps.sign_in.v1.PersonalData	Everything that is stored about a user.
         archebase.apps.sign_in.v1.PersonalData.created_at	RFC 3339.
         archebase.apps.sign_in.v1.PersonalData.knowledge_bases	Also those that were deleted and are not yet removed.
