@@ -211,7 +211,7 @@ extension Accounts {
         AdminAuthService(accounts: self, devices: devices)
     }
 
-    package var userAuthService: UserAuthService { UserAuthService(accounts: self) }
+    package var userAuthService: UserAuthService { UserAuthService(accounts: self, pageTokens: pageTokens) }
 
     package var identityManagementService: IdentityManagementService { IdentityManagementService(accounts: self) }
 
