@@ -323,8 +323,17 @@ let package = Package(
             ]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
         tests("Observability", ["Basics", "Catalog", "CopyJobs", "Crypto", "HTTPTypes", "RPC", "Webhooks", "Wire"]),
-        tests("Configuration", ["CopyJobs"]),
-        tests("Serve", ["Backup", "Basics", "Configuration", "Observability", "RPC"]),
+        tests("Configuration", ["AppSupport", "CopyJobs"]),
+        // The tests of apps.
+        tests(
+            "Members",
+            [
+                "Accounts", "AppSupport", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPTypes", "Identity",
+                "Protobuf", "RPC",
+            ]),
+        .executableTarget(name: "sign-in-client", path: "Tests/SignInClient", swiftSettings: strict),
+        // The end of the tests of apps.
+        tests("Serve", ["AppSupport", "Backup", "Basics", "Configuration", "Database", "Observability", "RPC"]),
         tests(
             "Commands",
             [
