@@ -193,7 +193,7 @@ import WireTesting
                 adding: fields, body: body.withUnsafeBytes { MessageEncoding.gzip.compress($0) })
         }
         #expect(text(try put(Array(#"{"text":"a"}"#.utf8))) == #"{"messageId":"1","text":"a"}"#)
-        #expect(try put([UInt8](repeating: 0x20, count: 5000))[":status"] == "429")
+        #expect(try put([UInt8](repeating: 0x20, count: 5000))[":status"] == "413")
         #expect(try call("PUT", "/v1/messages/1", "{}", more: [("content-encoding", "br")])[":status"] == "501")
     }
 

@@ -30,6 +30,17 @@ struct RESTRoutes: Sendable {
     /// Returns the routes that match a path, the most specific first.
     func matches(_ path: RoutePath) -> [RESTRoute] { tree.routes(for: path).map { routes[$0] } }
 
+    /// Returns the form of the error for a path without a route: that of the routes with which it shares the most segments, if it is
+    /// the same for all of them.
+    func style(of path: some Collection<UInt8>) -> RESTStyle {
+        let segments = path.split(separator: UInt8(ascii: "/")).map { Array($0) }
+        let shared = routes.map { ($0.style, $0.template.count(sharedWith: segments)) }
+        let most = shared.map(\.1).max()
+        let nearest = shared.filter { $0.1 == most }.map(\.0)
+        guard let first = nearest.first, nearest.allSatisfy({ $0 == first }) else { return RESTStyle() }
+        return first
+    }
+
     /// Whether a path without a route still belongs to REST.
     func owns(_ path: some Collection<UInt8>) -> Bool {
         roots.contains(Array(path.dropFirst().prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") }))
@@ -50,5 +61,14 @@ extension [RESTRoute] {
             if route.takesHead, !names.contains("HEAD") { names.append("HEAD") }
         }
         return (names + ["OPTIONS"]).joined(separator: ", ")
+    }
+}
+
+extension RouteTemplate {
+    /// Returns the number of leading literal segments that a path has as well.
+    fileprivate func count(sharedWith path: [[UInt8]]) -> Int {
+        zip(segments, path).prefix { segment, text in
+            if case .literal(let literal) = segment { Array(literal.utf8) == text } else { false }
+        }.count
     }
 }
