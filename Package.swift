@@ -170,16 +170,39 @@ let package = Package(
                 "ObjectStore", "RPC", "Webhooks", "Wire",
             ], path: "GatewayServer/Observability"),
         module(
+            "AppSupport",
+            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "Identity", "Observability", "Protobuf", "RPC"],
+            path: "API/AppSupport"),
+        // The apps: this part can be removed with Sources/Apps, protos/apps and the lines that name an app.
+        module("AppProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Apps/Proto"),
+        module(
+            "Members",
+            ["Accounts", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "RPC"],
+            path: "Apps/Members"),
+        module(
+            "ShareCodes",
+            ["Accounts", "AppProto", "AppSupport", "Basics", "Database", "GatewayAPI", "Observability", "RPC"],
+            path: "Apps/ShareCodes"),
+        module(
+            "SignIn",
+            [
+                "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
+                "Identity", "Members", "RPC",
+            ], path: "Apps/SignIn"),
+        // The end of the apps.
+        module(
             "Configuration",
             [
-                "Accounts", "Backup", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit", "HTTPServer",
-                "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC", "Sockets", "StoreClient",
+                "Accounts", "AppSupport", "Backup", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit", "HTTPServer",
+                "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC",
+                "ShareCodes", "SignIn",
+                "Sockets", "StoreClient",
                 "StoreProtocol", "StoreServer", "Uploads", "Webhooks",
             ], path: "GatewayServer/Configuration"),
         module(
             "Serve",
             [
-                "Accounts", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs", "Crypto", "Database",
+                "Accounts", "AppSupport", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs", "Crypto", "Database",
                 "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPServer", "HTTPTypes", "Identity",
                 "ObjectStore", "Observability", "Proto", "RPC", "Sockets", "StoreProtocol", "StoreServer",
                 "ThreadCalls", "Uploads",

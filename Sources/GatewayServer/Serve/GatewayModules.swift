@@ -1,4 +1,5 @@
 import Accounts
+import AppSupport
 import Backup
 import Basics
 import Catalog
@@ -35,6 +36,7 @@ package struct GatewayModules: Sendable {
     let uploads: Uploads
     let catalog: Catalog
     let copies: CopyJobs
+    let apps: GatewayApps
     /// The sessions of the console; `nil` = there is no console.
     let consoleSessions: ConsoleSessions?
     private let internalStorage: InternalStorageService
@@ -44,7 +46,10 @@ package struct GatewayModules: Sendable {
     private let opened: Closings
     private let log: Logger
 
-    package static let migrations =
+    /// The tables of the gateway, and the dormant ones of apps: a database may have them.
+    package static let migrations = coreMigrations + AppsConfiguration().migrations
+
+    private static let coreMigrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
         + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations + BackupScheduler.migrations
         + ConsoleSessions.migrations + Identity.migrations
@@ -92,7 +97,7 @@ package struct GatewayModules: Sendable {
                 ], level: .warning)
         }
         database = try Database(
-            path: directory.database, migrations: Self.migrations, options: options)
+            path: directory.database, migrations: Self.coreMigrations + configuration.apps.migrations, options: options)
         opened.add { [database] in database.close() }
         self.clock = try ClockKeeper(
             database: database, clock: clock, confirmation: configuration.clockConfirmation, log: log)
@@ -101,7 +106,8 @@ package struct GatewayModules: Sendable {
             database: database, keyring: keyring, clock: clock, clockGuard: clockGuard,
             identifiers: Identifiers(clock: clock), log: log)
         accounts = try Accounts(
-            environment, keysDirectory: directory.keys, configuration: configuration.accounts)
+            environment, keysDirectory: directory.keys, access: .gateway.adding(configuration.apps.access),
+            configuration: configuration.accounts)
         identity = Identity(environment, accounts: accounts, configuration: configuration.identity)
         events = Webhooks(environment, configuration: configuration.events)
         deviceInit = DeviceInit(
@@ -145,6 +151,8 @@ package struct GatewayModules: Sendable {
             configuration: configuration.internalStorage)
         copies = CopyJobs(environment, store: store, configuration: configuration.copies)
         consoleSessions = configuration.console.map { ConsoleSessions(environment, configuration: $0) }
+        apps = try await GatewayApps(
+            configuration.apps, AppEnvironment(environment, accounts: accounts, identity: identity, state: state))
         let session = ArchiveSession(directory: directory, database: database, store: store, clock: clock)
         let turn = BackupTurn()
         backup = BackupService(session, turn: turn)
@@ -227,6 +235,8 @@ package struct GatewayModules: Sendable {
             register(.admin, in: &router)
             catalog.register(in: &router)
             copies.register(in: &router)
+        case .apps:
+            apps.register(in: &router)
         case .objectStore, .ops:
             break
         }
