@@ -35,7 +35,7 @@ final class ShareCodeMetrics: MetricSource {
 
     func collided(length: Int) { counts.withLock { $0.collisions[length, default: 0] += 1 } }
 
-    package var families: [MetricFamily] {
+    var families: [MetricFamily] {
         let now = clock.now()
         let counts = counts.withLock { $0 }
         let live = try? database.readBlocking { try ShareCodeRecords($0).liveCount(at: now) }

@@ -39,7 +39,7 @@ struct Inbox: Sendable {
             // Before the read, so that a request that comes after it is noticed.
             let notified = wait?.signal.count ?? 0
             let found = try await page(query, of: umid)
-            let left = end - .now
+            let left = end - ContinuousClock.now
             guard found.isEmpty, let wait, left > .zero, !waits.hasEnded else {
                 return try (found.map(item), cursor(after: found.last?.position ?? query.position, of: umid))
             }
