@@ -80,7 +80,8 @@ import Testing
 
     @Test(arguments: [
         (Int32?.none, "", "validityMinutes"), (.some(0), "", "validityMinutes"), (.some(-5), "", "validityMinutes"),
-        (.some(10_081), "", "validityMinutes"), (.some(5), "tomorrow", "expiresAt"), (.some(5), "2024-01-20", "expiresAt"),
+        (.some(10_081), "", "validityMinutes"), (.some(5), "tomorrow", "expiresAt"),
+        (.some(5), "2024-01-20", "expiresAt"),
     ])
     func periodsOutsideTheirBoundsAreRefused(_ minutes: Int32?, _ expiresAt: String, _ field: String) {
         let error = #expect(throws: RPCError.self) {
@@ -106,7 +107,9 @@ import Testing
         let contents = SealedContents(key: [UInt8](repeating: 2, count: 32))
         let sealed = contents.seal("hello", in: .code("A1B2C3", umid: "ada"))
         #expect(try contents.open(sealed, in: .code("A1B2C3", umid: "ada")) == "hello")
-        for place in [SealedContents.Place.code("A1B2C3", umid: "bob"), .code("A1B2C4", umid: "ada"), .message(requestID: "ada")] {
+        for place in [
+            SealedContents.Place.code("A1B2C3", umid: "bob"), .code("A1B2C4", umid: "ada"), .message(requestID: "ada"),
+        ] {
             let error = #expect(throws: RPCError.self) { try contents.open(sealed, in: place) }
             #expect(error?.status == .internalError)
         }

@@ -172,7 +172,9 @@ import Testing
     @Test func walkAtOnceIsStoppedAtTheSameLimit() async throws {
         let codes = try TestShareCodes()
         let outcomes = await withTaskGroup(of: RPCError?.self) { group in
-            for number in 0..<100 { group.addTask { await refusal { _ = try await codes.lookUp("X\(10_000 + number)") } } }
+            for number in 0..<100 {
+                group.addTask { await refusal { _ = try await codes.lookUp("X\(10_000 + number)") } }
+            }
             return await group.reduce(into: [String: Int]()) { $0[$1?.status.name ?? "OK", default: 0] += 1 }
         }
         #expect(outcomes == ["NOT_FOUND": 30, "RESOURCE_EXHAUSTED": 70])

@@ -37,7 +37,8 @@ final class ShareCodes: RunningApp {
                 database: database, clock: clock, limits: limits, contents: contents, stored: estimates.requests,
                 waits: waits),
             inbox: Inbox(
-                database: database, clock: clock, contents: contents, tokens: PageTokens(keyring: keyring), waits: waits),
+                database: database, clock: clock, contents: contents, tokens: PageTokens(keyring: keyring), waits: waits
+            ),
             collisions: Collisions(database: database, clock: clock, limits: limits, metrics: counters),
             health: ShareCodeHealth(database: database, clock: clock, state: state))
         // Calls that wait would delay the end of the gateway.

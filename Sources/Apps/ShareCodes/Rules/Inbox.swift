@@ -31,7 +31,8 @@ struct Inbox: Sendable {
     ///
     /// - Parameter address: the caller's address, as limits count it.
     /// - Returns: the requests, and the cursor after the last one.
-    func list(_ query: InboxQuery, of umid: String, for address: String) async throws -> (items: [Item], cursor: String) {
+    func list(_ query: InboxQuery, of umid: String, for address: String) async throws -> (items: [Item], cursor: String)
+    {
         let wait = query.wait > .zero ? waits.enter(umid, for: address) : nil
         defer { if let wait { waits.leave(wait) } }
         let end = ContinuousClock.now + query.wait

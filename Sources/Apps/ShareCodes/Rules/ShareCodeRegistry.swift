@@ -36,7 +36,9 @@ struct ShareCodeRegistry: Sendable {
         let now = clock.now()
         let isFree: Bool
         do {
-            isFree = try await database.read { try ShareCodeRecords($0).find(code.key).map { $0.freeAt <= now } ?? true }
+            isFree = try await database.read {
+                try ShareCodeRecords($0).find(code.key).map { $0.freeAt <= now } ?? true
+            }
         } catch {
             limits.giveBackMiss(of: address)
             throw error

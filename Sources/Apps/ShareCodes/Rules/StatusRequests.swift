@@ -89,6 +89,7 @@ extension StatusRequestRecord {
     /// Whether it was made from an equal request. The message of a request whose time is over is not compared.
     fileprivate func isSame(as request: StatusRequest, _ contents: SealedContents) throws -> Bool {
         let text = try message.map { try contents.open($0, in: .message(requestID: id)) }
-        return sender == request.sender && addressee == request.addressee && (text ?? request.message) == request.message
+        return sender == request.sender && addressee == request.addressee
+            && (text ?? request.message) == request.message
     }
 }
