@@ -12,11 +12,17 @@ package struct AppEnvironment: Sendable {
     package let identity: Identity
     /// Whether the gateway is serving or draining.
     package let state: ServingState
+    /// Whether cookies may be sent over TLS only: false on a listener that only this machine reaches, in cleartext.
+    package let requiresSecureCookies: Bool
 
-    package init(_ modules: ModuleEnvironment, accounts: Accounts, identity: Identity, state: ServingState) {
+    package init(
+        _ modules: ModuleEnvironment, accounts: Accounts, identity: Identity, state: ServingState,
+        requiresSecureCookies: Bool
+    ) {
         self.modules = modules
         self.accounts = accounts
         self.identity = identity
         self.state = state
+        self.requiresSecureCookies = requiresSecureCookies
     }
 }

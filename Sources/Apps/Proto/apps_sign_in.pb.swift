@@ -107,6 +107,10 @@ package protocol ProfileServiceHandler: Sendable {
     /// Deletes the account with everything that belongs to it.
     func deleteMe(_ request: DeleteMeRequest, context: Context) async throws -> DeleteMeResponse
 
+    /// Disables or enables an account, for admins of the app's organization and of the organization system. Disabling ends the user's
+    /// sessions.
+    func setStatus(_ request: SetStatusRequest, context: Context) async throws -> SignInUser
+
     /// Returns everything that is stored about the caller.
     func exportMe(_ request: ExportMeRequest, context: Context) async throws -> PersonalData
 }
@@ -117,6 +121,7 @@ extension ProfileServiceHandler {
         registry.add(ProfileServiceMethods.getMe, unary: { try await self.getMe($0, context: $1) })
         registry.add(ProfileServiceMethods.updateMe, unary: { try await self.updateMe($0, context: $1) })
         registry.add(ProfileServiceMethods.deleteMe, unary: { try await self.deleteMe($0, context: $1) })
+        registry.add(ProfileServiceMethods.setStatus, unary: { try await self.setStatus($0, context: $1) })
         registry.add(ProfileServiceMethods.exportMe, unary: { try await self.exportMe($0, context: $1) })
     }
 }
@@ -126,13 +131,15 @@ package enum ProfileServiceMethods {
     package static let getMe = MethodDescriptor(service: service, name: "GetMe", kind: .unary, isSideEffectFree: true)
     package static let updateMe = MethodDescriptor(service: service, name: "UpdateMe", kind: .unary)
     package static let deleteMe = MethodDescriptor(service: service, name: "DeleteMe", kind: .unary)
-    package static let exportMe = MethodDescriptor(service: service, name: "ExportMe", kind: .unary)
-    package static let all: [MethodDescriptor] = [getMe, updateMe, deleteMe, exportMe]
+    package static let setStatus = MethodDescriptor(service: service, name: "SetStatus", kind: .unary)
+    package static let exportMe = MethodDescriptor(service: service, name: "ExportMe", kind: .unary, isSideEffectFree: true)
+    package static let all: [MethodDescriptor] = [getMe, updateMe, deleteMe, setStatus, exportMe]
     /// The HTTP requests that call the methods.
     package static let routes: [HTTPRoute] = [
         HTTPRoute(getMe, "GET", RouteTemplate([.literal("api"), .literal("users"), .literal("me")]), messages: ("archebase.apps.sign_in.v1.GetMeRequest", "archebase.apps.sign_in.v1.SignInUser"), style: RESTStyle(errors: .http, unset: .null, ignoresUnknown: true)),
         HTTPRoute(updateMe, "PATCH", RouteTemplate([.literal("api"), .literal("users"), .literal("me")]), body: .whole, messages: ("archebase.apps.sign_in.v1.UpdateMeRequest", "archebase.apps.sign_in.v1.SignInUser"), style: RESTStyle(errors: .http, unset: .null, ignoresUnknown: true)),
         HTTPRoute(deleteMe, "DELETE", RouteTemplate([.literal("api"), .literal("users"), .literal("me")]), messages: ("archebase.apps.sign_in.v1.DeleteMeRequest", "archebase.apps.sign_in.v1.DeleteMeResponse"), style: RESTStyle(errors: .http, unset: .null, ignoresUnknown: true)),
+        HTTPRoute(setStatus, "PUT", RouteTemplate([.literal("api"), .literal("users"), .single, .literal("status")], [.init("id", 2..<3)]), body: .whole, messages: ("archebase.apps.sign_in.v1.SetStatusRequest", "archebase.apps.sign_in.v1.SignInUser"), style: RESTStyle(errors: .http, unset: .null, ignoresUnknown: true)),
         HTTPRoute(exportMe, "GET", RouteTemplate([.literal("api"), .literal("users"), .literal("me"), .literal("export")]), messages: ("archebase.apps.sign_in.v1.ExportMeRequest", "archebase.apps.sign_in.v1.PersonalData"), style: RESTStyle(errors: .http, unset: .null, ignoresUnknown: true)),
     ]
 }
@@ -155,6 +162,12 @@ package struct ProfileServiceClient<Transport: CallTransport>: Sendable {
     /// Deletes the account with everything that belongs to it.
     package func deleteMe(_ request: DeleteMeRequest, options: CallOptions = CallOptions()) async throws -> DeleteMeResponse {
         try await transport.unary(ProfileServiceMethods.deleteMe, request, options: options)
+    }
+
+    /// Disables or enables an account, for admins of the app's organization and of the organization system. Disabling ends the user's
+    /// sessions.
+    package func setStatus(_ request: SetStatusRequest, options: CallOptions = CallOptions()) async throws -> SignInUser {
+        try await transport.unary(ProfileServiceMethods.setStatus, request, options: options)
     }
 
     /// Returns everything that is stored about the caller.
@@ -297,7 +310,7 @@ package struct SignInUser: Message {
     package var avatarURL: String?
     /// USER, ADMIN or SUPER_ADMIN.
     package var role: String = ""
-    /// ACTIVE, DISABLED or DELETED.
+    /// ACTIVE or DISABLED.
     package var status: String = ""
     /// Whether the app's introduction was finished.
     package var onboardingCompleted: Bool = false
@@ -874,6 +887,49 @@ package struct DeleteMeResponse: Message {
     }
 }
 
+package struct SetStatusRequest: Message {
+    package static var fullName: String { "archebase.apps.sign_in.v1.SetStatusRequest" }
+
+    /// `user_…`
+    package var id: String = ""
+    /// ACTIVE or DISABLED.
+    package var status: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        id: String = "",
+        status: String = ""
+    ) {
+        self.id = id
+        self.status = status
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.id, from: &reader)
+            case 18: try ProtoString.merge(into: &self.status, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.id, tag: 10)
+        size += ProtoString.size(self.status, tag: 18)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.status, tag: 18, to: &writer)
+        ProtoString.write(self.id, tag: 10, to: &writer)
+    }
+}
+
 package struct ExportMeRequest: Message {
     package static var fullName: String { "archebase.apps.sign_in.v1.ExportMeRequest" }
 
@@ -1417,55 +1473,58 @@ extension FileDescriptor {
             c3MYASABKAhSB3N1Y2Nlc3MiDgoMR2V0TWVSZXF1ZXN0IsMBCg9VcGRhdGVNZVJlcXVlc3QSHwoIbmlja25hbWUYASABKAlIAFII\
             bmlja25hbWWIAQESIgoKYXZhdGFyX3VybBgCIAEoCUgBUglhdmF0YXJVcmyIAQESNgoUb25ib2FyZGluZ19jb21wbGV0ZWQYAyAB\
             KAhIAlITb25ib2FyZGluZ0NvbXBsZXRlZIgBAUILCglfbmlja25hbWVCDQoLX2F2YXRhcl91cmxCFwoVX29uYm9hcmRpbmdfY29t\
-            cGxldGVkIhEKD0RlbGV0ZU1lUmVxdWVzdCIsChBEZWxldGVNZVJlc3BvbnNlEhgKB3N1Y2Nlc3MYASABKAhSB3N1Y2Nlc3MiEQoP\
-            RXhwb3J0TWVSZXF1ZXN0IsoCCgxQZXJzb25hbERhdGESOQoEdXNlchgBIAEoCzIlLmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEu\
-            U2lnbkluVXNlclIEdXNlchIdCgpjcmVhdGVkX2F0GAIgASgJUgljcmVhdGVkQXQSSQoKaWRlbnRpdGllcxgDIAMoCzIpLmFyY2hl\
-            YmFzZS5hcHBzLnNpZ25faW4udjEuU2lnbkluSWRlbnRpdHlSCmlkZW50aXRpZXMSUQoPa25vd2xlZGdlX2Jhc2VzGAQgAygLMigu\
-            YXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5Lbm93bGVkZ2VCYXNlUg5rbm93bGVkZ2VCYXNlcxJCCghzZXNzaW9ucxgFIAMoCzIm\
-            LmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuU2lnbkluUGxhY2VSCHNlc3Npb25zIrwBCg5TaWduSW5JZGVudGl0eRIaCghwcm92\
-            aWRlchgBIAEoCVIIcHJvdmlkZXISKAoQcHJvdmlkZXJfdXNlcl9pZBgCIAEoCVIOcHJvdmlkZXJVc2VySWQSGQoFZW1haWwYAyAB\
-            KAlIAFIFZW1haWyIAQESHQoKY3JlYXRlZF9hdBgEIAEoCVIJY3JlYXRlZEF0EiAKDGxhc3RfdXNlZF9hdBgFIAEoCVIKbGFzdFVz\
-            ZWRBdEIICgZfZW1haWwiaAoLU2lnbkluUGxhY2USGAoHYWRkcmVzcxgBIAEoCVIHYWRkcmVzcxIdCgpjcmVhdGVkX2F0GAIgASgJ\
-            UgljcmVhdGVkQXQSIAoMbGFzdF91c2VkX2F0GAMgASgJUgpsYXN0VXNlZEF0IuEBCg1Lbm93bGVkZ2VCYXNlEg4KAmlkGAEgASgJ\
-            UgJpZBIXCgd1c2VyX2lkGAIgASgJUgZ1c2VySWQSFAoFdGl0bGUYAyABKAlSBXRpdGxlEiAKC2Rlc2NyaXB0aW9uGAQgASgJUgtk\
-            ZXNjcmlwdGlvbhIdCgpjcmVhdGVkX2F0GAUgASgJUgljcmVhdGVkQXQSHQoKdXBkYXRlZF9hdBgGIAEoCVIJdXBkYXRlZEF0EiIK\
-            CmRlbGV0ZWRfYXQYByABKAlIAFIJZGVsZXRlZEF0iAEBQg0KC19kZWxldGVkX2F0IhsKGUxpc3RLbm93bGVkZ2VCYXNlc1JlcXVl\
-            c3QibwoaTGlzdEtub3dsZWRnZUJhc2VzUmVzcG9uc2USUQoPa25vd2xlZGdlX2Jhc2VzGAEgAygLMiguYXJjaGViYXNlLmFwcHMu\
-            c2lnbl9pbi52MS5Lbm93bGVkZ2VCYXNlUg5rbm93bGVkZ2VCYXNlcyJUChpDcmVhdGVLbm93bGVkZ2VCYXNlUmVxdWVzdBIUCgV0\
-            aXRsZRgBIAEoCVIFdGl0bGUSIAoLZGVzY3JpcHRpb24YAiABKAlSC2Rlc2NyaXB0aW9uIikKF0dldEtub3dsZWRnZUJhc2VSZXF1\
-            ZXN0Eg4KAmlkGAEgASgJUgJpZCKIAQoaVXBkYXRlS25vd2xlZGdlQmFzZVJlcXVlc3QSDgoCaWQYASABKAlSAmlkEhkKBXRpdGxl\
-            GAIgASgJSABSBXRpdGxliAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBQggKBl90aXRsZUIOCgxfZGVz\
-            Y3JpcHRpb24iLAoaRGVsZXRlS25vd2xlZGdlQmFzZVJlcXVlc3QSDgoCaWQYASABKAlSAmlkIjcKG0RlbGV0ZUtub3dsZWRnZUJh\
-            c2VSZXNwb25zZRIYCgdzdWNjZXNzGAEgASgIUgdzdWNjZXNzMusGCg1TaWduSW5TZXJ2aWNlEoABCghEZXZMb2dpbhIqLmFyY2hl\
-            YmFzZS5hcHBzLnNpZ25faW4udjEuRGV2TG9naW5SZXF1ZXN0GiguYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5TaWduSW5TZXNz\
-            aW9uIh6C0+STAhgiEy9hcGkvYXV0aC9kZXYtbG9naW46ASoSiAEKC0NyZWF0ZU5vbmNlEi0uYXJjaGViYXNlLmFwcHMuc2lnbl9p\
-            bi52MS5DcmVhdGVOb25jZVJlcXVlc3QaLi5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLkNyZWF0ZU5vbmNlUmVzcG9uc2UiGoLT\
-            5JMCFCIPL2FwaS9hdXRoL25vbmNlOgEqEooBCg9TaWduSW5XaXRoQXBwbGUSMS5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLlNp\
-            Z25JbldpdGhBcHBsZVJlcXVlc3QaKC5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLlNpZ25JblNlc3Npb24iGoLT5JMCFCIPL2Fw\
-            aS9hdXRoL2FwcGxlOgEqEpwBCg1Ob3RpZnlCeUFwcGxlEi8uYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5Ob3RpZnlCeUFwcGxl\
-            UmVxdWVzdBowLmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuTm90aWZ5QnlBcHBsZVJlc3BvbnNlIiiC0+STAiIiHS9hcGkvYXV0\
-            aC9hcHBsZS9ub3RpZmljYXRpb25zOgEqEooBCg5SZWZyZXNoU2Vzc2lvbhIwLmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuUmVm\
-            cmVzaFNlc3Npb25SZXF1ZXN0GiguYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5TaWduSW5TZXNzaW9uIhyC0+STAhYiES9hcGkv\
-            YXV0aC9yZWZyZXNoOgEqEoYBCgpFbmRTZXNzaW9uEiwuYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5FbmRTZXNzaW9uUmVxdWVz\
-            dBotLmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuRW5kU2Vzc2lvblJlc3BvbnNlIhuC0+STAhUiEC9hcGkvYXV0aC9sb2dvdXQ6\
-            ASoaCsrzGAYIAhACIAEygwQKDlByb2ZpbGVTZXJ2aWNlEnEKBUdldE1lEicuYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5HZXRN\
-            ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLlNpZ25JblVzZXIiGJACAYLT5JMCDxINL2FwaS91c2Vycy9tZRJ3\
-            CghVcGRhdGVNZRIqLmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuVXBkYXRlTWVSZXF1ZXN0GiUuYXJjaGViYXNlLmFwcHMuc2ln\
-            bl9pbi52MS5TaWduSW5Vc2VyIhiC0+STAhIyDS9hcGkvdXNlcnMvbWU6ASoSegoIRGVsZXRlTWUSKi5hcmNoZWJhc2UuYXBwcy5z\
-            aWduX2luLnYxLkRlbGV0ZU1lUmVxdWVzdBorLmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuRGVsZXRlTWVSZXNwb25zZSIVgtPk\
-            kwIPKg0vYXBpL3VzZXJzL21lEn0KCEV4cG9ydE1lEiouYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5FeHBvcnRNZVJlcXVlc3Qa\
-            Jy5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLlBlcnNvbmFsRGF0YSIcgtPkkwIWEhQvYXBpL3VzZXJzL21lL2V4cG9ydBoKyvMY\
-            BggCEAIgATLUBgoUS25vd2xlZGdlQmFzZVNlcnZpY2USswEKEkxpc3RLbm93bGVkZ2VCYXNlcxI0LmFyY2hlYmFzZS5hcHBzLnNp\
-            Z25faW4udjEuTGlzdEtub3dsZWRnZUJhc2VzUmVxdWVzdBo1LmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuTGlzdEtub3dsZWRn\
-            ZUJhc2VzUmVzcG9uc2UiMJACAYLT5JMCJxIUL2FwaS9rbm93bGVkZ2UtYmFzZXNiD2tub3dsZWRnZV9iYXNlcxKXAQoTQ3JlYXRl\
-            S25vd2xlZGdlQmFzZRI1LmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuQ3JlYXRlS25vd2xlZGdlQmFzZVJlcXVlc3QaKC5hcmNo\
-            ZWJhc2UuYXBwcy5zaWduX2luLnYxLktub3dsZWRnZUJhc2UiH4LT5JMCGSIUL2FwaS9rbm93bGVkZ2UtYmFzZXM6ASoSlgEKEEdl\
-            dEtub3dsZWRnZUJhc2USMi5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLkdldEtub3dsZWRnZUJhc2VSZXF1ZXN0GiguYXJjaGVi\
-            YXNlLmFwcHMuc2lnbl9pbi52MS5Lbm93bGVkZ2VCYXNlIiSQAgGC0+STAhsSGS9hcGkva25vd2xlZGdlLWJhc2VzL3tpZH0SnAEK\
-            E1VwZGF0ZUtub3dsZWRnZUJhc2USNS5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLlVwZGF0ZUtub3dsZWRnZUJhc2VSZXF1ZXN0\
-            GiguYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5Lbm93bGVkZ2VCYXNlIiSC0+STAh4yGS9hcGkva25vd2xlZGdlLWJhc2VzL3tp\
-            ZH06ASoSpwEKE0RlbGV0ZUtub3dsZWRnZUJhc2USNS5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLkRlbGV0ZUtub3dsZWRnZUJh\
-            c2VSZXF1ZXN0GjYuYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5EZWxldGVLbm93bGVkZ2VCYXNlUmVzcG9uc2UiIYLT5JMCGyoZ\
-            L2FwaS9rbm93bGVkZ2UtYmFzZXMve2lkfRoKyvMYBggCEAIgAWIGcHJvdG8z
+            cGxldGVkIhEKD0RlbGV0ZU1lUmVxdWVzdCIsChBEZWxldGVNZVJlc3BvbnNlEhgKB3N1Y2Nlc3MYASABKAhSB3N1Y2Nlc3MiOgoQ\
+            U2V0U3RhdHVzUmVxdWVzdBIOCgJpZBgBIAEoCVICaWQSFgoGc3RhdHVzGAIgASgJUgZzdGF0dXMiEQoPRXhwb3J0TWVSZXF1ZXN0\
+            IsoCCgxQZXJzb25hbERhdGESOQoEdXNlchgBIAEoCzIlLmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuU2lnbkluVXNlclIEdXNl\
+            chIdCgpjcmVhdGVkX2F0GAIgASgJUgljcmVhdGVkQXQSSQoKaWRlbnRpdGllcxgDIAMoCzIpLmFyY2hlYmFzZS5hcHBzLnNpZ25f\
+            aW4udjEuU2lnbkluSWRlbnRpdHlSCmlkZW50aXRpZXMSUQoPa25vd2xlZGdlX2Jhc2VzGAQgAygLMiguYXJjaGViYXNlLmFwcHMu\
+            c2lnbl9pbi52MS5Lbm93bGVkZ2VCYXNlUg5rbm93bGVkZ2VCYXNlcxJCCghzZXNzaW9ucxgFIAMoCzImLmFyY2hlYmFzZS5hcHBz\
+            LnNpZ25faW4udjEuU2lnbkluUGxhY2VSCHNlc3Npb25zIrwBCg5TaWduSW5JZGVudGl0eRIaCghwcm92aWRlchgBIAEoCVIIcHJv\
+            dmlkZXISKAoQcHJvdmlkZXJfdXNlcl9pZBgCIAEoCVIOcHJvdmlkZXJVc2VySWQSGQoFZW1haWwYAyABKAlIAFIFZW1haWyIAQES\
+            HQoKY3JlYXRlZF9hdBgEIAEoCVIJY3JlYXRlZEF0EiAKDGxhc3RfdXNlZF9hdBgFIAEoCVIKbGFzdFVzZWRBdEIICgZfZW1haWwi\
+            aAoLU2lnbkluUGxhY2USGAoHYWRkcmVzcxgBIAEoCVIHYWRkcmVzcxIdCgpjcmVhdGVkX2F0GAIgASgJUgljcmVhdGVkQXQSIAoM\
+            bGFzdF91c2VkX2F0GAMgASgJUgpsYXN0VXNlZEF0IuEBCg1Lbm93bGVkZ2VCYXNlEg4KAmlkGAEgASgJUgJpZBIXCgd1c2VyX2lk\
+            GAIgASgJUgZ1c2VySWQSFAoFdGl0bGUYAyABKAlSBXRpdGxlEiAKC2Rlc2NyaXB0aW9uGAQgASgJUgtkZXNjcmlwdGlvbhIdCgpj\
+            cmVhdGVkX2F0GAUgASgJUgljcmVhdGVkQXQSHQoKdXBkYXRlZF9hdBgGIAEoCVIJdXBkYXRlZEF0EiIKCmRlbGV0ZWRfYXQYByAB\
+            KAlIAFIJZGVsZXRlZEF0iAEBQg0KC19kZWxldGVkX2F0IhsKGUxpc3RLbm93bGVkZ2VCYXNlc1JlcXVlc3QibwoaTGlzdEtub3ds\
+            ZWRnZUJhc2VzUmVzcG9uc2USUQoPa25vd2xlZGdlX2Jhc2VzGAEgAygLMiguYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5Lbm93\
+            bGVkZ2VCYXNlUg5rbm93bGVkZ2VCYXNlcyJUChpDcmVhdGVLbm93bGVkZ2VCYXNlUmVxdWVzdBIUCgV0aXRsZRgBIAEoCVIFdGl0\
+            bGUSIAoLZGVzY3JpcHRpb24YAiABKAlSC2Rlc2NyaXB0aW9uIikKF0dldEtub3dsZWRnZUJhc2VSZXF1ZXN0Eg4KAmlkGAEgASgJ\
+            UgJpZCKIAQoaVXBkYXRlS25vd2xlZGdlQmFzZVJlcXVlc3QSDgoCaWQYASABKAlSAmlkEhkKBXRpdGxlGAIgASgJSABSBXRpdGxl\
+            iAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBQggKBl90aXRsZUIOCgxfZGVzY3JpcHRpb24iLAoaRGVs\
+            ZXRlS25vd2xlZGdlQmFzZVJlcXVlc3QSDgoCaWQYASABKAlSAmlkIjcKG0RlbGV0ZUtub3dsZWRnZUJhc2VSZXNwb25zZRIYCgdz\
+            dWNjZXNzGAEgASgIUgdzdWNjZXNzMusGCg1TaWduSW5TZXJ2aWNlEoABCghEZXZMb2dpbhIqLmFyY2hlYmFzZS5hcHBzLnNpZ25f\
+            aW4udjEuRGV2TG9naW5SZXF1ZXN0GiguYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5TaWduSW5TZXNzaW9uIh6C0+STAhgiEy9h\
+            cGkvYXV0aC9kZXYtbG9naW46ASoSiAEKC0NyZWF0ZU5vbmNlEi0uYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5DcmVhdGVOb25j\
+            ZVJlcXVlc3QaLi5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLkNyZWF0ZU5vbmNlUmVzcG9uc2UiGoLT5JMCFCIPL2FwaS9hdXRo\
+            L25vbmNlOgEqEooBCg9TaWduSW5XaXRoQXBwbGUSMS5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLlNpZ25JbldpdGhBcHBsZVJl\
+            cXVlc3QaKC5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLlNpZ25JblNlc3Npb24iGoLT5JMCFCIPL2FwaS9hdXRoL2FwcGxlOgEq\
+            EpwBCg1Ob3RpZnlCeUFwcGxlEi8uYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5Ob3RpZnlCeUFwcGxlUmVxdWVzdBowLmFyY2hl\
+            YmFzZS5hcHBzLnNpZ25faW4udjEuTm90aWZ5QnlBcHBsZVJlc3BvbnNlIiiC0+STAiIiHS9hcGkvYXV0aC9hcHBsZS9ub3RpZmlj\
+            YXRpb25zOgEqEooBCg5SZWZyZXNoU2Vzc2lvbhIwLmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuUmVmcmVzaFNlc3Npb25SZXF1\
+            ZXN0GiguYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5TaWduSW5TZXNzaW9uIhyC0+STAhYiES9hcGkvYXV0aC9yZWZyZXNoOgEq\
+            EoYBCgpFbmRTZXNzaW9uEiwuYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5FbmRTZXNzaW9uUmVxdWVzdBotLmFyY2hlYmFzZS5h\
+            cHBzLnNpZ25faW4udjEuRW5kU2Vzc2lvblJlc3BvbnNlIhuC0+STAhUiEC9hcGkvYXV0aC9sb2dvdXQ6ASoaCsrzGAYIAhACIAEy\
+            jAUKDlByb2ZpbGVTZXJ2aWNlEnEKBUdldE1lEicuYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5HZXRNZVJlcXVlc3QaJS5hcmNo\
+            ZWJhc2UuYXBwcy5zaWduX2luLnYxLlNpZ25JblVzZXIiGJACAYLT5JMCDxINL2FwaS91c2Vycy9tZRJ3CghVcGRhdGVNZRIqLmFy\
+            Y2hlYmFzZS5hcHBzLnNpZ25faW4udjEuVXBkYXRlTWVSZXF1ZXN0GiUuYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5TaWduSW5V\
+            c2VyIhiC0+STAhIyDS9hcGkvdXNlcnMvbWU6ASoSegoIRGVsZXRlTWUSKi5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLkRlbGV0\
+            ZU1lUmVxdWVzdBorLmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuRGVsZXRlTWVSZXNwb25zZSIVgtPkkwIPKg0vYXBpL3VzZXJz\
+            L21lEoIBCglTZXRTdGF0dXMSKy5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLlNldFN0YXR1c1JlcXVlc3QaJS5hcmNoZWJhc2Uu\
+            YXBwcy5zaWduX2luLnYxLlNpZ25JblVzZXIiIYLT5JMCGxoWL2FwaS91c2Vycy97aWR9L3N0YXR1czoBKhKAAQoIRXhwb3J0TWUS\
+            Ki5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLkV4cG9ydE1lUmVxdWVzdBonLmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuUGVy\
+            c29uYWxEYXRhIh+QAgGC0+STAhYSFC9hcGkvdXNlcnMvbWUvZXhwb3J0GgrK8xgGCAIQAiABMtQGChRLbm93bGVkZ2VCYXNlU2Vy\
+            dmljZRKzAQoSTGlzdEtub3dsZWRnZUJhc2VzEjQuYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5MaXN0S25vd2xlZGdlQmFzZXNS\
+            ZXF1ZXN0GjUuYXJjaGViYXNlLmFwcHMuc2lnbl9pbi52MS5MaXN0S25vd2xlZGdlQmFzZXNSZXNwb25zZSIwkAIBgtPkkwInEhQv\
+            YXBpL2tub3dsZWRnZS1iYXNlc2IPa25vd2xlZGdlX2Jhc2VzEpcBChNDcmVhdGVLbm93bGVkZ2VCYXNlEjUuYXJjaGViYXNlLmFw\
+            cHMuc2lnbl9pbi52MS5DcmVhdGVLbm93bGVkZ2VCYXNlUmVxdWVzdBooLmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuS25vd2xl\
+            ZGdlQmFzZSIfgtPkkwIZIhQvYXBpL2tub3dsZWRnZS1iYXNlczoBKhKWAQoQR2V0S25vd2xlZGdlQmFzZRIyLmFyY2hlYmFzZS5h\
+            cHBzLnNpZ25faW4udjEuR2V0S25vd2xlZGdlQmFzZVJlcXVlc3QaKC5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYxLktub3dsZWRn\
+            ZUJhc2UiJJACAYLT5JMCGxIZL2FwaS9rbm93bGVkZ2UtYmFzZXMve2lkfRKcAQoTVXBkYXRlS25vd2xlZGdlQmFzZRI1LmFyY2hl\
+            YmFzZS5hcHBzLnNpZ25faW4udjEuVXBkYXRlS25vd2xlZGdlQmFzZVJlcXVlc3QaKC5hcmNoZWJhc2UuYXBwcy5zaWduX2luLnYx\
+            Lktub3dsZWRnZUJhc2UiJILT5JMCHjIZL2FwaS9rbm93bGVkZ2UtYmFzZXMve2lkfToBKhKnAQoTRGVsZXRlS25vd2xlZGdlQmFz\
+            ZRI1LmFyY2hlYmFzZS5hcHBzLnNpZ25faW4udjEuRGVsZXRlS25vd2xlZGdlQmFzZVJlcXVlc3QaNi5hcmNoZWJhc2UuYXBwcy5z\
+            aWduX2luLnYxLkRlbGV0ZUtub3dsZWRnZUJhc2VSZXNwb25zZSIhgtPkkwIbKhkvYXBpL2tub3dsZWRnZS1iYXNlcy97aWR9GgrK\
+            8xgGCAIQAiABYgZwcm90bzM=
             """)
 }

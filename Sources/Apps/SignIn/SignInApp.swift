@@ -10,7 +10,7 @@ import Members
 package struct SignInApp: App {
     package static let name = "sign_in"
 
-    package static var migrations: [Migration] { [] }
+    package static var migrations: [Migration] { MemberRecords.migrations + SignInMigrations.all }
 
     package static var api: AppAPI {
         AppAPI(
@@ -25,7 +25,8 @@ package struct SignInApp: App {
                         SignInServiceMethods.refreshSession,
                     ]
                 ),
-                (.user(.member), [SignInServiceMethods.endSession] + ProfileServiceMethods.all),
+                (.user(.member), [SignInServiceMethods.endSession] + ProfileServiceMethods.all.filter { $0 != ProfileServiceMethods.setStatus }),
+                (.user(.admin), [ProfileServiceMethods.setStatus]),
                 (.user(.member), KnowledgeBaseServiceMethods.all),
             ]), comments: AppProtoFiles.comments)
     }

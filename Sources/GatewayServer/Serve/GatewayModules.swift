@@ -19,6 +19,7 @@ import StoreProtocol
 import StoreServer
 import Uploads
 import Webhooks
+import Wire
 
 /// The capabilities of a gateway, connected to each other over one database and one object store.
 package struct GatewayModules: Sendable {
@@ -132,12 +133,13 @@ package struct GatewayModules: Sendable {
         storePolicy = StoreAccessPolicy(
             store: store, clock: clock, steady: clockGuard.steady, configuration: configuration.uploads)
         storeServer = try ObjectStoreServer(
-            host: address.host, port: UInt16(address.port), store: store, policy: storePolicy, configuration: surface,
+            address: configuration.listeners[.objectStore], store: store, policy: storePolicy, configuration: surface,
             log: log)
         opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
-        let endpoint =
-            try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")
+        // Without a listener nobody is given the address: uploads require one.
+        let bound = storeServer.address.map { "\(address.host):\($0.port)" } ?? "object-store.invalid"
+        let endpoint = try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(bound)")
         let newObjects = Signal()
         uploads = try Uploads(
             environment, store: store, endpoint: endpoint, outbox: events.outbox, newObjects: newObjects,
@@ -152,7 +154,10 @@ package struct GatewayModules: Sendable {
         copies = CopyJobs(environment, store: store, configuration: configuration.copies)
         consoleSessions = configuration.console.map { ConsoleSessions(environment, configuration: $0) }
         apps = try await GatewayApps(
-            configuration.apps, AppEnvironment(environment, accounts: accounts, identity: identity, state: state))
+            configuration.apps,
+            AppEnvironment(
+                environment, accounts: accounts, identity: identity, state: state,
+                requiresSecureCookies: configuration.isSecure(.apps) || !configuration.address(.apps).isLoopback))
         let session = ArchiveSession(directory: directory, database: database, store: store, clock: clock)
         let turn = BackupTurn()
         backup = BackupService(session, turn: turn)
@@ -204,6 +209,13 @@ package struct GatewayModules: Sendable {
     func router(_ listener: ListenerName) -> Router {
         var router = Router()
         register(listener, in: &router)
+        return router
+    }
+
+    /// Returns the router of the listener for apps, which has none of the gateway's own calls.
+    func appRouter(_ routes: [HTTPRoute]) -> Router {
+        var router = router(.apps)
+        router.add(routes: routes)
         return router
     }
 
