@@ -324,6 +324,21 @@ import WireTesting
                 == #"429 {"error":{"code":"RATE_LIMITED","message":"refused"}}"#)
     }
 
+    @Test func nestedStyleNamesTheFieldAndTheKindOfARefusal() throws {
+        let refusal = try answer("POST", "/nested", #"{"age":"x"}"#)
+        #expect(refusal.hasPrefix(#"400 {"error":{"code":"INVALID_REQUEST","message":"the body is not a valid"#))
+        #expect(refusal.hasSuffix(#""details":"age"}}"#))
+        #expect(try answer("PUT", "/nested").hasPrefix(#"405 {"error":{"code":"METHOD_NOT_ALLOWED","#))
+        #expect(try answer("POST", "/nested", "a", type: "text/plain").hasPrefix(#"415 {"error":{"code":"UNSUPPORTED"#))
+        let large = String(repeating: " ", count: 5000)
+        #expect(try answer("POST", "/nested", large).hasPrefix(#"413 {"error":{"code":"PAYLOAD_TOO_LARGE","#))
+        // A path without a route has the form of its neighbors.
+        #expect(
+            try answer("GET", "/nested/more")
+                == #"404 {"error":{"code":"NOT_FOUND","message":"this listener has no such path"}}"#)
+        #expect(try answer("GET", "/plain/more").hasSuffix(#""error":"Not Found","statusCode":404}"#))
+    }
+
     @Test func httpStyleWritesNullAndTheNamesOfTheFile() throws {
         #expect(
             try answer("POST", "/plain", #"{"userName":"a"}"#)

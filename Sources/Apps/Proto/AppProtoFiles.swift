@@ -81,7 +81,7 @@ package enum AppProtoFiles {
     package static let comments = #"""
         archebase.apps.share_codes.v1.ShareCodeService	Members have the order of the app's documentation, which the JSON keeps.
         archebase.apps.share_codes.v1.ShareCodeService.GetHealth	Returns whether the gateway accepts calls. While it does not, the HTTP status is 503.
-        archebase.apps.share_codes.v1.ShareCodeService.CheckShareCode	Returns whether a code is free: nobody has it, and its last end was more than 24 hours ago. Reserves nothing.
+        archebase.apps.share_codes.v1.ShareCodeService.CheckShareCode	Returns whether a code is free: it is not registered, and its last end was more than 24 hours ago. Reserves nothing.
         archebase.apps.share_codes.v1.ShareCodeService.RegisterShareCode	Registers a code with its data until an end. The same umid and code again replace data and end.
         archebase.apps.share_codes.v1.ShareCodeService.LookUpShareCode	Returns the data of a code that somebody typed. NOT_FOUND after its end.
         archebase.apps.share_codes.v1.ShareCodeService.ClaimUmid	Makes the caller the owner of a umid, once, and returns the token for its inbox.
@@ -98,7 +98,7 @@ package enum AppProtoFiles {
         archebase.apps.share_codes.v1.CheckShareCodeResponse.share_code	The code as it was sent.
         archebase.apps.share_codes.v1.RegisterShareCodeRequest.umid	The id of the person's installation: 1 to 128 of `A-Z a-z 0-9 . _ -`.
         archebase.apps.share_codes.v1.RegisterShareCodeRequest.share_code	6 or 8 letters and digits; upper and lower case are equal.
-        archebase.apps.share_codes.v1.RegisterShareCodeRequest.encrypted_data	What the app encrypted for whoever has the code: 1 byte to 16 KiB of text.
+        archebase.apps.share_codes.v1.RegisterShareCodeRequest.encrypted_data	The data that the app encrypted for those who have the code: 1 byte to 16 KiB of text.
         archebase.apps.share_codes.v1.RegisterShareCodeRequest.validity_minutes	The time until the end, 1 to 10080; 5 if only `expires_at` is given.
         archebase.apps.share_codes.v1.RegisterShareCodeRequest.expires_at	An earlier end, in RFC 3339. A time in the past is a wrong clock, and is ignored.
         archebase.apps.share_codes.v1.RegisterShareCodeResponse.share_code	The code as it was sent.
@@ -119,7 +119,7 @@ package enum AppProtoFiles {
         archebase.apps.share_codes.v1.ReceivedStatusRequest.status	The status before this delivery: `pending` or `delivered`.
         archebase.apps.share_codes.v1.ReceivedStatusRequest.created_at	In RFC 3339.
         archebase.apps.share_codes.v1.AnswerStatusRequestRequest.status	`accepted` or `declined`.
-        archebase.apps.share_codes.v1.AnswerStatusRequestRequest.encrypted_data	What the app encrypted for the sender: at most 16 KiB of text.
+        archebase.apps.share_codes.v1.AnswerStatusRequestRequest.encrypted_data	The data that the app encrypted for the sender: at most 16 KiB of text.
         archebase.apps.share_codes.v1.SentStatusRequest.status	`pending`, `delivered`, `accepted`, `declined` or `expired`.
         archebase.apps.share_codes.v1.SentStatusRequest.encrypted_data	The answer's data, if it has any.
         archebase.apps.share_codes.v1.RecordCollisionRequest.share_code	The last code that was not unique.

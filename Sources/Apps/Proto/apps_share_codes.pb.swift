@@ -12,7 +12,7 @@ package protocol ShareCodeServiceHandler: Sendable {
     /// Returns whether the gateway accepts calls. While it does not, the HTTP status is 503.
     func getHealth(_ request: GetHealthRequest, context: Context) async throws -> ServiceHealth
 
-    /// Returns whether a code is free: nobody has it, and its last end was more than 24 hours ago. Reserves nothing.
+    /// Returns whether a code is free: it is not registered, and its last end was more than 24 hours ago. Reserves nothing.
     func checkShareCode(_ request: CheckShareCodeRequest, context: Context) async throws -> CheckShareCodeResponse
 
     /// Registers a code with its data until an end. The same umid and code again replace data and end.
@@ -102,7 +102,7 @@ package struct ShareCodeServiceClient<Transport: CallTransport>: Sendable {
         try await transport.unary(ShareCodeServiceMethods.getHealth, request, options: options)
     }
 
-    /// Returns whether a code is free: nobody has it, and its last end was more than 24 hours ago. Reserves nothing.
+    /// Returns whether a code is free: it is not registered, and its last end was more than 24 hours ago. Reserves nothing.
     package func checkShareCode(_ request: CheckShareCodeRequest, options: CallOptions = CallOptions()) async throws -> CheckShareCodeResponse {
         try await transport.unary(ShareCodeServiceMethods.checkShareCode, request, options: options)
     }
@@ -311,7 +311,7 @@ package struct RegisterShareCodeRequest: Message {
     package var umid: String = ""
     /// 6 or 8 letters and digits; upper and lower case are equal.
     package var shareCode: String = ""
-    /// What the app encrypted for whoever has the code: 1 byte to 16 KiB of text.
+    /// The data that the app encrypted for those who have the code: 1 byte to 16 KiB of text.
     package var encryptedData: String = ""
     /// The time until the end, 1 to 10080; 5 if only `expires_at` is given.
     package var validityMinutes: Int32?
@@ -906,7 +906,7 @@ package struct AnswerStatusRequestRequest: Message {
     package var requestID: String = ""
     /// `accepted` or `declined`.
     package var status: String = ""
-    /// What the app encrypted for the sender: at most 16 KiB of text.
+    /// The data that the app encrypted for the sender: at most 16 KiB of text.
     package var encryptedData: String = ""
     package var unknownFields = UnknownFields()
 

@@ -13,7 +13,7 @@ struct ShareCodeRegistry: Sendable {
         let period: ShareCodePeriod
     }
 
-    /// What somebody who has a code receives.
+    /// The data of a code, for everybody who has the code.
     struct Shared: Sendable, Hashable {
         let umid: String
         let data: String

@@ -34,7 +34,7 @@ struct StatusRequests: Sendable {
             guard new < ShareCodesConfiguration.newRequestsToUmid, all < ShareCodesConfiguration.openRequestsToUmid
             else {
                 throw RPCError.rateLimited(
-                    "too many requests wait for this person: try again later", retryAfterMilliseconds: 60_000)
+                    "this person has too many requests that wait: try again later", retryAfterMilliseconds: 60_000)
             }
             try records.insert(
                 request, message: message, at: now, expiresAt: now.adding(StatusRequest.lifetime))

@@ -5,7 +5,7 @@ enum StatusRequestState: String, Sendable {
     case delivered
     case accepted
     case declined
-    /// Nobody answered it in time.
+    /// The time for an answer is over.
     case expired
 
     var isAnswer: Bool { self == .accepted || self == .declined }

@@ -7,6 +7,8 @@ struct RESTRoutes: Sendable {
     private let tree: RouteTree
     /// The first segments of all paths; no other protocol uses paths below them.
     private let roots: Set<[UInt8]>
+    /// Whether the clients of all routes expect one form of errors that is not the gateway's own, so also for other paths.
+    private let ownsAllPaths: Bool
 
     /// `nil` if no method of the router has a route.
     ///
@@ -25,6 +27,8 @@ struct RESTRoutes: Sendable {
         }
         self.tree = tree
         self.roots = roots
+        let styles = Set(routes.map(\.style))
+        ownsAllPaths = styles.count == 1 && styles != [RESTStyle()]
     }
 
     /// Returns the routes that match a path, the most specific first.
@@ -43,7 +47,8 @@ struct RESTRoutes: Sendable {
 
     /// Whether a path without a route still belongs to REST.
     func owns(_ path: some Collection<UInt8>) -> Bool {
-        roots.contains(Array(path.dropFirst().prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") }))
+        ownsAllPaths
+            || roots.contains(Array(path.dropFirst().prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") }))
     }
 }
 
