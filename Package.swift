@@ -252,9 +252,6 @@ let package = Package(
             name: "echo-server", dependencies: ["EventLoops", "HTTPTypes", "RPC", "Sockets", "Wire"],
             path: "Benchmarks/Echo/Server",
             swiftSettings: strict),
-        // Code of an app as its documentation has it: in the language mode of its time, and with its warnings.
-        .executableTarget(
-            name: "share-codes-client", path: "Tests/ShareCodesClient", swiftSettings: [.swiftLanguageMode(.v5)]),
         .executableTarget(
             name: "identity-benchmark", dependencies: ["Basics", "COpenSSL", "Crypto", "IdentityTokens"],
             path: "Benchmarks/Identity", swiftSettings: strict),
@@ -327,6 +324,9 @@ let package = Package(
                 "Wire",
             ]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
+        // Code of an app as its documentation has it: in the language mode of its time, and with its warnings.
+        .executableTarget(
+            name: "share-codes-client", path: "Tests/ShareCodesClient", swiftSettings: [.swiftLanguageMode(.v5)]),
         tests(
             "ShareCodes",
             [

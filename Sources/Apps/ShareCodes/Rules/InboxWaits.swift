@@ -13,8 +13,14 @@ final class InboxWaits: Sendable {
         fileprivate let address: String
     }
 
+    /// The calls that wait for a request to one umid.
+    private struct Waiting {
+        let signal = Signal()
+        var count = 0
+    }
+
     private struct State {
-        var signals: [String: (signal: Signal, waiting: Int)] = [:]
+        var waiting: [String: Waiting] = [:]
         var ofAddress: [String: Int] = [:]
         var count = 0
         var hasEnded = false
@@ -43,9 +49,10 @@ final class InboxWaits: Sendable {
             }
             state.count += 1
             state.ofAddress[address, default: 0] += 1
-            let signal = state.signals[umid]?.signal ?? Signal()
-            state.signals[umid] = (signal, (state.signals[umid]?.waiting ?? 0) + 1)
-            return Place(signal: signal, umid: umid, address: address)
+            var waiting = state.waiting[umid] ?? Waiting()
+            waiting.count += 1
+            state.waiting[umid] = waiting
+            return Place(signal: waiting.signal, umid: umid, address: address)
         }
     }
 
@@ -54,21 +61,22 @@ final class InboxWaits: Sendable {
             state.count -= 1
             let ofAddress = (state.ofAddress[place.address] ?? 1) - 1
             state.ofAddress[place.address] = ofAddress > 0 ? ofAddress : nil
-            guard let known = state.signals[place.umid] else { return }
-            state.signals[place.umid] = known.waiting > 1 ? (known.signal, known.waiting - 1) : nil
+            guard var waiting = state.waiting[place.umid] else { return }
+            waiting.count -= 1
+            state.waiting[place.umid] = waiting.count > 0 ? waiting : nil
         }
     }
 
     /// Wakes the calls that wait for a request to a umid.
     func wake(_ umid: String) {
-        state.withLock { $0.signals[umid]?.signal }?.notify()
+        state.withLock { $0.waiting[umid]?.signal }?.notify()
     }
 
     /// Ends all waits, and refuses further ones.
     func end() {
         let signals = state.withLock { state in
             state.hasEnded = true
-            return state.signals.values.map(\.signal)
+            return state.waiting.values.map(\.signal)
         }
         for signal in signals { signal.notify() }
     }

@@ -3,17 +3,20 @@ import RPC
 
 /// The number of rows of a kind, counted once a minute and adjusted in between, for a limit that may be exceeded by a few.
 final class RowEstimate: Sendable {
+    private let name: String
     private let limit: Int
     private let value = Lock(0)
 
-    init(limit: Int) {
+    /// - Parameter name: the rows in the plural, for the error.
+    init(_ name: String, limit: Int) {
+        self.name = name
         self.limit = limit
     }
 
     /// - Throws: RESOURCE_EXHAUSTED if there are as many rows as the limit.
     func checkRoom() throws(RPCError) {
         guard value.withLock({ $0 }) >= limit else { return }
-        throw .rateLimited("the gateway stores too many of these: try again later", retryAfterMilliseconds: 60_000)
+        throw .rateLimited("the gateway stores the maximum number of \(name): try again later", retryAfterMilliseconds: 60_000)
     }
 
     /// Notes one more row.

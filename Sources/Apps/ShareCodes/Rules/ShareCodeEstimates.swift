@@ -5,8 +5,8 @@ struct ShareCodeEstimates: Sendable {
     let requests: RowEstimate
 
     init(_ configuration: ShareCodesConfiguration) {
-        live = RowEstimate(limit: configuration.liveCodes)
-        umids = RowEstimate(limit: configuration.umids)
-        requests = RowEstimate(limit: configuration.storedStatusRequests)
+        live = RowEstimate("share codes", limit: configuration.liveCodes)
+        umids = RowEstimate("umids", limit: configuration.umids)
+        requests = RowEstimate("requests", limit: configuration.storedStatusRequests)
     }
 }
