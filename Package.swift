@@ -181,8 +181,10 @@ let package = Package(
             path: "Apps/Members"),
         module(
             "ShareCodes",
-            ["Accounts", "AppProto", "AppSupport", "Basics", "Database", "GatewayAPI", "Observability", "RPC"],
-            path: "Apps/ShareCodes"),
+            [
+                "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
+                "Observability", "Protobuf", "RPC",
+            ], path: "Apps/ShareCodes"),
         module(
             "SignIn",
             [
@@ -322,6 +324,15 @@ let package = Package(
                 "Wire",
             ]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
+        // Code of an app as its documentation has it: in the language mode of its time, and with its warnings.
+        .executableTarget(
+            name: "share-codes-client", path: "Tests/ShareCodesClient", swiftSettings: [.swiftLanguageMode(.v5)]),
+        tests(
+            "ShareCodes",
+            [
+                "AppProto", "Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes",
+                "Observability", "RPC", "Wire",
+            ]),
         tests("Observability", ["Basics", "Catalog", "CopyJobs", "Crypto", "HTTPTypes", "RPC", "Webhooks", "Wire"]),
         tests("Configuration", ["AppSupport", "CopyJobs"]),
         // The tests of apps.

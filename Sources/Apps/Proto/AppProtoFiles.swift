@@ -14,7 +14,13 @@ package enum AppProtoFiles {
 
     /// Every message type of this module, in the order of their names.
     package static let messages: [any Message.Type] = [
+        AnswerStatusRequestRequest.self,
+        AnswerStatusRequestResponse.self,
         AppleFullName.self,
+        CheckShareCodeRequest.self,
+        CheckShareCodeResponse.self,
+        ClaimUmidRequest.self,
+        ClaimUmidResponse.self,
         CreateKnowledgeBaseRequest.self,
         CreateNonceRequest.self,
         CreateNonceResponse.self,
@@ -22,6 +28,8 @@ package enum AppProtoFiles {
         DeleteKnowledgeBaseResponse.self,
         DeleteMeRequest.self,
         DeleteMeResponse.self,
+        DeleteUmidRequest.self,
+        DeleteUmidResponse.self,
         DevLoginRequest.self,
         EndSessionRequest.self,
         EndSessionResponse.self,
@@ -29,15 +37,28 @@ package enum AppProtoFiles {
         GetHealthRequest.self,
         GetKnowledgeBaseRequest.self,
         GetMeRequest.self,
+        GetStatusRequestRequest.self,
         KnowledgeBase.self,
         ListKnowledgeBasesRequest.self,
         ListKnowledgeBasesResponse.self,
+        ListStatusRequestsRequest.self,
+        ListStatusRequestsResponse.self,
+        LookUpShareCodeRequest.self,
         NotifyByAppleRequest.self,
         NotifyByAppleResponse.self,
         PersonalData.self,
+        ReceivedStatusRequest.self,
+        RecordCollisionRequest.self,
+        RecordCollisionResponse.self,
         RefreshSessionRequest.self,
+        RegisterShareCodeRequest.self,
+        RegisterShareCodeResponse.self,
+        SendStatusRequestRequest.self,
+        SendStatusRequestResponse.self,
+        SentStatusRequest.self,
         ServiceHealth.self,
         SetStatusRequest.self,
+        SharedData.self,
         SignInIdentity.self,
         SignInPlace.self,
         SignInSession.self,
@@ -58,9 +79,53 @@ package enum AppProtoFiles {
     /// The comments of services, methods, messages, fields, enums and their values: on each line the full name, a tab and
     /// the text.
     package static let comments = #"""
-        archebase.apps.share_codes.v1.ShareCodeService.GetHealth	Returns whether the service works.
-        archebase.apps.share_codes.v1.ServiceHealth.status	`ok` or `unavailable`.
-        archebase.apps.share_codes.v1.ServiceHealth.timestamp	RFC 3339, whole seconds.
+        archebase.apps.share_codes.v1.ShareCodeService	Members have the order of the app's documentation, which the JSON keeps.
+        archebase.apps.share_codes.v1.ShareCodeService.GetHealth	Returns whether the gateway accepts calls. While it does not, the HTTP status is 503.
+        archebase.apps.share_codes.v1.ShareCodeService.CheckShareCode	Returns whether a code is free: it is not registered, and its last end was more than 24 hours ago. Reserves nothing.
+        archebase.apps.share_codes.v1.ShareCodeService.RegisterShareCode	Registers a code with its data until an end. The same umid and code again replace data and end.
+        archebase.apps.share_codes.v1.ShareCodeService.LookUpShareCode	Returns the data of a code that somebody typed. NOT_FOUND after its end.
+        archebase.apps.share_codes.v1.ShareCodeService.ClaimUmid	Makes the caller the owner of a umid, once, and returns the token for its inbox.
+        archebase.apps.share_codes.v1.ShareCodeService.DeleteUmid	Deletes the caller's umid, the data of its codes, and all requests from and to it. Needs the umid's token.
+        archebase.apps.share_codes.v1.ShareCodeService.SendStatusRequest	Asks a person for their status. The same request again returns its current status.
+        archebase.apps.share_codes.v1.ShareCodeService.ListStatusRequests	Returns requests to the caller's umid that are not answered, oldest first, and marks them as delivered. Needs the umid's token.
+        archebase.apps.share_codes.v1.ShareCodeService.AnswerStatusRequest	Answers a request to the caller's umid, once. Needs the umid's token.
+        archebase.apps.share_codes.v1.ShareCodeService.GetStatusRequest	Returns the status of a request that the caller's umid sent, and its answer. Needs the umid's token.
+        archebase.apps.share_codes.v1.ShareCodeService.RecordCollision	Counts codes that an app generated and that were not unique. The codes themselves are not stored.
+        archebase.apps.share_codes.v1.ServiceHealth.status	`ok`, or `unavailable` while the gateway stops or cannot write.
+        archebase.apps.share_codes.v1.ServiceHealth.timestamp	RFC 3339 in whole seconds.
+        archebase.apps.share_codes.v1.ServiceHealth.version	The version of the gateway.
+        archebase.apps.share_codes.v1.CheckShareCodeRequest.share_code	6 or 8 letters and digits; upper and lower case are equal.
+        archebase.apps.share_codes.v1.CheckShareCodeResponse.share_code	The code as it was sent.
+        archebase.apps.share_codes.v1.RegisterShareCodeRequest.umid	The id of the person's installation: 1 to 128 of `A-Z a-z 0-9 . _ -`.
+        archebase.apps.share_codes.v1.RegisterShareCodeRequest.share_code	6 or 8 letters and digits; upper and lower case are equal.
+        archebase.apps.share_codes.v1.RegisterShareCodeRequest.encrypted_data	The data that the app encrypted for those who have the code: 1 byte to 16 KiB of text.
+        archebase.apps.share_codes.v1.RegisterShareCodeRequest.validity_minutes	The time until the end, 1 to 10080; 5 if only `expires_at` is given.
+        archebase.apps.share_codes.v1.RegisterShareCodeRequest.expires_at	An earlier end, in RFC 3339. A time in the past is a wrong clock, and is ignored.
+        archebase.apps.share_codes.v1.RegisterShareCodeResponse.share_code	The code as it was sent.
+        archebase.apps.share_codes.v1.RegisterShareCodeResponse.expires_at	The end by the gateway's clock, in RFC 3339.
+        archebase.apps.share_codes.v1.SharedData.share_code	The code as it was sent.
+        archebase.apps.share_codes.v1.SharedData.expires_at	In RFC 3339.
+        archebase.apps.share_codes.v1.ClaimUmidRequest.umid	1 to 128 of `A-Z a-z 0-9 . _ -`.
+        archebase.apps.share_codes.v1.ClaimUmidResponse.token	The bearer token of the umid; it cannot be read again.
+        archebase.apps.share_codes.v1.SendStatusRequestRequest.request_id	The app's id of the request, e.g. a UUID: 1 to 128 of `A-Z a-z 0-9 . _ -`.
+        archebase.apps.share_codes.v1.SendStatusRequestRequest.from_user_id	The sender's umid.
+        archebase.apps.share_codes.v1.SendStatusRequestRequest.to_user_id	The umid of the person who is asked; not the sender's.
+        archebase.apps.share_codes.v1.SendStatusRequestRequest.message	At most 500 characters.
+        archebase.apps.share_codes.v1.SendStatusRequestResponse.status	`pending`, `delivered`, `accepted`, `declined` or `expired`.
+        archebase.apps.share_codes.v1.ListStatusRequestsRequest.status	`pending` = without `after`, only requests that were never delivered; empty = all that are not answered.
+        archebase.apps.share_codes.v1.ListStatusRequestsRequest.after	The `cursor` of an earlier response: only later requests, also those that were delivered.
+        archebase.apps.share_codes.v1.ListStatusRequestsRequest.wait	The longest time in seconds to wait for a request if there is none, 0 to 50.
+        archebase.apps.share_codes.v1.ListStatusRequestsResponse.cursor	The position after the last request, for `after`.
+        archebase.apps.share_codes.v1.ReceivedStatusRequest.status	The status before this delivery: `pending` or `delivered`.
+        archebase.apps.share_codes.v1.ReceivedStatusRequest.created_at	In RFC 3339.
+        archebase.apps.share_codes.v1.AnswerStatusRequestRequest.status	`accepted` or `declined`.
+        archebase.apps.share_codes.v1.AnswerStatusRequestRequest.encrypted_data	The data that the app encrypted for the sender: at most 16 KiB of text.
+        archebase.apps.share_codes.v1.SentStatusRequest.status	`pending`, `delivered`, `accepted`, `declined` or `expired`.
+        archebase.apps.share_codes.v1.SentStatusRequest.encrypted_data	The answer's data, if it has any.
+        archebase.apps.share_codes.v1.RecordCollisionRequest.share_code	The last code that was not unique.
+        archebase.apps.share_codes.v1.RecordCollisionRequest.attempts	The number of codes that were tried, 1 to 100.
+        archebase.apps.share_codes.v1.RecordCollisionRequest.code_length	The length of the code.
+        archebase.apps.share_codes.v1.RecordCollisionRequest.timestamp	The time by the app's clock, in RFC 3339; not stored.
         archebase.apps.sign_in.v1.SignInService.DevLogin	Signs in with an address and the configured secret, for development on one machine.
         archebase.apps.sign_in.v1.SignInService.CreateNonce	Makes a nonce for a sign-in with Apple. It is valid for some minutes and for one sign-in.
         archebase.apps.sign_in.v1.SignInService.SignInWithApple	Signs in with an identity token of Apple. Only the token is believed; the other fields are hints for a new account.

@@ -5,38 +5,152 @@ import CommonProto
 import GRPCWire
 import Protobuf
 
+/// Members have the order of the app's documentation, which the JSON keeps.
 package protocol ShareCodeServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// Returns whether the service works.
+    /// Returns whether the gateway accepts calls. While it does not, the HTTP status is 503.
     func getHealth(_ request: GetHealthRequest, context: Context) async throws -> ServiceHealth
+
+    /// Returns whether a code is free: it is not registered, and its last end was more than 24 hours ago. Reserves nothing.
+    func checkShareCode(_ request: CheckShareCodeRequest, context: Context) async throws -> CheckShareCodeResponse
+
+    /// Registers a code with its data until an end. The same umid and code again replace data and end.
+    func registerShareCode(_ request: RegisterShareCodeRequest, context: Context) async throws -> RegisterShareCodeResponse
+
+    /// Returns the data of a code that somebody typed. NOT_FOUND after its end.
+    func lookUpShareCode(_ request: LookUpShareCodeRequest, context: Context) async throws -> SharedData
+
+    /// Makes the caller the owner of a umid, once, and returns the token for its inbox.
+    func claimUmid(_ request: ClaimUmidRequest, context: Context) async throws -> ClaimUmidResponse
+
+    /// Deletes the caller's umid, the data of its codes, and all requests from and to it. Needs the umid's token.
+    func deleteUmid(_ request: DeleteUmidRequest, context: Context) async throws -> DeleteUmidResponse
+
+    /// Asks a person for their status. The same request again returns its current status.
+    func sendStatusRequest(_ request: SendStatusRequestRequest, context: Context) async throws -> SendStatusRequestResponse
+
+    /// Returns requests to the caller's umid that are not answered, oldest first, and marks them as delivered. Needs the umid's
+    /// token.
+    func listStatusRequests(_ request: ListStatusRequestsRequest, context: Context) async throws -> ListStatusRequestsResponse
+
+    /// Answers a request to the caller's umid, once. Needs the umid's token.
+    func answerStatusRequest(_ request: AnswerStatusRequestRequest, context: Context) async throws -> AnswerStatusRequestResponse
+
+    /// Returns the status of a request that the caller's umid sent, and its answer. Needs the umid's token.
+    func getStatusRequest(_ request: GetStatusRequestRequest, context: Context) async throws -> SentStatusRequest
+
+    /// Counts codes that an app generated and that were not unique. The codes themselves are not stored.
+    func recordCollision(_ request: RecordCollisionRequest, context: Context) async throws -> RecordCollisionResponse
 }
 
 extension ShareCodeServiceHandler {
     /// Enters every method of the service.
     package func register(in registry: inout some MethodRegistry<Context>) {
         registry.add(ShareCodeServiceMethods.getHealth, unary: { try await self.getHealth($0, context: $1) })
+        registry.add(ShareCodeServiceMethods.checkShareCode, unary: { try await self.checkShareCode($0, context: $1) })
+        registry.add(ShareCodeServiceMethods.registerShareCode, unary: { try await self.registerShareCode($0, context: $1) })
+        registry.add(ShareCodeServiceMethods.lookUpShareCode, unary: { try await self.lookUpShareCode($0, context: $1) })
+        registry.add(ShareCodeServiceMethods.claimUmid, unary: { try await self.claimUmid($0, context: $1) })
+        registry.add(ShareCodeServiceMethods.deleteUmid, unary: { try await self.deleteUmid($0, context: $1) })
+        registry.add(ShareCodeServiceMethods.sendStatusRequest, unary: { try await self.sendStatusRequest($0, context: $1) })
+        registry.add(ShareCodeServiceMethods.listStatusRequests, unary: { try await self.listStatusRequests($0, context: $1) })
+        registry.add(ShareCodeServiceMethods.answerStatusRequest, unary: { try await self.answerStatusRequest($0, context: $1) })
+        registry.add(ShareCodeServiceMethods.getStatusRequest, unary: { try await self.getStatusRequest($0, context: $1) })
+        registry.add(ShareCodeServiceMethods.recordCollision, unary: { try await self.recordCollision($0, context: $1) })
     }
 }
 
 package enum ShareCodeServiceMethods {
     package static let service = "archebase.apps.share_codes.v1.ShareCodeService"
     package static let getHealth = MethodDescriptor(service: service, name: "GetHealth", kind: .unary, isSideEffectFree: true)
-    package static let all: [MethodDescriptor] = [getHealth]
+    package static let checkShareCode = MethodDescriptor(service: service, name: "CheckShareCode", kind: .unary)
+    package static let registerShareCode = MethodDescriptor(service: service, name: "RegisterShareCode", kind: .unary)
+    package static let lookUpShareCode = MethodDescriptor(service: service, name: "LookUpShareCode", kind: .unary, isSideEffectFree: true)
+    package static let claimUmid = MethodDescriptor(service: service, name: "ClaimUmid", kind: .unary)
+    package static let deleteUmid = MethodDescriptor(service: service, name: "DeleteUmid", kind: .unary)
+    package static let sendStatusRequest = MethodDescriptor(service: service, name: "SendStatusRequest", kind: .unary)
+    package static let listStatusRequests = MethodDescriptor(service: service, name: "ListStatusRequests", kind: .unary)
+    package static let answerStatusRequest = MethodDescriptor(service: service, name: "AnswerStatusRequest", kind: .unary)
+    package static let getStatusRequest = MethodDescriptor(service: service, name: "GetStatusRequest", kind: .unary, isSideEffectFree: true)
+    package static let recordCollision = MethodDescriptor(service: service, name: "RecordCollision", kind: .unary)
+    package static let all: [MethodDescriptor] = [getHealth, checkShareCode, registerShareCode, lookUpShareCode, claimUmid, deleteUmid, sendStatusRequest, listStatusRequests, answerStatusRequest, getStatusRequest, recordCollision]
     /// The HTTP requests that call the methods.
     package static let routes: [HTTPRoute] = [
         HTTPRoute(getHealth, "GET", RouteTemplate([.literal("api"), .literal("health")]), messages: ("archebase.apps.share_codes.v1.GetHealthRequest", "archebase.apps.share_codes.v1.ServiceHealth"), style: RESTStyle(errors: .nested, unset: .initial, ignoresUnknown: true)),
+        HTTPRoute(checkShareCode, "POST", RouteTemplate([.literal("api"), .literal("share-code"), .literal("check")]), body: .whole, messages: ("archebase.apps.share_codes.v1.CheckShareCodeRequest", "archebase.apps.share_codes.v1.CheckShareCodeResponse"), style: RESTStyle(errors: .nested, unset: .initial, ignoresUnknown: true)),
+        HTTPRoute(registerShareCode, "POST", RouteTemplate([.literal("api"), .literal("share-code"), .literal("register")]), body: .whole, messages: ("archebase.apps.share_codes.v1.RegisterShareCodeRequest", "archebase.apps.share_codes.v1.RegisterShareCodeResponse"), style: RESTStyle(errors: .nested, unset: .initial, ignoresUnknown: true)),
+        HTTPRoute(lookUpShareCode, "GET", RouteTemplate([.literal("api"), .literal("share-code"), .single], [.init("share_code", 2..<3)]), messages: ("archebase.apps.share_codes.v1.LookUpShareCodeRequest", "archebase.apps.share_codes.v1.SharedData"), style: RESTStyle(errors: .nested, unset: .initial, ignoresUnknown: true)),
+        HTTPRoute(claimUmid, "POST", RouteTemplate([.literal("api"), .literal("umid")]), body: .whole, messages: ("archebase.apps.share_codes.v1.ClaimUmidRequest", "archebase.apps.share_codes.v1.ClaimUmidResponse"), style: RESTStyle(errors: .nested, unset: .initial, ignoresUnknown: true)),
+        HTTPRoute(deleteUmid, "DELETE", RouteTemplate([.literal("api"), .literal("umid")]), messages: ("archebase.apps.share_codes.v1.DeleteUmidRequest", "archebase.apps.share_codes.v1.DeleteUmidResponse"), style: RESTStyle(errors: .nested, unset: .initial, ignoresUnknown: true)),
+        HTTPRoute(sendStatusRequest, "POST", RouteTemplate([.literal("api"), .literal("status-request")]), body: .whole, messages: ("archebase.apps.share_codes.v1.SendStatusRequestRequest", "archebase.apps.share_codes.v1.SendStatusRequestResponse"), style: RESTStyle(errors: .nested, unset: .initial, ignoresUnknown: true)),
+        HTTPRoute(listStatusRequests, "GET", RouteTemplate([.literal("api"), .literal("status-request")]), messages: ("archebase.apps.share_codes.v1.ListStatusRequestsRequest", "archebase.apps.share_codes.v1.ListStatusRequestsResponse"), style: RESTStyle(errors: .nested, unset: .initial, ignoresUnknown: true)),
+        HTTPRoute(answerStatusRequest, "POST", RouteTemplate([.literal("api"), .literal("status-request"), .single, .literal("answer")], [.init("request_id", 2..<3)]), body: .whole, messages: ("archebase.apps.share_codes.v1.AnswerStatusRequestRequest", "archebase.apps.share_codes.v1.AnswerStatusRequestResponse"), style: RESTStyle(errors: .nested, unset: .initial, ignoresUnknown: true)),
+        HTTPRoute(getStatusRequest, "GET", RouteTemplate([.literal("api"), .literal("status-request"), .single], [.init("request_id", 2..<3)]), messages: ("archebase.apps.share_codes.v1.GetStatusRequestRequest", "archebase.apps.share_codes.v1.SentStatusRequest"), style: RESTStyle(errors: .nested, unset: .initial, ignoresUnknown: true)),
+        HTTPRoute(recordCollision, "POST", RouteTemplate([.literal("api"), .literal("collision"), .literal("record")]), body: .whole, messages: ("archebase.apps.share_codes.v1.RecordCollisionRequest", "archebase.apps.share_codes.v1.RecordCollisionResponse"), style: RESTStyle(errors: .nested, unset: .initial, ignoresUnknown: true)),
     ]
 }
 
+/// Members have the order of the app's documentation, which the JSON keeps.
 package struct ShareCodeServiceClient<Transport: CallTransport>: Sendable {
     package let transport: Transport
 
     package init(_ transport: Transport) { self.transport = transport }
 
-    /// Returns whether the service works.
+    /// Returns whether the gateway accepts calls. While it does not, the HTTP status is 503.
     package func getHealth(_ request: GetHealthRequest, options: CallOptions = CallOptions()) async throws -> ServiceHealth {
         try await transport.unary(ShareCodeServiceMethods.getHealth, request, options: options)
+    }
+
+    /// Returns whether a code is free: it is not registered, and its last end was more than 24 hours ago. Reserves nothing.
+    package func checkShareCode(_ request: CheckShareCodeRequest, options: CallOptions = CallOptions()) async throws -> CheckShareCodeResponse {
+        try await transport.unary(ShareCodeServiceMethods.checkShareCode, request, options: options)
+    }
+
+    /// Registers a code with its data until an end. The same umid and code again replace data and end.
+    package func registerShareCode(_ request: RegisterShareCodeRequest, options: CallOptions = CallOptions()) async throws -> RegisterShareCodeResponse {
+        try await transport.unary(ShareCodeServiceMethods.registerShareCode, request, options: options)
+    }
+
+    /// Returns the data of a code that somebody typed. NOT_FOUND after its end.
+    package func lookUpShareCode(_ request: LookUpShareCodeRequest, options: CallOptions = CallOptions()) async throws -> SharedData {
+        try await transport.unary(ShareCodeServiceMethods.lookUpShareCode, request, options: options)
+    }
+
+    /// Makes the caller the owner of a umid, once, and returns the token for its inbox.
+    package func claimUmid(_ request: ClaimUmidRequest, options: CallOptions = CallOptions()) async throws -> ClaimUmidResponse {
+        try await transport.unary(ShareCodeServiceMethods.claimUmid, request, options: options)
+    }
+
+    /// Deletes the caller's umid, the data of its codes, and all requests from and to it. Needs the umid's token.
+    package func deleteUmid(_ request: DeleteUmidRequest, options: CallOptions = CallOptions()) async throws -> DeleteUmidResponse {
+        try await transport.unary(ShareCodeServiceMethods.deleteUmid, request, options: options)
+    }
+
+    /// Asks a person for their status. The same request again returns its current status.
+    package func sendStatusRequest(_ request: SendStatusRequestRequest, options: CallOptions = CallOptions()) async throws -> SendStatusRequestResponse {
+        try await transport.unary(ShareCodeServiceMethods.sendStatusRequest, request, options: options)
+    }
+
+    /// Returns requests to the caller's umid that are not answered, oldest first, and marks them as delivered. Needs the umid's
+    /// token.
+    package func listStatusRequests(_ request: ListStatusRequestsRequest, options: CallOptions = CallOptions()) async throws -> ListStatusRequestsResponse {
+        try await transport.unary(ShareCodeServiceMethods.listStatusRequests, request, options: options)
+    }
+
+    /// Answers a request to the caller's umid, once. Needs the umid's token.
+    package func answerStatusRequest(_ request: AnswerStatusRequestRequest, options: CallOptions = CallOptions()) async throws -> AnswerStatusRequestResponse {
+        try await transport.unary(ShareCodeServiceMethods.answerStatusRequest, request, options: options)
+    }
+
+    /// Returns the status of a request that the caller's umid sent, and its answer. Needs the umid's token.
+    package func getStatusRequest(_ request: GetStatusRequestRequest, options: CallOptions = CallOptions()) async throws -> SentStatusRequest {
+        try await transport.unary(ShareCodeServiceMethods.getStatusRequest, request, options: options)
+    }
+
+    /// Counts codes that an app generated and that were not unique. The codes themselves are not stored.
+    package func recordCollision(_ request: RecordCollisionRequest, options: CallOptions = CallOptions()) async throws -> RecordCollisionResponse {
+        try await transport.unary(ShareCodeServiceMethods.recordCollision, request, options: options)
     }
 }
 
@@ -65,10 +179,11 @@ package struct GetHealthRequest: Message {
 package struct ServiceHealth: Message {
     package static var fullName: String { "archebase.apps.share_codes.v1.ServiceHealth" }
 
-    /// `ok` or `unavailable`.
+    /// `ok`, or `unavailable` while the gateway stops or cannot write.
     package var status: String = ""
-    /// RFC 3339, whole seconds.
+    /// RFC 3339 in whole seconds.
     package var timestamp: String = ""
+    /// The version of the gateway.
     package var version: String = ""
     package var unknownFields = UnknownFields()
 
@@ -111,6 +226,952 @@ package struct ServiceHealth: Message {
     }
 }
 
+package struct CheckShareCodeRequest: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.CheckShareCodeRequest" }
+
+    /// 6 or 8 letters and digits; upper and lower case are equal.
+    package var shareCode: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        shareCode: String = ""
+    ) {
+        self.shareCode = shareCode
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.shareCode, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.shareCode, tag: 10)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.shareCode, tag: 10, to: &writer)
+    }
+}
+
+package struct CheckShareCodeResponse: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.CheckShareCodeResponse" }
+
+    package var isUnique: Bool = false
+    /// The code as it was sent.
+    package var shareCode: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        isUnique: Bool = false,
+        shareCode: String = ""
+    ) {
+        self.isUnique = isUnique
+        self.shareCode = shareCode
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoBool.merge(into: &self.isUnique, from: &reader)
+            case 18: try ProtoString.merge(into: &self.shareCode, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoBool.size(self.isUnique, tag: 8)
+        size += ProtoString.size(self.shareCode, tag: 18)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.shareCode, tag: 18, to: &writer)
+        ProtoBool.write(self.isUnique, tag: 8, to: &writer)
+    }
+}
+
+package struct RegisterShareCodeRequest: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.RegisterShareCodeRequest" }
+
+    /// The id of the person's installation: 1 to 128 of `A-Z a-z 0-9 . _ -`.
+    package var umid: String = ""
+    /// 6 or 8 letters and digits; upper and lower case are equal.
+    package var shareCode: String = ""
+    /// The data that the app encrypted for those who have the code: 1 byte to 16 KiB of text.
+    package var encryptedData: String = ""
+    /// The time until the end, 1 to 10080; 5 if only `expires_at` is given.
+    package var validityMinutes: Int32?
+    /// An earlier end, in RFC 3339. A time in the past is a wrong clock, and is ignored.
+    package var expiresAt: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        umid: String = "",
+        shareCode: String = "",
+        encryptedData: String = "",
+        validityMinutes: Int32? = nil,
+        expiresAt: String = ""
+    ) {
+        self.umid = umid
+        self.shareCode = shareCode
+        self.encryptedData = encryptedData
+        self.validityMinutes = validityMinutes
+        self.expiresAt = expiresAt
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.umid, from: &reader)
+            case 18: try ProtoString.merge(into: &self.shareCode, from: &reader)
+            case 26: try ProtoString.merge(into: &self.encryptedData, from: &reader)
+            case 32: try ProtoInt32.merge(into: &self.validityMinutes, from: &reader)
+            case 42: try ProtoString.merge(into: &self.expiresAt, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.umid, tag: 10)
+        size += ProtoString.size(self.shareCode, tag: 18)
+        size += ProtoString.size(self.encryptedData, tag: 26)
+        size += ProtoInt32.size(optional: self.validityMinutes, tag: 32)
+        size += ProtoString.size(self.expiresAt, tag: 42)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.expiresAt, tag: 42, to: &writer)
+        ProtoInt32.write(optional: self.validityMinutes, tag: 32, to: &writer)
+        ProtoString.write(self.encryptedData, tag: 26, to: &writer)
+        ProtoString.write(self.shareCode, tag: 18, to: &writer)
+        ProtoString.write(self.umid, tag: 10, to: &writer)
+    }
+}
+
+package struct RegisterShareCodeResponse: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.RegisterShareCodeResponse" }
+
+    package var success: Bool = false
+    /// The code as it was sent.
+    package var shareCode: String = ""
+    /// The end by the gateway's clock, in RFC 3339.
+    package var expiresAt: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        success: Bool = false,
+        shareCode: String = "",
+        expiresAt: String = ""
+    ) {
+        self.success = success
+        self.shareCode = shareCode
+        self.expiresAt = expiresAt
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoBool.merge(into: &self.success, from: &reader)
+            case 18: try ProtoString.merge(into: &self.shareCode, from: &reader)
+            case 26: try ProtoString.merge(into: &self.expiresAt, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoBool.size(self.success, tag: 8)
+        size += ProtoString.size(self.shareCode, tag: 18)
+        size += ProtoString.size(self.expiresAt, tag: 26)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.expiresAt, tag: 26, to: &writer)
+        ProtoString.write(self.shareCode, tag: 18, to: &writer)
+        ProtoBool.write(self.success, tag: 8, to: &writer)
+    }
+}
+
+package struct LookUpShareCodeRequest: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.LookUpShareCodeRequest" }
+
+    package var shareCode: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        shareCode: String = ""
+    ) {
+        self.shareCode = shareCode
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.shareCode, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.shareCode, tag: 10)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.shareCode, tag: 10, to: &writer)
+    }
+}
+
+package struct SharedData: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.SharedData" }
+
+    /// The code as it was sent.
+    package var shareCode: String = ""
+    package var umid: String = ""
+    package var encryptedData: String = ""
+    /// In RFC 3339.
+    package var expiresAt: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        shareCode: String = "",
+        umid: String = "",
+        encryptedData: String = "",
+        expiresAt: String = ""
+    ) {
+        self.shareCode = shareCode
+        self.umid = umid
+        self.encryptedData = encryptedData
+        self.expiresAt = expiresAt
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.shareCode, from: &reader)
+            case 18: try ProtoString.merge(into: &self.umid, from: &reader)
+            case 26: try ProtoString.merge(into: &self.encryptedData, from: &reader)
+            case 34: try ProtoString.merge(into: &self.expiresAt, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.shareCode, tag: 10)
+        size += ProtoString.size(self.umid, tag: 18)
+        size += ProtoString.size(self.encryptedData, tag: 26)
+        size += ProtoString.size(self.expiresAt, tag: 34)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.expiresAt, tag: 34, to: &writer)
+        ProtoString.write(self.encryptedData, tag: 26, to: &writer)
+        ProtoString.write(self.umid, tag: 18, to: &writer)
+        ProtoString.write(self.shareCode, tag: 10, to: &writer)
+    }
+}
+
+package struct ClaimUmidRequest: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.ClaimUmidRequest" }
+
+    /// 1 to 128 of `A-Z a-z 0-9 . _ -`.
+    package var umid: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        umid: String = ""
+    ) {
+        self.umid = umid
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.umid, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.umid, tag: 10)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.umid, tag: 10, to: &writer)
+    }
+}
+
+package struct ClaimUmidResponse: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.ClaimUmidResponse" }
+
+    package var umid: String = ""
+    /// The bearer token of the umid; it cannot be read again.
+    package var token: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        umid: String = "",
+        token: String = ""
+    ) {
+        self.umid = umid
+        self.token = token
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.umid, from: &reader)
+            case 18: try ProtoString.merge(into: &self.token, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.umid, tag: 10)
+        size += ProtoString.size(self.token, tag: 18)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.token, tag: 18, to: &writer)
+        ProtoString.write(self.umid, tag: 10, to: &writer)
+    }
+}
+
+package struct DeleteUmidRequest: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.DeleteUmidRequest" }
+
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    package var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+package struct DeleteUmidResponse: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.DeleteUmidResponse" }
+
+    package var success: Bool = false
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        success: Bool = false
+    ) {
+        self.success = success
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoBool.merge(into: &self.success, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoBool.size(self.success, tag: 8)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.success, tag: 8, to: &writer)
+    }
+}
+
+package struct SendStatusRequestRequest: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.SendStatusRequestRequest" }
+
+    /// The app's id of the request, e.g. a UUID: 1 to 128 of `A-Z a-z 0-9 . _ -`.
+    package var requestID: String = ""
+    /// The sender's umid.
+    package var fromUserID: String = ""
+    /// The umid of the person who is asked; not the sender's.
+    package var toUserID: String = ""
+    /// At most 500 characters.
+    package var message: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        requestID: String = "",
+        fromUserID: String = "",
+        toUserID: String = "",
+        message: String = ""
+    ) {
+        self.requestID = requestID
+        self.fromUserID = fromUserID
+        self.toUserID = toUserID
+        self.message = message
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.requestID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.fromUserID, from: &reader)
+            case 26: try ProtoString.merge(into: &self.toUserID, from: &reader)
+            case 34: try ProtoString.merge(into: &self.message, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.requestID, tag: 10)
+        size += ProtoString.size(self.fromUserID, tag: 18)
+        size += ProtoString.size(self.toUserID, tag: 26)
+        size += ProtoString.size(self.message, tag: 34)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.message, tag: 34, to: &writer)
+        ProtoString.write(self.toUserID, tag: 26, to: &writer)
+        ProtoString.write(self.fromUserID, tag: 18, to: &writer)
+        ProtoString.write(self.requestID, tag: 10, to: &writer)
+    }
+}
+
+package struct SendStatusRequestResponse: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.SendStatusRequestResponse" }
+
+    package var success: Bool = false
+    package var requestID: String = ""
+    /// `pending`, `delivered`, `accepted`, `declined` or `expired`.
+    package var status: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        success: Bool = false,
+        requestID: String = "",
+        status: String = ""
+    ) {
+        self.success = success
+        self.requestID = requestID
+        self.status = status
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoBool.merge(into: &self.success, from: &reader)
+            case 18: try ProtoString.merge(into: &self.requestID, from: &reader)
+            case 26: try ProtoString.merge(into: &self.status, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoBool.size(self.success, tag: 8)
+        size += ProtoString.size(self.requestID, tag: 18)
+        size += ProtoString.size(self.status, tag: 26)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.status, tag: 26, to: &writer)
+        ProtoString.write(self.requestID, tag: 18, to: &writer)
+        ProtoBool.write(self.success, tag: 8, to: &writer)
+    }
+}
+
+package struct ListStatusRequestsRequest: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.ListStatusRequestsRequest" }
+
+    /// `pending` = without `after`, only requests that were never delivered; empty = all that are not answered.
+    package var status: String = ""
+    /// The `cursor` of an earlier response: only later requests, also those that were delivered.
+    package var after: String = ""
+    /// The longest time in seconds to wait for a request if there is none, 0 to 50.
+    package var wait: Int32 = 0
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        status: String = "",
+        after: String = "",
+        wait: Int32 = 0
+    ) {
+        self.status = status
+        self.after = after
+        self.wait = wait
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.status, from: &reader)
+            case 18: try ProtoString.merge(into: &self.after, from: &reader)
+            case 24: try ProtoInt32.merge(into: &self.wait, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.status, tag: 10)
+        size += ProtoString.size(self.after, tag: 18)
+        size += ProtoInt32.size(self.wait, tag: 24)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt32.write(self.wait, tag: 24, to: &writer)
+        ProtoString.write(self.after, tag: 18, to: &writer)
+        ProtoString.write(self.status, tag: 10, to: &writer)
+    }
+}
+
+package struct ListStatusRequestsResponse: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.ListStatusRequestsResponse" }
+
+    package var requests: [ReceivedStatusRequest] = []
+    /// The position after the last request, for `after`.
+    package var cursor: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        requests: [ReceivedStatusRequest] = [],
+        cursor: String = ""
+    ) {
+        self.requests = requests
+        self.cursor = cursor
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<ReceivedStatusRequest>.append(to: &self.requests, tag: tag, from: &reader)
+            case 18: try ProtoString.merge(into: &self.cursor, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<ReceivedStatusRequest>.size(repeated: self.requests, tag: 10)
+        size += ProtoString.size(self.cursor, tag: 18)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.cursor, tag: 18, to: &writer)
+        ProtoMessage<ReceivedStatusRequest>.write(repeated: self.requests, tag: 10, to: &writer)
+    }
+}
+
+package struct ReceivedStatusRequest: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.ReceivedStatusRequest" }
+
+    package var requestID: String = ""
+    package var fromUserID: String = ""
+    package var message: String = ""
+    /// The status before this delivery: `pending` or `delivered`.
+    package var status: String = ""
+    /// In RFC 3339.
+    package var createdAt: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        requestID: String = "",
+        fromUserID: String = "",
+        message: String = "",
+        status: String = "",
+        createdAt: String = ""
+    ) {
+        self.requestID = requestID
+        self.fromUserID = fromUserID
+        self.message = message
+        self.status = status
+        self.createdAt = createdAt
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.requestID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.fromUserID, from: &reader)
+            case 26: try ProtoString.merge(into: &self.message, from: &reader)
+            case 34: try ProtoString.merge(into: &self.status, from: &reader)
+            case 42: try ProtoString.merge(into: &self.createdAt, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.requestID, tag: 10)
+        size += ProtoString.size(self.fromUserID, tag: 18)
+        size += ProtoString.size(self.message, tag: 26)
+        size += ProtoString.size(self.status, tag: 34)
+        size += ProtoString.size(self.createdAt, tag: 42)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.createdAt, tag: 42, to: &writer)
+        ProtoString.write(self.status, tag: 34, to: &writer)
+        ProtoString.write(self.message, tag: 26, to: &writer)
+        ProtoString.write(self.fromUserID, tag: 18, to: &writer)
+        ProtoString.write(self.requestID, tag: 10, to: &writer)
+    }
+}
+
+package struct AnswerStatusRequestRequest: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.AnswerStatusRequestRequest" }
+
+    package var requestID: String = ""
+    /// `accepted` or `declined`.
+    package var status: String = ""
+    /// The data that the app encrypted for the sender: at most 16 KiB of text.
+    package var encryptedData: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        requestID: String = "",
+        status: String = "",
+        encryptedData: String = ""
+    ) {
+        self.requestID = requestID
+        self.status = status
+        self.encryptedData = encryptedData
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.requestID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.status, from: &reader)
+            case 26: try ProtoString.merge(into: &self.encryptedData, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.requestID, tag: 10)
+        size += ProtoString.size(self.status, tag: 18)
+        size += ProtoString.size(self.encryptedData, tag: 26)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.encryptedData, tag: 26, to: &writer)
+        ProtoString.write(self.status, tag: 18, to: &writer)
+        ProtoString.write(self.requestID, tag: 10, to: &writer)
+    }
+}
+
+package struct AnswerStatusRequestResponse: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.AnswerStatusRequestResponse" }
+
+    package var success: Bool = false
+    package var requestID: String = ""
+    package var status: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        success: Bool = false,
+        requestID: String = "",
+        status: String = ""
+    ) {
+        self.success = success
+        self.requestID = requestID
+        self.status = status
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoBool.merge(into: &self.success, from: &reader)
+            case 18: try ProtoString.merge(into: &self.requestID, from: &reader)
+            case 26: try ProtoString.merge(into: &self.status, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoBool.size(self.success, tag: 8)
+        size += ProtoString.size(self.requestID, tag: 18)
+        size += ProtoString.size(self.status, tag: 26)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.status, tag: 26, to: &writer)
+        ProtoString.write(self.requestID, tag: 18, to: &writer)
+        ProtoBool.write(self.success, tag: 8, to: &writer)
+    }
+}
+
+package struct GetStatusRequestRequest: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.GetStatusRequestRequest" }
+
+    package var requestID: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        requestID: String = ""
+    ) {
+        self.requestID = requestID
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.requestID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.requestID, tag: 10)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.requestID, tag: 10, to: &writer)
+    }
+}
+
+package struct SentStatusRequest: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.SentStatusRequest" }
+
+    package var requestID: String = ""
+    /// `pending`, `delivered`, `accepted`, `declined` or `expired`.
+    package var status: String = ""
+    /// The answer's data, if it has any.
+    package var encryptedData: String?
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        requestID: String = "",
+        status: String = "",
+        encryptedData: String? = nil
+    ) {
+        self.requestID = requestID
+        self.status = status
+        self.encryptedData = encryptedData
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.requestID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.status, from: &reader)
+            case 26: try ProtoString.merge(into: &self.encryptedData, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.requestID, tag: 10)
+        size += ProtoString.size(self.status, tag: 18)
+        size += ProtoString.size(optional: self.encryptedData, tag: 26)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(optional: self.encryptedData, tag: 26, to: &writer)
+        ProtoString.write(self.status, tag: 18, to: &writer)
+        ProtoString.write(self.requestID, tag: 10, to: &writer)
+    }
+}
+
+package struct RecordCollisionRequest: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.RecordCollisionRequest" }
+
+    /// The last code that was not unique.
+    package var shareCode: String = ""
+    /// The number of codes that were tried, 1 to 100.
+    package var attempts: Int32 = 0
+    /// The length of the code.
+    package var codeLength: Int32 = 0
+    /// The time by the app's clock, in RFC 3339; not stored.
+    package var timestamp: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        shareCode: String = "",
+        attempts: Int32 = 0,
+        codeLength: Int32 = 0,
+        timestamp: String = ""
+    ) {
+        self.shareCode = shareCode
+        self.attempts = attempts
+        self.codeLength = codeLength
+        self.timestamp = timestamp
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.shareCode, from: &reader)
+            case 16: try ProtoInt32.merge(into: &self.attempts, from: &reader)
+            case 24: try ProtoInt32.merge(into: &self.codeLength, from: &reader)
+            case 34: try ProtoString.merge(into: &self.timestamp, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.shareCode, tag: 10)
+        size += ProtoInt32.size(self.attempts, tag: 16)
+        size += ProtoInt32.size(self.codeLength, tag: 24)
+        size += ProtoString.size(self.timestamp, tag: 34)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.timestamp, tag: 34, to: &writer)
+        ProtoInt32.write(self.codeLength, tag: 24, to: &writer)
+        ProtoInt32.write(self.attempts, tag: 16, to: &writer)
+        ProtoString.write(self.shareCode, tag: 10, to: &writer)
+    }
+}
+
+package struct RecordCollisionResponse: Message {
+    package static var fullName: String { "archebase.apps.share_codes.v1.RecordCollisionResponse" }
+
+    package var success: Bool = false
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        success: Bool = false
+    ) {
+        self.success = success
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoBool.merge(into: &self.success, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoBool.size(self.success, tag: 8)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.success, tag: 8, to: &writer)
+    }
+}
+
 extension FileDescriptor {
     /// `apps/share_codes.proto`
     package static let appsShareCodesProto = FileDescriptor(
@@ -118,9 +1179,59 @@ extension FileDescriptor {
         base64: """
             ChZhcHBzL3NoYXJlX2NvZGVzLnByb3RvEh1hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MRocZ29vZ2xlL2FwaS9hbm5vdGF0\
             aW9ucy5wcm90bxoQaHR0cF9zdHlsZS5wcm90byISChBHZXRIZWFsdGhSZXF1ZXN0Il8KDVNlcnZpY2VIZWFsdGgSFgoGc3RhdHVz\
-            GAEgASgJUgZzdGF0dXMSHAoJdGltZXN0YW1wGAIgASgJUgl0aW1lc3RhbXASGAoHdmVyc2lvbhgDIAEoCVIHdmVyc2lvbjKjAQoQ\
-            U2hhcmVDb2RlU2VydmljZRKCAQoJR2V0SGVhbHRoEi8uYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuR2V0SGVhbHRoUmVx\
-            dWVzdBosLmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLlNlcnZpY2VIZWFsdGgiFpACAYLT5JMCDRILL2FwaS9oZWFsdGga\
-            CsrzGAYIARABIAFiBnByb3RvMw==
+            GAEgASgJUgZzdGF0dXMSHAoJdGltZXN0YW1wGAIgASgJUgl0aW1lc3RhbXASGAoHdmVyc2lvbhgDIAEoCVIHdmVyc2lvbiI2ChVD\
+            aGVja1NoYXJlQ29kZVJlcXVlc3QSHQoKc2hhcmVfY29kZRgBIAEoCVIJc2hhcmVDb2RlIlQKFkNoZWNrU2hhcmVDb2RlUmVzcG9u\
+            c2USGwoJaXNfdW5pcXVlGAEgASgIUghpc1VuaXF1ZRIdCgpzaGFyZV9jb2RlGAIgASgJUglzaGFyZUNvZGUi2AEKGFJlZ2lzdGVy\
+            U2hhcmVDb2RlUmVxdWVzdBISCgR1bWlkGAEgASgJUgR1bWlkEh0KCnNoYXJlX2NvZGUYAiABKAlSCXNoYXJlQ29kZRIlCg5lbmNy\
+            eXB0ZWRfZGF0YRgDIAEoCVINZW5jcnlwdGVkRGF0YRIuChB2YWxpZGl0eV9taW51dGVzGAQgASgFSABSD3ZhbGlkaXR5TWludXRl\
+            c4gBARIdCgpleHBpcmVzX2F0GAUgASgJUglleHBpcmVzQXRCEwoRX3ZhbGlkaXR5X21pbnV0ZXMicwoZUmVnaXN0ZXJTaGFyZUNv\
+            ZGVSZXNwb25zZRIYCgdzdWNjZXNzGAEgASgIUgdzdWNjZXNzEh0KCnNoYXJlX2NvZGUYAiABKAlSCXNoYXJlQ29kZRIdCgpleHBp\
+            cmVzX2F0GAMgASgJUglleHBpcmVzQXQiNwoWTG9va1VwU2hhcmVDb2RlUmVxdWVzdBIdCgpzaGFyZV9jb2RlGAEgASgJUglzaGFy\
+            ZUNvZGUihQEKClNoYXJlZERhdGESHQoKc2hhcmVfY29kZRgBIAEoCVIJc2hhcmVDb2RlEhIKBHVtaWQYAiABKAlSBHVtaWQSJQoO\
+            ZW5jcnlwdGVkX2RhdGEYAyABKAlSDWVuY3J5cHRlZERhdGESHQoKZXhwaXJlc19hdBgEIAEoCVIJZXhwaXJlc0F0IiYKEENsYWlt\
+            VW1pZFJlcXVlc3QSEgoEdW1pZBgBIAEoCVIEdW1pZCI9ChFDbGFpbVVtaWRSZXNwb25zZRISCgR1bWlkGAEgASgJUgR1bWlkEhQK\
+            BXRva2VuGAIgASgJUgV0b2tlbiITChFEZWxldGVVbWlkUmVxdWVzdCIuChJEZWxldGVVbWlkUmVzcG9uc2USGAoHc3VjY2VzcxgB\
+            IAEoCFIHc3VjY2VzcyKTAQoYU2VuZFN0YXR1c1JlcXVlc3RSZXF1ZXN0Eh0KCnJlcXVlc3RfaWQYASABKAlSCXJlcXVlc3RJZBIg\
+            Cgxmcm9tX3VzZXJfaWQYAiABKAlSCmZyb21Vc2VySWQSHAoKdG9fdXNlcl9pZBgDIAEoCVIIdG9Vc2VySWQSGAoHbWVzc2FnZRgE\
+            IAEoCVIHbWVzc2FnZSJsChlTZW5kU3RhdHVzUmVxdWVzdFJlc3BvbnNlEhgKB3N1Y2Nlc3MYASABKAhSB3N1Y2Nlc3MSHQoKcmVx\
+            dWVzdF9pZBgCIAEoCVIJcmVxdWVzdElkEhYKBnN0YXR1cxgDIAEoCVIGc3RhdHVzIl0KGUxpc3RTdGF0dXNSZXF1ZXN0c1JlcXVl\
+            c3QSFgoGc3RhdHVzGAEgASgJUgZzdGF0dXMSFAoFYWZ0ZXIYAiABKAlSBWFmdGVyEhIKBHdhaXQYAyABKAVSBHdhaXQihgEKGkxp\
+            c3RTdGF0dXNSZXF1ZXN0c1Jlc3BvbnNlElAKCHJlcXVlc3RzGAEgAygLMjQuYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEu\
+            UmVjZWl2ZWRTdGF0dXNSZXF1ZXN0UghyZXF1ZXN0cxIWCgZjdXJzb3IYAiABKAlSBmN1cnNvciKpAQoVUmVjZWl2ZWRTdGF0dXNS\
+            ZXF1ZXN0Eh0KCnJlcXVlc3RfaWQYASABKAlSCXJlcXVlc3RJZBIgCgxmcm9tX3VzZXJfaWQYAiABKAlSCmZyb21Vc2VySWQSGAoH\
+            bWVzc2FnZRgDIAEoCVIHbWVzc2FnZRIWCgZzdGF0dXMYBCABKAlSBnN0YXR1cxIdCgpjcmVhdGVkX2F0GAUgASgJUgljcmVhdGVk\
+            QXQiegoaQW5zd2VyU3RhdHVzUmVxdWVzdFJlcXVlc3QSHQoKcmVxdWVzdF9pZBgBIAEoCVIJcmVxdWVzdElkEhYKBnN0YXR1cxgC\
+            IAEoCVIGc3RhdHVzEiUKDmVuY3J5cHRlZF9kYXRhGAMgASgJUg1lbmNyeXB0ZWREYXRhIm4KG0Fuc3dlclN0YXR1c1JlcXVlc3RS\
+            ZXNwb25zZRIYCgdzdWNjZXNzGAEgASgIUgdzdWNjZXNzEh0KCnJlcXVlc3RfaWQYAiABKAlSCXJlcXVlc3RJZBIWCgZzdGF0dXMY\
+            AyABKAlSBnN0YXR1cyI4ChdHZXRTdGF0dXNSZXF1ZXN0UmVxdWVzdBIdCgpyZXF1ZXN0X2lkGAEgASgJUglyZXF1ZXN0SWQiiQEK\
+            EVNlbnRTdGF0dXNSZXF1ZXN0Eh0KCnJlcXVlc3RfaWQYASABKAlSCXJlcXVlc3RJZBIWCgZzdGF0dXMYAiABKAlSBnN0YXR1cxIq\
+            Cg5lbmNyeXB0ZWRfZGF0YRgDIAEoCUgAUg1lbmNyeXB0ZWREYXRhiAEBQhEKD19lbmNyeXB0ZWRfZGF0YSKSAQoWUmVjb3JkQ29s\
+            bGlzaW9uUmVxdWVzdBIdCgpzaGFyZV9jb2RlGAEgASgJUglzaGFyZUNvZGUSGgoIYXR0ZW1wdHMYAiABKAVSCGF0dGVtcHRzEh8K\
+            C2NvZGVfbGVuZ3RoGAMgASgFUgpjb2RlTGVuZ3RoEhwKCXRpbWVzdGFtcBgEIAEoCVIJdGltZXN0YW1wIjMKF1JlY29yZENvbGxp\
+            c2lvblJlc3BvbnNlEhgKB3N1Y2Nlc3MYASABKAhSB3N1Y2Nlc3Myhg4KEFNoYXJlQ29kZVNlcnZpY2USggEKCUdldEhlYWx0aBIv\
+            LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLkdldEhlYWx0aFJlcXVlc3QaLC5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rl\
+            cy52MS5TZXJ2aWNlSGVhbHRoIhaQAgGC0+STAg0SCy9hcGkvaGVhbHRoEp8BCg5DaGVja1NoYXJlQ29kZRI0LmFyY2hlYmFzZS5h\
+            cHBzLnNoYXJlX2NvZGVzLnYxLkNoZWNrU2hhcmVDb2RlUmVxdWVzdBo1LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLkNo\
+            ZWNrU2hhcmVDb2RlUmVzcG9uc2UiIILT5JMCGiIVL2FwaS9zaGFyZS1jb2RlL2NoZWNrOgEqEqsBChFSZWdpc3RlclNoYXJlQ29k\
+            ZRI3LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLlJlZ2lzdGVyU2hhcmVDb2RlUmVxdWVzdBo4LmFyY2hlYmFzZS5hcHBz\
+            LnNoYXJlX2NvZGVzLnYxLlJlZ2lzdGVyU2hhcmVDb2RlUmVzcG9uc2UiI4LT5JMCHSIYL2FwaS9zaGFyZS1jb2RlL3JlZ2lzdGVy\
+            OgEqEpwBCg9Mb29rVXBTaGFyZUNvZGUSNS5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5Mb29rVXBTaGFyZUNvZGVSZXF1\
+            ZXN0GikuYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuU2hhcmVkRGF0YSInkAIBgtPkkwIeEhwvYXBpL3NoYXJlLWNvZGUv\
+            e3NoYXJlX2NvZGV9EoQBCglDbGFpbVVtaWQSLy5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5DbGFpbVVtaWRSZXF1ZXN0\
+            GjAuYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuQ2xhaW1VbWlkUmVzcG9uc2UiFILT5JMCDiIJL2FwaS91bWlkOgEqEoQB\
+            CgpEZWxldGVVbWlkEjAuYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuRGVsZXRlVW1pZFJlcXVlc3QaMS5hcmNoZWJhc2Uu\
+            YXBwcy5zaGFyZV9jb2Rlcy52MS5EZWxldGVVbWlkUmVzcG9uc2UiEYLT5JMCCyoJL2FwaS91bWlkEqYBChFTZW5kU3RhdHVzUmVx\
+            dWVzdBI3LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLlNlbmRTdGF0dXNSZXF1ZXN0UmVxdWVzdBo4LmFyY2hlYmFzZS5h\
+            cHBzLnNoYXJlX2NvZGVzLnYxLlNlbmRTdGF0dXNSZXF1ZXN0UmVzcG9uc2UiHoLT5JMCGCITL2FwaS9zdGF0dXMtcmVxdWVzdDoB\
+            KhKmAQoSTGlzdFN0YXR1c1JlcXVlc3RzEjguYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuTGlzdFN0YXR1c1JlcXVlc3Rz\
+            UmVxdWVzdBo5LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLkxpc3RTdGF0dXNSZXF1ZXN0c1Jlc3BvbnNlIhuC0+STAhUS\
+            Ey9hcGkvc3RhdHVzLXJlcXVlc3QSwAEKE0Fuc3dlclN0YXR1c1JlcXVlc3QSOS5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52\
+            MS5BbnN3ZXJTdGF0dXNSZXF1ZXN0UmVxdWVzdBo6LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLkFuc3dlclN0YXR1c1Jl\
+            cXVlc3RSZXNwb25zZSIygtPkkwIsIicvYXBpL3N0YXR1cy1yZXF1ZXN0L3tyZXF1ZXN0X2lkfS9hbnN3ZXI6ASoSqQEKEEdldFN0\
+            YXR1c1JlcXVlc3QSNi5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5HZXRTdGF0dXNSZXF1ZXN0UmVxdWVzdBowLmFyY2hl\
+            YmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLlNlbnRTdGF0dXNSZXF1ZXN0IiuQAgGC0+STAiISIC9hcGkvc3RhdHVzLXJlcXVlc3Qv\
+            e3JlcXVlc3RfaWR9EqIBCg9SZWNvcmRDb2xsaXNpb24SNS5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5SZWNvcmRDb2xs\
+            aXNpb25SZXF1ZXN0GjYuYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuUmVjb3JkQ29sbGlzaW9uUmVzcG9uc2UiIILT5JMC\
+            GiIVL2FwaS9jb2xsaXNpb24vcmVjb3JkOgEqGgrK8xgGCAEQASABYgZwcm90bzM=
             """)
 }

@@ -1,15 +1,14 @@
 import Accounts
 import AppProto
 import AppSupport
-import Basics
 import Database
-import RPC
+import Protobuf
 
-/// The app for share codes: short codes under which phones leave encrypted data for a while.
+/// The app for share codes: short codes under which phones leave encrypted data for a while, and requests between people.
 package struct ShareCodesApp: App {
     package static let name = "share_codes"
 
-    package static var migrations: [Migration] { [] }
+    package static var migrations: [Migration] { ShareCodeMigrations.all }
 
     package static var api: AppAPI {
         AppAPI(
@@ -17,9 +16,13 @@ package struct ShareCodesApp: App {
             access: AccessTable([(.anyone, ShareCodeServiceMethods.all)]), comments: AppProtoFiles.comments)
     }
 
-    package init(_ settings: inout some AppSettings) throws {}
+    let configuration: ShareCodesConfiguration
+
+    package init(_ settings: inout some AppSettings) throws {
+        configuration = try ShareCodesConfiguration(&settings)
+    }
 
     package func open(_ environment: AppEnvironment) async throws -> any RunningApp {
-        ShareCodes(environment)
+        ShareCodes(environment.modules, state: environment.state, configuration: configuration)
     }
 }
