@@ -324,6 +324,9 @@ let package = Package(
                 "Wire",
             ]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
+        tests("Observability", ["Basics", "Catalog", "CopyJobs", "Crypto", "HTTPTypes", "RPC", "Webhooks", "Wire"]),
+        tests("Configuration", ["AppSupport", "CopyJobs"]),
+        // The tests of apps.
         // Code of an app as its documentation has it: in the language mode of its time, and with its warnings.
         .executableTarget(
             name: "share-codes-client", path: "Tests/ShareCodesClient", swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -333,9 +336,6 @@ let package = Package(
                 "AppProto", "Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes",
                 "Observability", "RPC", "Wire",
             ]),
-        tests("Observability", ["Basics", "Catalog", "CopyJobs", "Crypto", "HTTPTypes", "RPC", "Webhooks", "Wire"]),
-        tests("Configuration", ["AppSupport", "CopyJobs"]),
-        // The tests of apps.
         tests(
             "Members",
             [
