@@ -59,11 +59,6 @@ package struct AppOrganization: Sendable, Hashable {
         return user
     }
 
-    /// Returns the audit line of a member about their own account.
-    package func entry(_ action: String, by user: UserRecord, from peer: String) -> AuditEntry {
-        user.did(action, peer: peer)
-    }
-
     /// Checks in a transaction that the organization still exists.
     ///
     /// - Throws: UNAVAILABLE if it was deleted.

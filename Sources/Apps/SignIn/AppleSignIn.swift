@@ -17,7 +17,7 @@ struct AppleSignIn: Sendable {
     func open(_ request: SignInWithAppleRequest, _ context: CallContext) async throws -> ExternalSignIns.Session {
         // Apple gives the name to the app, not into the token: it is a hint, and only for a new account.
         let nickname = ProfileText.nickname(
-            hints: request.nickname, request.fullName?.familyName, request.fullName?.givenName)
+            hints: request.nickname, request.fullName_?.familyName, request.fullName_?.givenName)
         do {
             return try await identity.session(
                 provider, token: request.identityToken, nonce: request.nonce, context

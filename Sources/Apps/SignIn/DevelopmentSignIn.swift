@@ -19,7 +19,7 @@ struct DevelopmentSignIn: Sendable {
     let lifetime: Duration
     let store: ProfileStore
     let accounts: Accounts
-    private let failures = Throttle(perMinute: failuresOfAddress)
+    private let failures = Throttle(perMinute: Self.failuresOfAddress)
 
     init(secret: Secret?, lifetime: Duration, store: ProfileStore, accounts: Accounts) {
         self.secret = secret

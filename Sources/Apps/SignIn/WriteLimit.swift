@@ -6,7 +6,7 @@ import RPC
 struct WriteLimit: Sendable {
     private static let perMinute = 120
 
-    private let throttle = Throttle(perMinute: perMinute)
+    private let throttle = Throttle(perMinute: Self.perMinute)
     private let clock: any WallClock
 
     init(clock: any WallClock) {

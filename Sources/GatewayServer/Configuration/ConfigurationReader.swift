@@ -172,7 +172,7 @@ struct ConfigurationReader {
 
     /// Makes the members of a section inside a section readable, as `section.inner.key`; does nothing if it is not set.
     mutating func open(_ key: String) throws(ConfigurationError) {
-        if let said = given[key] { try open(key, said) }
+        if !ignored.contains(key), let said = given[key] { try open(key, said) }
     }
 
     /// Replaces a section by its members.

@@ -56,21 +56,20 @@ struct GatewayServices: Sendable {
         let sweeps = SweepMetrics()
         let opsHandler = { @Sendable in
             let modules = modules.value
-            return OpsHandler(
-                readiness: readiness,
-                metrics: [
-                    GatewayMetrics(
-                        log: log, state: state, database: modules.database, store: modules.store,
-                        listeners: configuration.listeners.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-                            ($0.key.rawValue, "\($0.value)", configuration.isSecure($0.key))
-                        },
-                        certificateExpiry: { certificates.expiry }),
-                    servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
-                    modules.catalog.searchUpgradeProgress,
-                    modules.events.metrics, modules.copies.metrics, modules.backups.metrics,
-                    modules.accounts.auditPressure,
-                    ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
-                ] + modules.apps.metrics)
+            let own: [any MetricSource] = [
+                GatewayMetrics(
+                    log: log, state: state, database: modules.database, store: modules.store,
+                    listeners: configuration.listeners.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                        ($0.key.rawValue, "\($0.value)", configuration.isSecure($0.key))
+                    },
+                    certificateExpiry: { certificates.expiry }),
+                servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
+                modules.catalog.searchUpgradeProgress,
+                modules.events.metrics, modules.copies.metrics, modules.backups.metrics,
+                modules.accounts.auditPressure,
+                ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
+            ]
+            return OpsHandler(readiness: readiness, metrics: own + modules.apps.metrics)
         }
         let ops = configuration.listeners[.ops].map { Self.ops($0, configuration, log, handler: opsHandler) }
         // One for all listeners: they run out at the same time, and the log reports it once.
@@ -109,18 +108,22 @@ struct GatewayServices: Sendable {
                     server, access: modules.value.accounts.access, about: .apps, comments: configuration.apps.comments))
         }
         // Services that end with their calls and requests are stopped together, since each may take long.
-        let work =
-            grpc.map { $1 as any Service } + [web, apps].compactMap { $0 }
-            + [StoreDrain(modules: modules, limit: Self.drainLimit)]
-            + Self.background(
-                modules, directUploadIdle: configuration.uploads.sessionTotal, sweeps, Logger(log))
+        var work = grpc.map { $1 as any Service }
+        for listener in [web, apps] {
+            if let listener { work.append(listener) }
+        }
+        work.append(StoreDrain(modules: modules, limit: Self.drainLimit))
+        work += Self.background(
+            modules, directUploadIdle: configuration.uploads.sessionTotal, sweeps, Logger(log))
         (self.directory, self.loops, self.modules) = (directory, loops, modules)
         self.grpcListeners = grpcListeners
         httpListeners = [.web: web, .apps: apps, .ops: ops].compactMapValues { $0 }
+        var all: [any Service] = [directory, loops, modules, servers]
         // The ops listener answers probes and scrapes until everything else has ended.
-        all =
-            [directory, loops, modules, servers] + [ops].compactMap { $0 }
-            + [ServiceGroup("work", work, stopOrder: .together), readiness]
+        if let ops { all.append(ops) }
+        all.append(ServiceGroup("work", work, stopOrder: .together))
+        all.append(readiness)
+        self.all = all
     }
 
     private static func listener(
