@@ -8,4 +8,6 @@ package struct AppsConfiguration: Sendable {
     /// The web origins that may call apps; `nil` = none.
     package var crossOrigin: CrossOrigin?
     package var server = HTTPServerConfiguration()
+
+    package init() {}
 }

@@ -153,11 +153,6 @@ package struct GatewayModules: Sendable {
             configuration: configuration.internalStorage)
         copies = CopyJobs(environment, store: store, configuration: configuration.copies)
         consoleSessions = configuration.console.map { ConsoleSessions(environment, configuration: $0) }
-        apps = try await GatewayApps(
-            configuration.apps,
-            AppEnvironment(
-                environment, accounts: accounts, identity: identity, state: state,
-                requiresSecureCookies: configuration.isSecure(.apps) || !configuration.address(.apps).isLoopback))
         let session = ArchiveSession(directory: directory, database: database, store: store, clock: clock)
         let turn = BackupTurn()
         backup = BackupService(session, turn: turn)
@@ -173,6 +168,12 @@ package struct GatewayModules: Sendable {
                 "the first administrator was created",
                 ["organization": "system", "user": "admin", "password_file": directory.initialPassword])
         }
+        // After the first administrator, who is made in a database without organizations.
+        apps = try await GatewayApps(
+            configuration.apps,
+            AppEnvironment(
+                environment, accounts: accounts, identity: identity, state: state,
+                requiresSecureCookies: configuration.isSecure(.apps) || !configuration.address(.apps).isLoopback))
         try await checkOrganizations(of: configuration)
     }
 

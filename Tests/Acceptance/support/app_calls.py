@@ -8,6 +8,7 @@ from dataclasses import dataclass
 @dataclass
 class Answer:
     status: int
+    #: The names are in lower case.
     fields: dict[str, str]
     body: bytes
 
@@ -36,7 +37,7 @@ class App:
         try:
             connection.request(method, path, body, headers)
             response = connection.getresponse()
-            return Answer(response.status, dict(response.getheaders()), response.read())
+            return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
         finally:
             connection.close()
 
