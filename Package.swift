@@ -340,7 +340,7 @@ let package = Package(
             "Members",
             [
                 "Accounts", "AppSupport", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPTypes", "Identity",
-                "Protobuf", "RPC",
+                "RPC", "Wire",
             ]),
         .executableTarget(name: "sign-in-client", path: "Tests/SignInClient", swiftSettings: strict),
         // The end of the tests of apps.

@@ -6,10 +6,10 @@ import Database
 import GatewayTesting
 import HTTPTypes
 import Identity
-import Protobuf
 import RPC
 import TestSupport
 import Testing
+import Wire
 
 @testable import Members
 

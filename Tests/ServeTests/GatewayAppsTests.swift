@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimited) struct GatewayAppsTests {
     @Test func migrationsOfDisabledAppsAreDormant() {
         let migrations = AppsConfiguration().migrations
-        #expect(migrations.allSatisfy(\.isDormant))
+        #expect(migrations.filter { !$0.isDormant }.isEmpty)
         #expect(Set(migrations.map(\.name)).count == migrations.count)
     }
 
@@ -27,6 +27,7 @@ import Testing
 
     @Test func gatewayKnowsTheTablesOfApps() {
         let known = Set(GatewayModules.migrations.map(\.name))
-        #expect(AppsConfiguration.known.flatMap { $0.migrations }.allSatisfy { known.contains($0.name) })
+        let own = AppsConfiguration.known.flatMap { $0.migrations }.map(\.name)
+        #expect(Set(own).subtracting(known) == [])
     }
 }
