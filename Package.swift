@@ -195,7 +195,8 @@ let package = Package(
         module(
             "Configuration",
             [
-                "Accounts", "AppSupport", "Backup", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit", "HTTPServer",
+                "Accounts", "AppSupport", "Backup", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit",
+                "HTTPServer",
                 "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC",
                 "ShareCodes", "SignIn",
                 "Sockets", "StoreClient",
@@ -204,7 +205,8 @@ let package = Package(
         module(
             "Serve",
             [
-                "Accounts", "AppSupport", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs", "Crypto", "Database",
+                "Accounts", "AppSupport", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs",
+                "Crypto", "Database",
                 "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPServer", "HTTPTypes", "Identity",
                 "ObjectStore", "Observability", "Proto", "RPC", "Sockets", "StoreProtocol", "StoreServer",
                 "ThreadCalls", "Uploads",

@@ -13,8 +13,10 @@ from support.commands import CommandLine
 from support.gateway import Gateway
 
 ROOT = Path(__file__).resolve().parents[2]
-APPS = sorted(re.findall(r"static let name = \"(\w+)\"", "".join(p.read_text() for p in ROOT.glob("Sources/Apps/*/*App.swift"))))
-OFF = {name: "off" for name in ("auth", "gateway", "admin", "device_init", "object_store", "web")}
+APPS = sorted(
+    re.findall(r"static let name = \"(\w+)\"", "".join(p.read_text() for p in ROOT.glob("Sources/Apps/*/*App.swift")))
+)
+OFF = dict.fromkeys(("auth", "gateway", "admin", "device_init", "object_store", "web"), "off")
 
 
 def tables(gateway: Gateway) -> set[str]:
@@ -38,7 +40,9 @@ def test_gateway_without_apps_has_nothing_of_them(gateway):
     assert not tables(gateway) & own_tables()
     assert 'listener="apps"' not in metrics(gateway)
     web = App(gateway, "web")
-    paths = re.findall(r'(?:get|post|put|patch|delete): "(/[^"]*)"', "".join(p.read_text() for p in ROOT.glob("protos/apps/*.proto")))
+    paths = re.findall(
+        r'(?:get|post|put|patch|delete): "(/[^"]*)"', "".join(p.read_text() for p in ROOT.glob("protos/apps/*.proto"))
+    )
     for path in paths:
         assert web.get(path).status == 404, path
 

@@ -235,7 +235,9 @@ def test_documents_that_debian_requires_are_there(tree, built):
 def test_the_service_is_one_and_is_shut_in(tree, tmp_path, name):
     unit = tmp_path / name
     # This machine has no such program at that place.
-    unit.write_text((tree / UNITS[name]).read_text().replace("/usr/bin/data-gateway", str(tree / "usr/bin/data-gateway")))
+    unit.write_text(
+        (tree / UNITS[name]).read_text().replace("/usr/bin/data-gateway", str(tree / "usr/bin/data-gateway"))
+    )
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True)
     assert done.returncode == 0 and name not in done.stderr, done.stderr
     if "@" in name:

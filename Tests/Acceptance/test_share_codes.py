@@ -240,7 +240,16 @@ def test_errors_of_every_kind_have_one_shape(phone):
         415,
         "UNSUPPORTED_MEDIA_TYPE",
     )
-    for path in ("/", "/nothing", "/api", "/api/", "/api/nothing", "/api/share-code", "/api/share-code/A1B2C3/data", "/api/%ff"):
+    for path in (
+        "/",
+        "/nothing",
+        "/api",
+        "/api/",
+        "/api/nothing",
+        "/api/share-code",
+        "/api/share-code/A1B2C3/data",
+        "/api/%ff",
+    ):
         assert refused("GET", path).error == (404, "NOT_FOUND"), path
     answer = refused("GET", check.replace("check", "check/x"))
     assert answer.error == (404, "NOT_FOUND")

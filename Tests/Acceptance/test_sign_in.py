@@ -126,7 +126,9 @@ def same(value, expected, varying: set[str]) -> bool:
     if not isinstance(expected, dict):
         return value == expected
     return value.keys() == expected.keys() and all(
-        (isinstance(value[name], str) and value[name]) if name in varying else same(value[name], expected[name], varying)
+        (isinstance(value[name], str) and value[name])
+        if name in varying
+        else same(value[name], expected[name], varying)
         for name in expected
     )
 
@@ -206,7 +208,11 @@ def test_an_app_in_swift_follows_the_flow(binary, gateway, issuer, way):
 
 def test_only_the_subject_of_the_token_is_believed(app, issuer):
     first = app.post("/api/auth/apple", {"identityToken": issuer.token(BUNDLE, "000900.a"), "nickname": "A"}).json
-    forged = {"identityToken": issuer.token(BUNDLE, "000900.b"), "userIdentifier": "000900.a", "userId": first["user"]["id"]}
+    forged = {
+        "identityToken": issuer.token(BUNDLE, "000900.b"),
+        "userIdentifier": "000900.a",
+        "userId": first["user"]["id"],
+    }
     second = app.post("/api/auth/apple", forged | {"email": "a@example.com"}).json
     assert second["user"]["id"] != first["user"]["id"]
     assert second["user"]["email"] is None and second["user"]["nickname"] is None
@@ -216,7 +222,13 @@ def test_only_the_subject_of_the_token_is_believed(app, issuer):
 
 @pytest.mark.parametrize(
     "claims",
-    [{"aud": "another.app"}, {"iss": "https://appleid.example"}, {"exp": 1_000_000}, {"sub": None}, {"nonce": "another"}],
+    [
+        {"aud": "another.app"},
+        {"iss": "https://appleid.example"},
+        {"exp": 1_000_000},
+        {"sub": None},
+        {"nonce": "another"},
+    ],
     ids=lambda claims: next(iter(claims)),
 )
 def test_token_for_somebody_else_is_refused(app, issuer, claims):

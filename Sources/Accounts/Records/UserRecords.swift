@@ -88,7 +88,8 @@ package struct UserRecords {
     /// Returns the users of an organization with ids above `id`, in their order.
     package func page(organizationID: Int64, after id: Int64 = 0, limit: Int) throws -> [UserRecord] {
         try connection.query(
-            "\(Self.select) WHERE u.organization_id = $1 AND u.id > $2 ORDER BY u.id LIMIT $3", organizationID, id, limit,
+            "\(Self.select) WHERE u.organization_id = $1 AND u.id > $2 ORDER BY u.id LIMIT $3", organizationID, id,
+            limit,
             row: Self.record)
     }
 

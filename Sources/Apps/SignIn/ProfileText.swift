@@ -21,7 +21,8 @@ enum ProfileText {
     static func nickname(_ text: String) throws(RPCError) -> String? {
         guard text.count <= longestNickname, !hasControl(text), text.utf8.count <= 16 * longestNickname else {
             throw RPCError(
-                bare: .invalidArgument, "nickname must be at most \(longestNickname) characters, without control characters")
+                bare: .invalidArgument,
+                "nickname must be at most \(longestNickname) characters, without control characters")
         }
         return text.isEmpty ? nil : text
     }
@@ -54,7 +55,8 @@ enum ProfileText {
             $0.properties.generalCategory == .control && $0 != "\n" && $0 != "\t" && $0 != "\r"
         }
         guard range.contains(text.count), text.utf8.count <= 16 * range.upperBound, !hasControl else {
-            let rule = range.lowerBound == 0 ? "at most \(range.upperBound)" : "\(range.lowerBound) to \(range.upperBound)"
+            let rule =
+                range.lowerBound == 0 ? "at most \(range.upperBound)" : "\(range.lowerBound) to \(range.upperBound)"
             throw RPCError(
                 bare: .invalidArgument, "\(field) must be \(rule) characters, without control characters")
         }

@@ -55,7 +55,10 @@ struct SignIn: RunningApp {
         guard environment.identity.issuer(of: name) != nil else {
             environment.modules.log.write(
                 "sign-in with Apple is not configured",
-                ["hint": "add the provider \(name) to identity.providers, with users: { organization: …, default_role: member }"],
+                [
+                    "hint":
+                        "add the provider \(name) to identity.providers, with users: { organization: …, default_role: member }"
+                ],
                 level: .warning)
             return nil
         }

@@ -25,7 +25,11 @@ package struct SignInApp: App {
                         SignInServiceMethods.refreshSession,
                     ]
                 ),
-                (.user(.member), [SignInServiceMethods.endSession] + ProfileServiceMethods.all.filter { $0 != ProfileServiceMethods.setStatus }),
+                (
+                    .user(.member),
+                    [SignInServiceMethods.endSession]
+                        + ProfileServiceMethods.all.filter { $0 != ProfileServiceMethods.setStatus }
+                ),
                 (.user(.admin), [ProfileServiceMethods.setStatus]),
                 (.user(.member), KnowledgeBaseServiceMethods.all),
             ]), comments: AppProtoFiles.comments)

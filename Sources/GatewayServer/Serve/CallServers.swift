@@ -19,7 +19,8 @@ struct CallServers: Sendable {
         log: ProcessLog
     ) throws {
         let json = JSONMapping(schema: try Schema(ProtoFiles.all))
-        let appJSON = configuration.apps.enabled.isEmpty ? json : JSONMapping(schema: try Schema(configuration.apps.files))
+        let appJSON =
+            configuration.apps.enabled.isEmpty ? json : JSONMapping(schema: try Schema(configuration.apps.files))
         var servers: [ListenerName: RPCServer] = [:]
         var served: [ListenerMetrics.Listener] = []
         for name in ListenerName.grpc + [.web, .apps] where configuration.listeners[name] != nil {

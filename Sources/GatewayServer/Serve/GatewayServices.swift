@@ -142,7 +142,8 @@ struct GatewayServices: Sendable {
     /// Returns a listener for calls over HTTP/1.1; `nil` if it is disabled.
     private static func http(
         _ name: ListenerName, _ limits: HTTPServerConfiguration, _ configuration: Configuration,
-        _ certificates: GatewayCertificates, _ log: ProcessLog, handler: @escaping @Sendable () -> any HTTPRequestHandler
+        _ certificates: GatewayCertificates, _ log: ProcessLog,
+        handler: @escaping @Sendable () -> any HTTPRequestHandler
     ) -> ValueService<HTTPDaemon>? {
         configuration.listeners[name].map { address in
             ValueService("\(name.rawValue) listener") {

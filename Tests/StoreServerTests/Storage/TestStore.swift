@@ -126,6 +126,7 @@ final class TestStore {
         var configuration = StoreServerConfiguration()
         configure(&configuration)
         return try ObjectStoreServer(
-            address: PeerAddress(host: "127.0.0.1", port: 0), store: store, policy: policy, configuration: configuration)
+            address: PeerAddress(host: "127.0.0.1", port: 0), store: store, policy: policy, configuration: configuration
+        )
     }
 }
