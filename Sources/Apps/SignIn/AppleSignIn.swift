@@ -7,6 +7,9 @@ import RPC
 
 /// Sign-ins with Apple, and Apple's notifications about people.
 struct AppleSignIn: Sendable {
+    /// The text that apps were written against.
+    private static let invalidToken = "Invalid Apple identity token"
+
     /// The name of Apple's entry in the configuration.
     let provider: String
     let identity: Identity
@@ -28,7 +31,7 @@ struct AppleSignIn: Sendable {
             throw error
         } catch {
             guard let refusal = RPCError(of: error), refusal.status == .unauthenticated else { throw error }
-            throw RPCError(bare: .unauthenticated, "Invalid Apple identity token").caused(by: error)
+            throw RPCError(bare: .unauthenticated, Self.invalidToken).caused(by: error)
         }
     }
 
@@ -41,7 +44,7 @@ struct AppleSignIn: Sendable {
             claims = try await identity.notice(payload, of: provider, context)
         } catch {
             guard let refusal = RPCError(of: error), refusal.status == .unauthenticated else { throw error }
-            throw RPCError(bare: .unauthenticated, "Invalid Apple notification").caused(by: error)
+            throw RPCError(bare: .unauthenticated, "the notification is not valid").caused(by: error)
         }
         guard let event = Self.event(claims["events"]), let issuer = identity.issuer(of: provider) else {
             throw RPCError(bare: .invalidArgument, "payload must have the claim events with a type and a sub")

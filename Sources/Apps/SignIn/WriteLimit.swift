@@ -17,7 +17,7 @@ struct WriteLimit: Sendable {
     func count(_ userID: Int64) throws(RPCError) {
         guard let wait = throttle.take("\(userID)", at: clock.now()) else { return }
         throw RPCError(
-            bare: .resourceExhausted, "at most \(Self.perMinute) changes a minute: try again later",
+            bare: .resourceExhausted, "a user can make \(Self.perMinute) changes a minute: try again later",
             retryAfterMilliseconds: wait)
     }
 }

@@ -140,12 +140,12 @@ package struct GatewayModules: Sendable {
         // Without a listener nobody is given the address: uploads require one.
         let bound = storeServer.address.map { "\(address.host):\($0.port)" } ?? "object-store.invalid"
         let endpoint = try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(bound)")
-        let newObjects = Signal()
+        let newRecordings = Signal()
         uploads = try Uploads(
-            environment, store: store, endpoint: endpoint, outbox: events.outbox, newObjects: newObjects,
+            environment, store: store, endpoint: endpoint, outbox: events.outbox, newRecordings: newRecordings,
             configuration: configuration.uploads)
         catalog = Catalog(
-            environment, store: store, endpoint: endpoint, outbox: events.outbox, newObjects: newObjects,
+            environment, store: store, endpoint: endpoint, outbox: events.outbox, newRecordings: newRecordings,
             configuration: configuration.catalog)
         internalStorage = InternalStorageService(
             environment, store: store, policy: storePolicy,
