@@ -8,14 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.app_calls import App
+from support.app_calls import NAMES, App, enabled
 from support.commands import CommandLine
 from support.gateway import Gateway
 
 ROOT = Path(__file__).resolve().parents[2]
-APPS = sorted(
-    re.findall(r"static let name = \"(\w+)\"", "".join(p.read_text() for p in ROOT.glob("Sources/Apps/*/*App.swift")))
-)
 OFF = dict.fromkeys(("auth", "gateway", "admin", "device_init", "object_store", "web"), "off")
 
 
@@ -47,14 +44,7 @@ def test_gateway_without_apps_has_nothing_of_them(gateway):
         assert web.get(path).status == 404, path
 
 
-def enabled(**listeners) -> dict:
-    return {
-        "listeners": {"apps": "127.0.0.1:0"} | listeners,
-        "apps": {name: {"enabled": True} for name in APPS},
-    }
-
-
-@pytest.mark.skipif(not APPS, reason="there are no apps")
+@pytest.mark.skipif(not NAMES, reason="there are no apps")
 def test_gateway_for_apps_only_serves_starts_again_and_forgets_nothing(binary, tmp_path):
     gateway = Gateway(binary, tmp_path, enabled(**OFF)).start()
     try:
@@ -85,7 +75,7 @@ def test_gateway_for_apps_only_serves_starts_again_and_forgets_nothing(binary, t
         gateway.close()
 
 
-@pytest.mark.skipif(not APPS, reason="there are no apps")
+@pytest.mark.skipif(not NAMES, reason="there are no apps")
 def test_backup_of_a_gateway_with_apps_is_restored(binary, tmp_path):
     gateway = Gateway(binary, tmp_path, enabled()).start()
     try:
@@ -104,7 +94,7 @@ def test_backup_of_a_gateway_with_apps_is_restored(binary, tmp_path):
         gateway.close()
 
 
-@pytest.mark.skipif(not APPS, reason="there are no apps")
+@pytest.mark.skipif(not NAMES, reason="there are no apps")
 def test_example_configuration_is_valid(binary, tmp_path):
     example = ROOT / "deploy/debian/apps.example"
     done = subprocess.run([binary, "config", "check", "--config", example], capture_output=True, text=True)

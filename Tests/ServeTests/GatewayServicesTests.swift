@@ -72,10 +72,12 @@ import Testing
     }
 
     @Test func theListOfServices() {
+        let apps = AppsConfiguration.known.isEmpty ? [] : ["apps listener"]
         #expect(
             Self.names == [
                 "data directory", "event loops", "modules", "call servers", "ops listener", "auth listener",
                 "gateway listener", "admin listener", "internal listener", "device-init listener", "web listener",
+            ] + apps + [
                 "object-store listener", "scrubbing", "search upgrade", "recordings", "operations on objects",
                 "webhooks",
                 "copy jobs", "scheduled backups", "reconciliation", "housekeeping", "readiness",

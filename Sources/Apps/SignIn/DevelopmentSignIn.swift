@@ -40,7 +40,8 @@ struct DevelopmentSignIn: Sendable {
         let host = AddressRange.countedAsOne(context.peer.host)
         if let wait = failures.take(host, at: now) {
             throw RPCError(
-                bare: .resourceExhausted, "too many wrong secrets were sent: try again later", retryAfterMilliseconds: wait)
+                bare: .resourceExhausted, "too many wrong secrets were sent: try again later",
+                retryAfterMilliseconds: wait)
         }
         guard secret.matches(given) else {
             accounts.deferred.noteDenial(context.method.name, "WRONG_SECRET", host: context.peer.host, at: now)

@@ -42,6 +42,6 @@ package struct SignInApp: App {
     }
 
     package func open(_ environment: AppEnvironment) async throws -> any RunningApp {
-        try await SignIn(environment, configuration)
+        try await RunningSignIn(environment, configuration)
     }
 }

@@ -2,7 +2,25 @@
 
 import http.client
 import json
+import re
 from dataclasses import dataclass
+from pathlib import Path
+
+#: The names of all apps of the program, which a test may use without naming one.
+NAMES = sorted(
+    re.search(r'static let name = "(\w+)"', path.read_text())[1]
+    for path in (Path(__file__).resolve().parents[3] / "Sources/Apps").glob("*/*App.swift")
+)
+
+
+def enabled(**listeners: str) -> dict:
+    """Returns a configuration with all apps; empty if there are none."""
+    if not NAMES:
+        return {"listeners": listeners} if listeners else {}
+    return {
+        "listeners": {"apps": "127.0.0.1:0"} | listeners,
+        "apps": {name: {"enabled": True} for name in NAMES},
+    }
 
 
 @dataclass

@@ -5,7 +5,7 @@ import Members
 import RPC
 
 /// The app while the gateway serves.
-struct SignIn: RunningApp {
+struct RunningSignIn: RunningApp {
     private let signIns: SignInService
     private let profiles: ProfileService
     private let knowledgeBases: KnowledgeBaseService
