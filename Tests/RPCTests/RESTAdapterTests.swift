@@ -326,7 +326,7 @@ import WireTesting
 
     @Test func nestedStyleNamesTheFieldAndTheKindOfARefusal() throws {
         let refusal = try answer("POST", "/nested", #"{"age":"x"}"#)
-        #expect(refusal.hasPrefix(#"400 {"error":{"code":"INVALID_REQUEST","message":"the body is not a valid"#))
+        #expect(refusal.hasPrefix(#"400 {"error":{"code":"DATA_GATEWAY_INVALID_ARGUMENT","message":"the body is not"#))
         #expect(refusal.hasSuffix(#""details":"age"}}"#))
         #expect(try answer("PUT", "/nested").hasPrefix(#"405 {"error":{"code":"METHOD_NOT_ALLOWED","#))
         #expect(try answer("POST", "/nested", "a", type: "text/plain").hasPrefix(#"415 {"error":{"code":"UNSUPPORTED"#))
