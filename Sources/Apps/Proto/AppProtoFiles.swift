@@ -144,7 +144,7 @@ package enum AppProtoFiles {
         archebase.apps.sign_in.v1.SignInSession.refresh_token	Kept by the app, and valid for one RefreshSession.
         archebase.apps.sign_in.v1.SignInUser	A user as apps see them.
         archebase.apps.sign_in.v1.SignInUser.id	`user_…`
-        archebase.apps.sign_in.v1.SignInUser.role	USER, ADMIN or SUPER_ADMIN.
+        archebase.apps.sign_in.v1.SignInUser.role	USER or ADMIN.
         archebase.apps.sign_in.v1.SignInUser.status	ACTIVE or DISABLED.
         archebase.apps.sign_in.v1.SignInUser.onboarding_completed	Whether the app's introduction was finished.
         archebase.apps.sign_in.v1.SignInWithAppleRequest.authorization_code	Accepted, and not used.

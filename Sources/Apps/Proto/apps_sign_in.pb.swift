@@ -308,7 +308,7 @@ package struct SignInUser: Message {
     package var email: String?
     package var nickname: String?
     package var avatarURL: String?
-    /// USER, ADMIN or SUPER_ADMIN.
+    /// USER or ADMIN.
     package var role: String = ""
     /// ACTIVE or DISABLED.
     package var status: String = ""

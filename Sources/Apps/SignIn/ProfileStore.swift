@@ -15,13 +15,8 @@ struct ProfileStore: Sendable {
         var message: SignInUser {
             SignInUser(
                 id: profile.publicID, email: profile.email, nickname: profile.nickname, avatarURL: profile.avatarURL,
-                role: Self.role(of: user), status: profile.status.rawValue,
+                role: user.role >= .admin ? "ADMIN" : "USER", status: profile.status.rawValue,
                 onboardingCompleted: profile.isOnboarded)
-        }
-
-        private static func role(of user: UserRecord) -> String {
-            guard user.role >= .admin else { return "USER" }
-            return user.isSystem ? "SUPER_ADMIN" : "ADMIN"
         }
     }
 
