@@ -64,6 +64,7 @@ import Testing
         await waiting(1, in: codes)
         codes.state.stopServing()
         #expect(try await list.requests.isEmpty)
+        #expect(codes.app.waits.hasEnded)
         // Later ones do not wait at all.
         #expect(try await codes.inbox(ada, wait: 50).requests.isEmpty)
     }
