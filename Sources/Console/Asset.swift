@@ -21,6 +21,7 @@ struct Asset: Sendable {
         "": Asset(kind: .page, bytes: PackageResources.index_html),
         "console.css": Asset(kind: .style, bytes: PackageResources.console_css),
         "objects.css": Asset(kind: .style, bytes: PackageResources.objects_css),
+        "uploads.css": Asset(kind: .style, bytes: PackageResources.uploads_css),
         "icon.svg": Asset(kind: .picture, bytes: PackageResources.icon_svg),
     ].merging(scripts.mapValues { Asset(kind: .script, bytes: $0) }) { first, _ in first }
 
@@ -67,7 +68,13 @@ struct Asset: Sendable {
         "suites.js": PackageResources.suites_js,
         "table.js": PackageResources.table_js,
         "trash.js": PackageResources.trash_js,
+        "upload-dialog.js": PackageResources.upload_dialog_js,
+        "upload-files.js": PackageResources.upload_files_js,
+        "upload-panel.js": PackageResources.upload_panel_js,
+        "upload-queue.js": PackageResources.upload_queue_js,
         "upload-rates.js": PackageResources.upload_rates_js,
+        "upload-records.js": PackageResources.upload_records_js,
+        "upload-transfer.js": PackageResources.upload_transfer_js,
         "uploads.js": PackageResources.uploads_js,
         "users.js": PackageResources.users_js,
         "viewers.js": PackageResources.viewers_js,

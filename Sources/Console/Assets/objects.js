@@ -7,6 +7,7 @@ import { bulkBar } from './object-actions.js'
 import { facetPanel, filterChips, loadSiteNames, objectsAddress, siteName } from './object-facets.js'
 import { ObjectSource } from './object-source.js'
 import { Selection } from './selection.js'
+import { acceptDrops } from './upload-dialog.js'
 import { VirtualTable } from './virtual-table.js'
 import { wait } from './wait.js'
 
@@ -62,12 +63,14 @@ export function renderObjects(body, { query, signal }) {
     selection.mark(list.table, source)
     actions.update()
   }
-  body.replaceChildren(
-    h('div', { class: 'objects' },
-      h('div', { class: 'objects-head' }, pageHeader('Objects', status), searchForm(filter, order),
-        filterChips(filter, order)),
-      side,
-      h('div', { class: 'objects-list' }, actions.element, arrivals, message, list.element)))
+  const objects = h('div', { class: 'objects' },
+    h('div', { class: 'objects-head' },
+      pageHeader('Objects', status, hasRole('operator') && h('a', { href: '#/uploads', class: 'button' }, 'Upload')),
+      searchForm(filter, order), filterChips(filter, order)),
+    side,
+    h('div', { class: 'objects-list' }, actions.element, arrivals, message, list.element))
+  if (hasRole('operator')) acceptDrops(objects)
+  body.replaceChildren(objects)
   source.onChange()
   selection.onChange()
   list.element.addEventListener('change', (event) => selection.changed(event, source))
