@@ -43,6 +43,7 @@ struct Asset: Sendable {
         "copies.js": PackageResources.copies_js,
         "copy-dialog.js": PackageResources.copy_dialog_js,
         "corrupted-objects.js": PackageResources.corrupted_objects_js,
+        "device-activity.js": PackageResources.device_activity_js,
         "device.js": PackageResources.device_js,
         "devices.js": PackageResources.devices_js,
         "dialog.js": PackageResources.dialog_js,
