@@ -16,7 +16,7 @@ struct SiteUploads: Sendable {
     /// The largest file in bytes: 48 TiB.
     private static let largestFile: Int64 = 48 << 40
 
-    /// What is stored of an upload.
+    /// The stored data of an upload.
     struct Progress: Sendable {
         let upload: UploadRecord
         /// TERMINAL also for an upload whose session has ended.

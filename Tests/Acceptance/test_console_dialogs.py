@@ -38,7 +38,7 @@ def browser(tmp_path_factory):
 
 def test_every_dialog_is_accessible_and_closes_by_the_keyboard(browser, gateway, admin, fleet, uploader):
     stored = completed(uploader, content(100), {FILE_NAME_TAG: "dialogs.csv"})
-    (found,) = [each for each in admin.list_all(filter=f"device={stored.uploader.device_id}")]
+    (found,) = admin.list_all(filter=f"device={stored.uploader.device_id}")
     Upload.create(uploader).multipart(content(100))
     browser.resize(DESKTOP)
     browser.open(f"http://{gateway.listeners['web']}/console/")

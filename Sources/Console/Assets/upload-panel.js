@@ -12,7 +12,7 @@ const rowLimit = 100
 /** The uploads of this browser: where files are dropped, and their progress; `null` if the user may not upload. */
 export function uploadPanel(signal) {
   if (!hasRole('operator')) return null
-  const drop = h('div', { class: 'drop' }, h('p', {}, 'Drop files or folders here to upload them, or'),
+  const drop = h('div', { class: 'drop' }, h('p', {}, 'Drop files or folders here to upload them.'),
     h('div', { class: 'actions' }, chooseButtons()))
   const summary = h('div', { class: 'upload-summary' })
   const list = h('div', {})
