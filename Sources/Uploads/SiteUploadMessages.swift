@@ -6,7 +6,8 @@ extension GetSiteUploadResponse {
     init(_ progress: SiteUploads.Progress) {
         let upload = progress.upload
         self.init(
-            logicalUploadID: upload.logicalID, uploadID: upload.id, siteID: upload.owner.siteID, status: progress.status,
+            logicalUploadID: upload.logicalID, uploadID: upload.id, siteID: upload.owner.siteID,
+            status: progress.status,
             partSizeBytes: upload.location.partSize, multipartUploadID: progress.multipartID ?? "",
             parts: progress.parts.map { StoredUploadPart(number: Int32(clamping: $0.number), sizeBytes: $0.size) },
             ossObjectEtag: progress.object?.etag ?? "",
