@@ -5,7 +5,7 @@ import Proto
 /// Uploads from pages. The bytes come to the console's own origin, so a page needs no permission for another one; the console passes
 /// them to the object store with temporary credentials of the user's upload, which stay here.
 extension Console {
-    func store(_ request: UploadRequest, in session: Session, for head: HTTPRequestHead) -> HTTPDisposition {
+    func storeBytes(_ request: UploadRequest, in session: Session, for head: HTTPRequestHead) -> HTTPDisposition {
         let now = clock.now()
         let grant: UploadGrant
         switch uploadGrant(request.uploadID, in: session, for: head, at: now) {

@@ -107,7 +107,7 @@ package struct Console: HTTPRequestHandler {
             let opened = { (outcome: CallOutcome<(user: User, tokens: UserTokens)>) in open(outcome, head) }
             if let disposition = providers.begin(name, head, complete: opened) { return disposition }
             if let request = UploadRequest(name, head) {
-                return withSession(of: head) { store(request, in: $0, for: head) }
+                return withSession(of: head) { storeBytes(request, in: $0, for: head) }
             }
             if name.hasPrefix("rpc/") {
                 guard head.method == "POST" else { return .refuse(.method("POST")) }

@@ -27,7 +27,7 @@ export function uploadPanel(signal) {
     else updateTable(list, table(columns, shown, '', (upload) => upload.key))
     hint.hidden = uploads.length === shown.length
     hint.textContent = `${formatCount(uploads.length - shown.length, 'more file')} in the queue.`
-    drawInterrupted(interrupted, draw)
+    drawInterrupted(interrupted)
   }
   uploadQueue.onChange(draw, signal)
   draw()
@@ -84,13 +84,14 @@ function actions(upload) {
 }
 
 /** The uploads that a reload interrupted: they continue when their files are chosen again. */
-function drawInterrupted(container, redraw) {
+async function drawInterrupted(container) {
+  const found = await interruptedUploads()
   const known = new Set(uploadQueue.uploads.map(({ key }) => key))
-  const records = interruptedUploads().filter(({ key }) => !known.has(key))
+  const records = found.filter(({ key }) => !known.has(key))
   if (records.length === 0) return container.replaceChildren()
   const remove = async (record) => {
     dropRecord(record.key)
-    redraw()
+    await drawInterrupted(container)
     await discard(record)
   }
   return updateTable(container, h('div', {},

@@ -1,4 +1,4 @@
-import { currentOwner, dropDoneRecords, dropRecord, keepRecord, recordOf } from './upload-records.js'
+import { currentOwner, dropDoneRecords, dropRecord, keepRecord, recordOf, whileSending } from './upload-records.js'
 import { call } from './api.js'
 import { transfer } from './upload-transfer.js'
 
@@ -87,14 +87,14 @@ class UploadQueue {
     upload.state = 'sending'
     this.keep(upload)
     try {
-      upload.fileId = await transfer(upload, {
+      upload.fileId = await whileSending(upload, () => transfer(upload, {
         signal: upload.controller.signal,
         onBegun: () => this.keep(upload),
         onProgress: (bytes) => {
           upload.sent = bytes
           this.changed()
         },
-      })
+      }))
       Object.assign(upload, { state: 'done', sent: upload.size })
       this.keep(upload)
     } catch (error) {

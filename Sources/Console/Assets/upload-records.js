@@ -4,17 +4,26 @@ import { selectedOrganization, session } from './api.js'
 const recordsKey = 'console-uploads'
 const recordLimit = 2000
 
+/** The records as this tab last read or wrote them; `null` after another tab changed them. */
+let known = null
+
+addEventListener('storage', ({ key }) => {
+  if (key === recordsKey || key === null) known = null
+})
+
 function read() {
   try {
-    return JSON.parse(localStorage.getItem(recordsKey)) ?? []
+    known ??= JSON.parse(localStorage.getItem(recordsKey)) ?? []
   } catch {
-    return []
+    known = []
   }
+  return known
 }
 
 function write(records) {
+  known = records.slice(-recordLimit)
   try {
-    localStorage.setItem(recordsKey, JSON.stringify(records.slice(-recordLimit)))
+    localStorage.setItem(recordsKey, JSON.stringify(known))
   } catch {
     // Without room in the browser's storage, uploads cannot continue after a reload.
   }
@@ -31,9 +40,23 @@ function isOwn(record) {
   return record.user === user && record.organization === organization
 }
 
-/** The current user's uploads that were begun and not completed: `{key, name, folder, size, modified, siteId, tags, uploadId}`. */
-export function interruptedUploads() {
-  return read().filter((record) => isOwn(record) && !record.isDone)
+/**
+ * The current user's uploads that were begun and not completed, and that no tab sends:
+ * `{key, name, folder, size, modified, siteId, tags, uploadId}`.
+ */
+export async function interruptedUploads() {
+  const { held } = await navigator.locks.query()
+  const sent = new Set(held.map(({ name }) => name))
+  return read().filter((record) => isOwn(record) && !record.isDone && !sent.has(lockName(record)))
+}
+
+function lockName({ key }) {
+  return `console-upload-${key}`
+}
+
+/** Runs `action` while no other tab sends the same upload. */
+export function whileSending(upload, action) {
+  return navigator.locks.request(lockName(upload), action)
 }
 
 /** The record of the same file in an unfinished batch; `undefined` if there is none. */
