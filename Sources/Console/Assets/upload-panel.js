@@ -105,13 +105,16 @@ async function drawInterrupted(container) {
     ], records.slice(0, rowLimit), '', (record) => record.key)))
 }
 
-/** The progress of the uploads, at the bottom of every page while they run. */
+/** Shows the progress of the uploads at the bottom of other pages while they run. */
 export function watchUploads() {
-  const status = h('a', { class: 'upload-status', href: '#/uploads', hidden: true })
+  const link = h('a', { href: '#/uploads' })
+  const status = h('aside', { class: 'upload-status', 'aria-label': 'Upload progress', hidden: true }, link)
   document.body.append(status)
+  const isElsewhere = () => !location.hash.startsWith('#/uploads')
+  addEventListener('hashchange', () => { status.hidden = !uploadQueue.isActive || !isElsewhere() })
   uploadQueue.onChange(() => {
     const { files, finished, bytes, sent } = uploadQueue.totals
-    status.hidden = !uploadQueue.isActive
-    status.textContent = `Uploading ${formatCount(files - finished, 'file')}, ${Math.floor(100 * sent / Math.max(1, bytes))} %`
+    status.hidden = !uploadQueue.isActive || !isElsewhere()
+    link.textContent = `Uploading ${formatCount(files - finished, 'file')}, ${Math.floor(100 * sent / Math.max(1, bytes))} %`
   })
 }
