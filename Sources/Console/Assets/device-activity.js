@@ -79,7 +79,9 @@ function show(device, { objects, isPartial, first, uploads, lines }) {
     const day = utcDay(Number(verifiedAtUnix) * 1000)
     if (bytes.has(day)) bytes.set(day, bytes.get(day) + Number(sizeBytes ?? 0))
   }
+  const last = objects[0]?.verifiedAtUnix ?? first?.verifiedAtUnix
   return [
+    h('p', {}, ...last ? ['Last upload: ', timeElement(last), '.'] : ['This device has uploaded nothing yet.']),
     h('div', { class: 'charts' }, barChart('Bytes uploaded', [...bytes].map(([label, value]) => ({ label, value })),
       formatBytes, true)),
     isPartial && h('p', { class: 'hint' }, `Only the newest ${formatCount(objects.length, 'upload')} are counted.`),

@@ -4,7 +4,7 @@ import { formatBytes, formatCount, formatDuration } from './format.js'
 import { table, updateTable } from './table.js'
 import { acceptDrops, chooseButtons } from './upload-dialog.js'
 import { discard, uploadQueue } from './upload-queue.js'
-import { dropRecord, interruptedUploads } from './upload-records.js'
+import { dropDoneRecords, dropRecord, interruptedUploads } from './upload-records.js'
 
 /** Rows that are shown of a long queue. */
 const rowLimit = 100
@@ -91,6 +91,7 @@ async function drawInterrupted(container) {
   if (records.length === 0) return container.replaceChildren()
   const remove = async (record) => {
     dropRecord(record.key)
+    if (records.length === 1 && !uploadQueue.isActive) dropDoneRecords()
     await drawInterrupted(container)
     await discard(record)
   }
