@@ -31,12 +31,13 @@ export function deviceActivity(device, signal) {
 
 async function load({ deviceId }) {
   const filter = `device=${deviceId}`
-  const [recent, first, underWay, lines] = await Promise.all([
+  const [recent, first, last, underWay, lines] = await Promise.all([
     recentObjects(filter), call('objects', 'ListObjects', { filter, orderBy: 'created', pageSize: 1 }),
+    call('objects', 'ListObjects', { filter, pageSize: 1 }),
     call('uploads', 'ListUploads', { pageSize: 1000 }), hasRole('admin') ? auditLines(deviceId) : [],
   ])
   return {
-    ...recent, first: first.objects?.[0], lines,
+    ...recent, first: first.objects?.[0], last: last.objects?.[0], lines,
     uploads: (underWay.uploads ?? []).filter((upload) => upload.deviceId === deviceId),
   }
 }
@@ -72,16 +73,15 @@ function utcDay(milliseconds) {
   return new Date(milliseconds).toISOString().slice(0, 10)
 }
 
-function show(device, { objects, isPartial, first, uploads, lines }) {
+function show(device, { objects, isPartial, first, last, uploads, lines }) {
   const bytes = new Map(Array.from({ length: chartDays }, (_, index) =>
     [utcDay(Date.now() - (chartDays - 1 - index) * 86_400_000), 0]))
   for (const { verifiedAtUnix, sizeBytes } of objects) {
     const day = utcDay(Number(verifiedAtUnix) * 1000)
     if (bytes.has(day)) bytes.set(day, bytes.get(day) + Number(sizeBytes ?? 0))
   }
-  const last = objects[0]?.verifiedAtUnix ?? first?.verifiedAtUnix
   return [
-    h('p', {}, ...last ? ['Last upload: ', timeElement(last), '.'] : ['This device has uploaded nothing yet.']),
+    h('p', {}, ...last ? ['Last upload: ', timeElement(last.verifiedAtUnix), '.'] : ['This device has uploaded nothing yet.']),
     h('div', { class: 'charts' }, barChart('Bytes uploaded', [...bytes].map(([label, value]) => ({ label, value })),
       formatBytes, true)),
     isPartial && h('p', { class: 'hint' }, `Only the newest ${formatCount(objects.length, 'upload')} are counted.`),
