@@ -99,7 +99,7 @@ def test_chosen_files_become_objects_of_the_site(console, boss, tmp_path):
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     choose(console, *(tmp_path / name for name in files))
-    assert "5.0 MiB" in console.dialog("Upload 3 files")
+    assert "5 MiB" in console.dialog("Upload 3 files")
     upload(console, f"run={run}\nweather=rain")
     console.until(lambda: states(console) == dict.fromkeys(files, "uploaded"))
     found = objects(boss, run)

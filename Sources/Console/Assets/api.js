@@ -129,7 +129,7 @@ async function sendSessionRequest(method, path, options) {
  *
  * `onProgress(count)` is called with the number of bytes sent so far. An aborted `signal` rejects with its reason.
  */
-export function sendBytes(method, path, blob, { organization, signal, onProgress = () => {} }) {
+export function sendBytes(method, path, blob, { organization, signal, onProgress = () => {} } = {}) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     const abort = () => request.abort()

@@ -1,5 +1,6 @@
 import { currentOwner, dropDoneRecords, dropRecord, keepRecord, recordOf, whileSending } from './upload-records.js'
 import { call } from './api.js'
+import { fileNameTag } from './object-source.js'
 import { transfer } from './upload-transfer.js'
 
 /** Files that are sent at the same time. */
@@ -64,7 +65,8 @@ class UploadQueue {
     if (!this.isActive) this.samples = []
     for (const { file, folder } of files) {
       const known = recordOf({ file, folder })
-      const fresh = { key: crypto.randomUUID(), siteId, tags: folder ? { ...tags, folder } : tags, ...currentOwner() }
+      const ownTags = { ...tags, ...(folder && { folder }), [fileNameTag]: file.name }
+      const fresh = { key: crypto.randomUUID(), siteId, tags: ownTags, ...currentOwner() }
       const upload = {
         ...fresh, ...known, file, name: file.name, folder, size: file.size, modified: file.lastModified,
         sent: known?.isDone ? file.size : 0, state: known?.isDone ? 'skipped' : 'waiting', error: '',
