@@ -12,6 +12,8 @@ import { wait } from './wait.js'
 
 /** Time between two checks for new objects, in milliseconds. */
 const arrivalInterval = 5000
+/** Time before the first check for a list that was loaded before, in milliseconds. */
+const shortInterval = 500
 /** Lists that stay loaded, so that Back shows the same rows. */
 const keptLists = 4
 const lists = new Map()
@@ -166,8 +168,11 @@ async function refreshFacets(source, facets, message) {
 
 async function watchArrivals(source, list, notice, signal) {
   let unseen = 0
+  // A list that stayed loaded may have missed some meanwhile.
+  let interval = source.rows.length > 0 || source.isComplete ? shortInterval : arrivalInterval
   while (!signal.aborted) {
-    await wait(arrivalInterval, signal)
+    await wait(interval, signal)
+    interval = arrivalInterval
     if (signal.aborted || document.hidden) continue
     try {
       const added = await source.loadArrivals()

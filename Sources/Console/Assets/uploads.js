@@ -71,7 +71,7 @@ function source({ deviceId, siteId }) {
 
 function columns(rates) {
   return [
-    { title: 'Name', cell: (upload) => upload.fileName || h('span', { class: 'muted' }, 'not known yet') },
+    { title: 'Name', cell: (upload) => h('span', { class: `upload-name ${upload.fileName ? '' : 'muted'}` }, upload.fileName || 'not known yet') },
     { title: 'Source', cell: source },
     { title: 'Progress', cell: (upload) => progress(upload) },
     { title: 'Rate', isNumber: true, cell: (upload) => rates.text(upload.uploadId) },

@@ -1,7 +1,7 @@
 import { h } from './dom.js'
 
 /** Rows that are rendered above and below the visible ones. */
-const overscan = 10
+const overscan = 6
 
 /**
  * A table of any length in the page's own scroll area, of which only the visible rows exist.
