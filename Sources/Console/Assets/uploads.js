@@ -22,7 +22,10 @@ export async function renderUploads(body, { signal }) {
   const rates = new UploadRates()
   let known = new Set()
   const panel = uploadPanel(signal)
-  body.replaceChildren(pageHeader('Uploads in progress'), panel ?? '', panel ? h('h2', {}, 'All uploads') : '', list, hint, h('h2', {}, 'Finished lately'), finished)
+  body.replaceChildren(...[
+    pageHeader('Uploads in progress'), panel, panel && h('h2', {}, 'All uploads'), list, hint,
+    h('h2', {}, 'Finished lately'), finished,
+  ].filter(Boolean))
   await loadSiteNames().catch(() => {})
   showFinished(finished)
 
@@ -71,7 +74,8 @@ function source({ deviceId, siteId }) {
 
 function columns(rates) {
   return [
-    { title: 'Name', cell: (upload) => h('span', { class: `upload-name ${upload.fileName ? '' : 'muted'}` }, upload.fileName || 'not known yet') },
+    { title: 'Name', cell: ({ fileName }) =>
+      h('span', { class: fileName ? 'upload-name' : 'upload-name muted' }, fileName || 'not known yet') },
     { title: 'Source', cell: source },
     { title: 'Progress', cell: (upload) => progress(upload) },
     { title: 'Rate', isNumber: true, cell: (upload) => rates.text(upload.uploadId) },
