@@ -220,8 +220,8 @@ def searches(lists: "Lists") -> None:
     for name, filter in SEARCHES.items():
         load = lists.first_page(filter)
         figure(f"metadata.search.{name}", [load.run(1, 200)[1] for _ in range(ROUNDS)], "ms")
-    for name, filter in (("all", ""), ("tag", "run=run-7"), ("prefix_and_time", SEARCHES["prefix_and_time"])):
-        load = lists.facets(filter)
+    for name in ("all", "tag", "prefix", "word", "device", "prefix_and_time"):
+        load = lists.facets(SEARCHES.get(name, ""))
         figure(f"metadata.facets.{name}", [load.run(1, 50)[1] for _ in range(ROUNDS)], "ms")
 
 

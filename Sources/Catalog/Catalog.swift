@@ -25,10 +25,10 @@ package struct Catalog: Sendable {
 
     /// - Parameters:
     ///   - endpoint: the public address of the store, with which presigned URLs begin.
-    ///   - newObjects: notified after an object was added.
+    ///   - newRecordings: notified after a recording was added.
     package init(
         _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint, outbox: Outbox = .closed,
-        newObjects: Signal = Signal(), configuration: CatalogConfiguration = CatalogConfiguration()
+        newRecordings: Signal = Signal(), configuration: CatalogConfiguration = CatalogConfiguration()
     ) {
         let (database, clock) = (environment.database, environment.clock)
         let tokens = PageTokens(keyring: environment.keyring)
@@ -45,7 +45,7 @@ package struct Catalog: Sendable {
             tagEditing: TagEditing(database: database, clock: clock, outbox: outbox),
             statistics: Statistics(database: database, clock: clock), database: database,
             tokens: tokens, facets: ObjectFacets(database: database, clock: clock))
-        recordings = RecordingIndex(database: database, store: store, signal: newObjects, log: environment.log)
+        recordings = RecordingIndex(database: database, store: store, signal: newRecordings, log: environment.log)
         searchUpgrade = SearchUpgrade(database: database, log: environment.log)
         archives = ObjectArchiveService(
             archives: ObjectArchives(database: database, store: store, clock: clock, configuration: configuration),

@@ -73,6 +73,11 @@ package struct CatalogObject: Sendable, Hashable {
     /// Whether the object is corrupted: its bytes no longer match its checksum.
     package internal(set) var isBad = false
 
+    /// Whether its name is one of an MCAP file, whose summary is read in the background.
+    package var isRecording: Bool {
+        description.name?.text.utf8.suffix(5).elementsEqual(".mcap".utf8) { $0 | 0x20 == $1 | 0x20 } ?? false
+    }
+
     package init(id: String, fileID: String, uploadID: String, owner: ObjectOwner, content: Content, times: Times) {
         self.id = id
         self.fileID = fileID

@@ -151,9 +151,7 @@ package struct ObjectRecords {
         guard let position else { throw DatabaseError.misuse("an insertion returned no position") }
         try insert(tags, at: position)
         try SearchRecords(connection).enter(SearchEntry(object, position: position, tags: tags))
-        if RecordingRecords.isRecording(description.name?.text) {
-            try RecordingRecords(connection).enqueue(position: position)
-        }
+        if object.isRecording { try RecordingRecords(connection).enqueue(position: position) }
     }
 
     private func insert(_ tags: [String: String], at position: Int64) throws {

@@ -46,7 +46,7 @@ extension UploadSessions {
                 .objectVerified(listed, of: upload, tags: claim.tags, traceparent: caller.traceparent), at: now,
                 in: connection)
             try store.dropOtherMultiparts(uploadID: upload.id, in: connection)
-            connection.afterCommit { newObjects.notify() }
+            if listed.isRecording { connection.afterCommit { newRecordings.notify() } }
             return ObjectFacts(listed, object, upload, tags: claim.tags)
         }
         guard let facts else { return "" }

@@ -23,8 +23,8 @@ struct UploadSessions: Sendable {
     let identifiers: Identifiers
     var configuration: UploadsConfiguration
     var outbox = Outbox.closed
-    /// Notified after an object was added.
-    var newObjects = Signal()
+    /// Notified after a recording was added.
+    var newRecordings = Signal()
     /// The limit of calls; `nil` = none.
     var rate: CallRate?
 

@@ -22,17 +22,18 @@ package struct Uploads: Sendable {
     ///   - environment: provides the steady clock for sessions.
     ///   - endpoint: the public address of the store, which is issued with every new upload. Uploads that were issued another one
     ///     have to be restarted.
-    ///   - newObjects: notified after an object was added.
+    ///   - newRecordings: notified after a recording was added.
     package init(
         _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint, outbox: Outbox = .closed,
-        newObjects: Signal = Signal(), configuration: UploadsConfiguration = UploadsConfiguration()
+        newRecordings: Signal = Signal(), configuration: UploadsConfiguration = UploadsConfiguration()
     ) throws(UploadsConfigurationError) {
         try configuration.check()
         let (database, clock) = (environment.database, environment.clock)
         let steady = environment.clockGuard.steady
         let sessions = UploadSessions(
             database: database, store: store, endpoint: endpoint, clock: clock, steady: steady,
-            identifiers: environment.identifiers, configuration: configuration, outbox: outbox, newObjects: newObjects,
+            identifiers: environment.identifiers, configuration: configuration, outbox: outbox,
+            newRecordings: newRecordings,
             rate: configuration.callsPerMinute > 0
                 ? CallRate(perMinute: configuration.callsPerMinute, clock: clock) : nil)
         service = UploadService(sessions: sessions)

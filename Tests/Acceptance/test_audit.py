@@ -290,6 +290,10 @@ def test_every_call_that_changes_something_leaves_one_line(
     (found,) = boss.list_all()
     with walk.one_line("RequestDownload", target=f"files/{found.file_id}", **by_boss):
         location = boss.objects("RequestDownload", file_ids=[found.file_id]).files[0]
+    archives = stubs.gateway.ObjectArchiveServiceStub(gateway.channel("gateway"))
+    with walk.one_line("ZipObjects", target=f"files/{found.file_id}", **by_boss):
+        request = stubs.gateway.ZipObjectsRequest(file_ids=[found.file_id])
+        assert list(call(archives.ZipObjects, request, boss.token))
     with walk.one_line("CreateCopyJob", **by_boss):
         # The job stays there until it is canceled, because the folder does not exist.
         destination = {"endpoint": f"file://{copy_root.with_name('absent')}/{organization}"}

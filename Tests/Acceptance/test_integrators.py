@@ -1,10 +1,13 @@
 """Tests docs/integrators.md: every curl line works, in the order of the file, and every RPC is included."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
 
+import httpx
 import pytest
+from oidc_provider_mock import run_server_in_thread
 from support import rest_lines
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import Fleet, call
@@ -47,20 +50,58 @@ def script() -> str:
     return "\n".join(lines)
 
 
+#: Stands for a browser whose user signs in at the provider: prints the address to which the provider returns it.
+SIGN_IN = """#!/bin/sh
+exec curl -sS -o /dev/null -w '%{redirect_url}' -d sub=olga "$1"
+"""
+
+
+@pytest.fixture(scope="module")
+def provider():
+    """The URL of a provider where anybody is whom they name."""
+    with run_server_in_thread() as server:
+        yield f"http://localhost:{server.server_port}"
+
+
+def identity_token(provider: str, subject: str, **claims: str) -> str:
+    """Returns a token that the provider issues to the client `data-gateway` for a person."""
+    httpx.put(f"{provider}/users/{subject}", json=claims).raise_for_status()
+    client = {"client_id": "data-gateway", "redirect_uri": "http://127.0.0.1:8000/"}
+    asked = client | {"response_type": "code", "scope": "openid"}
+    page = httpx.post(f"{provider}/oauth2/authorize", params=asked, data={"sub": subject})
+    sent = client | {"grant_type": "authorization_code", "code": httpx.URL(page.headers["Location"]).params["code"]}
+    reply = httpx.post(f"{provider}/oauth2/token", data=sent, auth=("data-gateway", "a secret of some length"))
+    return reply.raise_for_status().json()["id_token"]
+
+
 @pytest.fixture
-def furnished(gateway_with, login, stubs, tmp_path):
-    """A gateway that fulfills the prerequisites of the lines: the internal listener, a folder for copies, and an
-    event that could not be delivered.
+def furnished(gateway_with, login, stubs, tmp_path, provider):
+    """A gateway that fulfills the prerequisites of the lines: the internal listener, a folder for copies, an event
+    that could not be delivered, an identity provider, and tokens of it.
     """
     (tmp_path / "copies").mkdir()
     secret = tmp_path / "secret"
     secret.write_text("a secret of some length")
+    secret.chmod(0o600)
+    (tmp_path / "sign-in").write_text(SIGN_IN)
+    (tmp_path / "sign-in").chmod(0o755)
+    (tmp_path / "identity-token").write_text(identity_token(provider, "pia"))
+    (tmp_path / "workload-token").write_text(identity_token(provider, "job", repository="acme/robots"))
+    corp = {
+        "issuer": provider,
+        "audiences": ["data-gateway"],
+        "client_id": "data-gateway",
+        "secret_file": str(secret),
+        "users": {"organization": "system", "default_role": "viewer", "create": True},
+        "service_accounts": [{"account": "indexer", "claims": {"repository": "acme/robots"}}],
+    }
     gateway = gateway_with(
         {
             "listeners": {"internal": "127.0.0.1:0"},
             "webhooks": {"nobody": {"url": "http://127.0.0.1:1/", "secret_file": str(secret)}},
             "copy": {"destinations": [{"kind": "directory", "root": str(tmp_path / "copies")}]},
             "events": {"give_up_seconds": 1, "longest_retry_seconds": 1},
+            "identity": {"providers": {"corp": corp}},
         }
     )
     admin = login(gateway)
@@ -82,7 +123,8 @@ def test_every_line_of_curl_works(furnished, tmp_path):
     command = ["bash", "-euE", "-o", "pipefail", "-c"]
     # A failing call within $(…) fails the line; jq returns `null` for a missing field.
     command += ["trap 'echo \"docs/integrators.md:$LINENO: $BASH_COMMAND\" >&2' ERR; source ./integrators.sh"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     assert done.stdout.rstrip().endswith("}") and "a rob" in done.stdout
 

@@ -147,11 +147,13 @@ def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs
     certificate, key, _ = Authority(tmp_path, "authority").issue("server")
     (secret := tmp_path / "secret").write_text("0123456789abcdef0123456789abcdef")
     secret.chmod(0o600)
+    (backups := tmp_path / "backups").mkdir()
     gateway = gateway_with(
         {
             "tls": {"certificate": str(certificate), "key": str(key), "listeners": ["web"]},
             # Nothing listens there.
             "webhooks": {"shop": {"url": "http://127.0.0.1:1/", "secret_file": str(secret)}},
+            "backup": {"schedules": [{"name": "nightly", "kind": "directory", "root": str(backups)}]},
         }
     )
     boss = login(gateway)

@@ -162,7 +162,6 @@ def test_all_terms_hold(uploader, admin, run):
         ("(status:verified", 16),
         ("colour:red", 0),
         ('raw_tags.k="é" colour:red', 16),
-        ("topic=/camera", 0),
         ("status", None),
         ("status:", None),
         ("raw_tags.=x", None),

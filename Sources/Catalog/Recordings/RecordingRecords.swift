@@ -30,10 +30,6 @@ struct RecordingRecords {
         self.connection = connection
     }
 
-    static func isRecording(_ name: String?) -> Bool {
-        name?.utf8.suffix(5).elementsEqual(".mcap".utf8) { $0 | 0x20 == $1 | 0x20 } ?? false
-    }
-
     /// Adds a new object to those whose summary has to be read.
     func enqueue(position: Int64) throws {
         try connection.execute("INSERT INTO unread_recordings (position) VALUES ($1)", position)

@@ -66,9 +66,10 @@ struct SearchUpgrade: Sendable {
 
 /// The number of objects of earlier versions that are not in the search tables yet; any thread may read it at any time.
 package final class SearchUpgradeProgress: Sendable {
-    private let count = Lock(0)
+    private let count = Lock<Int?>(nil)
 
-    package var remaining: Int { count.withLock { $0 } }
+    /// `nil` until the objects are counted after a start.
+    package var remaining: Int? { count.withLock { $0 } }
 
     func set(_ remaining: Int) { count.withLock { $0 = remaining } }
 }

@@ -132,12 +132,12 @@ package struct GatewayModules: Sendable {
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
         let endpoint =
             try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")
-        let newObjects = Signal()
+        let newRecordings = Signal()
         uploads = try Uploads(
-            environment, store: store, endpoint: endpoint, outbox: events.outbox, newObjects: newObjects,
+            environment, store: store, endpoint: endpoint, outbox: events.outbox, newRecordings: newRecordings,
             configuration: configuration.uploads)
         catalog = Catalog(
-            environment, store: store, endpoint: endpoint, outbox: events.outbox, newObjects: newObjects,
+            environment, store: store, endpoint: endpoint, outbox: events.outbox, newRecordings: newRecordings,
             configuration: configuration.catalog)
         internalStorage = InternalStorageService(
             environment, store: store, policy: storePolicy,

@@ -5,7 +5,8 @@ extension SearchUpgradeProgress: MetricSource {
         [
             .gauge(
                 "data_gateway_search_upgrade_objects",
-                "Objects of earlier versions that are not in the search tables yet.", [([], remaining)])
+                "Objects of earlier versions that are not in the search tables yet.",
+                remaining.map { [([], $0)] } ?? [])
         ]
     }
 }
