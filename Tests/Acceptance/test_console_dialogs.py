@@ -23,7 +23,7 @@ DIALOGS = {
     "objects/{object}": ["Share", "Edit tags", "Copy to…", "Delete"],
     "keys?site={site}": ["New site", "Disable", "New key"],
     "users": ["New user", "Change role", "Set password", "Reset second factor", "Delete"],
-    "organizations": ["New organization", "Rename", "Statistics"],
+    "organizations": ["New organization", "Rename"],
     "signing-keys": ["Rotate"],
     "account": ["Change password", "New token", "Set up second factor"],
 }
