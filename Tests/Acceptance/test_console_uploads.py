@@ -163,6 +163,7 @@ def test_upload_continues_after_a_reload_where_it_stopped(console, boss, tmp_pat
     console.dialog("Upload 1 file")
     console.press("Upload")
     console.until(lambda: states(console) == {"long.bin": "uploaded"})
+    console.find("//section[@aria-label='Uploads of this browser']//a[normalize-space()='long.bin']")
     found = objects(boss, run)["long.bin"]
     assert stored(boss, found) == data
     after = console.driver.execute_script(parts)

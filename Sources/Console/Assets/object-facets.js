@@ -27,9 +27,14 @@ export async function loadSiteNames() {
   const isKnown = siteNames.organization === organization && performance.now() - siteNames.loadedAt < siteNamesTime
   if (isKnown || !hasRole('operator')) return siteNames.names
   const { sites = [] } = await call('admin', 'ListSites')
-  siteNames = { organization, names: new Map(sites.map((site) => [site.siteId, site.name])),
-    loadedAt: performance.now() }
+  keepSiteNames(organization, sites)
   return siteNames.names
+}
+
+/** Keeps the names of an organization's sites that were loaded just now. */
+export function keepSiteNames(organization, sites) {
+  const names = new Map(sites.map((site) => [site.siteId, site.name]))
+  siteNames = { organization, names, loadedAt: performance.now() }
 }
 
 export function siteName(id) {

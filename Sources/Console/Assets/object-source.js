@@ -136,7 +136,8 @@ export class ObjectSource {
     }
     this.rows.unshift(...added)
     for (const object of added) this.ids.add(object.fileId)
-    if (this.total !== null) this.total += added.length
+    // The number may include them already.
+    if (this.total !== null) this.loadFacets({ isBackground: true }).catch(() => {})
     this.onChange()
     return added.length
   }

@@ -25,8 +25,8 @@ function cellClass(column) {
 }
 
 /**
- * Replaces the table in `container`. Rows with the same `key`, and their cells with unchanged text, are kept, so that a
- * focused control keeps the focus.
+ * Replaces the table in `container`. Rows with the same `key`, and their unchanged cells, are kept, so that a focused
+ * control keeps the focus.
  */
 export function updateTable(container, newTable) {
   const [before, after] = [container, newTable].map((each) => [...each.querySelectorAll('tbody tr')])
@@ -37,7 +37,7 @@ export function updateTable(container, newTable) {
     if (row.dataset.key !== replacement.dataset.key) return row.replaceWith(replacement)
     return [...row.cells].forEach((cell, at) => {
       const newCell = replacement.cells[at]
-      if (cell.textContent !== newCell.textContent) cell.replaceChildren(...newCell.childNodes)
+      if (!cell.isEqualNode(newCell)) cell.replaceChildren(...newCell.childNodes)
     })
   })
 }

@@ -1,7 +1,8 @@
-import { call } from './api.js'
+import { call, selectedOrganization } from './api.js'
 import { showDialog, showFormDialog } from './dialog.js'
 import { h, showNotice } from './dom.js'
 import { formatBytes, formatCount, parseTags } from './format.js'
+import { keepSiteNames } from './object-facets.js'
 import { chosenFiles, droppedFiles } from './upload-files.js'
 import { uploadQueue } from './upload-queue.js'
 
@@ -14,6 +15,7 @@ const [tagKeyLimit, tagValueLimit] = [64, 2048]
 export async function uploadFiles(files) {
   if (files.length === 0) return
   const { sites = [] } = await call('admin', 'ListSites')
+  keepSiteNames(selectedOrganization(), sites)
   const enabled = sites.filter(({ status }) => status === 1)
   if (enabled.length === 0) {
     await showDialog('Upload files', h('p', {}, 'An upload belongs to a site, and there is no enabled one. ',

@@ -108,7 +108,7 @@ async function drawInterrupted(container) {
 
 /** Shows the progress of the uploads at the bottom of other pages while they run. */
 export function watchUploads() {
-  const link = h('a', { href: '#/uploads' })
+  const link = h('a', { href: '#/uploads' }, 'Uploads')
   const status = h('aside', { class: 'upload-status', 'aria-label': 'Upload progress', hidden: true }, link)
   document.body.append(status)
   const isElsewhere = () => !location.hash.startsWith('#/uploads')
