@@ -15,7 +15,6 @@ from store_clients import Reader
 from support import stubs as stubs_module
 from support.gateway import ADMIN_PASSWORD
 from support.parties import Fleet, User
-from support.raw import RawStore
 from support.uploads import Upload
 
 ROUNDS = 5
@@ -27,7 +26,7 @@ MEGABYTE = 1_000_000
 
 def fill(uploader, data: bytes, tag: str) -> None:
     upload = Upload.create(uploader)
-    upload.size, upload.etag = len(data), RawStore(upload.credentials).put(data).headers["ETag"]
+    upload.put(data)
     upload.complete({"kind": tag})
 
 
@@ -52,7 +51,12 @@ def archive(running, token: str) -> int:
 
 
 def main(binary: str) -> None:
-    with gateway(binary, {"uploads": {"part_size_bytes": PART_SIZE}}) as running, on_cores({CLIENT_CORE}):
+    with (
+        gateway(
+            binary, {"uploads": {"part_size_bytes": PART_SIZE, "calls_per_minute": 0}, "quota": {"device_uploads": 0}}
+        ) as running,
+        on_cores({CLIENT_CORE}),
+    ):
         with tempfile.TemporaryDirectory() as directory:
             stubs = stubs_module.load(ROOT / "protos", Path(directory))
         admin = User.login(running, stubs, "system", "admin", ADMIN_PASSWORD)
