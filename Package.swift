@@ -170,16 +170,43 @@ let package = Package(
                 "ObjectStore", "RPC", "Webhooks", "Wire",
             ], path: "GatewayServer/Observability"),
         module(
+            "AppSupport",
+            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "Identity", "Observability", "Protobuf", "RPC"],
+            path: "API/AppSupport"),
+        // The apps: this part can be removed with Sources/Apps, protos/apps and the lines that name an app.
+        module("AppProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Apps/Proto"),
+        module(
+            "Members",
+            ["Accounts", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "RPC"],
+            path: "Apps/Members"),
+        module(
+            "ShareCodes",
+            [
+                "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
+                "Observability", "Protobuf", "RPC",
+            ], path: "Apps/ShareCodes"),
+        module(
+            "SignIn",
+            [
+                "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
+                "Identity", "IdentityTokens", "Members", "RPC",
+            ], path: "Apps/SignIn"),
+        // The end of the apps.
+        module(
             "Configuration",
             [
-                "Accounts", "Backup", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit", "HTTPServer",
-                "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC", "Sockets", "StoreClient",
+                "Accounts", "AppSupport", "Backup", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit",
+                "HTTPServer",
+                "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC",
+                "ShareCodes", "SignIn",
+                "Sockets", "StoreClient",
                 "StoreProtocol", "StoreServer", "Uploads", "Webhooks",
             ], path: "GatewayServer/Configuration"),
         module(
             "Serve",
             [
-                "Accounts", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs", "Crypto", "Database",
+                "Accounts", "AppSupport", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs",
+                "Crypto", "Database",
                 "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPServer", "HTTPTypes", "Identity",
                 "ObjectStore", "Observability", "Proto", "RPC", "Sockets", "StoreProtocol", "StoreServer",
                 "ThreadCalls", "Uploads",
@@ -300,8 +327,26 @@ let package = Package(
             ]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
         tests("Observability", ["Basics", "Catalog", "CopyJobs", "Crypto", "HTTPTypes", "RPC", "Webhooks", "Wire"]),
-        tests("Configuration", ["CopyJobs"]),
-        tests("Serve", ["Backup", "Basics", "Configuration", "Observability", "RPC"]),
+        tests("Configuration", ["AppSupport", "CopyJobs"]),
+        // The tests of apps.
+        // Code of an app as its documentation has it: in the language mode of its time, and with its warnings.
+        .executableTarget(
+            name: "share-codes-client", path: "Tests/ShareCodesClient", swiftSettings: [.swiftLanguageMode(.v5)]),
+        tests(
+            "ShareCodes",
+            [
+                "AppProto", "Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes",
+                "Observability", "RPC", "Wire",
+            ]),
+        tests(
+            "Members",
+            [
+                "Accounts", "AppSupport", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPTypes", "Identity",
+                "RPC", "Wire",
+            ]),
+        .executableTarget(name: "sign-in-client", path: "Tests/SignInClient", swiftSettings: strict),
+        // The end of the tests of apps.
+        tests("Serve", ["AppSupport", "Backup", "Basics", "Configuration", "Database", "Observability", "RPC"]),
         tests(
             "Commands",
             [

@@ -155,6 +155,15 @@ package final class Accounts: Sendable {
         try OrganizationRecords(connection).find(name: name).map { OrganizationReference(id: $0.id, name: $0.name) }
     }
 
+    /// Makes an organization without users.
+    ///
+    /// - Returns: `nil` if an organization already has the name.
+    package static func createOrganization(
+        name: String, at now: UnixTime, in connection: Connection
+    ) throws -> OrganizationReference? {
+        try OrganizationRecords(connection).insert(name: name, displayName: name, kind: .business, at: now)?.reference
+    }
+
     /// Whether credentials and tokens issued for the key are still valid.
     package static func isLive(_ key: APIKeyReference, at now: UnixTime, in connection: Connection) throws -> Bool {
         guard let record = try APIKeyRecords(connection).find(id: key.id) else { return false }
@@ -209,7 +218,7 @@ extension Accounts {
         AdminAuthService(accounts: self, devices: devices)
     }
 
-    package var userAuthService: UserAuthService { UserAuthService(accounts: self) }
+    package var userAuthService: UserAuthService { UserAuthService(accounts: self, pageTokens: pageTokens) }
 
     package var identityManagementService: IdentityManagementService { IdentityManagementService(accounts: self) }
 

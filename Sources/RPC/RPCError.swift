@@ -12,6 +12,11 @@ package struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
     package var retryAfterMilliseconds: Int?
     /// Values for programs that belong to `detail`; sent only with one.
     package var metadata: [String: String] = [:]
+    /// The field of the request that violates a rule, in the name that clients use. REST services whose errors have the shape
+    /// `NESTED` send it.
+    package var field: String?
+    /// Whether the request exceeds a limit of its size.
+    private(set) var isTooLarge = false
     /// Whether the client's request was malformed although the status blames the server, as gRPC specifies for some cases.
     package private(set) var isCallersFault = false
     /// The condition in which the server itself made the error, for which its policy may have a detail code; `nil` for a handler's
@@ -70,9 +75,19 @@ package struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Returns INVALID_ARGUMENT for a request that violates a rule of its protocol, or whose message cannot be decoded.
-    static func invalidRequest(_ message: String) -> RPCError {
+    ///
+    /// - Parameter field: the field in the name that clients use; `nil` if it is not about a field.
+    static func invalidRequest(_ message: String, field: String? = nil) -> RPCError {
         var error = RPCError(bare: .invalidArgument, message)
+        error.field = field
         error.condition = .invalidRequest
+        return error
+    }
+
+    /// Returns RESOURCE_EXHAUSTED for a request whose size exceeds a limit.
+    static func tooLarge(_ message: String) -> RPCError {
+        var error = RPCError(bare: .resourceExhausted, message)
+        error.isTooLarge = true
         return error
     }
 

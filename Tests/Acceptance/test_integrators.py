@@ -26,9 +26,10 @@ ADDRESSES = {
 
 
 def rpcs() -> set[str]:
-    """Returns every RPC of protos/ as a path."""
+    """Returns every RPC of protos/ as a path, without those of apps."""
     found = set()
-    for path in (ROOT / "protos").rglob("*.proto"):
+    apps = ROOT / "protos/apps"
+    for path in (path for path in (ROOT / "protos").rglob("*.proto") if apps not in path.parents):
         text = path.read_text()
         package = re.search(r"(?m)^package ([\w.]+);", text)
         for service, body in re.findall(r"(?ms)^service (\w+) \{(.*?)^\}", text):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import grpc
 import pytest
+from support import app_calls
 from support.certificates import Authority
 from support.gateway import Gateway, eventually
 from support.monitoring import Prometheus, log, metric, promtool, samples, scrape
@@ -155,6 +156,7 @@ def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs
             "webhooks": {"shop": {"url": "http://127.0.0.1:1/", "secret_file": str(secret)}},
             "backup": {"schedules": [{"name": "nightly", "kind": "directory", "root": str(backups)}]},
         }
+        | app_calls.enabled()
     )
     boss = login(gateway)
     device = Fleet.create(boss).uploader()

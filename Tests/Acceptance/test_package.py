@@ -21,7 +21,12 @@ from support.parties import Fleet, Uploader, User
 from support.raw import fetch_url
 from support.uploads import Upload, completed, content
 
-UNIT = "lib/systemd/system/data-gateway.service"
+#: The service, and the one for further gateways on a machine.
+UNITS = {
+    "data-gateway.service": "lib/systemd/system/data-gateway.service",
+    "data-gateway@apps.service": "lib/systemd/system/data-gateway@.service",
+}
+UNIT = UNITS["data-gateway.service"]
 
 
 @pytest.fixture(scope="module")
@@ -226,12 +231,18 @@ def test_documents_that_debian_requires_are_there(tree, built):
     assert links and all((documents / "docs" / link).exists() for link in links), links
 
 
-def test_the_service_is_one_and_is_shut_in(tree, tmp_path):
-    unit = tmp_path / "data-gateway.service"
+@pytest.mark.parametrize("name", UNITS)
+def test_the_service_is_one_and_is_shut_in(tree, tmp_path, name):
+    unit = tmp_path / name
     # This machine has no such program at that place.
-    unit.write_text((tree / UNIT).read_text().replace("/usr/bin/data-gateway", str(tree / "usr/bin/data-gateway")))
+    unit.write_text(
+        (tree / UNITS[name]).read_text().replace("/usr/bin/data-gateway", str(tree / "usr/bin/data-gateway"))
+    )
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True)
-    assert done.returncode == 0 and "data-gateway.service" not in done.stderr, done.stderr
+    assert done.returncode == 0 and name not in done.stderr, done.stderr
+    if "@" in name:
+        assert "/var/lib/data-gateway-%i --config /etc/data-gateway/%i" in unit.read_text()
+        assert "StateDirectory=data-gateway-%i\n" in unit.read_text()
     # 0 = fully sandboxed, 10 = not at all; in tenths.
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=15", unit]
     done = subprocess.run(command, capture_output=True, text=True)

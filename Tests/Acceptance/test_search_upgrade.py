@@ -55,7 +55,14 @@ def counted(database: sqlite3.Connection, kind: int) -> tuple[dict, dict]:
 
 def test_killed_upgrades_of_search_tables_end_complete(gateway_with, login, is_full):
     count, kills = FULL if is_full else SHORT
-    ours = gateway_with({"scrub": {"bytes_per_second": 0}, "uploads": {"calls_per_minute": 0}})
+    ours = gateway_with(
+        {
+            # The long form takes longer than a token's default lifetime.
+            "auth": {"access_token_lifetime_seconds": 86_400},
+            "scrub": {"bytes_per_second": 0},
+            "uploads": {"calls_per_minute": 0},
+        }
+    )
     uploader = Fleet.create(login(ours)).uploader()
     ours.stop()
     with contextlib.closing(sqlite3.connect(ours.data / "gateway.db")) as database:

@@ -74,6 +74,30 @@ import Wire
         let listed = try await world.accounts.userAuthService.listUsers(
             ListUsersRequest(), context: world.call(UserAuthServiceMethods.listUsers, token: admin))
         #expect(listed.users.map(\.userName) == ["admin", "eve"])
+        #expect(listed.nextPageToken.isEmpty)
+    }
+
+    @Test func usersAreListedInPages() async throws {
+        let world = try await TestAccounts()
+        let admin = try await world.login().accessToken
+        for name in ["ada", "eve", "grace"] {
+            _ = try await world.createUser(name, role: "viewer", token: admin)
+        }
+        let other = try await world.createOrganization("acme", token: admin)
+        func list(_ size: Int32, _ page: String = "", token: String? = nil) async throws -> ListUsersResponse {
+            try await world.accounts.userAuthService.listUsers(
+                ListUsersRequest(pageSize: size, pageToken: page),
+                context: world.call(UserAuthServiceMethods.listUsers, token: token ?? admin))
+        }
+        let first = try await list(3)
+        #expect(first.users.map(\.userName) == ["admin", "ada", "eve"])
+        let last = try await list(3, first.nextPageToken)
+        #expect(last.users.map(\.userName) == ["grace"])
+        #expect(last.nextPageToken.isEmpty)
+        #expect(try await list(4).nextPageToken.isEmpty)
+        // A token is for the list of one caller.
+        #expect(await refusal { _ = try await list(3, first.nextPageToken, token: other) }?.detail == .invalidArgument)
+        #expect(await refusal { _ = try await list(-1) }?.detail == .invalidArgument)
     }
 
     @Test func sitesAreRenamedAndDeletedWhenNothingIsTheirs() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Configuration
 
-/// docs/configuration.md contains exactly the keys of the reader, each with its unit, default and bounds.
+/// docs/configuration.md and the pages of apps contain exactly the keys of the reader, each with its unit, default and bounds.
 @Suite(.timeLimited) struct ConfigurationDocumentTests {
     private struct Entry: Hashable, CustomStringConvertible {
         let key: String
@@ -15,16 +15,23 @@ import Testing
         var description: String { "| `\(key)` | \(unit) | \(standard) | \(bounds) |" }
     }
 
-    private static let document = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "docs/configuration.md")
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "docs")
+
+    private static var documents: [URL] {
+        let apps = folder.appending(path: "apps")
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: apps.path)) ?? []
+        return [folder.appending(path: "configuration.md")] + names.sorted().map { apps.appending(path: $0) }
+    }
 
     /// Returns the rows of tables whose first cell is a key, in order, without code marks.
     private static func documented() throws -> [Entry] {
-        try String(contentsOf: document, encoding: .utf8).split(separator: "\n").compactMap { line in
+        let text = try documents.map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
+        return text.split(separator: "\n").compactMap { line in
             let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
                 $0.trimmingCharacters(in: .whitespaces).replacing("`", with: "")
             }
-            guard cells.count == 7, cells[1].contains(/^[a-z_]+\.[a-z_]+$/) else { return nil }
+            guard cells.count == 7, cells[1].contains(/^[a-z_]+(\.[a-z_]+)+$/) else { return nil }
             return Entry(key: cells[1], unit: cells[2], standard: cells[3], bounds: cells[4])
         }
     }

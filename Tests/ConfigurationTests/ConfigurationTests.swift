@@ -69,7 +69,7 @@ import Testing
         let named = try read("{listeners: {internal: \"127.0.0.1:1\"}, internal: {max_read_bytes: 7}}")
         #expect(named.address(.internalStorage).port == 1)
         #expect(named.internalStorage.maximumReadBytes == 7)
-        #expect(refusal("{listeners: {auth: \"off\"}}").contains("HOST:PORT"))
+        #expect(refusal("{listeners: {auth: \"of\"}}").contains("HOST:PORT"))
         #expect(refusal("{listeners: {internal: \"192.0.2.1:1\"}}").contains("reachable from other machines"))
         #expect(refusal("{internal: {client_authorities: \"ca.pem\"}}").contains("requires TLS"))
     }

@@ -193,7 +193,7 @@ import WireTesting
                 adding: fields, body: body.withUnsafeBytes { MessageEncoding.gzip.compress($0) })
         }
         #expect(text(try put(Array(#"{"text":"a"}"#.utf8))) == #"{"messageId":"1","text":"a"}"#)
-        #expect(try put([UInt8](repeating: 0x20, count: 5000))[":status"] == "429")
+        #expect(try put([UInt8](repeating: 0x20, count: 5000))[":status"] == "413")
         #expect(try call("PUT", "/v1/messages/1", "{}", more: [("content-encoding", "br")])[":status"] == "501")
     }
 
@@ -322,6 +322,21 @@ import WireTesting
         #expect(
             try answer("POST", "/nested", #"{"failure":8}"#)
                 == #"429 {"error":{"code":"RATE_LIMITED","message":"refused"}}"#)
+    }
+
+    @Test func nestedStyleNamesTheFieldAndTheKindOfARefusal() throws {
+        let refusal = try answer("POST", "/nested", #"{"age":"x"}"#)
+        #expect(refusal.hasPrefix(#"400 {"error":{"code":"INVALID_REQUEST","message":"the body is not a valid"#))
+        #expect(refusal.hasSuffix(#""details":"age"}}"#))
+        #expect(try answer("PUT", "/nested").hasPrefix(#"405 {"error":{"code":"METHOD_NOT_ALLOWED","#))
+        #expect(try answer("POST", "/nested", "a", type: "text/plain").hasPrefix(#"415 {"error":{"code":"UNSUPPORTED"#))
+        let large = String(repeating: " ", count: 5000)
+        #expect(try answer("POST", "/nested", large).hasPrefix(#"413 {"error":{"code":"PAYLOAD_TOO_LARGE","#))
+        // A path without a route has the form of its neighbors.
+        #expect(
+            try answer("GET", "/nested/more")
+                == #"404 {"error":{"code":"NOT_FOUND","message":"this listener has no such path"}}"#)
+        #expect(try answer("GET", "/plain/more").hasSuffix(#""error":"Not Found","statusCode":404}"#))
     }
 
     @Test func httpStyleWritesNullAndTheNamesOfTheFile() throws {

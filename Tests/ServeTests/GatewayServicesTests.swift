@@ -25,7 +25,8 @@ import Testing
 
         init() throws {
             // All at once, so that they differ.
-            let sockets = try ListenerName.allCases.map { ($0, try FreePort()) }
+            let listeners = ListenerName.allCases.filter { $0 != .apps || !AppsConfiguration.known.isEmpty }
+            let sockets = try listeners.map { ($0, try FreePort()) }
             ports = Dictionary(uniqueKeysWithValues: sockets.map { ($0, $1.port) })
         }
 
@@ -35,7 +36,9 @@ import Testing
             let listen = ports.map { ($0.rawValue, "127.0.0.1:\($1)") }
             let configuration = try Configuration(
                 ServeOptions(listen: Dictionary(uniqueKeysWithValues: listen)),
-                variables: ["DATA_GATEWAY_DATABASE__RESERVE_BYTES": "0"])
+                variables: AppsConfiguration.known.reduce(into: ["DATA_GATEWAY_DATABASE__RESERVE_BYTES": "0"]) {
+                    $0["DATA_GATEWAY_APPS__\($1.name.uppercased())__ENABLED"] = "true"
+                })
             return GatewayServices(
                 configuration, dataDirectory: directory, loops: 2, state: ServingState(),
                 certificates: try GatewayCertificates(configuration), log: ProcessLog())
@@ -69,11 +72,14 @@ import Testing
     }
 
     @Test func theListOfServices() {
+        let apps = AppsConfiguration.known.isEmpty ? [] : ["apps listener"]
         #expect(
             Self.names == [
                 "data directory", "event loops", "modules", "call servers", "ops listener", "auth listener",
                 "gateway listener", "admin listener", "internal listener", "device-init listener", "web listener",
-                "object-store listener", "scrubbing", "search upgrade", "recordings", "operations on objects", "webhooks",
+            ] + apps + [
+                "object-store listener", "scrubbing", "search upgrade", "recordings", "operations on objects",
+                "webhooks",
                 "copy jobs", "scheduled backups", "reconciliation", "housekeeping", "readiness",
             ])
     }

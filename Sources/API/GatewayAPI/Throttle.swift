@@ -2,7 +2,9 @@ import Basics
 
 /// A rate limit for each of many keys: one token bucket for each key, and a limited number of buckets.
 package final class Throttle: Sendable {
-    private let perMinute: Int
+    private let limit: Int
+    /// The time in which a key may have `limit` events, in microseconds.
+    private let period: Double
     private let capacity: Int
     private let buckets = Lock<[String: TokenBucket]>([:])
 
@@ -11,7 +13,13 @@ package final class Throttle: Sendable {
     ///   - capacity: the number of stored keys. Beyond it, full buckets are dropped, which changes nothing, and then those with the
     ///     fewest counts, so that a caller who tries many keys cannot reset the counts of a key in use.
     package init(perMinute: Int, capacity: Int = 10_000) {
-        self.perMinute = perMinute
+        (limit, period) = (perMinute, 60e6)
+        self.capacity = capacity
+    }
+
+    /// - Parameter perHour: the limit in the long run, and the burst after a quiet hour; above 0.
+    package init(perHour: Int, capacity: Int = 10_000) {
+        (limit, period) = (perHour, 3600e6)
         self.capacity = capacity
     }
 
@@ -44,7 +52,7 @@ package final class Throttle: Sendable {
         buckets.withLock { $0[key]?.giveBack() }
     }
 
-    private var full: TokenBucket { TokenBucket(burst: perMinute, refill: perMinute, period: 60e6) }
+    private var full: TokenBucket { TokenBucket(burst: limit, refill: limit, period: period) }
 
     private func wait(_ bucket: TokenBucket, _ now: UInt64) -> Int { Int((bucket.wait(at: now) / 1000).rounded(.up)) }
 

@@ -85,9 +85,12 @@ package struct UserRecords {
         try connection.first("\(Self.select) WHERE o.name = $1 AND u.name = $2", organization, name, row: Self.record)
     }
 
-    package func all(organizationID: Int64) throws -> [UserRecord] {
+    /// Returns the users of an organization with ids above `id`, in their order.
+    package func page(organizationID: Int64, after id: Int64 = 0, limit: Int) throws -> [UserRecord] {
         try connection.query(
-            "\(Self.select) WHERE u.organization_id = $1 ORDER BY u.id", organizationID, row: Self.record)
+            "\(Self.select) WHERE u.organization_id = $1 AND u.id > $2 ORDER BY u.id LIMIT $3", organizationID, id,
+            limit,
+            row: Self.record)
     }
 
     /// Returns the number of admins with a password, who can sign in whatever happens to identity providers.

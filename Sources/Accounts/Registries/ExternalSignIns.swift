@@ -9,6 +9,8 @@ package struct ExternalSignIns: Sendable {
     /// A session that begins.
     package struct Session: Sendable {
         fileprivate let opened: Sessions.Opened
+
+        package var user: UserRecord { opened.user }
     }
 
     let sessions: Sessions
@@ -38,6 +40,23 @@ package struct ExternalSignIns: Sendable {
             tokenType: "Bearer", user: user.message)
     }
 
+    /// Returns the user of a refresh token, whether or not it was used; `nil` if it is not valid.
+    package func owner(ofRefreshToken text: String, at now: UnixTime) async throws -> UserRecord? {
+        try await sessions.owner(of: text, at: now)
+    }
+
+    /// Exchanges a refresh token.
+    ///
+    /// - Throws: AUTH_INVALID_CREDENTIAL for a token that is not valid; a token that was used before ends its session.
+    package func refresh(_ text: String, peer: String, at now: UnixTime) async throws -> Session {
+        Session(opened: try await sessions.refresh(text, peer: peer, at: now))
+    }
+
+    /// Ends the session of a refresh token; does nothing for a token that is not valid.
+    package func end(refreshToken text: String, peer: String, at now: UnixTime) async throws {
+        try await sessions.logout(text, peer: peer, at: now)
+    }
+
     /// Returns an access token of a service account.
     package func serviceToken(for account: UserRecord, at now: UnixTime) -> (text: String, expiresAt: UnixTime) {
         tokens.issue(.system, subject: "\(account.id)", epoch: account.epoch, at: now)
@@ -63,6 +82,21 @@ package struct ExternalSignIns: Sendable {
     }
 }
 
+/// An open session of a user, as the user may see it.
+package struct SessionSummary: Sendable, Hashable {
+    package let address: String
+    package let createdAt: UnixTime
+    package let lastUsedAt: UnixTime
+}
+
 extension Accounts {
+    /// Returns the open sessions of a user, the one that was used last first.
+    package static func sessions(ofUser id: Int64, in connection: Connection) throws -> [SessionSummary] {
+        try SessionRecords(connection).all(userID: id).map {
+            SessionSummary(
+                address: $0.place.address, createdAt: $0.times.createdAt, lastUsedAt: $0.times.lastUsedAt)
+        }
+    }
+
     package var externalSignIns: ExternalSignIns { ExternalSignIns(sessions: sessions, tokens: tokens) }
 }

@@ -168,12 +168,10 @@ struct Sessions: Sendable {
     }
 
     func refresh(_ text: String, peer: String, at now: UnixTime) async throws -> Opened {
-        guard let token = OpaqueToken(.refresh, text: text) else { throw Self.wrongRefreshToken }
         // A guess costs a read and no commit.
-        let user = try await database.read { connection in
-            try known(token, at: now, in: connection).flatMap { try UserRecords(connection).find(id: $0.userID) }
+        guard let token = OpaqueToken(.refresh, text: text), let user = try await owner(of: text, at: now) else {
+            throw Self.wrongRefreshToken
         }
-        guard let user else { throw Self.wrongRefreshToken }
         try auditPressure.admit(user.principal)
         let opened = try await database.write(mayUseReserve: true) { try rotate(token, peer: peer, at: now, in: $0) }
         guard let opened else {
@@ -193,6 +191,14 @@ struct Sessions: Sendable {
             guard let user = try UserRecords(connection).find(id: record.userID) else { return }
             try SessionRecords(connection).delete(id: record.family)
             try Audit.record(user.did("Logout", peer: peer), at: now, in: connection)
+        }
+    }
+
+    /// Returns the user of a refresh token, whether or not it was used; `nil` if it is not valid.
+    func owner(of text: String, at now: UnixTime) async throws -> UserRecord? {
+        guard let token = OpaqueToken(.refresh, text: text) else { return nil }
+        return try await database.read { connection in
+            try known(token, at: now, in: connection).flatMap { try UserRecords(connection).find(id: $0.userID) }
         }
     }
 

@@ -32,8 +32,11 @@ struct UserRegistry: Sendable {
         }.orNotFound("user \(name)")
     }
 
-    func users(for caller: Caller) async throws -> [UserRecord] {
-        try await database.readInBackground { try UserRecords($0).all(organizationID: caller.organization.id) }
+    /// Returns the users of the caller's organization with ids above `id`, in their order.
+    func users(after id: Int64, limit: Int, for caller: Caller) async throws -> [UserRecord] {
+        try await database.readInBackground {
+            try UserRecords($0).page(organizationID: caller.organization.id, after: id, limit: limit)
+        }
     }
 
     /// - Parameters: a value that is `nil` stays unchanged. Any change ends the user's sessions and tokens.
@@ -123,7 +126,7 @@ struct UserRegistry: Sendable {
             guard organization.kind != .system else {
                 throw RPCError(bare: .failedPrecondition, "the organization \(name) cannot be deleted")
             }
-            let users = try UserRecords(connection).all(organizationID: organization.id)
+            let users = try UserRecords(connection).page(organizationID: organization.id, limit: 2)
             if users.count > 1, let user = users.last {
                 throw RPCError(bare: .failedPrecondition, "organization \(name) still has the user \(user.name)")
             }

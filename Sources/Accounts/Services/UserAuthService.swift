@@ -5,7 +5,10 @@ import RPC
 
 /// The gRPC service for the users of an organization, for its admins.
 package struct UserAuthService: UserAuthServiceHandler {
+    private static let largestPage: Int32 = 1000
+
     let accounts: Accounts
+    let pageTokens: PageTokens
 
     package func createUser(_ request: CreateUserRequest, context: CallContext) async throws -> CreateUserResponse {
         try FieldRules.accountName(request.userName, field: "user_name")
@@ -22,7 +25,14 @@ package struct UserAuthService: UserAuthServiceHandler {
     }
 
     package func listUsers(_ request: ListUsersRequest, context: CallContext) async throws -> ListUsersResponse {
-        ListUsersResponse(users: try await accounts.users.users(for: try Caller(context)).map(\.message))
+        let caller = try Caller(context)
+        // Clients from before there were pages expect all users.
+        let page = try Page(
+            size: request.pageSize == 0 ? Self.largestPage : request.pageSize, token: request.pageToken,
+            tokens: pageTokens, scope: "users|\(caller.user.userID)|\(caller.organization.id)")
+        let users = try await accounts.users.users(after: Int64(page.cursor) ?? 0, limit: page.size + 1, for: caller)
+        return ListUsersResponse(
+            users: users.prefix(page.size).map(\.message), nextPageToken: page.next(after: users) { "\($0.id)" })
     }
 
     package func updateUser(_ request: UpdateUserRequest, context: CallContext) async throws -> UpdateUserResponse {

@@ -2,7 +2,7 @@ import { call } from './api.js'
 import { badge, button, pageHeader, showNotice } from './dom.js'
 import { showFormDialog } from './dialog.js'
 import { timeElement } from './format.js'
-import { table } from './table.js'
+import { pagedTable } from './table.js'
 
 const sessionsText = 'The user’s existing sessions will be signed out.'
 const roles = [
@@ -17,7 +17,6 @@ const passwordField = {
 
 /** Shows the organization's users, with buttons to change and delete them. */
 export async function renderUsers(body, { reload }) {
-  const { users = [] } = await call('users', 'ListUsers')
   const runAction = async (method, message, notice, service = 'users') => {
     await call(service, method, message)
     showNotice(notice)
@@ -25,7 +24,7 @@ export async function renderUsers(body, { reload }) {
   }
   body.replaceChildren(
     pageHeader('Users', button('New user', () => createUser(runAction), 'primary')),
-    table([
+    pagedTable([
       { title: 'User', cell: (user) => user.userName },
       { title: 'Role', cell: (user) => badge(user.role) },
       { title: 'Last sign-in', cell: (user) => timeElement(user.lastLoginAt) ?? 'never' },
@@ -36,7 +35,10 @@ export async function renderUsers(body, { reload }) {
         user.role !== 'service' && button('Reset second factor', () => resetSecondFactor(user, runAction)),
         button('Delete', () => deleteUser(user, runAction), 'danger'),
       ] },
-    ], users, 'No users.'))
+    ], async (pageToken) => {
+      const { users = [], nextPageToken } = await call('users', 'ListUsers', { pageSize: 100, pageToken })
+      return { rows: users, next: nextPageToken }
+    }, 'No users.'))
 }
 
 function createUser(runAction) {

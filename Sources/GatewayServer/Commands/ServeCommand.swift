@@ -54,6 +54,7 @@ extension ListenerName {
         case .deviceInit: "that issues keys to devices"
         case .objectStore: "for the bytes of parts and objects"
         case .web: "for the console, users' calls over HTTP/1.1 and the public keys of access tokens"
+        case .apps: "for the calls of apps and their users"
         case .ops: "for /healthz, /readyz and /metrics"
         }
     }

@@ -39,12 +39,18 @@ extension Configuration {
     }
 
     /// Reads the origins of web pages that may call the gateway; `nil` if there are none.
-    static func crossOrigin(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> CrossOrigin? {
-        let origins = try reader.list("rpc.cors_origins", bounds: "`https://app.example`, or `*`") ?? []
-        let maxAge = try reader.integer("rpc.cors_max_age_seconds", default: 7200, in: 0...86_400, unit: "seconds")
+    ///
+    /// - Parameter section: the section with the keys.
+    static func crossOrigin(
+        _ reader: inout ConfigurationReader, section: String = "rpc"
+    ) throws(ConfigurationError) -> CrossOrigin? {
+        let key = "\(section).cors_origins"
+        let origins = try reader.list(key, bounds: "`https://app.example`, or `*`") ?? []
+        let maxAge = try reader.integer(
+            "\(section).cors_max_age_seconds", default: 7200, in: 0...86_400, unit: "seconds")
         for origin in origins where origin != "*" && !isOrigin(origin) {
             throw reader.wrong(
-                "rpc.cors_origins",
+                key,
                 "must hold origins as browsers send them, like https://app.example, or *; not \(origin)")
         }
         return origins.isEmpty ? nil : CrossOrigin(origins: Set(origins), maxAge: Int(maxAge))

@@ -55,6 +55,7 @@ package struct Configuration: Sendable {
     package var clockConfirmation = ClockGuard.defaultConfirmation
     package var web = HTTPServerConfiguration()
     package var ops = HTTPServerConfiguration()
+    package var apps = AppsConfiguration()
     /// The console's settings; `nil` = no console.
     package var console: ConsoleConfiguration?
     /// The public address of the store; `nil` = its listener's address.
@@ -114,6 +115,7 @@ package struct Configuration: Sendable {
         store.staticKeys = try Self.staticKeys(&reader, bucket: uploads.bucket)
         copies = try Self.copies(&reader)
         identity = try Self.identity(&reader)
+        apps = try Self.apps(&reader, web, isOnLoopback: listeners[.apps]?.isLoopback == true)
         console?.publicURL = identity.publicURL
         let isWebSecure = isSecure(.web)
         console?.isSecure = isWebSecure
@@ -124,6 +126,7 @@ package struct Configuration: Sendable {
         try reader.finish()
         settings = reader.settings
         try checkExposure(allowsCleartext: allowsCleartext, isReinitSet: isReinitSet)
+        try checkApps()
     }
 
     package func address(_ name: ListenerName) -> PeerAddress { listeners[name] ?? .unknown }
@@ -136,9 +139,9 @@ package struct Configuration: Sendable {
         var listeners: [ListenerName: PeerAddress] = [:]
         for name in ListenerName.allCases {
             let text = try reader.text(name.key, default: name.standardAddress, unit: "HOST:PORT")
-            if text == ListenerName.off, name.standardAddress == ListenerName.off { continue }
+            if text == ListenerName.off { continue }
             guard let address = PeerAddress(text) else {
-                throw reader.wrong(name.key, "must be HOST:PORT (IPv6: [HOST]:PORT), not \(text)")
+                throw reader.wrong(name.key, "must be HOST:PORT (IPv6: [HOST]:PORT) or off, not \(text)")
             }
             listeners[name] = address
         }
@@ -251,6 +254,11 @@ package struct Configuration: Sendable {
             throw ConfigurationError(
                 "the object-store listener \(address) does not have a single address for clients:"
                     + " set object_store.public_endpoint, for example to http://192.0.2.7:\(address.port)")
+        }
+        guard listeners[.objectStore] != nil || listeners[.gateway] == nil else {
+            throw ConfigurationError(
+                "listeners.object_store is off, but the gateway listener gives clients its address for uploads:"
+                    + " set listeners.gateway to off, too", key: "listeners.object_store")
         }
         if let publicEndpoint, isSecure(.objectStore), !publicEndpoint.isSecure {
             throw ConfigurationError(

@@ -170,6 +170,11 @@ struct ConfigurationReader {
         return names.sorted()
     }
 
+    /// Makes the members of a section inside a section readable, as `section.inner.key`; does nothing if it is not set.
+    mutating func open(_ key: String) throws(ConfigurationError) {
+        if !ignored.contains(key), let said = given[key] { try open(key, said) }
+    }
+
     /// Replaces a section by its members.
     private mutating func open(_ key: String, _ said: Given) throws(ConfigurationError) {
         guard case .object(let members) = said.value else { throw wrong(key, "must be a section: { … }") }
@@ -195,9 +200,18 @@ struct ConfigurationReader {
     }
 
     mutating func secretSource(of section: String) throws(ConfigurationError) -> SecretSource {
-        try SecretSource(
+        try secretSource(
             of: section, file: try text("\(section).secret_file", default: ""),
-            variable: try text("\(section).secret_env", default: ""), log: log)
+            variable: try text("\(section).secret_env", default: ""))
+    }
+
+    /// Returns the source of a secret whose keys were read before.
+    ///
+    /// - Parameters: empty = not given.
+    func secretSource(
+        of section: String, file: String, variable: String
+    ) throws(ConfigurationError) -> SecretSource {
+        try SecretSource(of: section, file: file, variable: variable, log: log)
     }
 
     // MARK: Values

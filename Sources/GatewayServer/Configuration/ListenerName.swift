@@ -7,12 +7,13 @@ package enum ListenerName: String, CaseIterable, Sendable {
     case deviceInit = "device-init"
     case objectStore = "object-store"
     case web
+    case apps
     case ops
 
     /// The listeners for gRPC.
     package static let grpc: [ListenerName] = [.auth, .gateway, .admin, .internalStorage, .deviceInit]
     /// The listeners that can use TLS.
-    static let securable: [ListenerName] = grpc + [.objectStore, .web]
+    static let securable: [ListenerName] = grpc + [.objectStore, .web, .apps]
 
     /// The value that disables a listener, in place of an address.
     static let off = "off"
@@ -31,6 +32,7 @@ package enum ListenerName: String, CaseIterable, Sendable {
         case .deviceInit: "127.0.0.1:50057"
         case .objectStore: "127.0.0.1:50080"
         case .web: "127.0.0.1:50070"
+        case .apps: Self.off
         case .ops: "127.0.0.1:50090"
         }
     }

@@ -10,13 +10,23 @@ import Wire
 final class APIDescription: Sendable {
     private let server: RPCServer
     private let access: AccessTable
+    private let about: OpenAPIDocument.About
+    /// The comments of the files: on each line a full name, a tab and the text.
+    private let comments: String
     /// Made at the first request: most gateways never need them.
     private let made = Lock<(document: [UInt8], page: [UInt8])?>(nil)
 
-    /// - Parameter access: the callers for the listener's methods.
-    init(_ server: RPCServer, access: AccessTable) {
+    /// - Parameters:
+    ///   - access: the callers for the listener's methods.
+    ///   - comments: those of the files that declare the listener's methods.
+    init(
+        _ server: RPCServer, access: AccessTable, about: OpenAPIDocument.About = .gateway,
+        comments: String = ProtoFiles.comments
+    ) {
         self.server = server
         self.access = access
+        self.about = about
+        self.comments = comments
     }
 
     var document: HTTPResponse {
@@ -43,13 +53,19 @@ final class APIDescription: Sendable {
             let routes = server.router.httpRoutes
             let paths = routes.map(\.method.path).filter { access.access(to: $0) == .anyone }
             let document = OpenAPIDocument(
-                OpenAPIDocument.About(
-                    title: "data-gateway", version: ProgramVersion.current,
-                    description: "Uploads of devices, stored objects, and what administrators do to them."),
-                routes: routes, schema: schema, comments: ProtoFiles.comments, open: Set(paths))
+                about, routes: routes, schema: schema, comments: comments, open: Set(paths))
             let texts = (document.json, document.page)
             made = texts
             return texts
         }
     }
+}
+
+extension OpenAPIDocument.About {
+    static let gateway = OpenAPIDocument.About(
+        title: "data-gateway", version: ProgramVersion.current,
+        description: "Uploads of devices, stored objects, and what administrators do to them.")
+    static let apps = OpenAPIDocument.About(
+        title: "data-gateway apps", version: ProgramVersion.current,
+        description: "The calls of the apps that this server has enabled.")
 }

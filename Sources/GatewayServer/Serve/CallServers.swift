@@ -1,6 +1,7 @@
 import Basics
 import Configuration
 import GatewayAPI
+import HTTPServer
 import Observability
 import Proto
 import RPC
@@ -18,36 +19,43 @@ struct CallServers: Sendable {
         log: ProcessLog
     ) throws {
         let json = JSONMapping(schema: try Schema(ProtoFiles.all))
+        let appJSON =
+            configuration.apps.enabled.isEmpty ? json : JSONMapping(schema: try Schema(configuration.apps.files))
         var servers: [ListenerName: RPCServer] = [:]
         var served: [ListenerMetrics.Listener] = []
-        for name in ListenerName.grpc.filter({ configuration.listeners[$0] != nil }) + [.web] {
+        for name in ListenerName.grpc + [.web, .apps] where configuration.listeners[name] != nil {
+            let isForApps = name == .apps
             let reflects = configuration.reflection ?? configuration.address(name).isLoopback
             var authenticator = modules.accounts.authenticator
             authenticator.trustsCertificates = name == .internalStorage && configuration.internalAuthorities != nil
             var limits = configuration.rpcLimits(of: name)
             limits.spoolDirectory = spoolDirectory
-            let router = Self.router(modules.router(name), state, reflects: reflects)
+            let router =
+                isForApps
+                ? modules.appRouter(configuration.apps.routes)
+                : Self.router(modules.router(name), state, reflects: reflects)
             let server = RPCServer(
                 router: router,
                 interceptors: [
                     AccessLog(listener: name.rawValue, log: log), configuration.trustedProxies, authenticator,
                 ],
-                limits: limits, errors: .gateway,
-                web: WebProtocols(json: json, crossOrigin: configuration.crossOrigin), log: Logger(log))
+                limits: limits, errors: isForApps ? .bare : .gateway,
+                web: isForApps
+                    ? WebProtocols(json: appJSON, crossOrigin: configuration.apps.crossOrigin)
+                    : WebProtocols(json: json, crossOrigin: configuration.crossOrigin), log: Logger(log))
             servers[name] = server
             served.append(
                 ListenerMetrics.Listener(
                     name: name.rawValue, metrics: server.metrics,
-                    daemon: name == .web ? ServerMetrics(connections: configuration.web.metrics) : nil,
+                    daemon: configuration.daemon(name).map { ServerMetrics(connections: $0.metrics) },
                     methods: router.methods))
         }
-        served.append(
-            ListenerMetrics.Listener(
-                name: ListenerName.objectStore.rawValue,
-                metrics: ServerMetrics(connections: configuration.objectStore.daemon.metrics)))
-        served.append(
-            ListenerMetrics.Listener(
-                name: ListenerName.ops.rawValue, metrics: ServerMetrics(connections: configuration.ops.metrics)))
+        let others = [(ListenerName.objectStore, configuration.objectStore.daemon), (.ops, configuration.ops)]
+        for (name, daemon) in others where configuration.listeners[name] != nil {
+            served.append(
+                ListenerMetrics.Listener(
+                    name: name.rawValue, metrics: ServerMetrics(connections: daemon.metrics)))
+        }
         self.servers = servers
         metrics = ListenerMetrics(listeners: served)
     }
@@ -75,5 +83,16 @@ struct CallServers: Sendable {
             router.apply(rules, to: V1AlphaServerReflectionMethods.serverReflectionInfo)
         }
         return router
+    }
+}
+
+extension Configuration {
+    /// Returns the HTTP/1.1 settings of a listener for calls; `nil` = it is one for gRPC.
+    fileprivate func daemon(_ name: ListenerName) -> HTTPServerConfiguration? {
+        switch name {
+        case .web: web
+        case .apps: apps.server
+        default: nil
+        }
     }
 }

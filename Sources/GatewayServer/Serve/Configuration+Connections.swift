@@ -18,12 +18,15 @@ extension Configuration {
                 // A socket, and the event that wakes its thread.
                 ConnectionPlan.HTTPListener(connections: Int(web.maximumConnections), descriptors: 2),
                 ConnectionPlan.HTTPListener(connections: Int(ops.maximumConnections), descriptors: 1),
+                ConnectionPlan.HTTPListener(
+                    connections: listeners[.apps] == nil ? 0 : Int(apps.server.maximumConnections), descriptors: 2),
             ],
             grpcListeners: ListenerName.grpc.count { listeners[$0] != nil }, grpc: rpc.maxConnections)
         guard plan.isLowered else { return nil }
         objectStore.daemon.lower(to: plan.http[0].connections)
         web.lower(to: plan.http[1].connections)
         ops.lower(to: plan.http[2].connections)
+        apps.server.lower(to: plan.http[3].connections)
         rpc.maxConnections = plan.grpc
         // One address must not be able to use all of them.
         rpc.maxConnectionsPerAddress = min(rpc.maxConnectionsPerAddress, max(1, plan.grpc / 2))

@@ -67,10 +67,10 @@ final class Gateway: Sendable {
 
     private var addresses: [ListenerName: PeerAddress] {
         var addresses = services.grpcListeners.mapValues(\.value.address)
-        let (web, ops, store) = (services.web.value, services.ops.value, services.modules.value.storeServer)
-        addresses[.web] = PeerAddress(host: web.host, port: Int(web.port))
-        addresses[.ops] = PeerAddress(host: ops.host, port: Int(ops.port))
-        addresses[.objectStore] = PeerAddress(host: store.host, port: Int(store.port))
+        for (name, daemon) in services.httpListeners.mapValues(\.value) {
+            addresses[name] = PeerAddress(host: daemon.host, port: Int(daemon.port))
+        }
+        addresses[.objectStore] = services.modules.value.storeServer.address
         return addresses
     }
 

@@ -1,4 +1,5 @@
 import Accounts
+import AppSupport
 import Backup
 import Basics
 import Catalog
@@ -18,6 +19,7 @@ import StoreProtocol
 import StoreServer
 import Uploads
 import Webhooks
+import Wire
 
 /// The capabilities of a gateway, connected to each other over one database and one object store.
 package struct GatewayModules: Sendable {
@@ -35,6 +37,7 @@ package struct GatewayModules: Sendable {
     let uploads: Uploads
     let catalog: Catalog
     let copies: CopyJobs
+    let apps: GatewayApps
     /// The sessions of the console; `nil` = there is no console.
     let consoleSessions: ConsoleSessions?
     private let internalStorage: InternalStorageService
@@ -44,7 +47,10 @@ package struct GatewayModules: Sendable {
     private let opened: Closings
     private let log: Logger
 
-    package static let migrations =
+    /// The tables of the gateway, and the dormant ones of apps: a database may have them.
+    package static let migrations = coreMigrations + AppsConfiguration().migrations
+
+    private static let coreMigrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
         + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations + BackupScheduler.migrations
         + ConsoleSessions.migrations + Identity.migrations
@@ -92,7 +98,7 @@ package struct GatewayModules: Sendable {
                 ], level: .warning)
         }
         database = try Database(
-            path: directory.database, migrations: Self.migrations, options: options)
+            path: directory.database, migrations: Self.coreMigrations + configuration.apps.migrations, options: options)
         opened.add { [database] in database.close() }
         self.clock = try ClockKeeper(
             database: database, clock: clock, confirmation: configuration.clockConfirmation, log: log)
@@ -101,7 +107,8 @@ package struct GatewayModules: Sendable {
             database: database, keyring: keyring, clock: clock, clockGuard: clockGuard,
             identifiers: Identifiers(clock: clock), log: log)
         accounts = try Accounts(
-            environment, keysDirectory: directory.keys, configuration: configuration.accounts)
+            environment, keysDirectory: directory.keys, access: .gateway.adding(configuration.apps.access),
+            configuration: configuration.accounts)
         identity = Identity(environment, accounts: accounts, configuration: configuration.identity)
         events = Webhooks(environment, configuration: configuration.events)
         deviceInit = DeviceInit(
@@ -126,12 +133,13 @@ package struct GatewayModules: Sendable {
         storePolicy = StoreAccessPolicy(
             store: store, clock: clock, steady: clockGuard.steady, configuration: configuration.uploads)
         storeServer = try ObjectStoreServer(
-            host: address.host, port: UInt16(address.port), store: store, policy: storePolicy, configuration: surface,
+            address: configuration.listeners[.objectStore], store: store, policy: storePolicy, configuration: surface,
             log: log)
         opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
-        let endpoint =
-            try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")
+        // Without a listener nobody is given the address: uploads require one.
+        let bound = storeServer.address.map { "\(address.host):\($0.port)" } ?? "object-store.invalid"
+        let endpoint = try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(bound)")
         let newRecordings = Signal()
         uploads = try Uploads(
             environment, store: store, endpoint: endpoint, outbox: events.outbox, newRecordings: newRecordings,
@@ -160,6 +168,12 @@ package struct GatewayModules: Sendable {
                 "the first administrator was created",
                 ["organization": "system", "user": "admin", "password_file": directory.initialPassword])
         }
+        // After the first administrator, who is made in a database without organizations.
+        apps = try await GatewayApps(
+            configuration.apps,
+            AppEnvironment(
+                environment, accounts: accounts, identity: identity, state: state,
+                requiresSecureCookies: configuration.isSecure(.apps) || !configuration.address(.apps).isLoopback))
         try await checkOrganizations(of: configuration)
     }
 
@@ -199,6 +213,13 @@ package struct GatewayModules: Sendable {
         return router
     }
 
+    /// Returns the router of the listener for apps, which has none of the gateway's own calls.
+    func appRouter(_ routes: [HTTPRoute]) -> Router {
+        var router = router(.apps)
+        router.add(routes: routes)
+        return router
+    }
+
     private func register(_ listener: ListenerName, in router: inout Router) {
         switch listener {
         case .auth:
@@ -227,6 +248,8 @@ package struct GatewayModules: Sendable {
             register(.admin, in: &router)
             catalog.register(in: &router)
             copies.register(in: &router)
+        case .apps:
+            apps.register(in: &router)
         case .objectStore, .ops:
             break
         }

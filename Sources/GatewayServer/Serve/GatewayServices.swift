@@ -21,8 +21,8 @@ struct GatewayServices: Sendable {
     let loops: ValueService<[EventLoop]>
     let modules: ValueService<GatewayModules>
     let grpcListeners: [ListenerName: ValueService<RPCListener>]
-    let web: ValueService<HTTPDaemon>
-    let ops: ValueService<HTTPDaemon>
+    /// The listeners `web`, `apps` and `ops`, those that are enabled.
+    let httpListeners: [ListenerName: ValueService<HTTPDaemon>]
     /// All services, in the order of their start.
     let all: [any Service]
 
@@ -54,24 +54,24 @@ struct GatewayServices: Sendable {
         }
         let readiness = Readiness(state)
         let sweeps = SweepMetrics()
-        let ops = Self.ops(configuration, log) {
+        let opsHandler = { @Sendable in
             let modules = modules.value
-            return OpsHandler(
-                readiness: readiness,
-                metrics: [
-                    GatewayMetrics(
-                        log: log, state: state, database: modules.database, store: modules.store,
-                        listeners: configuration.listeners.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-                            ($0.key.rawValue, "\($0.value)", configuration.isSecure($0.key))
-                        },
-                        certificateExpiry: { certificates.expiry }),
-                    servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
-                    modules.catalog.searchUpgradeProgress,
-                    modules.events.metrics, modules.copies.metrics, modules.backups.metrics,
-                    modules.accounts.auditPressure,
-                    ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
-                ])
+            let own: [any MetricSource] = [
+                GatewayMetrics(
+                    log: log, state: state, database: modules.database, store: modules.store,
+                    listeners: configuration.listeners.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                        ($0.key.rawValue, "\($0.value)", configuration.isSecure($0.key))
+                    },
+                    certificateExpiry: { certificates.expiry }),
+                servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
+                modules.catalog.searchUpgradeProgress,
+                modules.events.metrics, modules.copies.metrics, modules.backups.metrics,
+                modules.accounts.auditPressure,
+                ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
+            ]
+            return OpsHandler(readiness: readiness, metrics: own + modules.apps.metrics)
         }
+        let ops = configuration.listeners[.ops].map { Self.ops($0, configuration, log, handler: opsHandler) }
         // One for all listeners: they run out at the same time, and the log reports it once.
         let shortage = DescriptorShortage {
             Logger(log).write(
@@ -83,7 +83,7 @@ struct GatewayServices: Sendable {
             (name, Self.listener(name, configuration, servers, loops, certificates, shortage))
         }
         let grpcListeners = Dictionary(uniqueKeysWithValues: grpc)
-        let web = Self.web(configuration, certificates, log) {
+        let web = Self.http(.web, configuration.web, configuration, certificates, log) {
             let modules = modules.value
             let server = servers.value[.web]
             let calls = RPCRequestHandler(server: server, loops: loops.value)
@@ -100,15 +100,30 @@ struct GatewayServices: Sendable {
                 description: APIDescription(server, access: modules.accounts.access), console: console,
                 directory: ListenerDirectory(configuration, addresses))
         }
+        let apps = Self.http(.apps, configuration.apps.server, configuration, certificates, log) {
+            let server = servers.value[.apps]
+            return AppsHandler(
+                calls: RPCRequestHandler(server: server, loops: loops.value),
+                description: APIDescription(
+                    server, access: modules.value.accounts.access, about: .apps, comments: configuration.apps.comments))
+        }
         // Services that end with their calls and requests are stopped together, since each may take long.
-        let work =
-            grpc.map { $1 as any Service } + [web, StoreDrain(modules: modules, limit: Self.drainLimit)]
-            + Self.background(
-                modules, directUploadIdle: configuration.uploads.sessionTotal, sweeps, Logger(log))
+        var work = grpc.map { $1 as any Service }
+        for listener in [web, apps] {
+            if let listener { work.append(listener) }
+        }
+        work.append(StoreDrain(modules: modules, limit: Self.drainLimit))
+        work += Self.background(
+            modules, directUploadIdle: configuration.uploads.sessionTotal, sweeps, Logger(log))
         (self.directory, self.loops, self.modules) = (directory, loops, modules)
-        (self.grpcListeners, self.web, self.ops) = (grpcListeners, web, ops)
+        self.grpcListeners = grpcListeners
+        httpListeners = [.web: web, .apps: apps, .ops: ops].compactMapValues { $0 }
+        var all: [any Service] = [directory, loops, modules, servers]
         // The ops listener answers probes and scrapes until everything else has ended.
-        all = [directory, loops, modules, servers, ops, ServiceGroup("work", work, stopOrder: .together), readiness]
+        if let ops { all.append(ops) }
+        all.append(ServiceGroup("work", work, stopOrder: .together))
+        all.append(readiness)
+        self.all = all
     }
 
     private static func listener(
@@ -124,27 +139,30 @@ struct GatewayServices: Sendable {
         }
     }
 
-    private static func web(
-        _ configuration: Configuration, _ certificates: GatewayCertificates, _ log: ProcessLog,
-        handler: @escaping @Sendable () -> WebHandler
-    ) -> ValueService<HTTPDaemon> {
-        ValueService("web listener") {
-            let address = configuration.address(.web)
-            var daemon = configuration.web
-            daemon.certificates = certificates[.web]
-            daemon.observers = [HTTPAccessLog(listener: ListenerName.web.rawValue, log: log)]
-            return try HTTPDaemon(
-                host: address.host, port: UInt16(address.port), configuration: daemon, handler: handler())
-        } close: { web in
-            await Thread.run { web.stop(drainingFor: drainLimit) }
+    /// Returns a listener for calls over HTTP/1.1; `nil` if it is disabled.
+    private static func http(
+        _ name: ListenerName, _ limits: HTTPServerConfiguration, _ configuration: Configuration,
+        _ certificates: GatewayCertificates, _ log: ProcessLog,
+        handler: @escaping @Sendable () -> any HTTPRequestHandler
+    ) -> ValueService<HTTPDaemon>? {
+        configuration.listeners[name].map { address in
+            ValueService("\(name.rawValue) listener") {
+                var daemon = limits
+                daemon.certificates = certificates[name]
+                daemon.observers = [HTTPAccessLog(listener: name.rawValue, log: log)]
+                return try HTTPDaemon(
+                    host: address.host, port: UInt16(address.port), configuration: daemon, handler: handler())
+            } close: { daemon in
+                await Thread.run { daemon.stop(drainingFor: drainLimit) }
+            }
         }
     }
 
     private static func ops(
-        _ configuration: Configuration, _ log: ProcessLog, handler: @escaping @Sendable () -> OpsHandler
+        _ address: PeerAddress, _ configuration: Configuration, _ log: ProcessLog,
+        handler: @escaping @Sendable () -> OpsHandler
     ) -> ValueService<HTTPDaemon> {
         ValueService("ops listener") {
-            let address = configuration.address(.ops)
             var daemon = configuration.ops
             // Probes and scrapes would outnumber everything else in the log.
             daemon.observers = [HTTPAccessLog(listener: ListenerName.ops.rawValue, log: log, successLevel: .debug)]
@@ -188,8 +206,8 @@ struct GatewayServices: Sendable {
                     database: modules.database, clock: modules.clock, accounts: modules.accounts,
                     identity: modules.identity, uploads: modules.uploads, catalog: modules.catalog,
                     events: modules.events, copies: modules.copies, consoleSessions: modules.consoleSessions,
-                    store: modules.store, policy: modules.storePolicy, directUploadIdle: directUploadIdle,
-                    metrics: sweeps, log: log
+                    apps: modules.apps.sweeps, store: modules.store, policy: modules.storePolicy,
+                    directUploadIdle: directUploadIdle, metrics: sweeps, log: log
                 ).run()
             },
         ]

@@ -1,4 +1,5 @@
 import Accounts
+import AppSupport
 import Basics
 import Catalog
 import Console
@@ -23,6 +24,8 @@ struct Housekeeping: Sendable {
     let events: Webhooks
     let copies: CopyJobs
     let consoleSessions: ConsoleSessions?
+    /// The removals of the enabled apps.
+    let apps: [AppSweep]
     let store: ObjectStore
     let policy: any AccessPolicy
     /// The time without a part after which a multipart upload of a static key is abandoned.
@@ -43,6 +46,7 @@ struct Housekeeping: Sendable {
                 await sweep(.sessions) {
                     try await accounts.sweepSessions(permit) + (consoleSessions?.sweep(permit) ?? 0)
                 }
+                for app in apps { await sweep(app.kind) { try await app.run(permit) } }
             }
             // If the database is older than the store, nothing may be removed: a file might be the only copy.
             if !store.isForeign {
@@ -67,15 +71,19 @@ struct Housekeeping: Sendable {
     }
 
     private func sweep(_ kind: SweepMetrics.Kind, _ run: () async throws -> Int) async {
+        await sweep(kind.rawValue, run)
+    }
+
+    private func sweep(_ kind: String, _ run: () async throws -> Int) async {
         do {
             let swept = try await run()
             metrics.swept(kind, count: swept)
-            if swept > 0 { log.write("\(kind.rawValue) were swept", ["count": "\(swept)"]) }
+            if swept > 0 { log.write("\(kind) were swept", ["count": "\(swept)"]) }
         } catch is ClockStepped {
             // The guard has logged it; the next round begins with the new state.
         } catch {
             metrics.failed(kind)
-            log.write("a sweep failed", ["of": "\(kind.rawValue)", "error": "\(error)"], level: .error)
+            log.write("a sweep failed", ["of": kind, "error": "\(error)"], level: .error)
         }
     }
 }

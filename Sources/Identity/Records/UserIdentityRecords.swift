@@ -2,16 +2,16 @@ import Basics
 import Database
 
 /// An account of an identity provider with which a user can sign in.
-struct UserIdentityRecord: Sendable {
+package struct UserIdentityRecord: Sendable {
     let id: Int64
     let userID: Int64
     let organizationID: Int64
-    let issuer: String
-    let subject: String
-    let email: String?
+    package let issuer: String
+    package let subject: String
+    package let email: String?
     let isEmailVerified: Bool
-    let createdAt: UnixTime
-    let lastUsedAt: UnixTime
+    package let createdAt: UnixTime
+    package let lastUsedAt: UnixTime
 }
 
 struct UserIdentityRecords {

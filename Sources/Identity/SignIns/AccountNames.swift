@@ -1,3 +1,4 @@
+import Accounts
 import Basics
 import Crypto
 import GatewayAPI
@@ -6,7 +7,9 @@ import IdentityTokens
 /// The names for an account that a sign-in makes, the preferred one first. Names are not identities: a person is recognized by the
 /// provider's `sub` alone.
 enum AccountNames {
-    static func candidates(for token: IdentityToken) -> [String] {
+    static func candidates(for token: IdentityToken, role: Role) -> [String] {
+        // Names stay in the audit log after their accounts are gone. A member's says nothing about the person.
+        if role == .member { return [member()] }
         let named = [
             token.isEmailVerified ? token.email : nil, token.claims["preferred_username"]?.text, token.subject,
         ]
@@ -15,4 +18,7 @@ enum AccountNames {
         let distinct = named.first.map { "\($0.prefix(64 - digest.count - 1))-\(digest)" }
         return named.prefix(1) + [distinct ?? "user-\(digest)"]
     }
+
+    /// Returns a random name for a user of an app.
+    static func member() -> String { "m-" + Hex.lower(Random.bytes(16)) }
 }

@@ -7,6 +7,9 @@ import IdentityTokens
 import Proto
 import RPC
 
+/// Records what an app stores about a person, in the transaction of the sign-in: the user, and the address in the token.
+package typealias SignInRecord = @Sendable (UserRecord, _ email: String?, Connection) throws -> Void
+
 /// Sign-ins of people, and exchanges of workloads' tokens: from a token to a session.
 struct IdentitySignIns: Sendable {
     let sources: [ProviderSource]
@@ -30,13 +33,22 @@ struct IdentitySignIns: Sendable {
             let text = try await browser.identityToken(for: code, of: flow, source)
             let (signed, token) = try await verified(text, source)
             guard token.nonce == flow.nonce else { throw RPCError(.nonce) }
-            return try await open(token, signed.digest, nonce: nil, source.provider, context)
+            return response(for: try await open(token, signed.digest, nonce: nil, source.provider, context))
         }
     }
 
     func signIn(
         _ name: String, token text: String, nonce: String, _ context: CallContext
     ) async throws -> LoginResponse {
+        response(for: try await session(name, token: text, nonce: nonce, context) { _, _, _ in })
+    }
+
+    /// Opens a session by an identity token.
+    ///
+    /// - Parameter record: runs in the transaction of the sign-in, with the user and the token's address; an error ends the sign-in.
+    func session(
+        _ name: String, token text: String, nonce: String, _ context: CallContext, record: @escaping SignInRecord
+    ) async throws -> ExternalSignIns.Session {
         try await limited(context) {
             let source = try source(name)
             guard let people = source.provider.people else { throw Self.unknown(name) }
@@ -46,8 +58,31 @@ struct IdentitySignIns: Sendable {
                 throw RPCError(.nonce)
             }
             return try await open(
-                token, signed.digest, nonce: expiry.map { (nonce, $0) }, source.provider, context)
+                token, signed.digest, nonce: expiry.map { (nonce, $0) }, source.provider, context, record: record)
         }
+    }
+
+    /// Makes a nonce for a provider's sign-ins.
+    func nonce(for name: String) throws(RPCError) -> String {
+        nonces.make(for: try source(name).provider.name, at: clock.now())
+    }
+
+    /// Verifies a token that a provider sent about its people by itself, i.e. one that signs nobody in.
+    func notice(_ text: String, of name: String, _ context: CallContext) async throws -> [String: ClaimValue] {
+        try await limited(context) {
+            let source = try source(name)
+            let signed = try parsed(text)
+            let keys = try await source.keys.keys(for: signed.keyID)
+            do throws(IdentityTokenError) {
+                return try source.provider.tokenRules.verifyNotice(signed, keys: keys, at: clock.now())
+            } catch {
+                throw RPCError(error)
+            }
+        }
+    }
+
+    private func response(for session: ExternalSignIns.Session) -> LoginResponse {
+        accounts.externalSignIns.response(for: session, at: clock.now())
     }
 
     func exchange(workloadToken text: String, _ context: CallContext) async throws -> ExchangeWorkloadTokenResponse {
@@ -72,16 +107,18 @@ struct IdentitySignIns: Sendable {
 
     private func open(
         _ token: IdentityToken, _ digest: [UInt8], nonce: (text: String, expiresAt: UnixTime)?,
-        _ provider: IdentityProvider, _ context: CallContext
-    ) async throws -> LoginResponse {
+        _ provider: IdentityProvider, _ context: CallContext, record: @escaping SignInRecord = { _, _, _ in }
+    ) async throws -> ExternalSignIns.Session {
         let attempt = SignInRules.Attempt(action: context.method.name, place: SessionPlace(context), at: clock.now())
         let session = try await database.write(mayUseReserve: true) { [rules] connection in
-            try rules.open(token, digest: digest, nonce: nonce, of: provider, attempt, in: connection)
+            let session = try rules.open(token, digest: digest, nonce: nonce, of: provider, attempt, in: connection)
+            if let session { try record(session.user, token.email, connection) }
+            return session
         }
         guard let session else {
             throw RPCError.permissionDenied("\(provider.title) has not given this person a role at the gateway")
         }
-        return accounts.externalSignIns.response(for: session, at: attempt.at)
+        return session
     }
 
     // MARK: Tokens

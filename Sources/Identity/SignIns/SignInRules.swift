@@ -124,7 +124,7 @@ struct SignInRules: Sendable {
     private func made(
         _ token: IdentityToken, _ role: Role, organizationID: Int64, _ attempt: Attempt, in connection: Connection
     ) throws -> UserRecord {
-        for name in AccountNames.candidates(for: token) {
+        for name in AccountNames.candidates(for: token, role: role) {
             let user = try UserRecords(connection).insert(
                 organizationID: organizationID, name: name, role: role, passwordHash: "", at: attempt.at)
             if let user { return user }

@@ -38,6 +38,22 @@ package struct IdentityTokenRules: Sendable {
             email: email, isEmailVerified: email != nil && claims["email_verified"]?.flag == true, claims: claims)
     }
 
+    /// Verifies a token with which the provider reports an event (RFC 8417): it names no subject of its own, and `exp` is optional.
+    package func verifyNotice(
+        _ token: SignedToken, keys: JSONWebKeySet, at now: UnixTime
+    ) throws(IdentityTokenError) -> [String: ClaimValue] {
+        try token.verify(keys)
+        guard token.issuer == issuer else { throw .issuer }
+        try checkAudience(token.claims)
+        guard let issued = token.claims["iat"]?.seconds else { throw .times }
+        guard issued <= now.seconds + Self.leewaySeconds else { throw .notYetValid }
+        if let expiry = token.claims["exp"] {
+            guard let end = expiry.seconds else { throw .times }
+            guard end > now.seconds - Self.leewaySeconds else { throw .expired }
+        }
+        return token.claims
+    }
+
     private func checkAudience(_ claims: [String: ClaimValue]) throws(IdentityTokenError) {
         guard let named = claims["aud"]?.texts, named.contains(where: audiences.contains) else { throw .audience }
         // A token for several parties says who asked for it (OpenID Connect Core 1.0, section 3.1.3.7).

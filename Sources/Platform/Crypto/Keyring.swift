@@ -62,8 +62,18 @@ package struct Keyring: Sendable {
 
     /// Returns the 32 bytes of the key for `label` and `number`.
     package func key(_ label: Label, number: UInt32 = 1) -> [UInt8] {
+        derived("\(label.rawValue) \(number)")
+    }
+
+    /// Returns the 32 bytes of the key of an app for `purpose` and `number`. It differs from every key for a label, since those
+    /// contain no spaces.
+    package func key(ofApp name: String, for purpose: String, number: UInt32 = 1) -> [UInt8] {
+        derived("app \(name) \(purpose) \(number)")
+    }
+
+    private func derived(_ label: String) -> [UInt8] {
         // One block of HKDF-Expand: the root is uniformly random already, so Extract has nothing to do (section 3.3).
-        HMAC.sha256(key: root.exposed, Array("data-gateway \(label.rawValue) \(number)".utf8) + [1])
+        HMAC.sha256(key: root.exposed, Array("data-gateway \(label)".utf8) + [1])
     }
 }
 

@@ -128,7 +128,7 @@ public enum CommonProtoFiles {
         archebase.http.v1.HTTPStyle.failure_status	The HTTP status of every error except 401; 0 = the status of the error's code.
         archebase.http.v1.HTTPStyle.Errors	The JSON of an error.
         archebase.http.v1.HTTPStyle.Errors.STATUS	{"error":{"code":404,"message":…,"status":"NOT_FOUND","details":[…]}} (AIP-193).
-        archebase.http.v1.HTTPStyle.Errors.NESTED	{"error":{"code":"NOT_FOUND","message":…}}
+        archebase.http.v1.HTTPStyle.Errors.NESTED	{"error":{"code":"NOT_FOUND","message":…,"details":…}}; `details` is the field that violates a rule, if it is about one.
         archebase.http.v1.HTTPStyle.Errors.HTTP	{"message":…,"error":"Not Found","statusCode":404}; for status 400 the message is a list.
         archebase.http.v1.HTTPStyle.Errors.CODE_MSG	{"code":-1,"msg":…}
         archebase.http.v1.HTTPStyle.Errors.MESSAGE	{"message":…}

@@ -12,7 +12,7 @@ public struct HTTPStyle: Message {
     public enum Errors: ProtobufEnum {
         /// {"error":{"code":404,"message":…,"status":"NOT_FOUND","details":[…]}} (AIP-193).
         case status
-        /// {"error":{"code":"NOT_FOUND","message":…}}
+        /// {"error":{"code":"NOT_FOUND","message":…,"details":…}}; `details` is the field that violates a rule, if it is about one.
         case nested
         /// {"message":…,"error":"Not Found","statusCode":404}; for status 400 the message is a list.
         case http

@@ -403,6 +403,9 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.CreateOrRotateDeviceApiKeyResponse.credential	Returned only here, and not stored.
         archebase.auth.v1.UpdateApiKeyRequest.clear_expired_at	Removes the expiry time.
         archebase.auth.v1.RotateApiKeySecretResponse.credential	Returned only here, and not stored.
+        archebase.auth.v1.ListUsersRequest.page_size	0 and above 1000 mean 1000.
+        archebase.auth.v1.ListUsersResponse	Users in the order in which they were created.
+        archebase.auth.v1.ListUsersResponse.next_page_token	Empty on the last page.
         archebase.auth.v1.OrganizationKind	SYSTEM is the operators' own organization, of which there is only one.
         archebase.auth.v1.ApiKeyOwnerKind	The kind of owner of an API key.
         archebase.auth.v1.DeviceApiKeyMutationMode	The permitted effect of CreateOrRotateDeviceApiKey; unspecified = both.

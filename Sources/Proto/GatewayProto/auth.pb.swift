@@ -2966,43 +2966,69 @@ public struct GetUserResponse: Message {
 public struct ListUsersRequest: Message {
     public static var fullName: String { "archebase.auth.v1.ListUsersRequest" }
 
-    public var unknownFields = UnknownFields()
-
-    public init() {}
-
-    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
-        while let tag = try reader.nextTag() {
-            try reader.readUnknown(tag, into: &self.unknownFields)
-        }
-    }
-
-    public var encodedSize: Int {
-        self.unknownFields.count
-    }
-
-    public func write(to writer: inout ProtobufWriter) {
-        writer.unknown(self.unknownFields)
-    }
-}
-
-public struct ListUsersResponse: Message {
-    public static var fullName: String { "archebase.auth.v1.ListUsersResponse" }
-
-    public var users: [User] = []
+    /// 0 and above 1000 mean 1000.
+    public var pageSize: Int32 = 0
+    public var pageToken: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
-        users: [User] = []
+        pageSize: Int32 = 0,
+        pageToken: String = ""
+    ) {
+        self.pageSize = pageSize
+        self.pageToken = pageToken
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
+            case 18: try ProtoString.merge(into: &self.pageToken, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.pageSize, tag: 8)
+        size += ProtoString.size(self.pageToken, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.pageToken, tag: 18, to: &writer)
+        ProtoInt32.write(self.pageSize, tag: 8, to: &writer)
+    }
+}
+
+/// Users in the order in which they were created.
+public struct ListUsersResponse: Message {
+    public static var fullName: String { "archebase.auth.v1.ListUsersResponse" }
+
+    public var users: [User] = []
+    /// Empty on the last page.
+    public var nextPageToken: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        users: [User] = [],
+        nextPageToken: String = ""
     ) {
         self.users = users
+        self.nextPageToken = nextPageToken
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoMessage<User>.append(to: &self.users, tag: tag, from: &reader)
+            case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -3011,11 +3037,13 @@ public struct ListUsersResponse: Message {
     public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoMessage<User>.size(repeated: self.users, tag: 10)
+        size += ProtoString.size(self.nextPageToken, tag: 18)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.nextPageToken, tag: 18, to: &writer)
         ProtoMessage<User>.write(repeated: self.users, tag: 10, to: &writer)
     }
 }
@@ -3252,75 +3280,76 @@ extension FileDescriptor {
             c2UiYAoRQ3JlYXRlVXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZRIaCghwYXNzd29yZBgCIAEoCVIIcGFz\
             c3dvcmQSEgoEcm9sZRgDIAEoCVIEcm9sZSJBChJDcmVhdGVVc2VyUmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5h\
             dXRoLnYxLlVzZXJSBHVzZXIiLQoOR2V0VXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZSI+Cg9HZXRVc2Vy\
-            UmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiEgoQTGlzdFVzZXJzUmVxdWVzdCJC\
-            ChFMaXN0VXNlcnNSZXNwb25zZRItCgV1c2VycxgBIAMoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBXVzZXJzIoABChFVcGRh\
-            dGVVc2VyUmVxdWVzdBIbCgl1c2VyX25hbWUYASABKAlSCHVzZXJOYW1lEh8KCHBhc3N3b3JkGAIgASgJSABSCHBhc3N3b3JkiAEB\
-            EhcKBHJvbGUYAyABKAlIAVIEcm9sZYgBAUILCglfcGFzc3dvcmRCBwoFX3JvbGUiQQoSVXBkYXRlVXNlclJlc3BvbnNlEisKBHVz\
-            ZXIYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5Vc2VyUgR1c2VyIjAKEURlbGV0ZVVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgB\
-            IAEoCVIIdXNlck5hbWUiFAoSRGVsZXRlVXNlclJlc3BvbnNlKnMKEE9yZ2FuaXphdGlvbktpbmQSIQodT1JHQU5JWkFUSU9OX0tJ\
-            TkRfVU5TUEVDSUZJRUQQABIeChpPUkdBTklaQVRJT05fS0lORF9CVVNJTkVTUxABEhwKGE9SR0FOSVpBVElPTl9LSU5EX1NZU1RF\
-            TRACKnEKD0FwaUtleU93bmVyS2luZBIiCh5BUElfS0VZX09XTkVSX0tJTkRfVU5TUEVDSUZJRUQQABIbChdBUElfS0VZX09XTkVS\
-            X0tJTkRfU0lURRABEh0KGUFQSV9LRVlfT1dORVJfS0lORF9ERVZJQ0UQAiqkAQoYRGV2aWNlQXBpS2V5TXV0YXRpb25Nb2RlEiwK\
-            KERFVklDRV9BUElfS0VZX01VVEFUSU9OX01PREVfVU5TUEVDSUZJRUQQABIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RF\
-            X0NSRUFURV9PTkxZEAESLAooREVWSUNFX0FQSV9LRVlfTVVUQVRJT05fTU9ERV9ST1RBVEVfT05MWRACKo4CCg1BdXRoRXJyb3JD\
-            b2RlEh8KG0FVVEhfRVJST1JfQ09ERV9VTlNQRUNJRklFRBAAEiYKIkFVVEhfRVJST1JfQ09ERV9JTlZBTElEX0NSRURFTlRJQUwQ\
-            ARIgChxBVVRIX0VSUk9SX0NPREVfS0VZX0RJU0FCTEVEEAISHwobQVVUSF9FUlJPUl9DT0RFX0tFWV9FWFBJUkVEEAMSIQodQVVU\
-            SF9FUlJPUl9DT0RFX1NJVEVfRElTQUJMRUQQBBIiCh5BVVRIX0VSUk9SX0NPREVfSU5URVJOQUxfRVJST1IQBRIqCiZBVVRIX0VS\
-            Uk9SX0NPREVfU0VDT05EX0ZBQ1RPUl9SRVFVSVJFRBAGMokDCgtBdXRoU2VydmljZRKRAQoSRXhjaGFuZ2VDcmVkZW50aWFsEiwu\
-            YXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VDcmVkZW50aWFsUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLkV4Y2hhbmdlQ3Jl\
-            ZGVudGlhbFJlc3BvbnNlIh6C0+STAhgiEy92MS90b2tlbnM6ZXhjaGFuZ2U6ASoSYwoFTG9naW4SHy5hcmNoZWJhc2UuYXV0aC52\
-            MS5Mb2dpblJlcXVlc3QaIC5hcmNoZWJhc2UuYXV0aC52MS5Mb2dpblJlc3BvbnNlIheC0+STAhEiDC92MS9zZXNzaW9uczoBKhKA\
-            AQoMUmVmcmVzaFRva2VuEiYuYXJjaGViYXNlLmF1dGgudjEuUmVmcmVzaFRva2VuUmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYx\
-            LlJlZnJlc2hUb2tlblJlc3BvbnNlIh+C0+STAhkiFC92MS9zZXNzaW9uczpyZWZyZXNoOgEqMr8BChFTeXN0ZW1BdXRoU2Vydmlj\
-            ZRKpAQoYRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsEjIuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFs\
-            UmVxdWVzdBozLmFyY2hlYmFzZS5hdXRoLnYxLkV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlc3BvbnNlIiSC0+STAh4iGS92MS90\
-            b2tlbnM6ZXhjaGFuZ2VTeXN0ZW06ASoy4xYKEEFkbWluQXV0aFNlcnZpY2USbwoKQ3JlYXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRo\
-            LnYxLkNyZWF0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZVJlc3BvbnNlIhSC0+STAg4iCS92MS9z\
-            aXRlczoBKhJwCgdHZXRTaXRlEiEuYXJjaGViYXNlLmF1dGgudjEuR2V0U2l0ZVJlcXVlc3QaIi5hcmNoZWJhc2UuYXV0aC52MS5H\
-            ZXRTaXRlUmVzcG9uc2UiHpACAYLT5JMCFRITL3YxL3NpdGVzL3tzaXRlX2lkfRJsCglMaXN0U2l0ZXMSIy5hcmNoZWJhc2UuYXV0\
-            aC52MS5MaXN0U2l0ZXNSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuTGlzdFNpdGVzUmVzcG9uc2UiFJACAYLT5JMCCxIJL3Yx\
-            L3NpdGVzEoABCgpFbmFibGVTaXRlEiQuYXJjaGViYXNlLmF1dGgudjEuRW5hYmxlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0\
-            aC52MS5FbmFibGVTaXRlUmVzcG9uc2UiJYLT5JMCHyIaL3YxL3NpdGVzL3tzaXRlX2lkfTplbmFibGU6ASoShAEKC0Rpc2FibGVT\
-            aXRlEiUuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZVNpdGVSZXF1ZXN0GiYuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZVNpdGVS\
-            ZXNwb25zZSImgtPkkwIgIhsvdjEvc2l0ZXMve3NpdGVfaWR9OmRpc2FibGU6ASoSeQoKVXBkYXRlU2l0ZRIkLmFyY2hlYmFzZS5h\
-            dXRoLnYxLlVwZGF0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlU2l0ZVJlc3BvbnNlIh6C0+STAhgyEy92\
-            MS9zaXRlcy97c2l0ZV9pZH06ASoSdgoKRGVsZXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVNpdGVSZXF1ZXN0GiUu\
-            YXJjaGViYXNlLmF1dGgudjEuRGVsZXRlU2l0ZVJlc3BvbnNlIhuC0+STAhUqEy92MS9zaXRlcy97c2l0ZV9pZH0SkwEKEENyZWF0\
-            ZVNpdGVBcGlLZXkSKi5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlQXBpS2V5UmVxdWVzdBorLmFyY2hlYmFzZS5hdXRoLnYx\
-            LkNyZWF0ZVNpdGVBcGlLZXlSZXNwb25zZSImgtPkkwIgIhsvdjEvc2l0ZXMve3NpdGVfaWR9L2FwaUtleXM6ASoStAEKGkNyZWF0\
-            ZU9yUm90YXRlRGV2aWNlQXBpS2V5EjQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXF1ZXN0\
-            GjUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXNwb25zZSIpgtPkkwIjIh4vdjEvZGV2aWNl\
-            cy97ZGV2aWNlX2lkfS9hcGlLZXk6ASoSewoJR2V0QXBpS2V5EiMuYXJjaGViYXNlLmF1dGgudjEuR2V0QXBpS2V5UmVxdWVzdBok\
-            LmFyY2hlYmFzZS5hdXRoLnYxLkdldEFwaUtleVJlc3BvbnNlIiOQAgGC0+STAhoSGC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfRJ0\
-            CgtMaXN0QXBpS2V5cxIlLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBomLmFyY2hlYmFzZS5hdXRoLnYxLkxp\
-            c3RBcGlLZXlzUmVzcG9uc2UiFpACAYLT5JMCDRILL3YxL2FwaUtleXMShAEKDFVwZGF0ZUFwaUtleRImLmFyY2hlYmFzZS5hdXRo\
-            LnYxLlVwZGF0ZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVBcGlLZXlSZXNwb25zZSIjgtPkkwIdMhgv\
-            djEvYXBpS2V5cy97YXBpX2tleV9pZH06ASoSiwEKDEVuYWJsZUFwaUtleRImLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZUFwaUtl\
-            eVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVBcGlLZXlSZXNwb25zZSIqgtPkkwIkIh8vdjEvYXBpS2V5cy97YXBp\
-            X2tleV9pZH06ZW5hYmxlOgEqEo8BCg1EaXNhYmxlQXBpS2V5EicuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZUFwaUtleVJlcXVl\
-            c3QaKC5hcmNoZWJhc2UuYXV0aC52MS5EaXNhYmxlQXBpS2V5UmVzcG9uc2UiK4LT5JMCJSIgL3YxL2FwaUtleXMve2FwaV9rZXlf\
-            aWR9OmRpc2FibGU6ASoSnQEKElJvdGF0ZUFwaUtleVNlY3JldBIsLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZUFwaUtleVNlY3Jl\
-            dFJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5Sb3RhdGVBcGlLZXlTZWNyZXRSZXNwb25zZSIqgtPkkwIkIh8vdjEvYXBpS2V5\
-            cy97YXBpX2tleV9pZH06cm90YXRlOgEqEoEBCgxEZWxldGVBcGlLZXkSJi5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVBcGlLZXlS\
-            ZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlQXBpS2V5UmVzcG9uc2UiIILT5JMCGioYL3YxL2FwaUtleXMve2FwaV9r\
-            ZXlfaWR9Eo8BChJDcmVhdGVPcmdhbml6YXRpb24SLC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPcmdhbml6YXRpb25SZXF1ZXN0\
-            Gi0uYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JnYW5pemF0aW9uUmVzcG9uc2UiHILT5JMCFiIRL3YxL29yZ2FuaXphdGlvbnM6\
-            ASoSlQEKD0dldE9yZ2FuaXphdGlvbhIpLmFyY2hlYmFzZS5hdXRoLnYxLkdldE9yZ2FuaXphdGlvblJlcXVlc3QaKi5hcmNoZWJh\
-            c2UuYXV0aC52MS5HZXRPcmdhbml6YXRpb25SZXNwb25zZSIrkAIBgtPkkwIiEiAvdjEvb3JnYW5pemF0aW9ucy97b3JnYW5pemF0\
-            aW9ufRKMAQoRTGlzdE9yZ2FuaXphdGlvbnMSKy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0T3JnYW5pemF0aW9uc1JlcXVlc3QaLC5h\
-            cmNoZWJhc2UuYXV0aC52MS5MaXN0T3JnYW5pemF0aW9uc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS9vcmdhbml6YXRpb25zEp4B\
-            ChJVcGRhdGVPcmdhbml6YXRpb24SLC5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGVi\
-            YXNlLmF1dGgudjEuVXBkYXRlT3JnYW5pemF0aW9uUmVzcG9uc2UiK4LT5JMCJTIgL3YxL29yZ2FuaXphdGlvbnMve29yZ2FuaXph\
-            dGlvbn06ASoSmwEKEkRlbGV0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZU9yZ2FuaXphdGlvblJlcXVl\
-            c3QaLS5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVPcmdhbml6YXRpb25SZXNwb25zZSIogtPkkwIiKiAvdjEvb3JnYW5pemF0aW9u\
-            cy97b3JnYW5pemF0aW9ufTLbBAoPVXNlckF1dGhTZXJ2aWNlEm8KCkNyZWF0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5DcmVh\
-            dGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVVzZXJSZXNwb25zZSIUgtPkkwIOIgkvdjEvdXNlcnM6ASoS\
-            cgoHR2V0VXNlchIhLmFyY2hlYmFzZS5hdXRoLnYxLkdldFVzZXJSZXF1ZXN0GiIuYXJjaGViYXNlLmF1dGgudjEuR2V0VXNlclJl\
-            c3BvbnNlIiCQAgGC0+STAhcSFS92MS91c2Vycy97dXNlcl9uYW1lfRJsCglMaXN0VXNlcnMSIy5hcmNoZWJhc2UuYXV0aC52MS5M\
-            aXN0VXNlcnNSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuTGlzdFVzZXJzUmVzcG9uc2UiFJACAYLT5JMCCxIJL3YxL3VzZXJz\
-            EnsKClVwZGF0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLlVw\
-            ZGF0ZVVzZXJSZXNwb25zZSIggtPkkwIaMhUvdjEvdXNlcnMve3VzZXJfbmFtZX06ASoSeAoKRGVsZXRlVXNlchIkLmFyY2hlYmFz\
-            ZS5hdXRoLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlVXNlclJlc3BvbnNlIh2C0+STAhcq\
-            FS92MS91c2Vycy97dXNlcl9uYW1lfWIGcHJvdG8z
+            UmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiTgoQTGlzdFVzZXJzUmVxdWVzdBIb\
+            CglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbiJqChFMaXN0VXNlcnNSZXNw\
+            b25zZRItCgV1c2VycxgBIAMoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBXVzZXJzEiYKD25leHRfcGFnZV90b2tlbhgCIAEo\
+            CVINbmV4dFBhZ2VUb2tlbiKAAQoRVXBkYXRlVXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZRIfCghwYXNz\
+            d29yZBgCIAEoCUgAUghwYXNzd29yZIgBARIXCgRyb2xlGAMgASgJSAFSBHJvbGWIAQFCCwoJX3Bhc3N3b3JkQgcKBV9yb2xlIkEK\
+            ElVwZGF0ZVVzZXJSZXNwb25zZRIrCgR1c2VyGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNlciIwChFEZWxldGVV\
+            c2VyUmVxdWVzdBIbCgl1c2VyX25hbWUYASABKAlSCHVzZXJOYW1lIhQKEkRlbGV0ZVVzZXJSZXNwb25zZSpzChBPcmdhbml6YXRp\
+            b25LaW5kEiEKHU9SR0FOSVpBVElPTl9LSU5EX1VOU1BFQ0lGSUVEEAASHgoaT1JHQU5JWkFUSU9OX0tJTkRfQlVTSU5FU1MQARIc\
+            ChhPUkdBTklaQVRJT05fS0lORF9TWVNURU0QAipxCg9BcGlLZXlPd25lcktpbmQSIgoeQVBJX0tFWV9PV05FUl9LSU5EX1VOU1BF\
+            Q0lGSUVEEAASGwoXQVBJX0tFWV9PV05FUl9LSU5EX1NJVEUQARIdChlBUElfS0VZX09XTkVSX0tJTkRfREVWSUNFEAIqpAEKGERl\
+            dmljZUFwaUtleU11dGF0aW9uTW9kZRIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RFX1VOU1BFQ0lGSUVEEAASLAooREVW\
+            SUNFX0FQSV9LRVlfTVVUQVRJT05fTU9ERV9DUkVBVEVfT05MWRABEiwKKERFVklDRV9BUElfS0VZX01VVEFUSU9OX01PREVfUk9U\
+            QVRFX09OTFkQAiqOAgoNQXV0aEVycm9yQ29kZRIfChtBVVRIX0VSUk9SX0NPREVfVU5TUEVDSUZJRUQQABImCiJBVVRIX0VSUk9S\
+            X0NPREVfSU5WQUxJRF9DUkVERU5USUFMEAESIAocQVVUSF9FUlJPUl9DT0RFX0tFWV9ESVNBQkxFRBACEh8KG0FVVEhfRVJST1Jf\
+            Q09ERV9LRVlfRVhQSVJFRBADEiEKHUFVVEhfRVJST1JfQ09ERV9TSVRFX0RJU0FCTEVEEAQSIgoeQVVUSF9FUlJPUl9DT0RFX0lO\
+            VEVSTkFMX0VSUk9SEAUSKgomQVVUSF9FUlJPUl9DT0RFX1NFQ09ORF9GQUNUT1JfUkVRVUlSRUQQBjKJAwoLQXV0aFNlcnZpY2US\
+            kQEKEkV4Y2hhbmdlQ3JlZGVudGlhbBIsLmFyY2hlYmFzZS5hdXRoLnYxLkV4Y2hhbmdlQ3JlZGVudGlhbFJlcXVlc3QaLS5hcmNo\
+            ZWJhc2UuYXV0aC52MS5FeGNoYW5nZUNyZWRlbnRpYWxSZXNwb25zZSIegtPkkwIYIhMvdjEvdG9rZW5zOmV4Y2hhbmdlOgEqEmMK\
+            BUxvZ2luEh8uYXJjaGViYXNlLmF1dGgudjEuTG9naW5SZXF1ZXN0GiAuYXJjaGViYXNlLmF1dGgudjEuTG9naW5SZXNwb25zZSIX\
+            gtPkkwIRIgwvdjEvc2Vzc2lvbnM6ASoSgAEKDFJlZnJlc2hUb2tlbhImLmFyY2hlYmFzZS5hdXRoLnYxLlJlZnJlc2hUb2tlblJl\
+            cXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5SZWZyZXNoVG9rZW5SZXNwb25zZSIfgtPkkwIZIhQvdjEvc2Vzc2lvbnM6cmVmcmVz\
+            aDoBKjK/AQoRU3lzdGVtQXV0aFNlcnZpY2USqQEKGEV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbBIyLmFyY2hlYmFzZS5hdXRoLnYx\
+            LkV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlcXVlc3QaMy5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZVN5c3RlbUNyZWRlbnRp\
+            YWxSZXNwb25zZSIkgtPkkwIeIhkvdjEvdG9rZW5zOmV4Y2hhbmdlU3lzdGVtOgEqMuMWChBBZG1pbkF1dGhTZXJ2aWNlEm8KCkNy\
+            ZWF0ZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNp\
+            dGVSZXNwb25zZSIUgtPkkwIOIgkvdjEvc2l0ZXM6ASoScAoHR2V0U2l0ZRIhLmFyY2hlYmFzZS5hdXRoLnYxLkdldFNpdGVSZXF1\
+            ZXN0GiIuYXJjaGViYXNlLmF1dGgudjEuR2V0U2l0ZVJlc3BvbnNlIh6QAgGC0+STAhUSEy92MS9zaXRlcy97c2l0ZV9pZH0SbAoJ\
+            TGlzdFNpdGVzEiMuYXJjaGViYXNlLmF1dGgudjEuTGlzdFNpdGVzUmVxdWVzdBokLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RTaXRl\
+            c1Jlc3BvbnNlIhSQAgGC0+STAgsSCS92MS9zaXRlcxKAAQoKRW5hYmxlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZVNp\
+            dGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRW5hYmxlU2l0ZVJlc3BvbnNlIiWC0+STAh8iGi92MS9zaXRlcy97c2l0ZV9p\
+            ZH06ZW5hYmxlOgEqEoQBCgtEaXNhYmxlU2l0ZRIlLmFyY2hlYmFzZS5hdXRoLnYxLkRpc2FibGVTaXRlUmVxdWVzdBomLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkRpc2FibGVTaXRlUmVzcG9uc2UiJoLT5JMCICIbL3YxL3NpdGVzL3tzaXRlX2lkfTpkaXNhYmxlOgEqEnkK\
+            ClVwZGF0ZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVTaXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0\
+            ZVNpdGVSZXNwb25zZSIegtPkkwIYMhMvdjEvc2l0ZXMve3NpdGVfaWR9OgEqEnYKCkRlbGV0ZVNpdGUSJC5hcmNoZWJhc2UuYXV0\
+            aC52MS5EZWxldGVTaXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVNpdGVSZXNwb25zZSIbgtPkkwIVKhMvdjEv\
+            c2l0ZXMve3NpdGVfaWR9EpMBChBDcmVhdGVTaXRlQXBpS2V5EiouYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZUFwaUtleVJl\
+            cXVlc3QaKy5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlQXBpS2V5UmVzcG9uc2UiJoLT5JMCICIbL3YxL3NpdGVzL3tzaXRl\
+            X2lkfS9hcGlLZXlzOgEqErQBChpDcmVhdGVPclJvdGF0ZURldmljZUFwaUtleRI0LmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZU9y\
+            Um90YXRlRGV2aWNlQXBpS2V5UmVxdWVzdBo1LmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZU9yUm90YXRlRGV2aWNlQXBpS2V5UmVz\
+            cG9uc2UiKYLT5JMCIyIeL3YxL2RldmljZXMve2RldmljZV9pZH0vYXBpS2V5OgEqEnsKCUdldEFwaUtleRIjLmFyY2hlYmFzZS5h\
+            dXRoLnYxLkdldEFwaUtleVJlcXVlc3QaJC5hcmNoZWJhc2UuYXV0aC52MS5HZXRBcGlLZXlSZXNwb25zZSIjkAIBgtPkkwIaEhgv\
+            djEvYXBpS2V5cy97YXBpX2tleV9pZH0SdAoLTGlzdEFwaUtleXMSJS5hcmNoZWJhc2UuYXV0aC52MS5MaXN0QXBpS2V5c1JlcXVl\
+            c3QaJi5hcmNoZWJhc2UuYXV0aC52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS9hcGlLZXlzEoQBCgxVcGRh\
+            dGVBcGlLZXkSJi5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVBcGlLZXlSZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRl\
+            QXBpS2V5UmVzcG9uc2UiI4LT5JMCHTIYL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OgEqEosBCgxFbmFibGVBcGlLZXkSJi5hcmNo\
+            ZWJhc2UuYXV0aC52MS5FbmFibGVBcGlLZXlSZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEuRW5hYmxlQXBpS2V5UmVzcG9uc2Ui\
+            KoLT5JMCJCIfL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OmVuYWJsZToBKhKPAQoNRGlzYWJsZUFwaUtleRInLmFyY2hlYmFzZS5h\
+            dXRoLnYxLkRpc2FibGVBcGlLZXlSZXF1ZXN0GiguYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZUFwaUtleVJlc3BvbnNlIiuC0+ST\
+            AiUiIC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfTpkaXNhYmxlOgEqEp0BChJSb3RhdGVBcGlLZXlTZWNyZXQSLC5hcmNoZWJhc2Uu\
+            YXV0aC52MS5Sb3RhdGVBcGlLZXlTZWNyZXRSZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuUm90YXRlQXBpS2V5U2VjcmV0UmVz\
+            cG9uc2UiKoLT5JMCJCIfL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OnJvdGF0ZToBKhKBAQoMRGVsZXRlQXBpS2V5EiYuYXJjaGVi\
+            YXNlLmF1dGgudjEuRGVsZXRlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZUFwaUtleVJlc3BvbnNlIiCC\
+            0+STAhoqGC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfRKPAQoSQ3JlYXRlT3JnYW5pemF0aW9uEiwuYXJjaGViYXNlLmF1dGgudjEu\
+            Q3JlYXRlT3JnYW5pemF0aW9uUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZU9yZ2FuaXphdGlvblJlc3BvbnNlIhyC\
+            0+STAhYiES92MS9vcmdhbml6YXRpb25zOgEqEpUBCg9HZXRPcmdhbml6YXRpb24SKS5hcmNoZWJhc2UuYXV0aC52MS5HZXRPcmdh\
+            bml6YXRpb25SZXF1ZXN0GiouYXJjaGViYXNlLmF1dGgudjEuR2V0T3JnYW5pemF0aW9uUmVzcG9uc2UiK5ACAYLT5JMCIhIgL3Yx\
+            L29yZ2FuaXphdGlvbnMve29yZ2FuaXphdGlvbn0SjAEKEUxpc3RPcmdhbml6YXRpb25zEisuYXJjaGViYXNlLmF1dGgudjEuTGlz\
+            dE9yZ2FuaXphdGlvbnNSZXF1ZXN0GiwuYXJjaGViYXNlLmF1dGgudjEuTGlzdE9yZ2FuaXphdGlvbnNSZXNwb25zZSIckAIBgtPk\
+            kwITEhEvdjEvb3JnYW5pemF0aW9ucxKeAQoSVXBkYXRlT3JnYW5pemF0aW9uEiwuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlT3Jn\
+            YW5pemF0aW9uUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZU9yZ2FuaXphdGlvblJlc3BvbnNlIiuC0+STAiUyIC92\
+            MS9vcmdhbml6YXRpb25zL3tvcmdhbml6YXRpb259OgEqEpsBChJEZWxldGVPcmdhbml6YXRpb24SLC5hcmNoZWJhc2UuYXV0aC52\
+            MS5EZWxldGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlT3JnYW5pemF0aW9uUmVzcG9uc2Ui\
+            KILT5JMCIiogL3YxL29yZ2FuaXphdGlvbnMve29yZ2FuaXphdGlvbn0y2wQKD1VzZXJBdXRoU2VydmljZRJvCgpDcmVhdGVVc2Vy\
+            EiQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlVXNlclJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVVc2VyUmVzcG9u\
+            c2UiFILT5JMCDiIJL3YxL3VzZXJzOgEqEnIKB0dldFVzZXISIS5hcmNoZWJhc2UuYXV0aC52MS5HZXRVc2VyUmVxdWVzdBoiLmFy\
+            Y2hlYmFzZS5hdXRoLnYxLkdldFVzZXJSZXNwb25zZSIgkAIBgtPkkwIXEhUvdjEvdXNlcnMve3VzZXJfbmFtZX0SbAoJTGlzdFVz\
+            ZXJzEiMuYXJjaGViYXNlLmF1dGgudjEuTGlzdFVzZXJzUmVxdWVzdBokLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RVc2Vyc1Jlc3Bv\
+            bnNlIhSQAgGC0+STAgsSCS92MS91c2VycxJ7CgpVcGRhdGVVc2VyEiQuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlVXNlclJlcXVl\
+            c3QaJS5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVVc2VyUmVzcG9uc2UiIILT5JMCGjIVL3YxL3VzZXJzL3t1c2VyX25hbWV9OgEq\
+            EngKCkRlbGV0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkRl\
+            bGV0ZVVzZXJSZXNwb25zZSIdgtPkkwIXKhUvdjEvdXNlcnMve3VzZXJfbmFtZX1iBnByb3RvMw==
             """)
 }

@@ -18,7 +18,7 @@ struct WholeBodyDecoder {
 
     mutating func receive(_ data: UnsafeRawBufferPointer) throws(RPCError) {
         guard body.count + data.count <= limit else {
-            throw RPCError(bare: .resourceExhausted, "the request exceeds the limit of \(limit) bytes")
+            throw .tooLarge("the request exceeds the limit of \(limit) bytes")
         }
         body.append(contentsOf: data)
     }

@@ -24,7 +24,7 @@ extension MessageDeframer.Failure {
     var rpcError: RPCError {
         switch self {
         case .tooLong(let claimed, let limit):
-            RPCError(bare: .resourceExhausted, "a message of \(claimed) bytes exceeds the limit of \(limit) bytes")
+            .tooLarge("a message of \(claimed) bytes exceeds the limit of \(limit) bytes")
         case .badFlag(let flag):
             .malformedCall("a message's compression flag must be 0 or 1, not \(flag)")
         }
@@ -37,7 +37,7 @@ extension MessageEncoding.Failure {
         case .malformed:
             .invalidRequest("a compressed message does not have the format that its header field names")
         case .tooLong(let limit):
-            RPCError(bare: .resourceExhausted, "a compressed message holds more than the limit of \(limit) bytes")
+            .tooLarge("a compressed message holds more than the limit of \(limit) bytes")
         }
     }
 }

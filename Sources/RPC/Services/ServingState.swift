@@ -35,7 +35,7 @@ package final class ServingState: Sendable {
     }
 
     /// Returns the current state, and then each change; a slow watcher receives only the latest.
-    func changes() -> AsyncStream<Bool> {
+    package func changes() -> AsyncStream<Bool> {
         let (stream, continuation) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             let number = state.nextWatcher

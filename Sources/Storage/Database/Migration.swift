@@ -5,10 +5,19 @@ package struct Migration: Sendable {
     package let name: String
     /// The statements, separated by semicolons.
     package let sql: String
+    /// Whether a file that lacks the step stays without it; a file that has it is accepted.
+    package private(set) var isDormant = false
 
     package init(name: String, sql: String) {
         self.name = name
         self.sql = sql
+    }
+
+    /// The same step for a file whose owner does not use it now.
+    package var dormant: Migration {
+        var migration = self
+        migration.isDormant = true
+        return migration
     }
 }
 
@@ -32,7 +41,7 @@ extension Connection {
         }
     }
 
-    /// Returns the migrations that the file does not have, in order.
+    /// Returns the migrations that the file does not have, in order, without dormant ones.
     ///
     /// - Throws: `newerSchema` if the file has one that is not among them.
     package func pending(_ migrations: [Migration]) throws -> [Migration] {
@@ -41,6 +50,6 @@ extension Connection {
         if let unknown = applied.first(where: { !known.contains($0) }) {
             throw DatabaseError.newerSchema(migration: unknown)
         }
-        return migrations.filter { !applied.contains($0.name) }
+        return migrations.filter { !$0.isDormant && !applied.contains($0.name) }
     }
 }

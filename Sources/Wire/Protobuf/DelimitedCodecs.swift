@@ -81,4 +81,34 @@ public enum ProtoMessage<Value: Message>: FieldCodec {
     public static func writePayload(_ value: Value, to writer: inout ProtobufWriter) {
         writer.delimited { value.write(to: &$0) }
     }
+
+    @inlinable
+    public static func size(repeated values: [Value], tag: UInt32) -> Int {
+        values.withUnsafeBufferPointer { values in
+            var size = values.count &* Varint.size(UInt64(tag))
+            guard let first = UnsafeMutablePointer(mutating: values.baseAddress) else { return size }
+            for index in values.indices { size &+= payloadSize(at: &first[index]) }
+            return size
+        }
+    }
+
+    @inlinable
+    public static func write(repeated values: [Value], tag: UInt32, to writer: inout ProtobufWriter) {
+        values.withUnsafeBufferPointer { values in
+            guard let first = UnsafeMutablePointer(mutating: values.baseAddress) else { return }
+            for index in values.indices.reversed() { write(at: &first[index], tag: tag, to: &writer) }
+        }
+    }
+
+    // An element of an array is copied for each call, with every reference in it, because the call might change the array. An
+    // exclusive access to it is not; the functions that have it are not inlined, because an inlined one would copy again. They
+    // change nothing.
+
+    @inlinable @inline(never)
+    static func payloadSize(at value: inout Value) -> Int { payloadSize(value) }
+
+    @inlinable @inline(never)
+    static func write(at value: inout Value, tag: UInt32, to writer: inout ProtobufWriter) {
+        write(present: value, tag: tag, to: &writer)
+    }
 }

@@ -16,6 +16,8 @@ package struct RESTFailure: Sendable {
     package var specialHTTPStatus: Int?
     /// Values for programs that belong to the reason (AIP-193, `ErrorInfo.metadata`).
     package var metadata: [String: String] = [:]
+    /// The field of the request that violates a rule.
+    package var field: String?
 
     package init(
         _ status: StatusCode, _ message: String, reason: String? = nil, domain: String = "",
@@ -47,8 +49,9 @@ package struct RESTFailure: Sendable {
             }
         case .nested:
             output.object("error") { error in
-                error.text("code", reason ?? status.nestedCode)
+                error.text("code", reason ?? nestedCode)
                 error.text("message", message)
+                if let field { error.text("details", field) }
             }
         case .http:
             let code = httpStatus(style)
@@ -89,6 +92,16 @@ package struct RESTFailure: Sendable {
         return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds / 1000).\(fraction)s"
     }
 
+    /// The code in the shape `NESTED` of an error without its own.
+    private var nestedCode: String {
+        switch specialHTTPStatus {
+        case 405: "METHOD_NOT_ALLOWED"
+        case 413: "PAYLOAD_TOO_LARGE"
+        case 415: "UNSUPPORTED_MEDIA_TYPE"
+        default: status.nestedCode
+        }
+    }
+
     /// Returns the reason phrase (RFC 9110, section 15).
     private static func phrase(_ code: Int) -> String {
         switch code {
@@ -98,6 +111,7 @@ package struct RESTFailure: Sendable {
         case 404: "Not Found"
         case 405: "Method Not Allowed"
         case 409: "Conflict"
+        case 413: "Content Too Large"
         case 415: "Unsupported Media Type"
         case 429: "Too Many Requests"
         case 499: "Client Closed Request"

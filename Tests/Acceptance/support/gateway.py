@@ -38,6 +38,9 @@ class Gateway:
         #: until the end of the run.
         self.environment: dict[str, str] = {"DATA_GATEWAY_DATABASE__RESERVE_BYTES": "65536"}
         self.listeners: dict[str, str] = {}
+        configured = (config or {}).get("listeners", {})
+        #: The listeners that the configuration disables.
+        self.off = {name for name in LISTENERS if configured.get(name.replace("-", "_")) == "off"}
         self.process: subprocess.Popen | None = None
         #: The exit code of the process that was killed last; -9 if it had not ended by itself.
         self.exit_code: int | None = None
@@ -59,7 +62,7 @@ class Gateway:
     def _start(self) -> "Gateway":
         assert self.process is None
         command = [*self.wrapper, self.binary, "serve", "--data-dir", self.data, "--config", self.config]
-        for name in dict.fromkeys((*LISTENERS, *self.listeners)):
+        for name in dict.fromkeys((*(name for name in LISTENERS if name not in self.off), *self.listeners)):
             command += [f"--{name}-listen", self.listeners.get(name, "127.0.0.1:0")]
         with open(self._stderr, "ab") as stderr:
             self.process = subprocess.Popen(

@@ -3,6 +3,7 @@ import Crypto
 import Database
 import Foundation
 import HTTPTestClient
+import HTTPTypes
 
 @testable import ObjectStore
 @testable import StoreServer
@@ -125,6 +126,7 @@ final class TestStore {
         var configuration = StoreServerConfiguration()
         configure(&configuration)
         return try ObjectStoreServer(
-            host: "127.0.0.1", port: 0, store: store, policy: policy, configuration: configuration)
+            address: PeerAddress(host: "127.0.0.1", port: 0), store: store, policy: policy, configuration: configuration
+        )
     }
 }

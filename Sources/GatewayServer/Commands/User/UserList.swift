@@ -11,6 +11,12 @@ struct UserList: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        Reply("users", try await UserAuthServiceClient(gateway).listUsers(ListUsersRequest()).users)
+        let service = UserAuthServiceClient(gateway)
+        return Reply(
+            "users",
+            try await Pages.all { token in
+                let page = try await service.listUsers(ListUsersRequest(pageSize: Pages.size, pageToken: token))
+                return (page.users, page.nextPageToken)
+            })
     }
 }

@@ -21,15 +21,15 @@ package struct MetricFamily: Sendable {
     var samples: [Sample]
 }
 
-typealias MetricLabels = [(name: String, value: String)]
+package typealias MetricLabels = [(name: String, value: String)]
 
 extension MetricFamily {
-    static func counter(_ name: String, _ help: String, _ samples: [(MetricLabels, Int)]) -> MetricFamily {
+    package static func counter(_ name: String, _ help: String, _ samples: [(MetricLabels, Int)]) -> MetricFamily {
         MetricFamily(
             name: name, kind: .counter, help: help, samples: samples.map { Sample(labels: $0, value: "\($1)") })
     }
 
-    static func gauge(_ name: String, _ help: String, _ samples: [(MetricLabels, Int)]) -> MetricFamily {
+    package static func gauge(_ name: String, _ help: String, _ samples: [(MetricLabels, Int)]) -> MetricFamily {
         MetricFamily(name: name, kind: .gauge, help: help, samples: samples.map { Sample(labels: $0, value: "\($1)") })
     }
 }

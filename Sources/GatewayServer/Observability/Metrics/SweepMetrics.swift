@@ -42,21 +42,24 @@ package final class SweepMetrics: MetricSource {
         var failures = 0
     }
 
-    private let counts = Lock<[Kind: Counts]>([:])
+    /// The counters by kind, also those of apps.
+    private let counts = Lock<[String: Counts]>([:])
 
     package init() {}
 
-    package func swept(_ kind: Kind, count: Int) {
+    package func swept(_ kind: String, count: Int) {
         counts.withLock { $0[kind, default: Counts()].swept += count }
     }
 
-    package func failed(_ kind: Kind) {
+    package func failed(_ kind: String) {
         counts.withLock { $0[kind, default: Counts()].failures += 1 }
     }
 
     package var families: [MetricFamily] {
         let counts = counts.withLock { $0 }
-        let kinds = Kind.allCases.map { ([("kind", $0.rawValue)], counts[$0] ?? Counts()) }
+        let own = Kind.allCases.map(\.rawValue)
+        let names = own + counts.keys.filter { !own.contains($0) }.sorted()
+        let kinds = names.map { ([("kind", $0)], counts[$0] ?? Counts()) }
         return [
             .counter(
                 "data_gateway_swept_total", "Uploads, objects and files that sweeps removed.",

@@ -45,7 +45,7 @@ struct ParameterEncoder {
         if let file = parameter.file { return try append(parameter.value, of: file, to: path) }
         guard reader.accepts(field) else { throw .invalidRequest("\(path.name) cannot be a parameter") }
         guard let value = reader.value(parameter.value, of: field) else {
-            throw .invalidRequest("\(path.name): the value is not valid for the field")
+            throw .invalidRequest("\(path.name): the value is not valid for the field", field: parameter.name)
         }
         if field.hasPresence || field.isRepeated || !value.isInitial { path.append(value, to: &encoded) }
     }

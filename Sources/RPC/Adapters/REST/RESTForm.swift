@@ -16,7 +16,7 @@ struct RESTForm {
     func head(_ own: [(name: String, value: String)], _ context: CallContext) -> ResponseSection {
         let metadata = context.leadingMetadata
         let fields = own.filter { metadata[$0.name] == nil } + metadata.pairs
-        return .made(status: 200, ResponseSection.fields(fields) + crossOrigin)
+        return .made(status: context.httpStatus, ResponseSection.fields(fields) + crossOrigin)
     }
 
     /// Returns a complete error response.
@@ -55,7 +55,8 @@ extension RPCError {
     func restFailure(_ domain: String) -> RESTFailure {
         var failure = RESTFailure(
             status, sentMessage, reason: detail?.rawValue, domain: domain,
-            retryAfterMilliseconds: retryAfterMilliseconds)
+            retryAfterMilliseconds: retryAfterMilliseconds, httpStatus: isTooLarge ? 413 : nil)
+        failure.field = field
         if detail != nil { failure.metadata = metadata }
         return failure
     }

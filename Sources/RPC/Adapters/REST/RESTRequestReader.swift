@@ -48,7 +48,8 @@ final class RESTRequestReader: @unchecked Sendable {  // state belongs to the ca
             guard let text = path.value(of: variable, in: route.template),
                 let value = reader.value(text, of: field.last)
             else {
-                throw .invalidRequest("\(field.name) in the path: the value is not valid for the field")
+                throw .invalidRequest(
+                    "\(field.name) in the path: the value is not valid for the field", field: field.last.jsonName)
             }
             field.append(value, to: &encoded)
         }
@@ -106,7 +107,8 @@ final class RESTRequestReader: @unchecked Sendable {  // state belongs to the ca
         do throws(JSONError) {
             return try route.json.encode(body, as: type, ignoresUnknownFields: route.style.ignoresUnknown)
         } catch {
-            throw .invalidRequest("the body is not a valid \(type) in JSON: \(error.explanation)")
+            throw .invalidRequest(
+                "the body is not a valid \(type) in JSON: \(error.explanation)", field: error.field)
         }
     }
 

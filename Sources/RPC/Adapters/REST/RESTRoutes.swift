@@ -7,6 +7,8 @@ struct RESTRoutes: Sendable {
     private let tree: RouteTree
     /// The first segments of all paths; no other protocol uses paths below them.
     private let roots: Set<[UInt8]>
+    /// Whether the clients of all routes expect one form of errors that is not the gateway's own, so also for other paths.
+    private let ownsAllPaths: Bool
 
     /// `nil` if no method of the router has a route.
     ///
@@ -25,14 +27,28 @@ struct RESTRoutes: Sendable {
         }
         self.tree = tree
         self.roots = roots
+        let styles = Set(routes.map(\.style))
+        ownsAllPaths = styles.count == 1 && styles != [RESTStyle()]
     }
 
     /// Returns the routes that match a path, the most specific first.
     func matches(_ path: RoutePath) -> [RESTRoute] { tree.routes(for: path).map { routes[$0] } }
 
+    /// Returns the form of the error for a path without a route: that of the routes with which it shares the most segments, if it is
+    /// the same for all of them.
+    func style(of path: some Collection<UInt8>) -> RESTStyle {
+        let segments = path.split(separator: UInt8(ascii: "/")).map { Array($0) }
+        let shared = routes.map { ($0.style, $0.template.count(sharedWith: segments)) }
+        let most = shared.map(\.1).max()
+        let nearest = shared.filter { $0.1 == most }.map(\.0)
+        guard let first = nearest.first, nearest.allSatisfy({ $0 == first }) else { return RESTStyle() }
+        return first
+    }
+
     /// Whether a path without a route still belongs to REST.
     func owns(_ path: some Collection<UInt8>) -> Bool {
-        roots.contains(Array(path.dropFirst().prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") }))
+        ownsAllPaths
+            || roots.contains(Array(path.dropFirst().prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") }))
     }
 }
 
@@ -50,5 +66,14 @@ extension [RESTRoute] {
             if route.takesHead, !names.contains("HEAD") { names.append("HEAD") }
         }
         return (names + ["OPTIONS"]).joined(separator: ", ")
+    }
+}
+
+extension RouteTemplate {
+    /// Returns the number of leading literal segments that a path has as well.
+    fileprivate func count(sharedWith path: [[UInt8]]) -> Int {
+        zip(segments, path).prefix { segment, text in
+            if case .literal(let literal) = segment { Array(literal.utf8) == text } else { false }
+        }.count
     }
 }

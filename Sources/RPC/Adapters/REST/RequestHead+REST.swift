@@ -20,7 +20,7 @@ extension RequestHead {
             throw RequestRefusal(response: ResponsePart(head: .made(status: 200, head), end: .head), reason: nil)
         }
         guard let route = matches.route(httpMethod), let path = RoutePath(path.utf8) else {
-            throw refusal(matches, crossOrigin, server.errors.domain)
+            throw refusal(matches, routes.style(of: path.utf8), crossOrigin, server.errors.domain)
         }
         guard route.accepts(contentType) else {
             let list = route.bodyTypes.joined(separator: ", ")
@@ -50,11 +50,11 @@ extension RequestHead {
     }
 
     private func refusal(
-        _ matches: [RESTRoute], _ crossOrigin: ResponseSection.Fields, _ domain: String
+        _ matches: [RESTRoute], _ style: RESTStyle, _ crossOrigin: ResponseSection.Fields, _ domain: String
     ) -> RequestRefusal {
         guard let first = matches.first else {
             return refusal(
-                RESTFailure(.notFound, "this listener has no such path", domain: domain), .unknownMethod, RESTStyle(),
+                RESTFailure(.notFound, "this listener has no such path", domain: domain), .unknownMethod, style,
                 crossOrigin)
         }
         let allowed = matches.allowed

@@ -36,7 +36,7 @@ final class SpooledBody {
 
     func receive(_ data: UnsafeRawBufferPointer) throws(RPCError) {
         guard beginning.count + fileCount + data.count <= limit else {
-            throw RPCError(bare: .resourceExhausted, "the request exceeds the limit of \(limit) bytes")
+            throw .tooLarge("the request exceeds the limit of \(limit) bytes")
         }
         let inMemory = file >= 0 ? 0 : min(data.count, Self.memoryBound - beginning.count)
         beginning.append(contentsOf: data.prefix(inMemory))

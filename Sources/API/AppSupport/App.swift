@@ -1,0 +1,24 @@
+import Database
+
+/// An application for users of its own, beside the gateway's services: one that is a guest in the gateway's process.
+///
+/// A value is the configuration of an app that is enabled. The gateway knows apps by this protocol only; each is a module below
+/// `Sources/Apps` that can be removed with the lines that name it.
+package protocol App: Sendable {
+    /// The app's section in the configuration, `apps.NAME`, in snake case.
+    static var name: String { get }
+
+    /// The app's tables. They exist once the app was enabled.
+    static var migrations: [Migration] { get }
+
+    /// The app's calls.
+    static var api: AppAPI { get }
+
+    /// Reads the keys of the app's section, except `enabled`, also if the app is disabled.
+    ///
+    /// - Throws: an error of ``AppSettings``.
+    init(_ settings: inout some AppSettings) throws
+
+    /// Connects the app to the gateway's modules; its tables exist by now.
+    func open(_ environment: AppEnvironment) async throws -> any RunningApp
+}

@@ -1,0 +1,28 @@
+import Accounts
+import Crypto
+import GatewayAPI
+import Identity
+import RPC
+
+/// The gateway's modules that apps use.
+package struct AppEnvironment: Sendable {
+    /// The database, the clock, the keys and the log.
+    package let modules: ModuleEnvironment
+    package let accounts: Accounts
+    package let identity: Identity
+    /// Whether the gateway is serving or draining.
+    package let state: ServingState
+    /// Whether cookies may be sent over TLS only: false on a listener that only this machine reaches, in cleartext.
+    package let requiresSecureCookies: Bool
+
+    package init(
+        _ modules: ModuleEnvironment, accounts: Accounts, identity: Identity, state: ServingState,
+        requiresSecureCookies: Bool
+    ) {
+        self.modules = modules
+        self.accounts = accounts
+        self.identity = identity
+        self.state = state
+        self.requiresSecureCookies = requiresSecureCookies
+    }
+}

@@ -1,0 +1,101 @@
+import Accounts
+import AppSupport
+import Basics
+import Crypto
+import Database
+import RPC
+
+/// Sessions of members in browsers and in apps that keep cookies. They open the app's own calls only.
+///
+/// The database has the digest of a cookie alone. A session ends at its time, with its user, and with anything that changes the user's
+/// epoch, such as a new role.
+package struct MemberSessions: Sendable {
+    /// The longest session.
+    package static let lifetime = Duration.days(30)
+    /// The largest number of sessions of one member; another one ends the oldest.
+    private static let mostOfMember = 20
+    private static let sweepBatch = 500
+
+    private let database: Database
+    private let clock: any WallClock
+    private let organization: AppOrganization
+    private let cookie: MemberCookie
+
+    package init(_ environment: AppEnvironment, organization: AppOrganization) {
+        database = environment.modules.database
+        clock = environment.modules.clock
+        cookie = MemberCookie(isSecure: environment.requiresSecureCookies)
+        self.organization = organization
+    }
+
+    /// Opens a session in the transaction that authenticates the member.
+    ///
+    /// - Parameter connection: the writer's.
+    /// - Returns: the value of the response's field `set-cookie`.
+    package func open(for user: UserRecord, in connection: Connection) throws -> String {
+        let now = clock.now()
+        let value = Base64.encodeURL(Random.bytes(32))
+        try connection.execute(
+            """
+            DELETE FROM member_sessions WHERE user_id = $1 AND digest NOT IN (
+                SELECT digest FROM member_sessions WHERE user_id = $1 ORDER BY created_at DESC LIMIT $2)
+            """, user.id, Self.mostOfMember - 1)
+        try connection.execute(
+            """
+            INSERT INTO member_sessions (digest, user_id, epoch, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+            """, Self.digest(value), user.id, user.epoch, now.microseconds, now.adding(Self.lifetime).microseconds)
+        return cookie.set(value, lifetime: Self.lifetime)
+    }
+
+    /// Returns the member of a call's cookie; `nil` if the call has no cookie that counts, or its session has ended.
+    package func member(_ context: CallContext) async throws -> UserRecord? {
+        guard let value = MemberCookie.value(in: context) else { return nil }
+        let (digest, now) = (Self.digest(value), clock.now())
+        return try await database.read { connection in
+            let found = try connection.first(
+                "SELECT user_id, epoch FROM member_sessions WHERE digest = $1 AND expires_at > $2", digest,
+                now.microseconds
+            ) { (userID: $0.int64("user_id"), epoch: $0.int64("epoch")) }
+            guard let found, let user = try UserRecords(connection).find(id: found.userID), user.epoch == found.epoch,
+                organization.has(user)
+            else { return nil }
+            return user
+        }
+    }
+
+    /// Ends the session of a call's cookie.
+    ///
+    /// - Returns: the value of the response's field `set-cookie`, which removes the cookie.
+    package func end(_ context: CallContext) async throws -> String {
+        if let value = MemberCookie.value(in: context) {
+            let digest = Self.digest(value)
+            try await database.write(mayUseReserve: true) {
+                _ = try $0.execute("DELETE FROM member_sessions WHERE digest = $1", digest)
+            }
+        }
+        return cookie.removal
+    }
+
+    /// The removal of sessions that have expired.
+    package var sweep: AppSweep {
+        AppSweep("member_sessions") { [database] permit in
+            let now = try permit.now().microseconds
+            let hasExpired = try await database.read { connection in
+                try connection.first("SELECT 1 AS one FROM member_sessions WHERE expires_at <= $1 LIMIT 1", now) {
+                    $0.int64("one")
+                } != nil
+            }
+            // A write would commit although it removes nothing.
+            guard hasExpired else { return 0 }
+            return try await database.write(mayUseReserve: true) { connection in
+                try connection.execute(
+                    """
+                    DELETE FROM member_sessions WHERE digest IN (
+                        SELECT digest FROM member_sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)
+                    """, try permit.now().microseconds, Self.sweepBatch)
+            }
+        }
+    }
+
+    private static func digest(_ value: String) -> [UInt8] { Digest.sha256(Array(value.utf8)) }
+}

@@ -1,0 +1,103 @@
+import Basics
+import Database
+
+/// The SQL of codes.
+struct ShareCodeRecords {
+    private static let sweepSize = 500
+
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    /// - Parameter key: the code in upper case.
+    func find(_ key: String) throws -> ShareCodeRecord? {
+        try connection.first(
+            """
+            SELECT code, umid, sealed, validity_minutes, expires_at, free_at, created_at FROM share_codes WHERE code = $1
+            """, key
+        ) { row in
+            ShareCodeRecord(
+                key: row.text("code"), umid: row.text("umid"), sealed: row.isNull("sealed") ? nil : row.blob("sealed"),
+                minutes: row.int("validity_minutes"), createdAt: row.time("created_at"),
+                expiresAt: row.time("expires_at"), freeAt: row.time("free_at"))
+        }
+    }
+
+    /// Inserts the row, or replaces that of the same code.
+    func put(_ record: ShareCodeRecord) throws {
+        try connection.execute(
+            """
+            INSERT INTO share_codes (code, umid, sealed, validity_minutes, expires_at, free_at, created_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (code) DO UPDATE SET
+                umid = $2, sealed = $3, validity_minutes = $4, expires_at = $5, free_at = $6, created_at = $7
+            """, record.key, record.umid, record.sealed, record.minutes, record.expiresAt.microseconds,
+            record.freeAt.microseconds, record.createdAt.microseconds)
+    }
+
+    /// Returns the ends of the live codes of a umid other than `key`, the earliest first.
+    func liveEnds(of umid: String, except key: String, at now: UnixTime, limit: Int) throws -> [UnixTime] {
+        try connection.query(
+            """
+            SELECT expires_at FROM share_codes
+            WHERE umid = $1 AND expires_at > $2 AND code <> $3 AND sealed IS NOT NULL ORDER BY expires_at LIMIT $4
+            """, umid, now.microseconds, key, limit
+        ) { $0.time("expires_at") }
+    }
+
+    /// Counts the codes that can be looked up, in the order of an index.
+    func liveCount(at now: UnixTime) throws -> Int {
+        try connection.first(
+            "SELECT count(*) AS count FROM share_codes WHERE sealed IS NOT NULL AND expires_at > $1", now.microseconds
+        ) { $0.int("count") } ?? 0
+    }
+
+    /// Erases the data of codes after their end.
+    ///
+    /// - Returns: the number of codes, of which there may be more.
+    func eraseEnded(at now: UnixTime) throws -> Int {
+        try connection.execute(
+            """
+            UPDATE share_codes SET sealed = NULL WHERE code IN (
+                SELECT code FROM share_codes WHERE sealed IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2)
+            """, now.microseconds, Self.sweepSize)
+    }
+
+    func hasEnded(at now: UnixTime) throws -> Bool {
+        try connection.first(
+            "SELECT 1 AS one FROM share_codes WHERE sealed IS NOT NULL AND expires_at <= $1 LIMIT 1", now.microseconds
+        ) { _ in true } ?? false
+    }
+
+    /// Removes rows that became free before `limit`.
+    ///
+    /// - Returns: the number of rows, of which there may be more.
+    func deleteFree(before limit: UnixTime, _ permit: DeletionPermit) throws -> Int {
+        try connection.execute(
+            """
+            DELETE FROM share_codes WHERE code IN (
+                SELECT code FROM share_codes WHERE \(permit.isBefore("free_at", "$1")) ORDER BY free_at LIMIT $2)
+            """, limit.microseconds, Self.sweepSize)
+    }
+
+    func hasFree(before limit: UnixTime) throws -> Bool {
+        try connection.first(
+            "SELECT 1 AS one FROM share_codes WHERE free_at < $1 LIMIT 1", limit.microseconds
+        ) { _ in true } ?? false
+    }
+
+    /// Ends codes of a umid, erases their data, and removes the umid from them; they become free at `freeAt` at the latest.
+    ///
+    /// - Returns: the number of rows, of which there may be more.
+    func release(_ umid: String, at now: UnixTime, freeAt: UnixTime) throws -> Int {
+        try connection.execute(
+            """
+            UPDATE share_codes SET umid = '', sealed = NULL,
+                expires_at = CASE WHEN expires_at > $2 THEN $2 ELSE expires_at END,
+                free_at = CASE WHEN free_at > $3 THEN $3 ELSE free_at END
+            WHERE code IN (SELECT code FROM share_codes WHERE umid = $1 LIMIT $4)
+            """, umid, now.microseconds, freeAt.microseconds, Self.sweepSize)
+    }
+}

@@ -1,0 +1,65 @@
+import Basics
+import Crypto
+import Database
+import RPC
+
+/// The rules of umids: claiming, proving and deleting.
+struct UmidClaims: Sendable {
+    let database: Database
+    let clock: any WallClock
+    let limits: ShareCodeLimits
+    /// The key of the stored digests.
+    let key: [UInt8]
+    let umids: RowEstimate
+
+    /// Claims a umid, once.
+    ///
+    /// - Throws: ALREADY_EXISTS if it is claimed.
+    func claim(_ umid: String, for address: String) async throws -> UmidToken {
+        try limits.countClaim(of: address)
+        let now = clock.now()
+        let token = UmidToken()
+        let digest = token.digest(key: key)
+        try await database.write { [umids] connection in
+            let records = UmidRecords(connection)
+            guard try !records.isClaimed(umid) else { throw RPCError.alreadyExists("the umid is claimed") }
+            try umids.checkRoom()
+            try records.insert(umid, tokenID: token.id, digest: digest, at: now)
+            connection.afterCommit { umids.add() }
+        }
+        return token
+    }
+
+    /// Returns the umid of the token in the field `authorization`.
+    ///
+    /// - Throws: UNAUTHENTICATED without a valid token.
+    func umid(of metadata: [String]) async throws -> String {
+        guard let header = metadata.first, metadata.count == 1 else {
+            throw Self.refusal("the call requires the token of a umid: Authorization: Bearer TOKEN")
+        }
+        let parts = header.split(separator: " ")
+        guard parts.count == 2, parts[0].lowercased() == "bearer", let token = UmidToken(text: String(parts[1])),
+            let found = try await database.read({ try UmidRecords($0).find(tokenID: token.id) }),
+            constantTimeEqual(found.digest, token.digest(key: key))
+        else { throw Self.refusal("the token is not valid") }
+        try limits.countCall(of: found.umid)
+        return found.umid
+    }
+
+    /// Deletes a umid, the data of its codes, and all requests from and to it. The codes stay reserved for a while, without the umid.
+    func delete(_ umid: String) async throws {
+        let now = clock.now()
+        let freeAt = now.adding(ShareCodePeriod.reservation)
+        // In batches, because other writes wait meanwhile; the umid last, so that a call that failed can be repeated.
+        var count = 1
+        while count > 0 {
+            count = try await database.write(mayUseReserve: true) { connection in
+                try StatusRequestRecords(connection).delete(of: umid)
+                    + ShareCodeRecords(connection).release(umid, at: now, freeAt: freeAt)
+            }
+        }
+        try await database.write(mayUseReserve: true) { try UmidRecords($0).delete(umid) }
+    }
+
+    private static func refusal(_ message: String) -> RPCError { RPCError(.umidUnauthorized, message) }
+}

@@ -1,0 +1,70 @@
+import AppSupport
+
+/// The limits of the app.
+struct ShareCodesConfiguration: Sendable {
+    /// Lookups a minute from one address that find nothing, and checks of codes that are taken.
+    var misses = 30
+    /// Checks a minute from one address.
+    var checks = 60
+    /// Registrations a minute from one address.
+    var registrations = 20
+    /// Requests for a status a minute from one address.
+    var statusRequests = 20
+    /// Requests for a status an hour from one sender at one address.
+    var statusRequestsOfSender = 60
+    /// Records of collisions a minute from one address.
+    var collisions = 60
+    /// Claims of umids a minute from one address.
+    var claims = 5
+    /// Calls a minute with one token.
+    var callsOfUmid = 120
+    /// Codes of all umids that can be looked up.
+    var liveCodes = 100_000
+    /// Umids with a token.
+    var umids = 1_000_000
+    /// Stored requests for a status.
+    var storedStatusRequests = 1_000_000
+    /// Lists of received requests that wait at the same time.
+    var waitingLists = 64
+    /// The part of them for calls of one address.
+    var waitingListsOfAddress = 8
+
+    /// Codes of one umid that can be looked up.
+    static let liveCodesOfUmid = 10
+    /// Requests to one umid that were never delivered.
+    static let newRequestsToUmid = 30
+    /// Requests to one umid that are not answered.
+    static let openRequestsToUmid = 300
+
+    init() {}
+
+    /// Reads the keys of `apps.share_codes`.
+    init(_ settings: inout some AppSettings) throws {
+        misses = try settings.rate("max_misses_per_minute", default: misses)
+        checks = try settings.rate("max_checks_per_minute", default: checks)
+        registrations = try settings.rate("max_registrations_per_minute", default: registrations)
+        statusRequests = try settings.rate("max_status_requests_per_minute", default: statusRequests)
+        statusRequestsOfSender = try settings.rate(
+            "max_status_requests_of_sender_per_hour", default: statusRequestsOfSender)
+        collisions = try settings.rate("max_collisions_per_minute", default: collisions)
+        claims = try settings.rate("max_claims_per_minute", default: claims)
+        liveCodes = try settings.count("max_codes", default: liveCodes, most: 10_000_000)
+        umids = try settings.count("max_umids", default: umids, most: 100_000_000)
+        storedStatusRequests = try settings.count(
+            "max_status_requests", default: storedStatusRequests, most: 100_000_000)
+        waitingLists = try settings.count("max_waiting_calls", default: waitingLists, most: 10_000, least: 0)
+        waitingListsOfAddress = max(1, waitingLists / 8)
+    }
+}
+
+extension AppSettings {
+    fileprivate mutating func rate(_ name: String, default standard: Int) throws -> Int {
+        Int(try integer(name, default: Int64(standard), in: 1...1_000_000, unit: "calls"))
+    }
+
+    fileprivate mutating func count(
+        _ name: String, default standard: Int, most: Int64, least: Int64 = 1
+    ) throws -> Int {
+        Int(try integer(name, default: Int64(standard), in: least...most, unit: "entries"))
+    }
+}

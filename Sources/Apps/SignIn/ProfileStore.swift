@@ -1,0 +1,72 @@
+import Accounts
+import AppProto
+import Basics
+import Database
+import Members
+import RPC
+
+/// Users with their profiles.
+struct ProfileStore: Sendable {
+    /// A user who may use the app.
+    struct Member: Sendable {
+        let user: UserRecord
+        var profile: ProfileRecord
+
+        var message: SignInUser {
+            SignInUser(
+                id: profile.publicID, email: profile.email, nickname: profile.nickname, avatarURL: profile.avatarURL,
+                role: Self.role(of: user), status: profile.status.rawValue,
+                onboardingCompleted: profile.isOnboarded)
+        }
+
+        private static func role(of user: UserRecord) -> String {
+            guard user.role >= .admin else { return "USER" }
+            return user.isSystem ? "SUPER_ADMIN" : "ADMIN"
+        }
+    }
+
+    let organization: AppOrganization
+    let database: Database
+    let clock: any WallClock
+
+    /// Returns the calling member.
+    ///
+    /// - Throws: UNAUTHENTICATED for users of other organizations and for disabled ones.
+    func caller(_ context: CallContext) async throws -> Member {
+        let id = try organization.member(context).userID
+        let found = try await database.read { connection -> (UserRecord?, ProfileRecord?) in
+            (try UserRecords(connection).find(id: id), try ProfileRecords(connection).find(userID: id))
+        }
+        guard let user = found.0 else { throw Self.unknown }
+        if let profile = found.1 { return try admit(Member(user: user, profile: profile)) }
+        // An operator has made the account, so that it has no profile yet.
+        return try await database.write { try member(user, in: $0) }
+    }
+
+    /// Returns the member for a user in a transaction of the writer, and makes the profile if there is none.
+    ///
+    /// - Parameters:
+    ///   - email: for a new profile.
+    ///   - nickname: for a new profile.
+    /// - Throws: ``DisabledAccount``.
+    func member(
+        _ user: UserRecord, email: String? = nil, nickname: String? = nil, in connection: Connection
+    ) throws -> Member {
+        let profile = try ProfileRecords(connection).findOrInsert(
+            userID: user.id, email: email, nickname: nickname, at: clock.now())
+        guard let profile else { throw Self.unknown }
+        return try admit(Member(user: user, profile: profile))
+    }
+
+    private func admit(_ member: Member) throws -> Member {
+        guard member.profile.status == .active else { throw DisabledAccount() }
+        return member
+    }
+
+    private static let unknown = RPCError(bare: .unauthenticated, "账号不存在或已注销")
+}
+
+/// The refusal of a user whom an operator has disabled.
+struct DisabledAccount: RPCErrorConvertible {
+    var rpcError: RPCError { RPCError(bare: .unauthenticated, "账号已被禁用") }
+}

@@ -1,0 +1,81 @@
+import AppSupport
+import Basics
+import Crypto
+import Members
+import RPC
+
+/// The app while the gateway serves.
+struct RunningSignIn: RunningApp {
+    private let signIns: SignInService
+    private let profiles: ProfileService
+    private let knowledgeBases: KnowledgeBaseService
+    let sweeps: [AppSweep]
+
+    init(_ environment: AppEnvironment, _ configuration: SignInConfiguration) async throws {
+        let (modules, log) = (environment.modules, environment.modules.log)
+        let organization = try await AppOrganization.open(
+            configuration.organization, of: SignInApp.name, database: modules.database, at: modules.clock.now())
+        if configuration.ignoresDevSecret {
+            log.write(
+                "dev-login stays disabled, since other machines can reach the listener for apps",
+                ["setting": "apps.sign_in.dev_login", "hint": "listen on 127.0.0.1, or remove the setting"],
+                level: .warning)
+        }
+        let apple = try Self.apple(configuration, environment)
+        let store = ProfileStore(organization: organization, database: modules.database, clock: modules.clock)
+        signIns = SignInService(
+            development: DevelopmentSignIn(
+                secret: configuration.devSecret, lifetime: configuration.devSessionLifetime, store: store,
+                accounts: environment.accounts),
+            apple: apple.map {
+                AppleSignIn(
+                    provider: $0, identity: environment.identity, accounts: environment.accounts.externalSignIns,
+                    store: store)
+            },
+            sessions: SignInSessions(store: store, accounts: environment.accounts))
+        let writes = WriteLimit(clock: modules.clock)
+        profiles = ProfileService(store: store, accounts: environment.accounts, writes: writes)
+        let bases = KnowledgeBases(
+            store: store, deletedRetention: configuration.deletedRetention, writes: writes)
+        knowledgeBases = KnowledgeBaseService(bases: bases)
+        sweeps = [bases.sweep]
+    }
+
+    func register(in router: inout Router) {
+        signIns.register(in: &router)
+        profiles.register(in: &router)
+        knowledgeBases.register(in: &router)
+    }
+
+    /// Returns the name of Apple's entry in the configuration; `nil` if it has none.
+    private static func apple(
+        _ configuration: SignInConfiguration, _ environment: AppEnvironment
+    ) throws -> String? {
+        let name = configuration.provider
+        guard environment.identity.issuer(of: name) != nil else {
+            environment.modules.log.write(
+                "sign-in with Apple is not configured",
+                [
+                    "hint":
+                        "add the provider \(name) to identity.providers, with users: { organization: …, default_role: member }"
+                ],
+                level: .warning)
+            return nil
+        }
+        guard environment.identity.memberOrganization(of: name) == configuration.organization else {
+            throw SignInSetupError(provider: name, organization: configuration.organization)
+        }
+        return name
+    }
+}
+
+/// A provider whose settings do not fit the app's.
+struct SignInSetupError: Error, CustomStringConvertible {
+    let provider: String
+    let organization: String
+
+    var description: String {
+        "apps.sign_in.provider: the users of identity.providers.\(provider) must have organization: \"\(organization)\","
+            + " default_role: \"member\" and create: true, and no roles_claim"
+    }
+}

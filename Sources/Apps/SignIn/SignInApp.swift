@@ -1,0 +1,47 @@
+import Accounts
+import AppProto
+import AppSupport
+import Basics
+import Crypto
+import Database
+import Members
+
+/// The app for sign-ins of phone apps' users: with Apple, and for development with an address.
+package struct SignInApp: App {
+    package static let name = "sign_in"
+
+    package static var migrations: [Migration] { MemberRecords.migrations + SignInMigrations.all }
+
+    package static var api: AppAPI {
+        AppAPI(
+            files: [.appsSignInProto],
+            routes: SignInServiceMethods.routes + ProfileServiceMethods.routes + KnowledgeBaseServiceMethods.routes,
+            access: AccessTable([
+                (
+                    .anyone,
+                    [
+                        SignInServiceMethods.devLogin, SignInServiceMethods.createNonce,
+                        SignInServiceMethods.signInWithApple, SignInServiceMethods.notifyByApple,
+                        SignInServiceMethods.refreshSession,
+                    ]
+                ),
+                (
+                    .user(.member),
+                    [SignInServiceMethods.endSession]
+                        + ProfileServiceMethods.all.filter { $0 != ProfileServiceMethods.setStatus }
+                ),
+                (.user(.admin), [ProfileServiceMethods.setStatus]),
+                (.user(.member), KnowledgeBaseServiceMethods.all),
+            ]), comments: AppProtoFiles.comments)
+    }
+
+    let configuration: SignInConfiguration
+
+    package init(_ settings: inout some AppSettings) throws {
+        configuration = try SignInConfiguration(&settings)
+    }
+
+    package func open(_ environment: AppEnvironment) async throws -> any RunningApp {
+        try await RunningSignIn(environment, configuration)
+    }
+}

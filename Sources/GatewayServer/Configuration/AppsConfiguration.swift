@@ -1,0 +1,13 @@
+import AppSupport
+import HTTPServer
+import RPC
+
+/// The settings of the listener `apps`, and of the apps that are enabled.
+package struct AppsConfiguration: Sendable {
+    package var enabled: [any App] = []
+    /// The web origins that may call apps; `nil` = none.
+    package var crossOrigin: CrossOrigin?
+    package var server = HTTPServerConfiguration()
+
+    package init() {}
+}

@@ -1,0 +1,68 @@
+"""Calls of apps over plain HTTP, as an app on a phone makes them."""
+
+import http.client
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+#: The names of all apps of the program, which a test may use without naming one.
+NAMES = sorted(
+    re.search(r'static let name = "(\w+)"', path.read_text())[1]
+    for path in (Path(__file__).resolve().parents[3] / "Sources/Apps").glob("*/*App.swift")
+)
+
+
+def enabled(**listeners: str) -> dict:
+    """Returns a configuration with all apps; empty if there are none."""
+    if not NAMES:
+        return {"listeners": listeners} if listeners else {}
+    return {
+        "listeners": {"apps": "127.0.0.1:0"} | listeners,
+        "apps": {name: {"enabled": True} for name in NAMES},
+    }
+
+
+@dataclass
+class Answer:
+    status: int
+    #: The names are in lower case.
+    fields: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+class App:
+    """An app at the listener `apps` of a gateway."""
+
+    def __init__(self, gateway, listener: str = "apps"):
+        self.gateway = gateway
+        self.listener = listener
+
+    def send(self, method: str, path: str, body=None, token: str | None = None, **fields: str) -> Answer:
+        """Sends a body as JSON, or a text as it is; `_` in the names of `fields` is `-`."""
+        headers = {name.replace("_", "-"): value for name, value in fields.items()}
+        if token:
+            headers["authorization"] = f"Bearer {token}"
+        if body is not None:
+            headers.setdefault("content-type", "application/json")
+            body = (body if isinstance(body, str) else json.dumps(body)).encode()
+        host, port = self.gateway.listeners[self.listener].rsplit(":", 1)
+        connection = http.client.HTTPConnection("127.0.0.1" if host == "0.0.0.0" else host, int(port), timeout=60)
+        try:
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            return Answer(
+                response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+            )
+        finally:
+            connection.close()
+
+    def get(self, path: str, token: str | None = None, **fields: str) -> Answer:
+        return self.send("GET", path, None, token, **fields)
+
+    def post(self, path: str, body, token: str | None = None, **fields: str) -> Answer:
+        return self.send("POST", path, body, token, **fields)

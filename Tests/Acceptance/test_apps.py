@@ -1,0 +1,106 @@
+"""The place for apps: nothing of it without them, and a gateway for apps only. No test here names an app."""
+
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.app_calls import NAMES, App, enabled
+from support.commands import CommandLine
+from support.gateway import Gateway
+
+ROOT = Path(__file__).resolve().parents[2]
+OFF = dict.fromkeys(("auth", "gateway", "admin", "device_init", "object_store", "web"), "off")
+
+
+def tables(gateway: Gateway) -> set[str]:
+    with sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True) as database:
+        names = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    database.close()
+    return names
+
+
+def own_tables() -> set[str]:
+    sources = "".join(path.read_text() for path in ROOT.glob("Sources/Apps/**/*.swift"))
+    return set(re.findall(r"CREATE TABLE (\w+)", sources))
+
+
+def metrics(gateway: Gateway) -> str:
+    return App(gateway, "ops").get("/metrics").body.decode()
+
+
+def test_gateway_without_apps_has_nothing_of_them(gateway):
+    assert "apps" not in gateway.listeners
+    assert not tables(gateway) & own_tables()
+    assert 'listener="apps"' not in metrics(gateway)
+    web = App(gateway, "web")
+    paths = re.findall(
+        r'(?:get|post|put|patch|delete): "(/[^"]*)"', "".join(p.read_text() for p in ROOT.glob("protos/apps/*.proto"))
+    )
+    for path in paths:
+        assert web.get(path).status == 404, path
+
+
+@pytest.mark.skipif(not NAMES, reason="there are no apps")
+def test_gateway_for_apps_only_serves_starts_again_and_forgets_nothing(binary, tmp_path):
+    gateway = Gateway(binary, tmp_path, enabled(**OFF)).start()
+    try:
+        assert set(gateway.listeners) == {"apps", "ops"}
+        assert App(gateway, "ops").get("/readyz").status == 200
+        described = App(gateway).get("/openapi.json").json["paths"]
+        assert described and App(gateway).get("/reference").status == 200
+        assert own_tables() <= tables(gateway)
+        assert 'listener="apps"' in metrics(gateway)
+        assert gateway.stop() == 0
+
+        # Without apps, their tables stay, and the program accepts them.
+        gateway.listeners = {}
+        gateway.config.write_text("{}")
+        gateway.off = set()
+        gateway.start()
+        assert "apps" not in gateway.listeners and own_tables() <= tables(gateway)
+        assert gateway.stop() == 0
+        done = subprocess.run([binary, "doctor", "--data-dir", gateway.data], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+        gateway.listeners = {}
+        gateway.config.write_text(json.dumps(enabled(**OFF)))
+        gateway.off = {name.replace("_", "-") for name in OFF}
+        gateway.start()
+        assert App(gateway).get("/openapi.json").json["paths"] == described
+    finally:
+        gateway.close()
+
+
+@pytest.mark.skipif(not NAMES, reason="there are no apps")
+def test_backup_of_a_gateway_with_apps_is_restored(binary, tmp_path):
+    gateway = Gateway(binary, tmp_path, enabled()).start()
+    try:
+        operator = CommandLine(binary, gateway, tmp_path)
+        operator.login()
+        archive = tmp_path / "archive"
+        operator.json("backup", "--to", str(archive))
+        assert gateway.stop() == 0
+        shutil.rmtree(gateway.data)
+        command = [binary, "restore", "--from", archive, "--data-dir", gateway.data]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        gateway.start()
+        assert own_tables() <= tables(gateway)
+    finally:
+        gateway.close()
+
+
+@pytest.mark.skipif(not NAMES, reason="there are no apps")
+def test_example_configuration_is_valid(binary, tmp_path):
+    example = ROOT / "deploy/debian/apps.example"
+    done = subprocess.run([binary, "config", "check", "--config", example], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_nothing_outside_apps_names_one():
+    done = subprocess.run([ROOT / "scripts/apps"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,427 @@
+"""The app for sign-ins: the routes, bodies and answers that phone apps were written against, and who may do what."""
+
+import json
+import sqlite3
+import subprocess
+import threading
+
+import pytest
+from support.app_calls import App
+from support.gateway import ADMIN_PASSWORD
+from support.issuer import Issuer, Key, digest
+from support.parties import User
+
+BUNDLE = "cloud.longde.AIStudyApp"
+SECRET = "你的开发密钥"
+USER = {"id", "email", "nickname", "avatarUrl", "role", "status", "onboardingCompleted"}
+
+# The samples of the contract, as its document prints them.
+DEV_LOGIN = """{
+"email": "test@zhixi.app",
+"nickname": "测试用户",
+"devSecret": "你的开发密钥"
+}"""
+SESSION = """{
+"accessToken": "eyJ...",
+"refreshToken": "eyJ...",
+"user": {
+"id": "user_xxx",
+"email": "test@zhixi.app",
+"nickname": "测试用户",
+"avatarUrl": null,
+"role": "USER",
+"status": "ACTIVE",
+"onboardingCompleted": false
+}
+}"""
+APPLE = """{
+"identityToken": "eyJ...",
+"authorizationCode": "...",
+"userIdentifier": "000123.xxx",
+"email": "xxx@privaterelay.appleid.com",
+"fullName": {
+"givenName": "Long",
+"familyName": "De"
+}
+}"""
+APPLE_WITH_NONCE = """{
+"identityToken": "eyJ...",
+"authorizationCode": "c123...",
+"userIdentifier": "000123.xxxxx",
+"email": "xxx@privaterelay.appleid.com",
+"fullName": {
+"givenName": "Long",
+"familyName": "Wang"
+},
+"nonce": "optional_nonce"
+}"""
+APPLE_SESSION = """{
+"accessToken": "your_access_token",
+"refreshToken": "your_refresh_token",
+"user": {
+"id": "user_xxx",
+"email": "xxx@privaterelay.appleid.com",
+"nickname": "Wang",
+"avatarUrl": null,
+"role": "USER",
+"status": "ACTIVE",
+"onboardingCompleted": false
+}
+}"""
+APPLE_MINIMUM = """{
+"identityToken": "eyJ..."
+}"""
+REFRESH = """{
+"refreshToken": "eyJ..."
+}"""
+REFRESHED = """{
+"accessToken": "new_access_token",
+"refreshToken": "new_refresh_token"
+}"""
+LOGOUT = REFRESH
+
+
+@pytest.fixture(scope="module")
+def issuer():
+    issuer = Issuer()
+    # Apple publishes three RSA keys.
+    issuer.keys = [Key(kid) for kid in ("fh6Bs8C", "YuyXoY", "W6WcOK")]
+    return issuer
+
+
+@pytest.fixture(scope="module")
+def gateway(gateway_with, issuer):
+    people = {"organization": "zhixi", "default_role": "member", "create": True, "session_hours": 720}
+    apple = {"issuer": issuer.url, "audiences": [BUNDLE], "keys_url": f"{issuer.url}/keys", "users": people}
+    app = {"enabled": True, "organization": "zhixi", "dev_login": {"secret_env": "DEV_LOGIN_SECRET"}}
+    configuration = {
+        "listeners": {"apps": "127.0.0.1:0"},
+        "identity": {"providers": {"apple": apple}},
+        "apps": {"sign_in": app},
+    }
+    return gateway_with(configuration, {"DEV_LOGIN_SECRET": SECRET})
+
+
+@pytest.fixture(scope="module")
+def app(gateway) -> App:
+    return App(gateway)
+
+
+def with_token(sample: str, name: str, token: str) -> str:
+    """Returns a sample with another token, and otherwise as it is."""
+    changed = sample.replace(f'"{name}": "eyJ..."', f'"{name}": "{token}"')
+    assert changed != sample
+    return changed
+
+
+def equal(answer, sample: str, *varying: str) -> None:
+    """Checks that an answer has the members of a sample, each with its value unless it varies."""
+    expected = json.loads(sample)
+    assert answer.status == 200, answer.body
+    assert answer.fields["content-type"] == "application/json"
+    assert same(answer.json, expected, set(varying)), answer.body
+
+
+def same(value, expected, varying: set[str]) -> bool:
+    if not isinstance(expected, dict):
+        return value == expected
+    return value.keys() == expected.keys() and all(
+        (isinstance(value[name], str) and value[name])
+        if name in varying
+        else same(value[name], expected[name], varying)
+        for name in expected
+    )
+
+
+def dev(app: App, email: str) -> dict:
+    answer = app.post("/api/auth/dev-login", {"email": email, "nickname": email[:5], "devSecret": SECRET})
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def refused(answer, status: int, error: str, message: str | None = None) -> None:
+    assert answer.status == status, answer.body
+    assert answer.json.keys() == {"message", "error", "statusCode"}
+    assert (answer.json["error"], answer.json["statusCode"]) == (error, status)
+    assert isinstance(answer.json["message"], list) == (status == 400)
+    if message:
+        assert answer.json["message"] == message
+
+
+# The samples
+
+
+def test_dev_login_answers_the_sample(app):
+    equal(app.post("/api/auth/dev-login", DEV_LOGIN), SESSION, "accessToken", "refreshToken", "id")
+
+
+def test_apple_sign_in_answers_the_sample(app, issuer):
+    email = "xxx@privaterelay.appleid.com"
+    token = issuer.token(BUNDLE, "000999.sample", email=email, email_verified="true", nonce=digest("optional_nonce"))
+    answer = app.post("/api/auth/apple", with_token(APPLE_WITH_NONCE, "identityToken", token))
+    equal(answer, APPLE_SESSION, "accessToken", "refreshToken", "id")
+
+
+def test_apple_sign_ins_of_the_samples_succeed(app, issuer):
+    for sample, key in ((APPLE, issuer.keys[1]), (APPLE_MINIMUM, issuer.keys[2])):
+        token = issuer.token(BUNDLE, f"000998.{key.kid}", key=key)
+        answer = app.post("/api/auth/apple", with_token(sample, "identityToken", token))
+        assert answer.status == 200 and answer.json["user"].keys() == USER, answer.body
+
+
+def test_samples_with_their_placeholders_are_refused(app):
+    for sample in (APPLE, APPLE_WITH_NONCE, APPLE_MINIMUM):
+        refused(app.post("/api/auth/apple", sample), 401, "Unauthorized", "Invalid Apple identity token")
+    refused(app.post("/api/auth/refresh", REFRESH), 401, "Unauthorized", "刷新令牌无效或已过期")
+    refused(app.post("/api/auth/logout", LOGOUT), 401, "Unauthorized")
+
+
+def test_refresh_me_and_logout_answer_the_samples(app):
+    session = dev(app, "flow@zhixi.app")
+    answer = app.post("/api/auth/refresh", with_token(REFRESH, "refreshToken", session["refreshToken"]))
+    refreshed = answer.json
+    assert refreshed.pop("user") == session["user"]
+    assert same(refreshed, json.loads(REFRESHED), {"accessToken", "refreshToken"})
+    assert refreshed["refreshToken"] != session["refreshToken"]
+
+    me = app.get("/api/users/me", refreshed["accessToken"])
+    equal(me, json.dumps(session["user"]))
+
+    token = refreshed["accessToken"]
+    logout = app.post("/api/auth/logout", with_token(LOGOUT, "refreshToken", refreshed["refreshToken"]), token)
+    assert (logout.status, logout.json) == (200, {"success": True})
+    refused(app.get("/api/users/me", token), 401, "Unauthorized")
+    refused(app.post("/api/auth/refresh", {"refreshToken": refreshed["refreshToken"]}), 401, "Unauthorized")
+
+
+@pytest.mark.parametrize("way", ["dev", "apple"])
+def test_an_app_in_swift_follows_the_flow(binary, gateway, issuer, way):
+    proof = SECRET if way == "dev" else issuer.token(BUNDLE, "000997.flow")
+    client = binary.with_name("sign-in-client")
+    command = [client, f"http://{gateway.listeners['apps']}", way, proof]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.endswith("done\n"), done.stdout + done.stderr
+
+
+# Who signs in
+
+
+def test_only_the_subject_of_the_token_is_believed(app, issuer):
+    first = app.post("/api/auth/apple", {"identityToken": issuer.token(BUNDLE, "000900.a"), "nickname": "A"}).json
+    forged = {
+        "identityToken": issuer.token(BUNDLE, "000900.b"),
+        "userIdentifier": "000900.a",
+        "userId": first["user"]["id"],
+    }
+    second = app.post("/api/auth/apple", forged | {"email": "a@example.com"}).json
+    assert second["user"]["id"] != first["user"]["id"]
+    assert second["user"]["email"] is None and second["user"]["nickname"] is None
+    again = app.post("/api/auth/apple", {"identityToken": issuer.token(BUNDLE, "000900.a", email="later@example.com")})
+    assert again.json["user"] == first["user"]
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"aud": "another.app"},
+        {"iss": "https://appleid.example"},
+        {"exp": 1_000_000},
+        {"sub": None},
+        {"nonce": "another"},
+    ],
+    ids=lambda claims: next(iter(claims)),
+)
+def test_token_for_somebody_else_is_refused(app, issuer, claims):
+    answer = app.post("/api/auth/apple", {"identityToken": issuer.token(BUNDLE, "000901.x", **claims)})
+    refused(answer, 401, "Unauthorized", "Invalid Apple identity token")
+
+
+def test_same_token_at_once_makes_one_account(app, issuer):
+    token = issuer.token(BUNDLE, "000902.once")
+    answers = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(app.post("/api/auth/apple", {"identityToken": token})))
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [answer.status for answer in answers] == [200, 200]
+    assert len({answer.json["user"]["id"] for answer in answers}) == 1
+
+
+def test_nonce_of_the_server_is_accepted_once(app, issuer):
+    nonce = app.post("/api/auth/nonce", {}).json["nonce"]
+    token = issuer.token(BUNDLE, "000903.n", nonce=digest(nonce))
+    assert app.post("/api/auth/apple", {"identityToken": token, "nonce": nonce}).status == 200
+    other = issuer.token(BUNDLE, "000903.m", nonce=digest(nonce))
+    refused(app.post("/api/auth/apple", {"identityToken": other, "nonce": nonce}), 401, "Unauthorized")
+
+
+def test_dev_login_through_a_proxy_is_disabled(app):
+    answer = app.post("/api/auth/dev-login", DEV_LOGIN, x_forwarded_for="198.51.100.7")
+    refused(answer, 403, "Forbidden", "dev-login is disabled in production")
+
+
+def test_gateway_reachable_by_others_has_no_dev_login(gateway_with):
+    app = {"enabled": True, "organization": "zhixi", "dev_login": {"secret_env": "DEV_LOGIN_SECRET"}}
+    listeners = {"apps": "0.0.0.0:0", "allow_cleartext": True}
+    gateway = gateway_with({"listeners": listeners, "apps": {"sign_in": app}}, {"DEV_LOGIN_SECRET": SECRET})
+    app = App(gateway)
+    refused(app.post("/api/auth/dev-login", DEV_LOGIN), 403, "Forbidden", "dev-login is disabled in production")
+    refused(app.post("/api/auth/apple", APPLE), 401, "Unauthorized", "Apple 登录未配置,请联系管理员")
+    assert "dev-login stays disabled" in gateway.stderr
+    gateway.stop()
+
+
+def test_requests_that_break_a_rule_name_it(app):
+    for path, body, field in (
+        ("/api/auth/apple", {}, "identityToken"),
+        ("/api/auth/apple", {"identityToken": 7}, "identityToken"),
+        ("/api/auth/refresh", {}, "refreshToken"),
+        ("/api/auth/dev-login", {"email": "nobody", "devSecret": SECRET}, "email"),
+    ):
+        answer = app.post(path, body)
+        refused(answer, 400, "Bad Request")
+        assert field in answer.json["message"][0]
+    refused(app.post("/api/auth/apple", "{"), 400, "Bad Request")
+    refused(app.get("/api/auth/apple"), 405, "Method Not Allowed")
+    refused(app.get("/api/users/me"), 401, "Unauthorized")
+
+
+# Who may do what
+
+
+def test_token_of_a_member_opens_nothing_of_the_gateway(gateway, app):
+    token = dev(app, "member@zhixi.app")["accessToken"]
+    web = App(gateway, "web")
+    for path in ("/v1/objects", "/v1/devices", "/v1/sites", "/v1/users", "/v1/auditLines", "/v1/statistics"):
+        assert web.get(path, token).status == 403, path
+    for method, path in (("POST", "/v1/apiTokens"), ("GET", "/v1/sessions"), ("GET", "/v1/identities")):
+        assert web.send(method, path, {} if method == "POST" else None, token).status in (403, 404), path
+
+
+def test_token_of_the_gateway_opens_nothing_of_the_app(gateway, app, stubs):
+    admin = User.login(gateway, stubs, "system", "admin", ADMIN_PASSWORD)
+    for path in ("/api/users/me", "/api/users/me/export", "/api/knowledge-bases"):
+        refused(app.get(path, admin.token), 401, "Unauthorized")
+    refused(app.post("/api/knowledge-bases", {"title": "x"}, admin.token), 401, "Unauthorized")
+
+
+def test_calls_of_the_gateway_are_not_on_the_listener(app):
+    for path in ("/v1/objects", "/v1/health", "/console/", "/.well-known/jwks.json", "/.well-known/data-gateway"):
+        assert app.get(path).status == 404, path
+    login = "/archebase.auth.v1.AuthService/Login"
+    assert app.post(login, {"organization": "system", "userName": "admin"}).status == 404
+
+
+def test_description_lists_the_apps_calls_only(app):
+    paths = app.get("/openapi.json").json["paths"]
+    assert "/api/auth/apple" in paths and not any(path.startswith("/v1") for path in paths)
+
+
+def test_profile_changes_what_is_given(app):
+    token = dev(app, "patch@zhixi.app")["accessToken"]
+    changed = app.send("PATCH", "/api/users/me", {"nickname": "新名字", "onboardingCompleted": True}, token).json
+    assert (changed["nickname"], changed["onboardingCompleted"], changed["avatarUrl"]) == ("新名字", True, None)
+    url = "https://example.com/a.png"
+    assert app.send("PATCH", "/api/users/me", {"avatarUrl": url}, token).json == changed | {"avatarUrl": url}
+    for body in ({"avatarUrl": "javascript:alert(1)"}, {"nickname": "x" * 65}, {"nickname": "a\u0000b"}):
+        refused(app.send("PATCH", "/api/users/me", body, token), 400, "Bad Request")
+    assert app.get("/api/users/me", token).json["avatarUrl"] == url
+
+
+def test_knowledge_bases_belong_to_the_token(app):
+    mine, theirs = (dev(app, f"{name}@zhixi.app") for name in ("mine", "theirs"))
+    token, other = mine["accessToken"], theirs["accessToken"]
+    base = app.post("/api/knowledge-bases", {"title": "一", "userId": theirs["user"]["id"]}, token).json
+    assert base["userId"] == mine["user"]["id"] and base["description"] == "" and base["deletedAt"] is None
+    path = f"/api/knowledge-bases/{base['id']}"
+    assert app.get("/api/knowledge-bases", token).json == [base]
+    assert app.get("/api/knowledge-bases", other).json == []
+    for method, body in (("GET", None), ("PATCH", {"title": "二"}), ("DELETE", None)):
+        refused(app.send(method, path, body, other), 404, "Not Found", "资源不存在")
+    assert app.send("PATCH", path, {"description": "二"}, token).json["description"] == "二"
+    refused(app.post("/api/knowledge-bases", {"title": ""}, token), 400, "Bad Request")
+    refused(app.send("PATCH", path, {"title": "x" * 101}, token), 400, "Bad Request")
+    assert app.send("DELETE", path, None, token).json == {"success": True}
+    refused(app.get(path, token), 404, "Not Found")
+    assert app.get("/api/knowledge-bases", token).json == []
+
+
+def test_deletion_removes_every_row_of_the_person(gateway, app):
+    session = dev(app, "gone@zhixi.app")
+    token = session["accessToken"]
+    app.post("/api/knowledge-bases", {"title": "一"}, token)
+    copy = app.get("/api/users/me/export", token).json
+    assert copy["user"] == session["user"] and len(copy["knowledgeBases"]) == 1 and len(copy["sessions"]) == 1
+    assert [(each["provider"], each["providerUserId"]) for each in copy["identities"]] == [("DEV", "gone@zhixi.app")]
+    assert app.send("DELETE", "/api/users/me", None, token).json == {"success": True}
+    refused(app.get("/api/users/me", token), 401, "Unauthorized")
+    refused(app.post("/api/auth/refresh", {"refreshToken": session["refreshToken"]}), 401, "Unauthorized")
+    with sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True) as database:
+        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        everything = str([database.execute(f'SELECT * FROM "{name}"').fetchall() for name in tables])
+    database.close()
+    assert "gone@zhixi.app" not in everything and session["user"]["id"] not in everything
+    assert dev(app, "gone@zhixi.app")["user"]["id"] != session["user"]["id"]
+
+
+def test_notice_of_apple_ends_the_sessions(app, issuer):
+    def notice(kind: str, **changes) -> str:
+        event = json.dumps({"type": kind, "sub": "000905.left", "event_time": 1})
+        return issuer.token(BUNDLE, sub=None, exp=None, events=event, **changes)
+
+    session = app.post("/api/auth/apple", {"identityToken": issuer.token(BUNDLE, "000905.left")}).json
+    token = session["accessToken"]
+    assert app.post("/api/auth/apple/notifications", {"payload": notice("email-disabled")}).json == {}
+    assert app.get("/api/users/me", token).status == 200
+    forged = notice("consent-revoked", aud="another.app")
+    refused(app.post("/api/auth/apple/notifications", {"payload": forged}), 401, "Unauthorized")
+    identity = issuer.token(BUNDLE, "000905.left")
+    refused(app.post("/api/auth/apple/notifications", {"payload": identity}), 400, "Bad Request")
+    assert app.get("/api/users/me", token).status == 200
+    assert app.post("/api/auth/apple/notifications", {"payload": notice("consent-revoked")}).json == {}
+    refused(app.get("/api/users/me", token), 401, "Unauthorized")
+
+
+def test_disabled_user_cannot_sign_in(gateway, app, stubs):
+    session = dev(app, "disabled@zhixi.app")
+    path = f"/api/users/{session['user']['id']}/status"
+    refused(app.send("PUT", path, {"status": "DISABLED"}, session["accessToken"]), 403, "Forbidden")
+    admin = User.login(gateway, stubs, "system", "admin", ADMIN_PASSWORD).token
+    refused(app.send("PUT", path, {"status": "DISABLED"}, admin), 403, "Forbidden")
+    answer = app.send("PUT", path, {"status": "DISABLED"}, admin, x_organization="zhixi")
+    assert answer.status == 200 and answer.json["status"] == "DISABLED", answer.body
+    refused(app.get("/api/users/me", session["accessToken"]), 401, "Unauthorized")
+    again = app.post("/api/auth/dev-login", {"email": "disabled@zhixi.app", "devSecret": SECRET})
+    refused(again, 401, "Unauthorized", "账号已被禁用")
+    assert app.send("PUT", path, {"status": "ACTIVE"}, admin, x_organization="zhixi").json["status"] == "ACTIVE"
+    assert dev(app, "disabled@zhixi.app")["user"]["id"] == session["user"]["id"]
+
+
+def test_used_refresh_token_ends_the_session(gateway, app):
+    session = dev(app, "reuse@zhixi.app")
+    second = app.post("/api/auth/refresh", {"refreshToken": session["refreshToken"]}).json
+    third = app.post("/api/auth/refresh", {"refreshToken": second["refreshToken"]}).json
+    refused(app.post("/api/auth/refresh", {"refreshToken": session["refreshToken"]}), 401, "Unauthorized")
+    refused(app.post("/api/auth/refresh", {"refreshToken": third["refreshToken"]}), 401, "Unauthorized")
+    refused(app.get("/api/users/me", third["accessToken"]), 401, "Unauthorized")
+
+
+def test_logout_ends_no_session_of_somebody_else(app):
+    mine, theirs = dev(app, "out@zhixi.app"), dev(app, "stays@zhixi.app")
+    body = {"refreshToken": theirs["refreshToken"]}
+    assert app.post("/api/auth/logout", body, mine["accessToken"]).json == {"success": True}
+    assert app.get("/api/users/me", theirs["accessToken"]).status == 200
+
+
+# The last one, since it uses up the limit of the address.
+
+
+def test_wrong_secret_is_refused_and_limited(app):
+    body = json.loads(DEV_LOGIN) | {"devSecret": "wrong"}
+    statuses = [app.post("/api/auth/dev-login", body).status for _ in range(12)]
+    assert statuses[0] == 401 and statuses[-1] == 429
+    assert "retry-after" in app.post("/api/auth/dev-login", body).fields
