@@ -134,8 +134,8 @@ let package = Package(
         module(
             "Console",
             [
-                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "ThreadCalls",
-                "Wire",
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "StoreProtocol",
+                "ThreadCalls", "Wire", "XML",
             ],
             resources: [.embedInCode("Assets")]),
         module(

@@ -144,7 +144,14 @@ extension AccessTable {
             ]
         ),
         (.user(.viewer), [UploadManagementServiceMethods.listUploads]),
-        (.user(.operator), [UploadManagementServiceMethods.cancelUpload]),
+        (
+            .user(.operator),
+            [
+                UploadManagementServiceMethods.cancelUpload, UploadManagementServiceMethods.createSiteUpload,
+                UploadManagementServiceMethods.getSiteUpload, UploadManagementServiceMethods.issueSiteUploadCredentials,
+                UploadManagementServiceMethods.completeSiteUpload,
+            ]
+        ),
         (.systemAdmin, [BackupServiceMethods.backup]),
         (.systemAdmin, [SystemServiceMethods.getSystemStatus, SystemServiceMethods.listSettings]),
         (.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock]),

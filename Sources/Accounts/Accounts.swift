@@ -174,6 +174,13 @@ package final class Accounts: Sendable {
     package static func isLive(userID: Int64, epoch: Int64, in connection: Connection) throws -> Bool {
         try UserRecords(connection).find(id: userID)?.epoch == epoch
     }
+
+    /// Whether the site is enabled; `nil` if the organization has no such site.
+    package static func isSiteEnabled(
+        _ siteID: Int64, organizationID: Int64, in connection: Connection
+    ) throws -> Bool? {
+        try SiteRecords(connection).find(id: siteID, organizationID: organizationID).map { $0.status == .enabled }
+    }
 }
 
 extension Accounts {

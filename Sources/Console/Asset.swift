@@ -18,11 +18,19 @@ struct Asset: Sendable {
     var response: HTTPResponse { .console(200, ["Content-Type": kind.rawValue], body: .bytes(bytes)) }
 
     private static let all: [String: Asset] = [
-        "": Asset(kind: .page, bytes: PackageResources.index_html),
+        "": Asset(kind: .page, bytes: page),
         "console.css": Asset(kind: .style, bytes: PackageResources.console_css),
         "objects.css": Asset(kind: .style, bytes: PackageResources.objects_css),
+        "uploads.css": Asset(kind: .style, bytes: PackageResources.uploads_css),
         "icon.svg": Asset(kind: .picture, bytes: PackageResources.icon_svg),
     ].merging(scripts.mapValues { Asset(kind: .script, bytes: $0) }) { first, _ in first }
+
+    /// The page, which names all scripts: a browser then loads them at once, instead of one import after another.
+    private static var page: [UInt8] {
+        let links = scripts.keys.sorted().map { #"<link rel="modulepreload" href="/console/\#($0)">"# }
+        let text = String(decoding: PackageResources.index_html, as: UTF8.self)
+        return Array(text.replacing("<!-- modules -->", with: links.joined(separator: "\n    ")).utf8)
+    }
 
     private static let scripts: [String: [UInt8]] = [
         "account.js": PackageResources.account_js,
@@ -35,6 +43,7 @@ struct Asset: Sendable {
         "copies.js": PackageResources.copies_js,
         "copy-dialog.js": PackageResources.copy_dialog_js,
         "corrupted-objects.js": PackageResources.corrupted_objects_js,
+        "device-activity.js": PackageResources.device_activity_js,
         "device.js": PackageResources.device_js,
         "devices.js": PackageResources.devices_js,
         "dialog.js": PackageResources.dialog_js,
@@ -48,6 +57,7 @@ struct Asset: Sendable {
         "object-actions.js": PackageResources.object_actions_js,
         "object-facets.js": PackageResources.object_facets_js,
         "object-operation.js": PackageResources.object_operation_js,
+        "object-row.js": PackageResources.object_row_js,
         "object-source.js": PackageResources.object_source_js,
         "object-table.js": PackageResources.object_table_js,
         "object.js": PackageResources.object_js,
@@ -67,7 +77,13 @@ struct Asset: Sendable {
         "suites.js": PackageResources.suites_js,
         "table.js": PackageResources.table_js,
         "trash.js": PackageResources.trash_js,
+        "upload-dialog.js": PackageResources.upload_dialog_js,
+        "upload-files.js": PackageResources.upload_files_js,
+        "upload-panel.js": PackageResources.upload_panel_js,
+        "upload-queue.js": PackageResources.upload_queue_js,
         "upload-rates.js": PackageResources.upload_rates_js,
+        "upload-records.js": PackageResources.upload_records_js,
+        "upload-transfer.js": PackageResources.upload_transfer_js,
         "uploads.js": PackageResources.uploads_js,
         "users.js": PackageResources.users_js,
         "viewers.js": PackageResources.viewers_js,

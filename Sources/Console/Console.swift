@@ -106,6 +106,9 @@ package struct Console: HTTPRequestHandler {
         default:
             let opened = { (outcome: CallOutcome<(user: User, tokens: UserTokens)>) in open(outcome, head) }
             if let disposition = providers.begin(name, head, complete: opened) { return disposition }
+            if let request = UploadRequest(name, head) {
+                return withSession(of: head) { storeBytes(request, in: $0, for: head) }
+            }
             if name.hasPrefix("rpc/") {
                 guard head.method == "POST" else { return .refuse(.method("POST")) }
                 return withSession(of: head) { call(String(name.dropFirst("rpc".count)), in: $0, for: head) }

@@ -20,6 +20,14 @@ struct IdempotencyKey: Sendable, Hashable {
         self.text = text
     }
 
+    /// - Returns: `nil` if the text is empty, which stands for no key.
+    /// - Throws: INVALID_ARGUMENT as for a key in hints.
+    init?(_ text: String) throws(RPCError) {
+        guard !text.isEmpty else { return nil }
+        try FieldRules.title(text, field: "idempotency_key")
+        self.text = text
+    }
+
     /// Returns the time before which uses of keys are forgotten.
     static func oldestUse(at now: UnixTime) -> UnixTime {
         now.subtracting(lifetime)

@@ -28,7 +28,10 @@ package struct StoreAccessPolicy: AccessPolicy {
 
     package func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
         switch claims.subject {
-        case .user: return try users.decide(claims, in: connection)
+        case .user(let userID, let epoch):
+            guard claims.operations.contains(.write) else { return try users.decide(claims, in: connection) }
+            guard try Accounts.isLive(userID: userID, epoch: epoch, in: connection) else { return .denied }
+            return try decision(onUploadByUser: claims.uploadID, in: connection)
         case .apiKey(let id, let epoch):
             let key = APIKeyReference(id: id, epoch: epoch)
             guard try Accounts.isLive(key, at: clock.now(), in: connection) else { return .denied }
@@ -63,6 +66,14 @@ package struct StoreAccessPolicy: AccessPolicy {
             return .allowed(partSize: configuration.partSize, needsActivity: false)
         }
         return try decision(onUpload: claims.uploadID, in: connection)
+    }
+
+    /// A user's upload for a site ends like those of the site's keys when the site is disabled.
+    private func decision(onUploadByUser id: String, in connection: Connection) throws -> AccessDecision {
+        guard let owner = try UploadRecords(connection).upload(id)?.owner else { return .noSuchUpload }
+        let isEnabled = try Accounts.isSiteEnabled(
+            owner.siteID, organizationID: owner.organizationID, in: connection)
+        return isEnabled == true ? try decision(onUpload: id, in: connection) : .denied
     }
 
     private func decision(onUpload id: String, in connection: Connection) throws -> AccessDecision {

@@ -7,6 +7,7 @@ import RPC
 struct UploadManagementService: UploadManagementServiceHandler {
     let listing: UploadListing
     let cancellation: UploadCancellation
+    let siteUploads: SiteUploads
     let tokens: PageTokens
 
     func listUploads(_ request: ListUploadsRequest, context: CallContext) async throws -> ListUploadsResponse {
@@ -26,6 +27,38 @@ struct UploadManagementService: UploadManagementServiceHandler {
         let upload = try await cancellation.cancel(
             request.logicalUploadID, reason: request.reason, by: try Caller(context))
         return CancelUploadResponse(logicalUploadID: upload.logicalID, uploadID: upload.id)
+    }
+
+    func createSiteUpload(
+        _ request: CreateSiteUploadRequest, context: CallContext
+    ) async throws -> CreateSiteUploadResponse {
+        guard let file = UploadHints(request) else {
+            throw RPCError.invalidArgument("file_name must have characters that a file name can have")
+        }
+        let issued = try await siteUploads.begin(
+            site: request.siteID, file: file, key: try IdempotencyKey(request.idempotencyKey), by: try Caller(context))
+        return CreateSiteUploadResponse(
+            logicalUploadID: issued.upload.logicalID, uploadID: issued.upload.id,
+            credentials: UploadCredentials(issued))
+    }
+
+    func getSiteUpload(_ request: GetSiteUploadRequest, context: CallContext) async throws -> GetSiteUploadResponse {
+        GetSiteUploadResponse(try await siteUploads.progress(of: request.uploadID, for: try context.user))
+    }
+
+    func issueSiteUploadCredentials(
+        _ request: IssueSiteUploadCredentialsRequest, context: CallContext
+    ) async throws -> IssueSiteUploadCredentialsResponse {
+        let issued = try await siteUploads.reissue(request.uploadID, by: try Caller(context))
+        return IssueSiteUploadCredentialsResponse(credentials: UploadCredentials(issued))
+    }
+
+    func completeSiteUpload(
+        _ request: CompleteSiteUploadRequest, context: CallContext
+    ) async throws -> CompleteSiteUploadResponse {
+        let fileID = try await siteUploads.complete(
+            request.uploadID, CompletionClaim(request), by: try Caller(context))
+        return CompleteSiteUploadResponse(fileID: fileID)
     }
 }
 

@@ -9,7 +9,7 @@ struct UploadService: DataGatewayServiceHandler {
     func createLogicalUpload(
         _ request: CreateLogicalUploadRequest, context: CallContext
     ) async throws -> CreateLogicalUploadResponse {
-        let caller = try KeyCaller(context)
+        let caller = UploadCaller(try KeyCaller(context))
         let key = try IdempotencyKey(hints: request.clientHints)
         let issued =
             request.restartFromUploadID.isEmpty
@@ -24,13 +24,13 @@ struct UploadService: DataGatewayServiceHandler {
         _ request: GetUploadRecoveryRequest, context: CallContext
     ) async throws -> GetUploadRecoveryResponse {
         GetUploadRecoveryResponse(
-            try await sessions.recovery(of: request.logicalUploadID, for: try KeyCaller(context)))
+            try await sessions.recovery(of: request.logicalUploadID, for: UploadCaller(try KeyCaller(context))))
     }
 
     func reissueUploadCredentials(
         _ request: ReissueUploadCredentialsRequest, context: CallContext
     ) async throws -> ReissueUploadCredentialsResponse {
-        let issued = try await sessions.reissue(request.uploadID, for: try KeyCaller(context))
+        let issued = try await sessions.reissue(request.uploadID, for: UploadCaller(try KeyCaller(context)))
         return ReissueUploadCredentialsResponse(
             logicalUploadID: issued.upload.logicalID, uploadID: issued.upload.id,
             credentials: UploadCredentials(issued))
@@ -38,7 +38,7 @@ struct UploadService: DataGatewayServiceHandler {
 
     func abortUpload(_ request: AbortUploadRequest, context: CallContext) async throws -> AbortUploadResponse {
         let upload = try await sessions.abort(
-            request.logicalUploadID, reason: request.reason, for: try KeyCaller(context))
+            request.logicalUploadID, reason: request.reason, for: UploadCaller(try KeyCaller(context)))
         return AbortUploadResponse(logicalUploadID: upload.logicalID, uploadID: upload.id)
     }
 
@@ -46,7 +46,7 @@ struct UploadService: DataGatewayServiceHandler {
         let claim = CompletionClaim(
             size: request.fileSize, etag: request.ossObjectEtag, partCount: request.completedPartCount,
             partSize: request.partSizeBytes, tags: request.rawTags)
-        let fileID = try await sessions.complete(request.uploadID, claim, for: try KeyCaller(context))
+        let fileID = try await sessions.complete(request.uploadID, claim, for: UploadCaller(try KeyCaller(context)))
         return CompleteUploadResponse(fileID: fileID)
     }
 }

@@ -10,11 +10,11 @@ extension UploadSessions {
     /// Publishes the object if the client's claim matches the stored data. A repetition with the same claim succeeds again.
     ///
     /// - Returns: the object's file id; empty if the object was deleted since.
-    func complete(_ uploadID: String, _ claim: CompletionClaim, for caller: KeyCaller) async throws -> String {
+    func complete(_ uploadID: String, _ claim: CompletionClaim, for caller: UploadCaller) async throws -> String {
         try Self.check(claim)
         let now = clock.now()
         let objectID = identifiers.uuid()
-        let owner = ObjectOwner(caller.owner)
+        let owner = caller.owner
         let facts = try await database.write { connection -> ObjectFacts? in
             let records = UploadRecords(connection)
             var upload = try Self.owned(records.upload(uploadID), by: owner)

@@ -7,8 +7,8 @@ import RPC
 
 extension UploadSessions {
     /// Begins a new logical upload with its first attempt, or returns the existing one if `key` was used before.
-    func begin(for caller: KeyCaller, key: IdempotencyKey?, hints: UploadHints = .none) async throws -> Issued {
-        let owner = ObjectOwner(caller.owner)
+    func begin(for caller: UploadCaller, key: IdempotencyKey?, hints: UploadHints = .none) async throws -> Issued {
+        let owner = caller.owner
         try rate?.admit(owner)
         // Refused before the client has sent any data; uploads in progress continue.
         let hasRoom = store.hasRoomForNewUpload
@@ -36,8 +36,8 @@ extension UploadSessions {
     }
 
     /// Replaces the current attempt by a new one. `uploadID` is the current attempt's id or that of an earlier one.
-    func restart(from uploadID: String, for caller: KeyCaller, key: IdempotencyKey?) async throws -> Issued {
-        let owner = ObjectOwner(caller.owner)
+    func restart(from uploadID: String, for caller: UploadCaller, key: IdempotencyKey?) async throws -> Issued {
+        let owner = caller.owner
         try rate?.admit(owner)
         let (id, now) = (identifiers.uuid(), clock.now())
         // A restart needs as much space for its rows and its repeated data as a new upload.

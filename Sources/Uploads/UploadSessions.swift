@@ -21,7 +21,7 @@ struct UploadSessions: Sendable {
     /// The clock for sessions.
     let steady: SteadyClock
     let identifiers: Identifiers
-    let configuration: UploadsConfiguration
+    var configuration: UploadsConfiguration
     var outbox = Outbox.closed
     /// Notified after a recording was added.
     var newRecordings = Signal()
@@ -44,10 +44,10 @@ struct UploadSessions: Sendable {
     }
 
     /// Returns the next step for a client that was interrupted.
-    func recovery(of logicalID: String, for caller: KeyCaller) async throws -> Recovery {
+    func recovery(of logicalID: String, for caller: UploadCaller) async throws -> Recovery {
         let (upload, stored) = try await database.read { connection in
             let upload = try Self.owned(
-                UploadRecords(connection).inForce(logicalID: logicalID), by: ObjectOwner(caller.owner))
+                UploadRecords(connection).inForce(logicalID: logicalID), by: caller.owner)
             return (upload, try store.progress(uploadID: upload.id, in: connection))
         }
         let decision = RecoveryDecision(facts(upload, stored))
@@ -67,9 +67,9 @@ struct UploadSessions: Sendable {
     }
 
     /// Issues new credentials for the same object; for a completed one, to read it.
-    func reissue(_ uploadID: String, for caller: KeyCaller) async throws -> Issued {
+    func reissue(_ uploadID: String, for caller: UploadCaller) async throws -> Issued {
         let now = clock.now()
-        let owner = ObjectOwner(caller.owner)
+        let owner = caller.owner
         try rate?.admit(owner)
         let upload = try await database.write { connection in
             let records = UploadRecords(connection)
@@ -90,8 +90,8 @@ struct UploadSessions: Sendable {
     /// Aborts the upload and removes its data. A completed upload stays unchanged.
     ///
     /// - Returns: the current attempt.
-    func abort(_ logicalID: String, reason: String, for caller: KeyCaller) async throws -> UploadRecord {
-        let owner = ObjectOwner(caller.owner)
+    func abort(_ logicalID: String, reason: String, for caller: UploadCaller) async throws -> UploadRecord {
+        let owner = caller.owner
         try rate?.admit(owner)
         let now = clock.now()
         return try await database.write(mayUseReserve: true) { connection in
@@ -114,10 +114,20 @@ struct UploadSessions: Sendable {
         guard upload.state != .superseded else {
             throw RPCError(.uploadNotRefreshable, "the upload was superseded by a restart with another upload id")
         }
-        let stored = try store.progress(uploadID: upload.id, in: connection)
-        guard RecoveryDecision(facts(upload, stored)).canRefreshCredentials else {
+        guard try decision(upload, in: connection).canRefreshCredentials else {
             throw RPCError(.uploadNotRefreshable, "the upload was aborted, or its session has ended")
         }
+    }
+
+    func decision(_ upload: UploadRecord, in connection: Connection) throws -> RecoveryDecision {
+        RecoveryDecision(facts(upload, try store.progress(uploadID: upload.id, in: connection)))
+    }
+
+    /// Returns the same rules with another part size for new uploads.
+    func issuing(partSize: Int64) -> UploadSessions {
+        var sessions = self
+        sessions.configuration.partSize = partSize
+        return sessions
     }
 
     private var rules: SessionRules { SessionRules(configuration) }
@@ -149,17 +159,17 @@ struct UploadSessions: Sendable {
             refreshCount: 0)
     }
 
-    func issue(_ upload: UploadRecord, for caller: KeyCaller) -> Issued {
+    func issue(_ upload: UploadRecord, for caller: UploadCaller) -> Issued {
         let claims = CredentialClaims(
             uploadID: upload.id, bucket: upload.location.bucket, key: upload.location.key,
             operations: upload.state == .completed ? .read : [.read, .write],
             expiresAt: clock.now().adding(configuration.credentialLifetime),
-            subject: .apiKey(id: caller.owner.key.id, epoch: caller.owner.key.epoch))
+            subject: caller.subject)
         return Issued(upload: upload, credentials: store.issuer.issue(claims))
     }
 
     /// Writes the audit line for the call's change of the upload.
-    func audit(_ caller: KeyCaller, _ upload: UploadRecord, at now: UnixTime, in connection: Connection) throws {
+    func audit(_ caller: UploadCaller, _ upload: UploadRecord, at now: UnixTime, in connection: Connection) throws {
         try Audit.record(try caller.did(to: upload.auditName, in: connection), at: now, in: connection)
     }
 

@@ -8,7 +8,7 @@ import RPC
 import StoreProtocol
 import Webhooks
 
-/// Uploads of devices and sites: sessions, credentials, recovery and completion.
+/// Uploads of devices and sites, and of users for their sites: sessions, credentials, recovery and completion.
 package struct Uploads: Sendable {
     package static var migrations: [Migration] { UploadRecords.migrations }
 
@@ -30,17 +30,17 @@ package struct Uploads: Sendable {
         try configuration.check()
         let (database, clock) = (environment.database, environment.clock)
         let steady = environment.clockGuard.steady
-        service = UploadService(
-            sessions: UploadSessions(
-                database: database, store: store, endpoint: endpoint, clock: clock, steady: steady,
-                identifiers: environment.identifiers, configuration: configuration, outbox: outbox,
-                newRecordings: newRecordings,
-                rate: configuration.callsPerMinute > 0
-                    ? CallRate(perMinute: configuration.callsPerMinute, clock: clock) : nil))
+        let sessions = UploadSessions(
+            database: database, store: store, endpoint: endpoint, clock: clock, steady: steady,
+            identifiers: environment.identifiers, configuration: configuration, outbox: outbox,
+            newRecordings: newRecordings,
+            rate: configuration.callsPerMinute > 0
+                ? CallRate(perMinute: configuration.callsPerMinute, clock: clock) : nil)
+        service = UploadService(sessions: sessions)
         management = UploadManagementService(
             listing: UploadListing(database: database, store: store, steady: steady),
             cancellation: UploadCancellation(database: database, store: store, clock: clock, outbox: outbox),
-            tokens: PageTokens(keyring: environment.keyring))
+            siteUploads: SiteUploads(sessions: sessions), tokens: PageTokens(keyring: environment.keyring))
         self.database = database
         retention = UploadRetention(database: database, age: configuration.recordRetention)
         sweeping = UploadSweep(database: database, store: store, configuration: configuration)

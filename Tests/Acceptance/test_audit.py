@@ -268,6 +268,25 @@ def test_every_call_that_changes_something_leaves_one_line(
     with walk.one_line("CancelUpload", target=f"uploads/{canceled.id}", **by_boss):
         request = stubs.gateway.CancelUploadRequest(logical_upload_id=canceled.logical_id, reason="a test")
         call(management.CancelUpload, request, boss.token)
+    site_id = boss.admin("ListSites").sites[0].site_id
+    of_site = by_boss | {"organization": organization}
+    with walk.one_line("CreateSiteUpload", **of_site):
+        request = stubs.gateway.CreateSiteUploadRequest(site_id=site_id, file_name="site.bin", file_size_bytes=1000)
+        made_upload = call(management.CreateSiteUpload, request, boss.token)
+    of_site["target"] = f"uploads/{made_upload.upload_id}"
+    with walk.one_line("IssueSiteUploadCredentials", **of_site):
+        request = stubs.gateway.IssueSiteUploadCredentialsRequest(upload_id=made_upload.upload_id)
+        secrets.append(call(management.IssueSiteUploadCredentials, request, boss.token).credentials.sts_security_token)
+    by_hand = Upload.of(uploader, made_upload).put(content(1000))
+    request = stubs.gateway.CompleteSiteUploadRequest(
+        upload_id=by_hand.id, file_size_bytes=by_hand.size, oss_object_etag=by_hand.etag
+    )
+    with walk.one_line("CompleteSiteUpload", **of_site):
+        of_user = call(management.CompleteSiteUpload, request, boss.token)
+    with walk.no_line("CompleteSiteUpload"):
+        call(management.CompleteSiteUpload, request, boss.token)
+    with walk.one_line("DeleteObject", **by_boss):
+        boss.object_management("DeleteObject", file_id=of_user.file_id, reason="a test")
     (found,) = boss.list_all()
     with walk.one_line("RequestDownload", target=f"files/{found.file_id}", **by_boss):
         location = boss.objects("RequestDownload", file_ids=[found.file_id]).files[0]

@@ -125,6 +125,26 @@ def test_only_visible_rows_exist_and_back_returns_to_the_same_row(console, gatew
     console.driver.refresh()
 
 
+def test_scrolling_shows_other_objects_in_the_same_rows(console, gateway, uploader):
+    run = unique("run")
+    for number in range(120):
+        completed(uploader, b"x", {"run": run, FILE_NAME_TAG: f"file {number:03}.txt"})
+    search(console, gateway, f"raw_tags.run={run}")
+    console.until(lambda: names(console)[:1] == ["file 119.txt"])
+    marked = "return [...document.querySelectorAll('.virtual-table tbody tr')].map((row) => row.isMarked === true)"
+    # The first rows below the top have more rows above them than the top has.
+    for position in (2000, 2500):
+        console.driver.execute_script(f"scrollTo(0, {position})")
+        console.until(lambda: "file 060.txt" in names(console))
+        console.driver.execute_script(
+            "for (const row of document.querySelectorAll('.virtual-table tbody tr')) row.isMarked = true"
+        )
+    console.driver.execute_script("scrollTo(0, 0)")
+    console.until(lambda: names(console)[:1] == ["file 119.txt"])
+    assert all(console.driver.execute_script(marked))
+    assert names(console) == sorted(names(console), reverse=True), "the order of elements is that of the rows"
+
+
 # The selection.
 
 

@@ -40,7 +40,8 @@ import Wire
         "DeleteApiKey", "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite",
         "RegisterDevice", "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice",
         "AddDeviceToSuite", "RemoveDeviceFromSuite", "DeleteDevice", "AllowReinit", "UpdateObject", "CancelUpload",
-        "ListCopyDestinations",
+        "ListCopyDestinations", "CreateSiteUpload", "GetSiteUpload", "IssueSiteUploadCredentials",
+        "CompleteSiteUpload",
     ]
     private static let administering: Set<String> = [
         "CreateSite", "EnableSite", "DisableSite", "UpdateSite", "DeleteSite", "CreateUser", "GetUser", "ListUsers",

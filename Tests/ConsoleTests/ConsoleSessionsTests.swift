@@ -220,7 +220,7 @@ import Testing
     @Test func addressOfAnObjectIsValidUntilItsEnd() throws {
         let start = UnixTime(seconds: 1000)
         let session = Self.session(at: start)
-        let access = try #require(ContentAccess(url: "http://store:50080/data/a%20b?Signature=x"))
+        let access = try #require(StoreAddress(url: "http://store:50080/data/a%20b?Signature=x"))
         #expect((access.host, access.target) == ("store:50080", "/data/a%20b?Signature=x"))
         let grant = ContentGrant(fileID: "a", organization: nil, access: access, renewAt: start)
         let ticket = session.admit(grant, until: start.adding(seconds: 60))

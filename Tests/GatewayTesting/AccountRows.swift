@@ -38,6 +38,13 @@ package struct AccountRows: Sendable {
         return record.id
     }
 
+    package func disableSite(_ id: Int64, named name: String) throws {
+        let updated = try database.writeBlocking { connection in
+            try SiteRecords(connection).update(id: id, name: name, status: .disabled, at: Self.start)
+        }
+        guard updated != nil else { throw Missing(name: name) }
+    }
+
     /// Adds a user with an unknown password.
     ///
     /// - Returns: the id: 1 for a database's first user, increasing by one.

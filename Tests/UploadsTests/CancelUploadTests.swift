@@ -21,7 +21,7 @@ import Testing
         let service = UploadManagementService(
             listing: UploadListing(database: scene.database, store: scene.store, steady: scene.clockGuard.steady),
             cancellation: UploadCancellation(database: scene.database, store: scene.store, clock: scene.clock),
-            tokens: PageTokens(keyring: Scene.keyring))
+            siteUploads: try scene.siteUploads(), tokens: PageTokens(keyring: Scene.keyring))
         let home = OrganizationReference(id: organization, name: "organization-\(organization)")
         let user = UserPrincipal(
             userID: organization, name: "olga", role: .operator, epoch: 1, home: home, isSystem: false)

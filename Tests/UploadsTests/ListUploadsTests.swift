@@ -20,7 +20,7 @@ import Testing
         let service = UploadManagementService(
             listing: UploadListing(database: scene.database, store: scene.store, steady: scene.clockGuard.steady),
             cancellation: UploadCancellation(database: scene.database, store: scene.store, clock: scene.clock),
-            tokens: PageTokens(keyring: Scene.keyring))
+            siteUploads: try scene.siteUploads(), tokens: PageTokens(keyring: Scene.keyring))
         let home = OrganizationReference(id: organization, name: "organization-\(organization)")
         let user = UserPrincipal(
             userID: organization, name: "vera", role: .viewer, epoch: 1, home: home, isSystem: isSystem)

@@ -75,13 +75,24 @@ final class Scene: Sendable {
         endpoint: String = Scene.endpoint, callsPerMinute: Int = 0,
         _ configure: (inout UploadsConfiguration) -> Void = { _ in }
     ) throws -> UploadService {
+        UploadService(
+            sessions: try sessions(endpoint: endpoint, callsPerMinute: callsPerMinute, configure))
+    }
+
+    /// Makes the rules of users' uploads.
+    func siteUploads(_ configure: (inout UploadsConfiguration) -> Void = { _ in }) throws -> SiteUploads {
+        SiteUploads(sessions: try sessions(endpoint: Self.endpoint, callsPerMinute: 0, configure))
+    }
+
+    private func sessions(
+        endpoint: String, callsPerMinute: Int, _ configure: (inout UploadsConfiguration) -> Void
+    ) throws -> UploadSessions {
         var configuration = configuration
         configure(&configuration)
-        return UploadService(
-            sessions: UploadSessions(
-                database: database, store: store, endpoint: try StoreEndpoint(endpoint), clock: clock,
-                steady: clockGuard.steady, identifiers: identifiers, configuration: configuration,
-                rate: callsPerMinute > 0 ? CallRate(perMinute: callsPerMinute, clock: clock) : nil))
+        return UploadSessions(
+            database: database, store: store, endpoint: try StoreEndpoint(endpoint), clock: clock,
+            steady: clockGuard.steady, identifiers: identifiers, configuration: configuration,
+            rate: callsPerMinute > 0 ? CallRate(perMinute: callsPerMinute, clock: clock) : nil)
     }
 
     var policy: StoreAccessPolicy {

@@ -124,6 +124,38 @@ async function sendSessionRequest(method, path, options) {
   }
 }
 
+/**
+ * Sends bytes of an upload, for example `sendBytes('PUT', 'uploads/ID', file.slice(0, 1024))`; resolves to the response.
+ *
+ * `onProgress(count)` is called with the number of bytes sent so far. An aborted `signal` rejects with its reason.
+ */
+export function sendBytes(method, path, blob, { organization, signal, onProgress = () => {} } = {}) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    const abort = () => request.abort()
+    request.open(method, `/console/${path}`)
+    request.setRequestHeader('X-Console-Token', localStorage.getItem(tokenStorageKey) ?? '')
+    if (organization) request.setRequestHeader('X-Organization', organization)
+    request.upload.onprogress = (event) => onProgress(event.loaded)
+    request.onloadend = () => {
+      signal?.removeEventListener('abort', abort)
+      if (signal?.aborted) return reject(signal.reason)
+      let answer = {}
+      try {
+        answer = JSON.parse(request.responseText)
+      } catch {
+        // Without a body in JSON, the status says what happened.
+      }
+      if (request.status === 200) return resolve(answer)
+      if (request.status === 401) endSession()
+      return reject(new CallError(request.status, request.status === 0
+        ? { message: 'The connection to the gateway was lost.' } : answer))
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+    request.send(blob)
+  })
+}
+
 /** Signs in with `{organization, userName, password}`, or completes a sign-in with `{challenge, code}`. */
 export async function signIn(credentials) {
   await beginSession(await sendRequest('POST', 'session', { body: credentials }))

@@ -20,6 +20,8 @@ import { renderSignIn } from './sign-in.js'
 import { renderSigningKeys } from './signing-keys.js'
 import { renderSuites } from './suites.js'
 import { renderTrash } from './trash.js'
+import { watchUploads } from './upload-panel.js'
+import { uploadQueue } from './upload-queue.js'
 import { renderUploads } from './uploads.js'
 import { renderUsers } from './users.js'
 import { renderWebhook, renderWebhooks } from './webhooks.js'
@@ -75,6 +77,7 @@ function changeHistoryEntry() {
 function showSignIn(reason) {
   pageLifetime.abort()
   forgetLists()
+  uploadQueue.stop()
   closeDialogs()
   bar.hidden = true
   renderSignIn(content, reason, startSession)
@@ -147,6 +150,7 @@ async function startSession() {
 
 api.onSignedOut(showSignIn)
 api.onRecovered(() => (api.session ? showPage() : location.reload()))
+watchUploads()
 listenForShortcuts(pages.filter((page) => page.shortcut))
 addEventListener('hashchange', async () => {
   const position = changeHistoryEntry()

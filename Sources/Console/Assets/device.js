@@ -1,12 +1,13 @@
 import { call, session } from './api.js'
 import { badge, button, h, pageHeader, propertyList, showNotice } from './dom.js'
 import { showDialog, showFormDialog } from './dialog.js'
+import { deviceActivity } from './device-activity.js'
 import { deviceBadge, suiteOptions } from './devices.js'
 import { formatTags, parseTags, tagList, timeElement } from './format.js'
 import { drawQR } from './qr.js'
 
-/** Shows one device, with buttons to edit, enable, disable and delete it. */
-export async function renderDevice(body, { id, reload }) {
+/** Shows one device and its activity, with buttons to edit, enable, disable and delete it. */
+export async function renderDevice(body, { id, reload, signal }) {
   const name = `devices/${id}`
   const [device, suites] = await Promise.all([call('devices', 'GetDevice', { name }), suiteOptions()])
   const runAction = async (method, message, notice) => {
@@ -73,7 +74,8 @@ export async function renderDevice(body, { id, reload }) {
       ['Registered', timeElement(device.createdAt)],
       ['Objects', h('a', { href: `#/objects?${new URLSearchParams({ filter: `device=${id}` })}` },
         'Objects from this device')],
-    ]))
+    ]),
+    deviceActivity(device, signal))
 }
 
 function editDevice(device, runAction) {

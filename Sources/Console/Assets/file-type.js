@@ -37,7 +37,17 @@ export function fileKind({ contentType = '', name = '' }) {
 
 /** The icon of a file's kind. */
 export function fileIcon(object) {
+  const icon = svg('svg', { viewBox: '0 0 24 24', class: 'file-icon', role: 'img' }, svg('title'), svg('path'))
+  showFileKind(icon, object)
+  return icon
+}
+
+/** Shows another file's kind in an icon. */
+export function showFileKind(icon, object) {
   const kind = fileKind(object)
-  return svg('svg', { viewBox: '0 0 24 24', class: 'file-icon', role: 'img', 'aria-label': kind },
-    svg('title', {}, kind), svg('path', { d: shapes[kind] }))
+  if (icon.dataset.kind === kind) return
+  icon.dataset.kind = kind
+  icon.setAttribute('aria-label', kind)
+  icon.firstChild.textContent = kind
+  icon.lastChild.setAttribute('d', shapes[kind])
 }

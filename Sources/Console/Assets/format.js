@@ -47,6 +47,17 @@ export function timeElement(value, { isShort = false } = {}) {
   return h('time', { datetime: date.toISOString(), title: date.toISOString() }, (isShort ? shortFormat : dateTimeFormat).format(date))
 }
 
+/** Texts of minutes, because a long list shows the same ones again and again, and a format takes long. */
+const minuteTexts = new Map()
+
+/** The texts of a time without seconds, `{iso, short}`; `seconds` since 1970. */
+export function timeTexts(seconds) {
+  const minute = Math.floor(seconds / 60)
+  if (minuteTexts.size > 5000) minuteTexts.clear()
+  if (!minuteTexts.has(minute)) minuteTexts.set(minute, shortFormat.format(minute * 60_000))
+  return { iso: new Date(seconds * 1000).toISOString(), short: minuteTexts.get(minute) }
+}
+
 /** Formats an enum value: `DEVICE_STATUS_INITIALIZED` → `initialized`. */
 export function enumLabel(value, prefix) {
   return (value ?? '').replace(prefix, '').toLowerCase().replaceAll('_', ' ')

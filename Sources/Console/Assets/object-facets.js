@@ -17,15 +17,24 @@ export function objectsAddress(filter, order = '') {
   return `#/objects${query.size ? `?${query}` : ''}`
 }
 
-let siteNames = { organization: null, names: new Map() }
+/** Time for which the names of sites are kept, in milliseconds. */
+const siteNamesTime = 30_000
+let siteNames = { organization: null, names: new Map(), loadedAt: 0 }
 
 /** Returns the names of the organization's sites by id; empty if the user's role may not list them. */
 export async function loadSiteNames() {
   const organization = selectedOrganization()
-  if (siteNames.organization === organization || !hasRole('operator')) return siteNames.names
+  const isKnown = siteNames.organization === organization && performance.now() - siteNames.loadedAt < siteNamesTime
+  if (isKnown || !hasRole('operator')) return siteNames.names
   const { sites = [] } = await call('admin', 'ListSites')
-  siteNames = { organization, names: new Map(sites.map((site) => [site.siteId, site.name])) }
+  keepSiteNames(organization, sites)
   return siteNames.names
+}
+
+/** Keeps the names of an organization's sites that were loaded just now. */
+export function keepSiteNames(organization, sites) {
+  const names = new Map(sites.map((site) => [site.siteId, site.name]))
+  siteNames = { organization, names, loadedAt: performance.now() }
 }
 
 export function siteName(id) {

@@ -1,7 +1,7 @@
 import { call } from './api.js'
 
-/** Objects in one page of the list. */
-const pageSize = 250
+/** Objects in one page of the list, and in the first one, which is shown at once. */
+const [pageSize, firstPageSize] = [250, 60]
 const arrivalCheckSize = 100
 const emptyTags = Object.freeze({})
 
@@ -17,16 +17,28 @@ function shared(text) {
   return sharedTexts.get(text)
 }
 
+/** Tags that many objects share; they are replaced and never changed. */
+const sharedTags = new Map()
+
+function tagsOf({ tags = emptyTags }) {
+  const entries = Object.entries(tags).filter(([key]) => key !== fileNameTag)
+  if (entries.length === 0) return emptyTags
+  const key = JSON.stringify(entries)
+  if (sharedTags.size > 10_000) sharedTags.clear()
+  if (!sharedTags.has(key)) {
+    sharedTags.set(key, Object.freeze(Object.fromEntries(entries.map((entry) => entry.map(shared)))))
+  }
+  return sharedTags.get(key)
+}
+
 /** The members of an object that a list shows. */
 function listedObject(object) {
-  const tags = Object.entries(object.tags ?? {}).filter(([key]) => key !== fileNameTag)
   return {
     fileId: object.fileId, name: object.name, size: Number(object.sizeBytes ?? 0),
     contentType: shared(object.contentType ?? ''), deviceId: shared(object.deviceId ?? ''),
     siteId: shared(object.siteId ?? ''),
-    tags: tags.length
-      ? Object.fromEntries(tags.map(([key, value]) => [shared(key), shared(value)])) : emptyTags,
-    createdAt: object.createdAtUnix, completedAt: object.verifiedAtUnix, recordedFrom: object.recordedFrom,
+    tags: tagsOf(object), createdAt: Number(object.createdAtUnix ?? 0), completedAt: Number(object.verifiedAtUnix ?? 0),
+    recordedFrom: object.recordedFrom,
     recordedTo: object.recordedTo,
   }
 }
@@ -63,7 +75,7 @@ export class ObjectSource {
     this.isLoading = true
     try {
       while (!this.isComplete && this.rows.length < this.wanted) {
-        const page = await this.fetchPage(this.next, pageSize)
+        const page = await this.fetchPage(this.next, this.next ? pageSize : firstPageSize)
         this.append(page.objects ?? [])
         this.next = page.nextPageToken ?? ''
         this.isComplete = this.next === ''
@@ -124,7 +136,8 @@ export class ObjectSource {
     }
     this.rows.unshift(...added)
     for (const object of added) this.ids.add(object.fileId)
-    if (this.total !== null) this.total += added.length
+    // The number may include them already.
+    if (this.total !== null) this.loadFacets({ isBackground: true }).catch(() => {})
     this.onChange()
     return added.length
   }

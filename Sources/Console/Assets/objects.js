@@ -1,17 +1,19 @@
 import { hasRole, selectedOrganization } from './api.js'
-import { deviceLink } from './devices.js'
 import { alertMessage, button, h, pageHeader, showNotice } from './dom.js'
-import { fileIcon } from './file-type.js'
-import { formatBytes, formatCount, timeElement } from './format.js'
+import { formatCount } from './format.js'
 import { bulkBar } from './object-actions.js'
-import { facetPanel, filterChips, loadSiteNames, objectsAddress, siteName } from './object-facets.js'
+import { facetPanel, filterChips, loadSiteNames, objectsAddress } from './object-facets.js'
+import { ObjectRow } from './object-row.js'
 import { ObjectSource } from './object-source.js'
 import { Selection } from './selection.js'
+import { acceptDrops } from './upload-dialog.js'
 import { VirtualTable } from './virtual-table.js'
 import { wait } from './wait.js'
 
 /** Time between two checks for new objects, in milliseconds. */
 const arrivalInterval = 5000
+/** Time before the first check for a list that was loaded before, in milliseconds. */
+const shortInterval = 500
 /** Lists that stay loaded, so that Back shows the same rows. */
 const keptLists = 4
 const lists = new Map()
@@ -45,7 +47,7 @@ export function renderObjects(body, { query, signal }) {
   arrivals.hidden = true
   const list = new VirtualTable({
     label: 'Objects', source, signal, headers: tableHeaders(filter, order, selection),
-    createRow: (row, index) => objectCells(row, index, selection),
+    createRow: () => new ObjectRow(selection),
   })
   const facets = facetPanel(source, { filter, order })
   const side = h('details', { class: 'side', open: matchMedia('(min-width: 64rem)').matches },
@@ -53,7 +55,8 @@ export function renderObjects(body, { query, signal }) {
   const actions = bulkBar(source, selection, () => list.update())
 
   source.onChange = () => {
-    status.replaceChildren(...statusText(source, filter))
+    const text = statusText(source, filter)
+    if (status.textContent !== text) status.textContent = text
     showOutcome(message, source, filter)
     list.element.hidden = source.count === 0
     list.update()
@@ -62,12 +65,14 @@ export function renderObjects(body, { query, signal }) {
     selection.mark(list.table, source)
     actions.update()
   }
-  body.replaceChildren(
-    h('div', { class: 'objects' },
-      h('div', { class: 'objects-head' }, pageHeader('Objects', status), searchForm(filter, order),
-        filterChips(filter, order)),
-      side,
-      h('div', { class: 'objects-list' }, actions.element, arrivals, message, list.element)))
+  const objects = h('div', { class: 'objects' },
+    h('div', { class: 'objects-head' },
+      pageHeader('Objects', status, hasRole('operator') && h('a', { href: '#/uploads', class: 'button' }, 'Upload')),
+      searchForm(filter, order), filterChips(filter, order)),
+    side,
+    h('div', { class: 'objects-list' }, actions.element, arrivals, message, list.element))
+  if (hasRole('operator')) acceptDrops(objects)
+  body.replaceChildren(objects)
   source.onChange()
   selection.onChange()
   list.element.addEventListener('change', (event) => selection.changed(event, source))
@@ -120,38 +125,11 @@ function tableHeaders(filter, order, selection) {
   ]
 }
 
-function objectCells(row, index, selection) {
-  const cell = (label, className, ...content) =>
-    h('td', { role: 'cell', 'data-label': label, class: className }, ...content)
-  const tags = Object.entries(row.tags).sort()
-  const tagText = tags.map(([key, value]) => `${key}=${value}`).join('\n')
-  return [
-    cell('', 'col-select', h('input', { type: 'checkbox', 'aria-label': `Select ${row.name}`, 'data-index': index,
-      checked: selection.has(row) })),
-    cell('Name', 'col-name', fileIcon(row),
-      h('a', { href: `#/objects/${row.fileId}`, class: 'row-link', title: row.name }, row.name)),
-    cell('Device', 'col-device', row.deviceId ? deviceLink(row.deviceId) : '–'),
-    cell('Site', 'col-site', h('span', { title: siteName(row.siteId) }, siteName(row.siteId))),
-    cell('Tags', 'col-tags', h('span', { title: tagText },
-      tags.slice(0, 2).map(([key, value]) => h('span', { class: 'tag' }, h('b', {}, key), ` ${value}`)),
-      tags.length > 2 && `+${tags.length - 2}`)),
-    cell('Size', 'col-size number', formatBytes(row.size)),
-    cell('Started', 'col-started', startedElement(row)),
-    cell('Completed', 'col-completed', timeElement(row.completedAt, { isShort: true })),
-  ]
-}
-
-function startedElement(row) {
-  const element = timeElement(row.createdAt, { isShort: true })
-  if (element && row.recordedFrom) element.title += `\nRecorded ${row.recordedFrom} to ${row.recordedTo ?? '?'}`
-  return element
-}
-
 function statusText(source, filter) {
-  if (source.total === null) return ['Counting…']
+  if (source.total === null) return 'Counting…'
   const count = formatCount(source.total, 'object')
-  if (source.isExact) return [filter ? `${count} found` : count]
-  return [`More than ${count}`]
+  if (source.isExact) return filter ? `${count} found` : count
+  return `More than ${count}`
 }
 
 function showOutcome(message, source, filter) {
@@ -190,8 +168,11 @@ async function refreshFacets(source, facets, message) {
 
 async function watchArrivals(source, list, notice, signal) {
   let unseen = 0
+  // A list that stayed loaded may have missed some meanwhile.
+  let interval = source.rows.length > 0 || source.isComplete ? shortInterval : arrivalInterval
   while (!signal.aborted) {
-    await wait(arrivalInterval, signal)
+    await wait(interval, signal)
+    interval = arrivalInterval
     if (signal.aborted || document.hidden) continue
     try {
       const added = await source.loadArrivals()

@@ -3,19 +3,20 @@ import { alertMessage, button, h } from './dom.js'
 /**
  * A table; on a narrow screen each row becomes a card.
  *
- * `columns`: `{title, cell(row), isNumber, isActions}`. `empty`: the text that replaces a table without rows.
+ * `columns`: `{title, cell(row), isNumber, isActions}`. `empty`: the text that replaces a table without rows. `key(row)`:
+ * identifies a row of a table that is updated.
  */
-export function table(columns, rows, empty) {
+export function table(columns, rows, empty, key = () => null) {
   if (rows.length === 0) return h('p', { class: 'empty' }, empty)
   // The style for narrow screens sets `display: block`, which removes the implicit roles of a table.
   return h('div', { class: 'scroll' }, h('table', { role: 'table' },
     h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, columns.map((column) =>
       h('th', { role: 'columnheader', scope: 'col', class: cellClass(column) }, column.title)))),
-    h('tbody', { role: 'rowgroup' }, rows.map((row) => tableRow(columns, row)))))
+    h('tbody', { role: 'rowgroup' }, rows.map((row) => tableRow(columns, row, key)))))
 }
 
-function tableRow(columns, row) {
-  return h('tr', { role: 'row' }, columns.map((column) =>
+function tableRow(columns, row, key) {
+  return h('tr', { role: 'row', 'data-key': key(row) }, columns.map((column) =>
     h('td', { role: 'cell', 'data-label': column.title, class: cellClass(column) }, column.cell(row) ?? '–')))
 }
 
@@ -23,12 +24,21 @@ function cellClass(column) {
   return column.isNumber ? 'number' : column.isActions ? 'row-actions' : null
 }
 
-/** Replaces the table in `container`; cells with unchanged text are kept, so that a focused link keeps the focus. */
+/**
+ * Replaces the table in `container`. Rows with the same `key`, and their unchanged cells, are kept, so that a focused
+ * control keeps the focus.
+ */
 export function updateTable(container, newTable) {
-  const [before, after] = [container, newTable].map((each) => [...each.querySelectorAll('td')])
+  const [before, after] = [container, newTable].map((each) => [...each.querySelectorAll('tbody tr')])
   if (before.length === 0 || before.length !== after.length) return container.replaceChildren(newTable)
-  before.forEach((cell, index) => {
-    if (cell.textContent !== after[index].textContent) cell.replaceChildren(...after[index].childNodes)
+  before.forEach((row, index) => {
+    const replacement = after[index]
+    // A kept control would act on the row that was here before.
+    if (row.dataset.key !== replacement.dataset.key) return row.replaceWith(replacement)
+    return [...row.cells].forEach((cell, at) => {
+      const newCell = replacement.cells[at]
+      if (!cell.isEqualNode(newCell)) cell.replaceChildren(...newCell.childNodes)
+    })
   })
 }
 

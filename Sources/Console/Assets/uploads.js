@@ -5,6 +5,7 @@ import { alertMessage, badge, button, h, pageHeader, showNotice } from './dom.js
 import { formatBytes, formatCount, formatDuration, timeElement } from './format.js'
 import { table, updateTable } from './table.js'
 import { siteName, loadSiteNames } from './object-facets.js'
+import { uploadPanel } from './upload-panel.js'
 import { UploadRates } from './upload-rates.js'
 import { wait } from './wait.js'
 
@@ -20,7 +21,11 @@ export async function renderUploads(body, { signal }) {
   const finished = h('div', {})
   const rates = new UploadRates()
   let known = new Set()
-  body.replaceChildren(pageHeader('Uploads in progress'), list, hint, h('h2', {}, 'Finished lately'), finished)
+  const panel = uploadPanel(signal)
+  body.replaceChildren(...[
+    pageHeader('Uploads in progress'), panel, panel && h('h2', {}, 'All uploads'), list, hint,
+    h('h2', {}, 'Finished lately'), finished,
+  ].filter(Boolean))
   await loadSiteNames().catch(() => {})
   showFinished(finished)
 
@@ -31,7 +36,8 @@ export async function renderUploads(body, { signal }) {
           'uploads', 'ListUploads', { pageSize: 100 }, { isBackground: true })
         if (signal.aborted) return
         rates.update(uploads)
-        updateTable(list, table(columns(rates), uploads, 'No uploads in progress.'))
+        updateTable(list, table(
+          columns(rates), uploads, 'No uploads in progress.', (upload) => upload.uploadId))
         hint.hidden = !nextPageToken
         const current = new Set(uploads.map((upload) => upload.uploadId))
         if ([...known].some((id) => !current.has(id))) showFinished(finished)
@@ -68,7 +74,8 @@ function source({ deviceId, siteId }) {
 
 function columns(rates) {
   return [
-    { title: 'Name', cell: (upload) => upload.fileName || h('span', { class: 'muted' }, 'not known yet') },
+    { title: 'Name', cell: ({ fileName }) =>
+      h('span', { class: fileName ? 'upload-name' : 'upload-name muted' }, fileName || 'not known yet') },
     { title: 'Source', cell: source },
     { title: 'Progress', cell: (upload) => progress(upload) },
     { title: 'Rate', isNumber: true, cell: (upload) => rates.text(upload.uploadId) },

@@ -1,12 +1,13 @@
 import { h } from './dom.js'
 
 /** Rows that are rendered above and below the visible ones. */
-const overscan = 12
+const overscan = 6
 
 /**
  * A table of any length in the page's own scroll area, of which only the visible rows exist.
  *
- * `headers`: elements `th`. `createRow(row, index)` returns the cells of a row. `source` has `rows`, `count` (including
+ * `headers`: elements `th`. `createRow()` returns a row `{element, show(row, index)}`, whose element is a `tr`; rows that leave
+ * the screen show others again, since making elements takes most of a frame's time. `source` has `rows`, `count` (including
  * rows that are not loaded yet) and `ensure(end)`, which loads the rows before `end` and then calls `update()` of the table.
  * All rows have the height `--row-height` of the style.
  */
@@ -14,15 +15,17 @@ export class VirtualTable {
   constructor({ label, headers, createRow, source, signal }) {
     this.source = source
     this.createRow = createRow
-    this.columnCount = headers.length
     this.rendered = new Map()
+    this.spare = []
     this.body = h('tbody', { role: 'rowgroup' })
     this.table = h('table', { role: 'table', 'aria-label': label, class: 'virtual-table' },
       h('thead', { role: 'rowgroup' }, h('tr', { role: 'row', 'aria-rowindex': 1 }, headers)), this.body)
     this.element = h('div', { class: 'virtual' }, this.table)
-    const schedule = () => this.schedule()
-    addEventListener('scroll', schedule, { passive: true, signal })
-    addEventListener('resize', () => this.update(), { signal })
+    addEventListener('scroll', () => this.schedule(), { passive: true, signal })
+    addEventListener('resize', () => {
+      this.rowHeight = 0
+      this.update()
+    }, { signal })
     this.body.addEventListener('keydown', (event) => this.moveFocus(event))
   }
 
@@ -39,17 +42,32 @@ export class VirtualTable {
   /** Renders again after the source's rows have changed. */
   update() {
     if (!this.element.isConnected) return
-    this.rowHeight = parseFloat(getComputedStyle(this.element).getPropertyValue('--row-height'))
-    this.headHeight = this.table.tHead.offsetHeight
-    this.element.style.height = `${this.headHeight + this.source.count * this.rowHeight + 1}px`
-    this.table.setAttribute('aria-rowcount', this.source.count + 1)
+    if (!this.rowHeight) {
+      this.rowHeight = parseFloat(getComputedStyle(this.element).getPropertyValue('--row-height'))
+      this.headHeight = this.table.tHead.offsetHeight
+      this.place()
+    }
+    const { count } = this.source
+    if (count !== this.shownCount) {
+      this.shownCount = count
+      this.body.style.height = `${count * this.rowHeight}px`
+      this.table.setAttribute('aria-rowcount', count + 1)
+    }
     this.render()
+  }
+
+  /** Moves the rendered rows to where rows of the current height are. */
+  place() {
+    this.shownCount = -1
+    for (const [index, row] of this.rendered) row.element.style.top = `${index * this.rowHeight}px`
   }
 
   /** Renders the rows anew, because what their cells show has changed. */
   invalidate() {
-    this.body.replaceChildren()
-    this.rendered.clear()
+    for (const [index, row] of this.rendered) {
+      row.row = this.source.rows[index]
+      row.show(row.row, index)
+    }
     this.update()
   }
 
@@ -59,32 +77,40 @@ export class VirtualTable {
     const { count, rows } = this.source
     const first = Math.max(0, Math.min(count - 1, Math.floor(-top / this.rowHeight) - overscan))
     const last = Math.min(count, Math.max(0, Math.ceil((innerHeight - top) / this.rowHeight)) + overscan)
-    this.table.style.top = `${first * this.rowHeight}px`
-    for (const [index, element] of this.rendered) {
-      if (index >= first && index < last && element.row === rows[index]) continue
-      element.remove()
-      this.rendered.delete(index)
-    }
+    this.release(first, last)
     let next = this.body.firstElementChild
     for (let index = first; index < last; index += 1) {
-      let element = this.rendered.get(index)
-      if (!element) {
-        element = this.rowElement(rows[index], index)
-        this.rendered.set(index, element)
-        this.body.insertBefore(element, next)
-      } else {
-        next = element.nextElementSibling
+      let row = this.rendered.get(index)
+      if (!row) {
+        row = this.spare.pop() ?? this.createRow()
+        row.isNew = true
+        row.element.style.top = `${index * this.rowHeight}px`
+        this.rendered.set(index, row)
       }
+      if (row.isNew || row.row !== rows[index]) {
+        Object.assign(row, { isNew: false, row: rows[index] })
+        row.element.index = index
+        row.element.ariaRowIndex = index + 2
+        row.show(rows[index], index)
+      }
+      // The order of the elements is that of the rows, for screen readers and the Tab key.
+      if (row.element !== next) this.body.insertBefore(row.element, next)
+      next = row.element.nextElementSibling
     }
+    for (const row of this.spare) row.element.remove()
     this.source.ensure(last + overscan)
   }
 
-  rowElement(row, index) {
-    const element = h('tr', { role: 'row', 'aria-rowindex': index + 2, class: row ? null : 'loading' },
-      row ? this.createRow(row, index) : h('td', { role: 'cell', colspan: this.columnCount }, 'Loading…'))
-    element.row = row
-    element.index = index
-    return element
+  /** Takes back the rows that are not among those from `first` to before `last`. */
+  release(first, last) {
+    const focused = document.activeElement?.closest('tr')
+    for (const [index, row] of this.rendered) {
+      if (index >= first && index < last) continue
+      // The focus does not move to the row that its element shows next.
+      if (row.element === focused) document.activeElement.blur()
+      this.rendered.delete(index)
+      this.spare.push(row)
+    }
   }
 
   /** Scrolls so that a row is visible, and moves the focus to its link. */
@@ -94,7 +120,7 @@ export class VirtualTable {
     if (top < this.headHeight) scrollBy(0, top - this.headHeight - this.rowHeight)
     if (top + 2 * this.rowHeight > innerHeight) scrollBy(0, top + 2 * this.rowHeight - innerHeight)
     this.render()
-    this.rendered.get(target)?.querySelector('a')?.focus({ preventScroll: true })
+    this.rendered.get(target)?.element.querySelector('a')?.focus({ preventScroll: true })
   }
 
   /** The index of the row with the focus; -1 if there is none. */

@@ -27,6 +27,16 @@ struct ConsoleRefusal {
         ConsoleRefusal(400, .invalidArgument, "the request must be \(form)")
     }
 
+    /// - Parameter status: the status of the object store's response.
+    static func store(_ status: Int, _ message: String) -> ConsoleRefusal {
+        switch status {
+        case 404: ConsoleRefusal(404, .notFound, message)
+        case 400, 409, 411, 412, 413: ConsoleRefusal(409, .failedPrecondition, message)
+        case 500...: ConsoleRefusal(503, .unavailable, message)
+        default: ConsoleRefusal(403, .permissionDenied, message)
+        }
+    }
+
     static func method(_ allowed: String) -> ConsoleRefusal {
         ConsoleRefusal(405, .unknown, "the HTTP method must be \(allowed)", ["Allow": allowed])
     }

@@ -84,12 +84,12 @@ struct GatewayCalls: Sendable {
     /// Requests a presigned URL of an object, for reading it from the object store on behalf of the user.
     func presign(
         _ fileID: String, seconds: Int64, _ token: Secret, for head: HTTPRequestHead, in organization: String?
-    ) -> CallOutcome<ContentAccess> {
+    ) -> CallOutcome<StoreAddress> {
         let request = RequestDownloadRequest(fileIDs: [fileID], lifetimeSeconds: seconds)
         let caller = head.caller(token, in: organization)
         return unary(DataGatewayObjectServiceMethods.requestDownload, request, for: caller) {
             (response: RequestDownloadResponse) in
-            (response.files.first?.read?.uri).flatMap { ContentAccess(url: $0) }
+            (response.files.first?.read?.uri).flatMap { StoreAddress(url: $0) }
         }
     }
 

@@ -8,6 +8,8 @@ final class Session: Sendable {
     private static let ticketSeconds: Int64 = 60
     /// The largest number of objects that pages can read; another one replaces the oldest.
     private static let mostContents = 64
+    /// The largest number of uploads whose credentials are kept; another one replaces the oldest.
+    private static let mostUploads = 64
 
     /// The meaning of a text in an address.
     private struct Ticket<Value: Sendable>: Sendable {
@@ -33,6 +35,8 @@ final class Session: Sendable {
     private let ticket = Lock<Ticket<OfferedDownload>?>(nil)
     /// The objects that pages can read, the oldest first.
     private let contents = Lock<[Ticket<ContentGrant>]>([])
+    /// The credentials of uploads, the oldest first.
+    private let uploads = Lock<[UploadGrant]>([])
 
     init(key: SessionKey, tokenDigest: [UInt8], user: User, tokens: UserTokens, beganAt: UnixTime) {
         self.key = key
@@ -100,6 +104,19 @@ final class Session: Sendable {
         return contents.withLock { contents in
             contents.first { $0.matches(digest) && now < $0.expiresAt }?.value
         }
+    }
+
+    /// Keeps the credentials of an upload, instead of earlier ones.
+    func admit(_ grant: UploadGrant) {
+        uploads.withLock { uploads in
+            uploads.removeAll { $0.uploadID == grant.uploadID }
+            uploads.append(grant)
+            if uploads.count > Self.mostUploads { uploads.removeFirst() }
+        }
+    }
+
+    func upload(_ id: String, at now: UnixTime) -> UploadGrant? {
+        uploads.withLock { $0.first { $0.uploadID == id } }.flatMap { $0.isUsable(at: now) ? $0 : nil }
     }
 
     /// Replaces what the ticket stands for, after its permission was renewed.

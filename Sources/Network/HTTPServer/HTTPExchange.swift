@@ -53,7 +53,7 @@ final class HTTPExchange {
             return begin(connection, method: method, version: version)
         case .receiving(let sink):
             guard piece.isEmpty else {
-                guard isInTime else { return .NO }
+                guard sink.isBulk || isInTime else { return .NO }
                 sink.receive(piece)
                 if sink.isAnswered {
                     phase = .draining(sink.finish(), left: daemon.configuration.maximumDrain)

@@ -53,6 +53,8 @@ public enum GatewayProtoFiles {
         CompleteLoginRequest.self,
         CompleteLoginResponse.self,
         CompleteSignInRequest.self,
+        CompleteSiteUploadRequest.self,
+        CompleteSiteUploadResponse.self,
         CompleteUploadRequest.self,
         CompleteUploadResponse.self,
         ConfirmClockRequest.self,
@@ -78,6 +80,8 @@ public enum GatewayProtoFiles {
         CreateSiteApiKeyResponse.self,
         CreateSiteRequest.self,
         CreateSiteResponse.self,
+        CreateSiteUploadRequest.self,
+        CreateSiteUploadResponse.self,
         CreateUserRequest.self,
         CreateUserResponse.self,
         DailyStatistics.self,
@@ -143,6 +147,8 @@ public enum GatewayProtoFiles {
         GetSignInPolicyResponse.self,
         GetSiteRequest.self,
         GetSiteResponse.self,
+        GetSiteUploadRequest.self,
+        GetSiteUploadResponse.self,
         GetStatisticsRequest.self,
         GetStatisticsResponse.self,
         GetSystemStatusRequest.self,
@@ -156,6 +162,8 @@ public enum GatewayProtoFiles {
         IdentityProviderInfo.self,
         InitDeviceRequest.self,
         InitDeviceResponse.self,
+        IssueSiteUploadCredentialsRequest.self,
+        IssueSiteUploadCredentialsResponse.self,
         IssueSystemCredentialRequest.self,
         IssueSystemCredentialResponse.self,
         ListApiKeysRequest.self,
@@ -260,6 +268,7 @@ public enum GatewayProtoFiles {
         SignInWithIdentityTokenRequest.self,
         Site.self,
         StorageObject.self,
+        StoredUploadPart.self,
         SystemSetting.self,
         UnlinkRequest.self,
         UnlinkResponse.self,
@@ -642,6 +651,24 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.SystemSetting.source	`default`, or the file, the variable or the option that sets it.
         archebase.data_gateway.v1.UploadManagementService.ListUploads	Lists the unfinished uploads of the caller's organization, newest first; for an admin of SYSTEM who acts for no other organization, all.
         archebase.data_gateway.v1.UploadManagementService.CancelUpload	Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.
+        archebase.data_gateway.v1.UploadManagementService.CreateSiteUpload	Begins the upload of a user's file as an upload of a site of the caller's organization. The credentials end with the user's access, and when the site is disabled. Repeated with the same `idempotency_key`, it returns the same upload.
+        archebase.data_gateway.v1.UploadManagementService.GetSiteUpload	Returns what is stored of an upload of a site, so that an interrupted upload can continue.
+        archebase.data_gateway.v1.UploadManagementService.IssueSiteUploadCredentials	Issues new credentials for an upload of a site; UPLOAD_NOT_REFRESHABLE if it cannot be continued.
+        archebase.data_gateway.v1.UploadManagementService.CompleteSiteUpload	Compares the caller's values with the stored object, and publishes it, like CompleteUpload.
+        archebase.data_gateway.v1.CreateSiteUploadRequest.file_name	The name of the object.
+        archebase.data_gateway.v1.CreateSiteUploadRequest.file_size_bytes	The size in bytes, at most 48 TiB. It determines the part size.
+        archebase.data_gateway.v1.CreateSiteUploadRequest.idempotency_key	1 to 128 bytes without control characters, remembered for a day; empty = none.
+        archebase.data_gateway.v1.GetSiteUploadResponse.status	ACTIVE, COMPLETING if all bytes are stored, COMPLETED, or TERMINAL.
+        archebase.data_gateway.v1.GetSiteUploadResponse.multipart_upload_id	The multipart upload with the most parts; empty = none.
+        archebase.data_gateway.v1.GetSiteUploadResponse.parts	Its acknowledged parts, in the order of their numbers.
+        archebase.data_gateway.v1.GetSiteUploadResponse.oss_object_etag	The ETag of the whole object; empty = not all bytes are stored.
+        archebase.data_gateway.v1.GetSiteUploadResponse.completed_part_count	The number of parts of the whole object; 0 if it was stored in one request.
+        archebase.data_gateway.v1.GetSiteUploadResponse.file_id	The published object, if the status is COMPLETED; empty = it was deleted since.
+        archebase.data_gateway.v1.CompleteSiteUploadRequest.file_size_bytes	The size of the file in bytes.
+        archebase.data_gateway.v1.CompleteSiteUploadRequest.oss_object_etag	The ETag of the stored object; quotes and letter case do not matter.
+        archebase.data_gateway.v1.CompleteSiteUploadRequest.completed_part_count	The number of parts; 0 for an object that was stored in one request.
+        archebase.data_gateway.v1.CompleteSiteUploadRequest.raw_tags	At most 256 tags; keys have 1 to 64 bytes, values at most 2048 bytes, without control characters.
+        archebase.data_gateway.v1.CompleteSiteUploadResponse.file_id	Empty = the object was deleted since.
         archebase.data_gateway.v1.CancelUploadRequest.logical_upload_id	The logical upload, or the id of its current attempt.
         archebase.data_gateway.v1.CancelUploadRequest.reason	The reason, which the device and the audit log show; empty = "canceled by USER". At most 512 characters are kept.
         archebase.data_gateway.v1.ListUploadsRequest.page_size	0 means 50, above 1000 means 1000.

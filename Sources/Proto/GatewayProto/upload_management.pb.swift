@@ -15,6 +15,19 @@ public protocol UploadManagementServiceHandler: Sendable {
     /// Aborts an unfinished upload of the caller's organization and removes its stored data; its device learns it with its next
     /// call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.
     func cancelUpload(_ request: CancelUploadRequest, context: Context) async throws -> CancelUploadResponse
+
+    /// Begins the upload of a user's file as an upload of a site of the caller's organization. The credentials end with the user's
+    /// access, and when the site is disabled. Repeated with the same `idempotency_key`, it returns the same upload.
+    func createSiteUpload(_ request: CreateSiteUploadRequest, context: Context) async throws -> CreateSiteUploadResponse
+
+    /// Returns what is stored of an upload of a site, so that an interrupted upload can continue.
+    func getSiteUpload(_ request: GetSiteUploadRequest, context: Context) async throws -> GetSiteUploadResponse
+
+    /// Issues new credentials for an upload of a site; UPLOAD_NOT_REFRESHABLE if it cannot be continued.
+    func issueSiteUploadCredentials(_ request: IssueSiteUploadCredentialsRequest, context: Context) async throws -> IssueSiteUploadCredentialsResponse
+
+    /// Compares the caller's values with the stored object, and publishes it, like CompleteUpload.
+    func completeSiteUpload(_ request: CompleteSiteUploadRequest, context: Context) async throws -> CompleteSiteUploadResponse
 }
 
 extension UploadManagementServiceHandler {
@@ -22,6 +35,10 @@ extension UploadManagementServiceHandler {
     public func register(in registry: inout some MethodRegistry<Context>) {
         registry.add(UploadManagementServiceMethods.listUploads, unary: { try await self.listUploads($0, context: $1) })
         registry.add(UploadManagementServiceMethods.cancelUpload, unary: { try await self.cancelUpload($0, context: $1) })
+        registry.add(UploadManagementServiceMethods.createSiteUpload, unary: { try await self.createSiteUpload($0, context: $1) })
+        registry.add(UploadManagementServiceMethods.getSiteUpload, unary: { try await self.getSiteUpload($0, context: $1) })
+        registry.add(UploadManagementServiceMethods.issueSiteUploadCredentials, unary: { try await self.issueSiteUploadCredentials($0, context: $1) })
+        registry.add(UploadManagementServiceMethods.completeSiteUpload, unary: { try await self.completeSiteUpload($0, context: $1) })
     }
 }
 
@@ -29,11 +46,19 @@ public enum UploadManagementServiceMethods {
     public static let service = "archebase.data_gateway.v1.UploadManagementService"
     public static let listUploads = MethodDescriptor(service: service, name: "ListUploads", kind: .unary, isSideEffectFree: true)
     public static let cancelUpload = MethodDescriptor(service: service, name: "CancelUpload", kind: .unary)
-    public static let all: [MethodDescriptor] = [listUploads, cancelUpload]
+    public static let createSiteUpload = MethodDescriptor(service: service, name: "CreateSiteUpload", kind: .unary)
+    public static let getSiteUpload = MethodDescriptor(service: service, name: "GetSiteUpload", kind: .unary, isSideEffectFree: true)
+    public static let issueSiteUploadCredentials = MethodDescriptor(service: service, name: "IssueSiteUploadCredentials", kind: .unary)
+    public static let completeSiteUpload = MethodDescriptor(service: service, name: "CompleteSiteUpload", kind: .unary)
+    public static let all: [MethodDescriptor] = [listUploads, cancelUpload, createSiteUpload, getSiteUpload, issueSiteUploadCredentials, completeSiteUpload]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(listUploads, "GET", RouteTemplate([.literal("v1"), .literal("uploads")]), messages: ("archebase.data_gateway.v1.ListUploadsRequest", "archebase.data_gateway.v1.ListUploadsResponse")),
         HTTPRoute(cancelUpload, "POST", RouteTemplate([.literal("v1"), .literal("uploads"), .single], [.init("logical_upload_id", 2..<3)], verb: "cancel"), body: .whole, messages: ("archebase.data_gateway.v1.CancelUploadRequest", "archebase.data_gateway.v1.CancelUploadResponse")),
+        HTTPRoute(createSiteUpload, "POST", RouteTemplate([.literal("v1"), .literal("siteUploads")]), body: .whole, messages: ("archebase.data_gateway.v1.CreateSiteUploadRequest", "archebase.data_gateway.v1.CreateSiteUploadResponse")),
+        HTTPRoute(getSiteUpload, "GET", RouteTemplate([.literal("v1"), .literal("siteUploads"), .single], [.init("upload_id", 2..<3)]), messages: ("archebase.data_gateway.v1.GetSiteUploadRequest", "archebase.data_gateway.v1.GetSiteUploadResponse")),
+        HTTPRoute(issueSiteUploadCredentials, "POST", RouteTemplate([.literal("v1"), .literal("siteUploads"), .single], [.init("upload_id", 2..<3)], verb: "issueCredentials"), body: .whole, messages: ("archebase.data_gateway.v1.IssueSiteUploadCredentialsRequest", "archebase.data_gateway.v1.IssueSiteUploadCredentialsResponse")),
+        HTTPRoute(completeSiteUpload, "POST", RouteTemplate([.literal("v1"), .literal("siteUploads"), .single], [.init("upload_id", 2..<3)], verb: "complete"), body: .whole, messages: ("archebase.data_gateway.v1.CompleteSiteUploadRequest", "archebase.data_gateway.v1.CompleteSiteUploadResponse")),
     ]
 }
 
@@ -52,6 +77,470 @@ public struct UploadManagementServiceClient<Transport: CallTransport>: Sendable 
     /// call. An upload that was aborted before stays as it is; a completed one is FAILED_PRECONDITION.
     public func cancelUpload(_ request: CancelUploadRequest, options: CallOptions = CallOptions()) async throws -> CancelUploadResponse {
         try await transport.unary(UploadManagementServiceMethods.cancelUpload, request, options: options)
+    }
+
+    /// Begins the upload of a user's file as an upload of a site of the caller's organization. The credentials end with the user's
+    /// access, and when the site is disabled. Repeated with the same `idempotency_key`, it returns the same upload.
+    public func createSiteUpload(_ request: CreateSiteUploadRequest, options: CallOptions = CallOptions()) async throws -> CreateSiteUploadResponse {
+        try await transport.unary(UploadManagementServiceMethods.createSiteUpload, request, options: options)
+    }
+
+    /// Returns what is stored of an upload of a site, so that an interrupted upload can continue.
+    public func getSiteUpload(_ request: GetSiteUploadRequest, options: CallOptions = CallOptions()) async throws -> GetSiteUploadResponse {
+        try await transport.unary(UploadManagementServiceMethods.getSiteUpload, request, options: options)
+    }
+
+    /// Issues new credentials for an upload of a site; UPLOAD_NOT_REFRESHABLE if it cannot be continued.
+    public func issueSiteUploadCredentials(_ request: IssueSiteUploadCredentialsRequest, options: CallOptions = CallOptions()) async throws -> IssueSiteUploadCredentialsResponse {
+        try await transport.unary(UploadManagementServiceMethods.issueSiteUploadCredentials, request, options: options)
+    }
+
+    /// Compares the caller's values with the stored object, and publishes it, like CompleteUpload.
+    public func completeSiteUpload(_ request: CompleteSiteUploadRequest, options: CallOptions = CallOptions()) async throws -> CompleteSiteUploadResponse {
+        try await transport.unary(UploadManagementServiceMethods.completeSiteUpload, request, options: options)
+    }
+}
+
+public struct CreateSiteUploadRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.CreateSiteUploadRequest" }
+
+    public var siteID: Int64 = 0
+    /// The name of the object.
+    public var fileName: String = ""
+    /// The size in bytes, at most 48 TiB. It determines the part size.
+    public var fileSizeBytes: Int64 = 0
+    /// 1 to 128 bytes without control characters, remembered for a day; empty = none.
+    public var idempotencyKey: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        siteID: Int64 = 0,
+        fileName: String = "",
+        fileSizeBytes: Int64 = 0,
+        idempotencyKey: String = ""
+    ) {
+        self.siteID = siteID
+        self.fileName = fileName
+        self.fileSizeBytes = fileSizeBytes
+        self.idempotencyKey = idempotencyKey
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.siteID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.fileName, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.fileSizeBytes, from: &reader)
+            case 34: try ProtoString.merge(into: &self.idempotencyKey, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.siteID, tag: 8)
+        size += ProtoString.size(self.fileName, tag: 18)
+        size += ProtoInt64.size(self.fileSizeBytes, tag: 24)
+        size += ProtoString.size(self.idempotencyKey, tag: 34)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.idempotencyKey, tag: 34, to: &writer)
+        ProtoInt64.write(self.fileSizeBytes, tag: 24, to: &writer)
+        ProtoString.write(self.fileName, tag: 18, to: &writer)
+        ProtoInt64.write(self.siteID, tag: 8, to: &writer)
+    }
+}
+
+public struct CreateSiteUploadResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.CreateSiteUploadResponse" }
+
+    public var logicalUploadID: String = ""
+    public var uploadID: String = ""
+    public var credentials: UploadCredentials?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        logicalUploadID: String = "",
+        uploadID: String = "",
+        credentials: UploadCredentials? = nil
+    ) {
+        self.logicalUploadID = logicalUploadID
+        self.uploadID = uploadID
+        self.credentials = credentials
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.logicalUploadID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.uploadID, from: &reader)
+            case 26: try ProtoMessage<UploadCredentials>.merge(into: &self.credentials, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.logicalUploadID, tag: 10)
+        size += ProtoString.size(self.uploadID, tag: 18)
+        size += ProtoMessage<UploadCredentials>.size(optional: self.credentials, tag: 26)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<UploadCredentials>.write(optional: self.credentials, tag: 26, to: &writer)
+        ProtoString.write(self.uploadID, tag: 18, to: &writer)
+        ProtoString.write(self.logicalUploadID, tag: 10, to: &writer)
+    }
+}
+
+public struct GetSiteUploadRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetSiteUploadRequest" }
+
+    public var uploadID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        uploadID: String = ""
+    ) {
+        self.uploadID = uploadID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.uploadID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.uploadID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.uploadID, tag: 10, to: &writer)
+    }
+}
+
+public struct GetSiteUploadResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetSiteUploadResponse" }
+
+    public var logicalUploadID: String = ""
+    public var uploadID: String = ""
+    public var siteID: Int64 = 0
+    /// ACTIVE, COMPLETING if all bytes are stored, COMPLETED, or TERMINAL.
+    public var status: LogicalUploadStatus = LogicalUploadStatus(rawValue: 0)
+    public var partSizeBytes: Int64 = 0
+    /// The multipart upload with the most parts; empty = none.
+    public var multipartUploadID: String = ""
+    /// Its acknowledged parts, in the order of their numbers.
+    public var parts: [StoredUploadPart] = []
+    /// The ETag of the whole object; empty = not all bytes are stored.
+    public var ossObjectEtag: String = ""
+    /// The number of parts of the whole object; 0 if it was stored in one request.
+    public var completedPartCount: Int32 = 0
+    /// The published object, if the status is COMPLETED; empty = it was deleted since.
+    public var fileID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        logicalUploadID: String = "",
+        uploadID: String = "",
+        siteID: Int64 = 0,
+        status: LogicalUploadStatus = LogicalUploadStatus(rawValue: 0),
+        partSizeBytes: Int64 = 0,
+        multipartUploadID: String = "",
+        parts: [StoredUploadPart] = [],
+        ossObjectEtag: String = "",
+        completedPartCount: Int32 = 0,
+        fileID: String = ""
+    ) {
+        self.logicalUploadID = logicalUploadID
+        self.uploadID = uploadID
+        self.siteID = siteID
+        self.status = status
+        self.partSizeBytes = partSizeBytes
+        self.multipartUploadID = multipartUploadID
+        self.parts = parts
+        self.ossObjectEtag = ossObjectEtag
+        self.completedPartCount = completedPartCount
+        self.fileID = fileID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.logicalUploadID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.uploadID, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.siteID, from: &reader)
+            case 32: try ProtoEnum<LogicalUploadStatus>.merge(into: &self.status, from: &reader)
+            case 40: try ProtoInt64.merge(into: &self.partSizeBytes, from: &reader)
+            case 50: try ProtoString.merge(into: &self.multipartUploadID, from: &reader)
+            case 58: try ProtoMessage<StoredUploadPart>.append(to: &self.parts, tag: tag, from: &reader)
+            case 66: try ProtoString.merge(into: &self.ossObjectEtag, from: &reader)
+            case 72: try ProtoInt32.merge(into: &self.completedPartCount, from: &reader)
+            case 82: try ProtoString.merge(into: &self.fileID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.logicalUploadID, tag: 10)
+        size += ProtoString.size(self.uploadID, tag: 18)
+        size += ProtoInt64.size(self.siteID, tag: 24)
+        size += ProtoEnum<LogicalUploadStatus>.size(self.status, tag: 32)
+        size += ProtoInt64.size(self.partSizeBytes, tag: 40)
+        size += ProtoString.size(self.multipartUploadID, tag: 50)
+        size += ProtoMessage<StoredUploadPart>.size(repeated: self.parts, tag: 58)
+        size += ProtoString.size(self.ossObjectEtag, tag: 66)
+        size += ProtoInt32.size(self.completedPartCount, tag: 72)
+        size += ProtoString.size(self.fileID, tag: 82)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.fileID, tag: 82, to: &writer)
+        ProtoInt32.write(self.completedPartCount, tag: 72, to: &writer)
+        ProtoString.write(self.ossObjectEtag, tag: 66, to: &writer)
+        ProtoMessage<StoredUploadPart>.write(repeated: self.parts, tag: 58, to: &writer)
+        ProtoString.write(self.multipartUploadID, tag: 50, to: &writer)
+        ProtoInt64.write(self.partSizeBytes, tag: 40, to: &writer)
+        ProtoEnum<LogicalUploadStatus>.write(self.status, tag: 32, to: &writer)
+        ProtoInt64.write(self.siteID, tag: 24, to: &writer)
+        ProtoString.write(self.uploadID, tag: 18, to: &writer)
+        ProtoString.write(self.logicalUploadID, tag: 10, to: &writer)
+    }
+}
+
+public struct StoredUploadPart: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.StoredUploadPart" }
+
+    public var number: Int32 = 0
+    public var sizeBytes: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        number: Int32 = 0,
+        sizeBytes: Int64 = 0
+    ) {
+        self.number = number
+        self.sizeBytes = sizeBytes
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.number, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.sizeBytes, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.number, tag: 8)
+        size += ProtoInt64.size(self.sizeBytes, tag: 16)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.sizeBytes, tag: 16, to: &writer)
+        ProtoInt32.write(self.number, tag: 8, to: &writer)
+    }
+}
+
+public struct IssueSiteUploadCredentialsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.IssueSiteUploadCredentialsRequest" }
+
+    public var uploadID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        uploadID: String = ""
+    ) {
+        self.uploadID = uploadID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.uploadID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.uploadID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.uploadID, tag: 10, to: &writer)
+    }
+}
+
+public struct IssueSiteUploadCredentialsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.IssueSiteUploadCredentialsResponse" }
+
+    public var credentials: UploadCredentials?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        credentials: UploadCredentials? = nil
+    ) {
+        self.credentials = credentials
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<UploadCredentials>.merge(into: &self.credentials, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<UploadCredentials>.size(optional: self.credentials, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<UploadCredentials>.write(optional: self.credentials, tag: 10, to: &writer)
+    }
+}
+
+public struct CompleteSiteUploadRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.CompleteSiteUploadRequest" }
+
+    public var uploadID: String = ""
+    /// The size of the file in bytes.
+    public var fileSizeBytes: Int64 = 0
+    /// The ETag of the stored object; quotes and letter case do not matter.
+    public var ossObjectEtag: String = ""
+    /// The number of parts; 0 for an object that was stored in one request.
+    public var completedPartCount: Int32 = 0
+    /// At most 256 tags; keys have 1 to 64 bytes, values at most 2048 bytes, without control characters.
+    public var rawTags: [String: String] = [:]
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        uploadID: String = "",
+        fileSizeBytes: Int64 = 0,
+        ossObjectEtag: String = "",
+        completedPartCount: Int32 = 0,
+        rawTags: [String: String] = [:]
+    ) {
+        self.uploadID = uploadID
+        self.fileSizeBytes = fileSizeBytes
+        self.ossObjectEtag = ossObjectEtag
+        self.completedPartCount = completedPartCount
+        self.rawTags = rawTags
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.uploadID, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.fileSizeBytes, from: &reader)
+            case 26: try ProtoString.merge(into: &self.ossObjectEtag, from: &reader)
+            case 32: try ProtoInt32.merge(into: &self.completedPartCount, from: &reader)
+            case 42: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.rawTags, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.uploadID, tag: 10)
+        size += ProtoInt64.size(self.fileSizeBytes, tag: 16)
+        size += ProtoString.size(self.ossObjectEtag, tag: 26)
+        size += ProtoInt32.size(self.completedPartCount, tag: 32)
+        size += ProtoMap<ProtoString, ProtoString>.size(self.rawTags, tag: 42)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMap<ProtoString, ProtoString>.write(self.rawTags, tag: 42, to: &writer)
+        ProtoInt32.write(self.completedPartCount, tag: 32, to: &writer)
+        ProtoString.write(self.ossObjectEtag, tag: 26, to: &writer)
+        ProtoInt64.write(self.fileSizeBytes, tag: 16, to: &writer)
+        ProtoString.write(self.uploadID, tag: 10, to: &writer)
+    }
+}
+
+public struct CompleteSiteUploadResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.CompleteSiteUploadResponse" }
+
+    /// Empty = the object was deleted since.
+    public var fileID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        fileID: String = ""
+    ) {
+        self.fileID = fileID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.fileID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.fileID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.fileID, tag: 10, to: &writer)
     }
 }
 
@@ -337,23 +826,53 @@ extension FileDescriptor {
     public static let uploadManagementProto = FileDescriptor(
         name: "upload_management.proto",
         base64: """
-            Chd1cGxvYWRfbWFuYWdlbWVudC5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRocZ29vZ2xlL2FwaS9hbm5vdGF0aW9u\
-            cy5wcm90bxofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byJZChNDYW5jZWxVcGxvYWRSZXF1ZXN0EioKEWxvZ2ljYWxf\
-            dXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSFgoGcmVhc29uGAIgASgJUgZyZWFzb24iXwoUQ2FuY2VsVXBsb2FkUmVz\
-            cG9uc2USKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVwbG9h\
-            ZElkIlAKEkxpc3RVcGxvYWRzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiABKAlS\
-            CXBhZ2VUb2tlbiKCAQoTTGlzdFVwbG9hZHNSZXNwb25zZRJDCgd1cGxvYWRzGAEgAygLMikuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5VcGxvYWRVbmRlcldheVIHdXBsb2FkcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4i2AMKDlVw\
-            bG9hZFVuZGVyV2F5EioKEWxvZ2ljYWxfdXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSGwoJdXBsb2FkX2lkGAIgASgJ\
-            Ugh1cGxvYWRJZBIbCglkZXZpY2VfaWQYAyABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQYBCABKANSBnNpdGVJZBIhCgxzdG9yZWRf\
-            Ynl0ZXMYBSABKANSC3N0b3JlZEJ5dGVzEh0KCnBhcnRfY291bnQYBiABKAVSCXBhcnRDb3VudBImCg9wYXJ0X3NpemVfYnl0ZXMY\
-            ByABKANSDXBhcnRTaXplQnl0ZXMSGQoIaXNfd2hvbGUYCCABKAhSB2lzV2hvbGUSOQoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2ds\
-            ZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBJCCg9zZXNzaW9uX2VuZHNfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYu\
-            VGltZXN0YW1wUg1zZXNzaW9uRW5kc0F0EhsKCWZpbGVfbmFtZRgLIAEoCVIIZmlsZU5hbWUSJgoPZmlsZV9zaXplX2J5dGVzGAwg\
-            ASgDUg1maWxlU2l6ZUJ5dGVzMsgCChdVcGxvYWRNYW5hZ2VtZW50U2VydmljZRKEAQoLTGlzdFVwbG9hZHMSLS5hcmNoZWJhc2Uu\
-            ZGF0YV9nYXRld2F5LnYxLkxpc3RVcGxvYWRzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVwbG9hZHNS\
-            ZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvdXBsb2FkcxKlAQoMQ2FuY2VsVXBsb2FkEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5DYW5jZWxVcGxvYWRSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxVcGxvYWRSZXNwb25zZSI0kAIC\
-            gtPkkwIrIiYvdjEvdXBsb2Fkcy97bG9naWNhbF91cGxvYWRfaWR9OmNhbmNlbDoBKmIGcHJvdG8z
+            Chd1cGxvYWRfbWFuYWdlbWVudC5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRoSZGF0YV9nYXRld2F5LnByb3RvGhxn\
+            b29nbGUvYXBpL2Fubm90YXRpb25zLnByb3RvGh9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIqABChdDcmVhdGVTaXRl\
+            VXBsb2FkUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSGwoJZmlsZV9uYW1lGAIgASgJUghmaWxlTmFtZRImCg9maWxl\
+            X3NpemVfYnl0ZXMYAyABKANSDWZpbGVTaXplQnl0ZXMSJwoPaWRlbXBvdGVuY3lfa2V5GAQgASgJUg5pZGVtcG90ZW5jeUtleSKz\
+            AQoYQ3JlYXRlU2l0ZVVwbG9hZFJlc3BvbnNlEioKEWxvZ2ljYWxfdXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSGwoJ\
+            dXBsb2FkX2lkGAIgASgJUgh1cGxvYWRJZBJOCgtjcmVkZW50aWFscxgDIAEoCzIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            VXBsb2FkQ3JlZGVudGlhbHNSC2NyZWRlbnRpYWxzIjMKFEdldFNpdGVVcGxvYWRSZXF1ZXN0EhsKCXVwbG9hZF9pZBgBIAEoCVII\
+            dXBsb2FkSWQizwMKFUdldFNpdGVVcGxvYWRSZXNwb25zZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9h\
+            ZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQSFwoHc2l0ZV9pZBgDIAEoA1IGc2l0ZUlkEkYKBnN0YXR1cxgEIAEoDjIu\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTG9naWNhbFVwbG9hZFN0YXR1c1IGc3RhdHVzEiYKD3BhcnRfc2l6ZV9ieXRlcxgF\
+            IAEoA1INcGFydFNpemVCeXRlcxIuChNtdWx0aXBhcnRfdXBsb2FkX2lkGAYgASgJUhFtdWx0aXBhcnRVcGxvYWRJZBJBCgVwYXJ0\
+            cxgHIAMoCzIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmVkVXBsb2FkUGFydFIFcGFydHMSJgoPb3NzX29iamVjdF9l\
+            dGFnGAggASgJUg1vc3NPYmplY3RFdGFnEjAKFGNvbXBsZXRlZF9wYXJ0X2NvdW50GAkgASgFUhJjb21wbGV0ZWRQYXJ0Q291bnQS\
+            FwoHZmlsZV9pZBgKIAEoCVIGZmlsZUlkIkkKEFN0b3JlZFVwbG9hZFBhcnQSFgoGbnVtYmVyGAEgASgFUgZudW1iZXISHQoKc2l6\
+            ZV9ieXRlcxgCIAEoA1IJc2l6ZUJ5dGVzIkAKIUlzc3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzUmVxdWVzdBIbCgl1cGxvYWRfaWQY\
+            ASABKAlSCHVwbG9hZElkInQKIklzc3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2USTgoLY3JlZGVudGlhbHMYASABKAsy\
+            LC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwbG9hZENyZWRlbnRpYWxzUgtjcmVkZW50aWFscyLUAgoZQ29tcGxldGVTaXRl\
+            VXBsb2FkUmVxdWVzdBIbCgl1cGxvYWRfaWQYASABKAlSCHVwbG9hZElkEiYKD2ZpbGVfc2l6ZV9ieXRlcxgCIAEoA1INZmlsZVNp\
+            emVCeXRlcxImCg9vc3Nfb2JqZWN0X2V0YWcYAyABKAlSDW9zc09iamVjdEV0YWcSMAoUY29tcGxldGVkX3BhcnRfY291bnQYBCAB\
+            KAVSEmNvbXBsZXRlZFBhcnRDb3VudBJcCghyYXdfdGFncxgFIAMoCzJBLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxl\
+            dGVTaXRlVXBsb2FkUmVxdWVzdC5SYXdUYWdzRW50cnlSB3Jhd1RhZ3MaOgoMUmF3VGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5\
+            EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEiNQoaQ29tcGxldGVTaXRlVXBsb2FkUmVzcG9uc2USFwoHZmlsZV9pZBgBIAEoCVIG\
+            ZmlsZUlkIlkKE0NhbmNlbFVwbG9hZFJlcXVlc3QSKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIW\
+            CgZyZWFzb24YAiABKAlSBnJlYXNvbiJfChRDYW5jZWxVcGxvYWRSZXNwb25zZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIP\
+            bG9naWNhbFVwbG9hZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQiUAoSTGlzdFVwbG9hZHNSZXF1ZXN0EhsKCXBhZ2Vf\
+            c2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgCIAEoCVIJcGFnZVRva2VuIoIBChNMaXN0VXBsb2Fkc1Jlc3BvbnNl\
+            EkMKB3VwbG9hZHMYASADKAsyKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwbG9hZFVuZGVyV2F5Ugd1cGxvYWRzEiYKD25l\
+            eHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiLYAwoOVXBsb2FkVW5kZXJXYXkSKgoRbG9naWNhbF91cGxvYWRfaWQY\
+            ASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVwbG9hZElkEhsKCWRldmljZV9pZBgDIAEoCVIIZGV2\
+            aWNlSWQSFwoHc2l0ZV9pZBgEIAEoA1IGc2l0ZUlkEiEKDHN0b3JlZF9ieXRlcxgFIAEoA1ILc3RvcmVkQnl0ZXMSHQoKcGFydF9j\
+            b3VudBgGIAEoBVIJcGFydENvdW50EiYKD3BhcnRfc2l6ZV9ieXRlcxgHIAEoA1INcGFydFNpemVCeXRlcxIZCghpc193aG9sZRgI\
+            IAEoCFIHaXNXaG9sZRI5CgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRlZEF0EkIK\
+            D3Nlc3Npb25fZW5kc19hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDXNlc3Npb25FbmRzQXQSGwoJZmlsZV9u\
+            YW1lGAsgASgJUghmaWxlTmFtZRImCg9maWxlX3NpemVfYnl0ZXMYDCABKANSDWZpbGVTaXplQnl0ZXMyjAgKF1VwbG9hZE1hbmFn\
+            ZW1lbnRTZXJ2aWNlEoQBCgtMaXN0VXBsb2FkcxItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVwbG9hZHNSZXF1ZXN0\
+            Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0VXBsb2Fkc1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS91cGxvYWRzEqUB\
+            CgxDYW5jZWxVcGxvYWQSLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbFVwbG9hZFJlcXVlc3QaLy5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLkNhbmNlbFVwbG9hZFJlc3BvbnNlIjSQAgKC0+STAisiJi92MS91cGxvYWRzL3tsb2dpY2FsX3VwbG9h\
+            ZF9pZH06Y2FuY2VsOgEqEpcBChBDcmVhdGVTaXRlVXBsb2FkEjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVTaXRl\
+            VXBsb2FkUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlU2l0ZVVwbG9hZFJlc3BvbnNlIhqC0+STAhQi\
+            Dy92MS9zaXRlVXBsb2FkczoBKhKaAQoNR2V0U2l0ZVVwbG9hZBIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U2l0ZVVw\
+            bG9hZFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFNpdGVVcGxvYWRSZXNwb25zZSImkAIBgtPkkwIdEhsv\
+            djEvc2l0ZVVwbG9hZHMve3VwbG9hZF9pZH0S0gEKGklzc3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzEjwuYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5Jc3N1ZVNpdGVVcGxvYWRDcmVkZW50aWFsc1JlcXVlc3QaPS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLklz\
+            c3VlU2l0ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2UiN4LT5JMCMSIsL3YxL3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9Omlzc3Vl\
+            Q3JlZGVudGlhbHM6ASoStQEKEkNvbXBsZXRlU2l0ZVVwbG9hZBI0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVT\
+            aXRlVXBsb2FkUmVxdWVzdBo1LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVTaXRlVXBsb2FkUmVzcG9uc2UiMpAC\
+            AoLT5JMCKSIkL3YxL3NpdGVVcGxvYWRzL3t1cGxvYWRfaWR9OmNvbXBsZXRlOgEqYgZwcm90bzM=
             """)
 }

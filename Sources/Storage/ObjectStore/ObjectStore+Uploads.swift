@@ -20,6 +20,11 @@ extension ObjectStore {
             isLost: try hasLost || records.isObjectLost(uploadID: uploadID))
     }
 
+    /// Returns the acknowledged parts of a multipart upload, in the order of their numbers.
+    package func parts(of multipartID: String, in connection: Connection) throws -> [PartRecord] {
+        try StoreRecords(connection).parts(of: multipartID)
+    }
+
     /// Returns the finished object of an upload.
     package func object(uploadID: String, in connection: Connection) throws -> StoredObject? {
         try StoreRecords(connection).object(uploadID: uploadID)

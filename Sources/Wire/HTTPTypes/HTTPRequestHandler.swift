@@ -19,6 +19,8 @@ package protocol HTTPBodySink: AnyObject {
     func receive(_ bytes: UnsafeRawBufferPointer)
     /// Whether the response is known before the body is complete; a bounded rest of the body is then read and dropped.
     var isAnswered: Bool { get }
+    /// Whether the body may take longer than the server's time for bodies, because it is bulk data; the least rate holds for it.
+    var isBulk: Bool { get }
     /// Handles the end of the body and returns the response.
     func finish() -> HTTPResponse
     /// Handles the end of the connection before the end of the body; no response can be sent.
@@ -27,6 +29,7 @@ package protocol HTTPBodySink: AnyObject {
 
 extension HTTPBodySink {
     package var isAnswered: Bool { false }
+    package var isBulk: Bool { false }
 }
 
 /// Provides the body of a response whose length is not known in advance, piece by piece, on the thread of the connection.

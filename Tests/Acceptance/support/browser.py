@@ -161,16 +161,20 @@ class Browser:
         """Errors that the browser logged since the last call, such as violations of the policy and script errors."""
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
-    def violations(self) -> list[str]:
-        """Returns what axe finds against the accessibility rules of WCAG, best practices included."""
+    def violations(self, scope: str = "") -> list[str]:
+        """Returns what axe finds against the accessibility rules of WCAG, best practices included.
+
+        `scope`: the CSS selector of the part to examine; empty = the whole page.
+        """
         # The driver runs it beside the page's own scripts, where the page's policy does not apply.
         self.driver.execute_script(AXE.read_text())
         return self.driver.execute_async_script(
             """
             const done = arguments[arguments.length - 1]
-            axe.run().then((found) => done(found.violations.map(
+            axe.run(arguments[0] || document).then((found) => done(found.violations.map(
               ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).slice(0, 3).join(' ')}`)))
-            """
+            """,
+            scope,
         )
 
     def script(self, body: str, *arguments):

@@ -8,14 +8,17 @@ import Sockets
 import TestSupport
 import Testing
 
-/// A handler: `PUT` and `POST` return the request's body, `/refuse` responds to the header, `/file` sends a range of a file.
+/// A handler: `PUT` and `POST` return the request's body, which at `/bulk` may take any time; `/refuse` responds to the header,
+/// `/file` sends a range of a file.
 private struct EchoHandler: HTTPRequestHandler {
     final class Sink: HTTPBodySink {
         private var body: [UInt8] = []
         private let abandoned: DispatchSemaphore
+        let isBulk: Bool
 
-        init(abandoned: DispatchSemaphore) {
+        init(abandoned: DispatchSemaphore, isBulk: Bool) {
             self.abandoned = abandoned
+            self.isBulk = isBulk
         }
 
         func receive(_ bytes: UnsafeRawBufferPointer) { body.append(contentsOf: bytes) }
@@ -33,7 +36,9 @@ private struct EchoHandler: HTTPRequestHandler {
             let descriptor = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
             return .respond(HTTPResponse(status: 206, body: .file(HTTPFile(owning: descriptor), offset: 1, length: 3)))
         }
-        if head.method == "PUT" || head.method == "POST" { return .receive(Sink(abandoned: abandoned)) }
+        if head.method == "PUT" || head.method == "POST" {
+            return .receive(Sink(abandoned: abandoned, isBulk: head.target == "/bulk"))
+        }
         let fields: HTTPFields = ["x-target": head.target, "x-peer": head.peer]
         return .respond(HTTPResponse(status: 200, fields: fields, body: .bytes(Array("hello".utf8))))
     }
@@ -60,6 +65,19 @@ private struct EchoHandler: HTTPRequestHandler {
             #expect(answer.fields["x-peer"] == "127.0.0.1")
             #expect(answer.text == "hello")
         }
+    }
+
+    @Test func bulkDataMayTakeLongerThanOtherBodies() throws {
+        let daemon = try start { $0.bodyTimeout = .zero }
+        defer { daemon.stop(drainingFor: .seconds(1)) }
+        let bulk = try RawConnection(port: daemon.port)
+        try bulk.send("PUT /bulk HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n")
+        try bulk.send("data")
+        #expect(try bulk.answer().text == "data")
+        let other = try RawConnection(port: daemon.port)
+        try other.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n")
+        try other.send("data")
+        #expect(other.isClosed())
     }
 
     @Test func listensOnIPv6() throws {

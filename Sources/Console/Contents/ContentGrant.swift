@@ -1,31 +1,13 @@
 import Basics
-import HTTPTypes
 
 /// An object that a session's pages may read.
 struct ContentGrant: Sendable {
     let fileID: String
     /// The organization for which a system administrator acts; `nil` = the user's own.
     let organization: String?
-    /// The permission of the object store, and the time at which it has to be renewed.
-    var access: ContentAccess
+    /// The presigned request to the object store, and the time at which it has to be renewed.
+    var access: StoreAddress
     var renewAt: UnixTime
-}
-
-/// The permission to read one object: the presigned request to the object store.
-struct ContentAccess: Sendable {
-    /// The target of the request, with its signature.
-    let target: String
-    /// The host that the signature covers.
-    let host: String
-
-    /// - Parameter url: a presigned URL.
-    init?(url: String) {
-        guard let scheme = url.firstRange(of: "://") else { return nil }
-        let rest = url[scheme.upperBound...]
-        guard let slash = rest.firstIndex(of: "/") else { return nil }
-        host = String(rest[..<slash])
-        target = String(rest[slash...])
-    }
 }
 
 /// The types under which the console shows an object, whatever its uploader declared: none of them can run scripts.

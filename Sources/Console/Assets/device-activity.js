@@ -1,0 +1,118 @@
+import { call, hasRole } from './api.js'
+import { barChart } from './chart.js'
+import { badge, h } from './dom.js'
+import { formatBytes, formatCount, formatDuration, timeElement } from './format.js'
+import { table } from './table.js'
+
+/** The days of the chart, and the uploads that are read for it. */
+const chartDays = 30
+const [pageSize, pageLimit] = [1000, 3]
+/** Uploads in the timeline, and lines of the audit log that are searched for events of the device. */
+const [shownUploads, auditLineLimit] = [10, 2000]
+/** Actions that the timeline shows as uploads. */
+const uploadActions = ['CreateLogicalUpload', 'ReissueUploadCredentials', 'CompleteUpload', 'ExchangeCredential']
+const eventTexts = {
+  DisableDevice: 'Disabled', EnableDevice: 'Enabled', UpdateDevice: 'Edited', AllowReinit: 'Allowed to fetch a new key',
+  InitDevice: 'Fetched its key', ReinitDevice: 'Fetched a new key', AddDeviceToSuite: 'Added to a suite',
+  RemoveDeviceFromSuite: 'Removed from its suite', AbortUpload: 'Aborted an upload', RegisterDevice: 'Registered',
+  CreateOrRotateDeviceApiKey: 'Key created or rotated',
+}
+
+/** The uploads of a device: bytes of each day, and a timeline of what happened. It loads by itself. */
+export function deviceActivity(device, signal) {
+  const content = h('div', { 'aria-busy': 'true' }, h('p', { class: 'empty' }, 'Loading…'))
+  load(device).then((activity) => {
+    if (!signal.aborted) content.replaceChildren(...show(device, activity))
+  }).catch((error) => {
+    if (!signal.aborted) content.replaceChildren(h('p', { class: 'alert', role: 'alert' }, error.message))
+  }).finally(() => content.removeAttribute('aria-busy'))
+  return h('section', { class: 'activity', 'aria-label': 'Activity' }, h('h2', {}, 'Activity'), content)
+}
+
+async function load({ deviceId }) {
+  const filter = `device=${deviceId}`
+  const [recent, first, last, underWay, lines] = await Promise.all([
+    recentObjects(filter), call('objects', 'ListObjects', { filter, orderBy: 'created', pageSize: 1 }),
+    call('objects', 'ListObjects', { filter, pageSize: 1 }),
+    call('uploads', 'ListUploads', { pageSize: 1000 }), hasRole('admin') ? auditLines(deviceId) : [],
+  ])
+  return {
+    ...recent, first: first.objects?.[0], last: last.objects?.[0], lines,
+    uploads: (underWay.uploads ?? []).filter((upload) => upload.deviceId === deviceId),
+  }
+}
+
+/** The newest objects of the days of the chart. */
+async function recentObjects(filter) {
+  const since = utcDay(Date.now() - (chartDays - 1) * 86_400_000)
+  const objects = []
+  let pageToken = ''
+  for (let page = 0; page < pageLimit; page += 1) {
+    const reply = await call('objects', 'ListObjects', { filter: `${filter} created>=${since}`, pageSize, pageToken })
+    objects.push(...reply.objects ?? [])
+    pageToken = reply.nextPageToken ?? ''
+    if (!pageToken) break
+  }
+  return { objects, isPartial: pageToken !== '' }
+}
+
+/** The events of the device among the newest lines of the audit log. */
+async function auditLines(deviceId) {
+  const found = []
+  let pageToken = ''
+  for (let read = 0; read < auditLineLimit; read += pageSize) {
+    const { lines = [], nextPageToken } = await call('audit', 'ListAuditLines', { newestFirst: true, pageSize, pageToken })
+    found.push(...lines.filter((line) => line.target === `devices/${deviceId}` || line.actor === `device:${deviceId}`))
+    if (!nextPageToken) break
+    pageToken = nextPageToken
+  }
+  return found.filter(({ action, result }) => result !== 'OK' || !uploadActions.includes(action))
+}
+
+function utcDay(milliseconds) {
+  return new Date(milliseconds).toISOString().slice(0, 10)
+}
+
+function show(device, { objects, isPartial, first, last, uploads, lines }) {
+  const bytes = new Map(Array.from({ length: chartDays }, (_, index) =>
+    [utcDay(Date.now() - (chartDays - 1 - index) * 86_400_000), 0]))
+  for (const { verifiedAtUnix, sizeBytes } of objects) {
+    const day = utcDay(Number(verifiedAtUnix) * 1000)
+    if (bytes.has(day)) bytes.set(day, bytes.get(day) + Number(sizeBytes ?? 0))
+  }
+  return [
+    h('p', {}, ...last ? ['Last upload: ', timeElement(last.verifiedAtUnix), '.'] : ['This device has uploaded nothing yet.']),
+    h('div', { class: 'charts' }, barChart('Bytes uploaded', [...bytes].map(([label, value]) => ({ label, value })),
+      formatBytes, true)),
+    isPartial && h('p', { class: 'hint' }, `Only the newest ${formatCount(objects.length, 'upload')} are counted.`),
+    table([
+      { title: 'Time', cell: ({ at }) => timeElement(at) },
+      { title: 'Event', cell: ({ text }) => text },
+      { title: 'Details', cell: ({ details }) => details ?? null },
+    ], timeline(device, objects, first, uploads, lines), 'Nothing has happened yet.'),
+  ].filter(Boolean)
+}
+
+/** The events of a device, newest first. */
+function timeline(device, objects, first, uploads, lines) {
+  const seconds = (unix) => new Date(Number(unix) * 1000).toISOString()
+  const objectLink = ({ fileId, name }) => h('a', { href: `#/objects/${fileId}` }, name)
+  const events = [
+    { at: device.createdAt, text: 'Registered' },
+    device.initializedAt && { at: device.initializedAt, text: 'Fetched its key' },
+    ...uploads.map((upload) => ({ at: upload.createdAt, text: badge('upload in progress'),
+      details: `${upload.fileName || 'a file'}: ${formatBytes(upload.storedBytes)} stored` })),
+    ...objects.slice(0, shownUploads).map((object) => ({
+      at: seconds(object.verifiedAtUnix), text: 'Uploaded a file',
+      details: [objectLink(object), `: ${formatBytes(object.sizeBytes)} in ${formatDuration(
+        Math.max(0, Number(object.verifiedAtUnix) - Number(object.createdAtUnix)))}`],
+    })),
+    first && !objects.slice(0, shownUploads).some(({ fileId }) => fileId === first.fileId)
+      && { at: seconds(first.verifiedAtUnix), text: 'First upload', details: objectLink(first) },
+    ...lines.filter(({ action }) => !['RegisterDevice', 'InitDevice'].includes(action)).map((line) => ({
+      at: line.at, text: line.result === 'OK' ? eventTexts[line.action] ?? line.action : badge(`${line.action} refused`, 'bad'),
+      details: line.result === 'OK' ? `by ${line.actor}` : `${line.result}${line.count > 1 ? `, ${line.count} times` : ''}`,
+    })),
+  ]
+  return events.filter(Boolean).sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
+}

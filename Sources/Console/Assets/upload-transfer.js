@@ -1,0 +1,116 @@
+import { call, CallError, sendBytes } from './api.js'
+import { wait } from './wait.js'
+
+/** Attempts of a request that fails for a passing reason, and the longest time between two of them in milliseconds. */
+const attempts = 12
+const longestPause = 30_000
+
+/**
+ * Uploads a file, or continues its upload; resolves to the id of the object.
+ *
+ * `upload`: `{file, key, siteId, tags, organization, uploadId}`. `uploadId` is set when the upload has begun, and
+ * `onBegun()` is called then. `onProgress(bytes)`: the number of bytes that are stored or sent.
+ */
+export async function transfer(upload, { signal, onBegun, onProgress }) {
+  const context = { ...upload, signal, onProgress }
+  let state = upload.uploadId ? await storedState(context) : null
+  if (!state) {
+    state = await begin(context)
+    upload.uploadId = state.uploadId
+    onBegun()
+  }
+  context.uploadId = state.uploadId
+  if (state.status === 'LOGICAL_UPLOAD_STATUS_COMPLETED') return state.fileId ?? ''
+  const object = state.ossObjectEtag
+    ? { etag: state.ossObjectEtag, parts: state.completedPartCount ?? 0 } : await store(context, state)
+  const { fileId } = await retried(context, () => callFor(context, 'CompleteSiteUpload', {
+    uploadId: state.uploadId, fileSizeBytes: upload.file.size, ossObjectEtag: object.etag,
+    completedPartCount: object.parts, rawTags: upload.tags,
+  }))
+  return fileId ?? ''
+}
+
+function callFor({ organization }, method, message) {
+  return call('uploads', method, message, { organization })
+}
+
+async function begin(context) {
+  const { uploadId, credentials } = await retried(context, () => callFor(context, 'CreateSiteUpload', {
+    siteId: context.siteId, fileName: context.file.name, fileSizeBytes: context.file.size, idempotencyKey: context.key,
+  }))
+  return { uploadId, partSizeBytes: credentials.partSizeBytes }
+}
+
+/** What is stored of an upload that was begun before; `null` if it has to begin anew. */
+async function storedState(context) {
+  try {
+    const state = await retried(context, () => callFor(context, 'GetSiteUpload', { uploadId: context.uploadId }))
+    if (state.status === 'LOGICAL_UPLOAD_STATUS_TERMINAL') throw new CallError(404, {})
+    return state
+  } catch (error) {
+    if (error.status !== 404) throw error
+    // The key stands for the upload that has ended.
+    context.key = crypto.randomUUID()
+    return null
+  }
+}
+
+/** Stores the file's bytes that are not stored yet; returns the ETag and the number of parts. */
+async function store(context, { uploadId, partSizeBytes, multipartUploadId = '', parts = [] }) {
+  const { file, onProgress } = context
+  const partSize = Number(partSizeBytes)
+  if (file.size <= partSize && !multipartUploadId) {
+    const { etag } = await send(context, 'PUT', `uploads/${uploadId}`, file, onProgress)
+    return { etag, parts: 0 }
+  }
+  const id = multipartUploadId || (await send(context, 'POST', `uploads/${uploadId}/parts`)).multipartId
+  const stored = new Map(parts.map((part) => [part.number, Number(part.sizeBytes)]))
+  const count = Math.ceil(file.size / partSize)
+  let done = 0
+  for (let number = 1; number <= count; number += 1) {
+    const piece = file.slice((number - 1) * partSize, number * partSize)
+    if (stored.get(number) !== piece.size) {
+      await send(context, 'PUT', `uploads/${uploadId}/parts/${number}?multipart=${id}`, piece,
+        (sent) => onProgress(done + Math.min(sent, piece.size)))
+    }
+    done += piece.size
+    onProgress(done)
+  }
+  const { etag } = await send(context, 'POST', `uploads/${uploadId}/complete?multipart=${id}`)
+  return { etag, parts: count }
+}
+
+function send(context, method, path, blob = null, onProgress = undefined) {
+  const { organization, signal } = context
+  return retried(context, async () => {
+    try {
+      return await sendBytes(method, path, blob, { organization, signal, onProgress })
+    } catch (error) {
+      // The browser reports an unreadable file like a lost connection.
+      if (error.status === 0 && blob?.size) await requireReadable(blob)
+      throw error
+    }
+  })
+}
+
+async function requireReadable(blob) {
+  try {
+    await blob.slice(0, 1).arrayBuffer()
+  } catch {
+    throw new Error('The file cannot be read: it was changed, moved or removed. Choose it again.')
+  }
+}
+
+/** Repeats `action` while it fails for a passing reason. */
+async function retried({ signal }, action) {
+  for (let attempt = 1; ; attempt += 1) {
+    signal.throwIfAborted()
+    try {
+      return await action()
+    } catch (error) {
+      const isPassing = error instanceof CallError && (error.status === 0 || error.status === 429 || error.status >= 500)
+      if (!isPassing || attempt === attempts) throw error
+      await wait(Math.min(longestPause, 500 * 2 ** attempt), signal)
+    }
+  }
+}
