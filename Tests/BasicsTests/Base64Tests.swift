@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func bothDecodersAgreeAboutOneWrongCharacter() throws {
-        let text = Array(Base64.encodeURL((0..<60).map { UInt8($0 &* 37) }).utf8)
+        let text = Array(Base64.encodeURL((0..<60).map { UInt8(truncatingIfNeeded: $0 * 37) }).utf8)
         for index in text.indices {
             for character in UInt8.min..<0x80 where character != 0x3D {
                 var changed = text
