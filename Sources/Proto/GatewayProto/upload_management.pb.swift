@@ -245,7 +245,7 @@ public struct GetSiteUploadResponse: Message {
     public var logicalUploadID: String = ""
     public var uploadID: String = ""
     public var siteID: Int64 = 0
-    /// ACTIVE, COMPLETING if all bytes are stored, COMPLETED, or TERMINAL.
+    /// ACTIVE, COMPLETING if only CompleteSiteUpload is missing, COMPLETED, or TERMINAL if the upload cannot be continued.
     public var status: LogicalUploadStatus = LogicalUploadStatus(rawValue: 0)
     public var partSizeBytes: Int64 = 0
     /// The multipart upload with the most parts; empty = none.
