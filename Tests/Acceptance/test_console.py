@@ -636,7 +636,7 @@ def test_admin_of_system_acts_for_another_organization(console, new_organization
 def test_downloaded_backup_is_restorable(console, binary, gateway, uploader, tmp_path):
     completed(uploader, content(5000))
     with contextlib.closing(sqlite3.connect(f"file:{gateway.data / 'gateway.db'}?mode=ro", uri=True)) as database:
-        (objects,) = database.execute("SELECT count(*) FROM objects").fetchone()
+        (objects,) = database.execute("SELECT count(*) FROM store_objects WHERE lost = 0").fetchone()
     console.go("Backup")
     console.press("Download backup")
     console.until(lambda: list(console.downloads.glob("data-gateway-*.backup")))

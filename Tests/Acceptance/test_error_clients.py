@@ -48,11 +48,16 @@ AUTH, DATA = "archebase.auth.v1", "archebase.data_gateway.v1"
 ROWS = [
     Row(f"{AUTH}.AuthService/ExchangeCredential", *CREDENTIAL, {"credential": "nonsense"}),
     Row(f"{AUTH}.SystemAuthService/ExchangeSystemCredential", *CREDENTIAL, {"credential": "nonsense"}),
+    Row(f"{AUTH}.IdentityService/ListIdentities", *UNAUTHENTICATED),
+    Row(f"{AUTH}.AccountService/GetAccount", *UNAUTHENTICATED),
+    Row(f"{AUTH}.ApiTokenService/CreateApiToken", *INVALID, {"token_name": "x"}, "admin"),
     # Logout only refuses a string that is not UTF-8.
     Row("archebase.session.v1.SessionService/Logout", *INVALID, request=wrappers_pb2.BytesValue(value=b"\xff")),
     Row(f"{DATA}.DataGatewayService/GetUploadRecovery", *NOT_FOUND, {"logical_upload_id": UNKNOWN}, "device"),
     Row(f"{DATA}.DataGatewayObjectService/ListObjects", *INVALID, {"page_size": -1}, "admin"),
+    Row(f"{DATA}.ObjectArchiveService/ZipObjects", *INVALID, {}, "admin"),
     Row(f"{DATA}.DataGatewayCopyService/CreateCopyJob", *INVALID, {"file_ids": [""]}, "admin"),
+    Row(f"{DATA}.CopyManagementService/ListCopyJobs", *INVALID, {"page_size": -1}, "admin"),
     Row(f"{AUTH}.AdminAuthService/CreateSite", *INVALID, {"name": ""}, "admin"),
     Row(f"{AUTH}.UserAuthService/CreateUser", *INVALID, {"user_name": "x", "role": "czar"}, "admin"),
     Row(f"{AUTH}.IdentityManagementService/IssueSystemCredential", *UNAUTHENTICATED),
@@ -61,6 +66,7 @@ ROWS = [
     Row(f"{DATA}.ObjectManagementService/ListBadObjects", *INVALID, {"page_size": -1}, "admin"),
     Row(f"{DATA}.UploadManagementService/ListUploads", *INVALID, {"page_size": -1}, "admin"),
     Row(f"{DATA}.BackupService/Backup", *UNAUTHENTICATED),
+    Row(f"{DATA}.SystemService/GetSystemStatus", *UNAUTHENTICATED),
     Row(
         f"{DATA}.ClockService/ConfirmClock",
         "FAILED_PRECONDITION",
