@@ -181,16 +181,19 @@ import Wire
             $0.waitingPasswords = 1
             $0.failedLoginsOfAccountFromAddress = 3
         }
-        let busy = await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<40 {
-                group.addTask {
-                    let error = await refusal { _ = try await world.login(host: "192.0.2.9") }
-                    return error?.message == "too many logins are in progress: try again later"
+        var busy = 0
+        // A busy machine may run the tasks of a round one after the other, so that none of them finds the queue full.
+        while busy <= 3 {
+            busy += await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<40 {
+                    group.addTask {
+                        let error = await refusal { _ = try await world.login(host: "192.0.2.9") }
+                        return error?.message == "too many logins are in progress: try again later"
+                    }
                 }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
-        #expect(busy > 3)
         _ = try await world.login(host: "192.0.2.9")
     }
 
