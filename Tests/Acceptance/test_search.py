@@ -334,7 +334,8 @@ def growing(gateway_with, stubs, is_full, login):
 
     def add() -> None:
         number = 0
-        while not is_over.wait(0.02):
+        # More and more rarely, so that the pages of the long form do not become ever more.
+        while not is_over.wait(0.02 + number / 50_000):
             number += 1
             completed(uploader, content(1000), {"weather": "rain", "run": f"run-{number % 12}"})
 
