@@ -179,6 +179,18 @@ import Testing
         #expect(try scene.rows("search_upgrade") == 0)
     }
 
+    @Test func batchWithTheLastObjectEndsTheUpgrade() throws {
+        let scene = try Self.scene()
+        try scene.database.writeBlocking { connection in
+            for table in ["object_prefixes", "object_facets"] { try connection.execute("DELETE FROM \(table)") }
+            try connection.execute("INSERT INTO search_upgrade (id, position) SELECT 1, max(position) + 1 FROM objects")
+        }
+        let count = try scene.rows("objects")
+        let entered = try scene.database.writeBlocking { try SearchRecords($0).enterNext(Int(count)) }
+        #expect(entered == Int(count))
+        #expect(try scene.rows("search_upgrade") == 0)
+    }
+
     @Test(arguments: ["", "size>0", "NOT site=9"])
     func facetsCountObjects(_ filter: String) async throws {
         let scene = try Self.scene()

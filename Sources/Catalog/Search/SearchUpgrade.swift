@@ -37,8 +37,11 @@ struct SearchUpgrade: Sendable {
 
     private func advance() async throws {
         var remaining = try await database.readInBackground { try SearchRecords($0).countRemaining() }
+        guard remaining > 0 else {
+            try await finish()
+            return progress.set(0)
+        }
         progress.set(remaining)
-        guard remaining > 0 else { return try await finish() }
         log.write("search tables are being filled", ["remaining": "\(remaining)"])
         let clock = ContinuousClock()
         var reported = clock.now
@@ -93,21 +96,22 @@ extension SearchRecords {
         let objects = try connection.query(
             """
             SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position < $1 ORDER BY o.position DESC LIMIT $2
-            """, upgraded, count
+            """, upgraded, count + 1
         ) { (position: $0.int64("position"), object: ObjectRecords.object($0)) }
-        for (position, object) in objects {
+        // One more than asked for says whether any is left, so that the last object and the end are one transaction.
+        for (position, object) in objects.prefix(count) {
             let tags = try ObjectRecords(connection).tags(position: position)
             let entry = SearchEntry(try describe(object, at: position, tags: tags), position: position, tags: tags)
             try connection.execute(
                 "UPDATE objects SET tag_texts = $2 WHERE position = $1", position, TagTexts.text(of: tags))
             if object.trashedAt == nil { try enter(entry) }
         }
-        if let last = objects.last, objects.count == count {
-            try connection.execute("UPDATE search_upgrade SET position = $1", last.position)
+        if objects.count > count {
+            try connection.execute("UPDATE search_upgrade SET position = $1", objects[count - 1].position)
         } else {
             try connection.execute("DELETE FROM search_upgrade")
         }
-        return objects.count
+        return min(count, objects.count)
     }
 
     /// Adds the name that earlier versions did not store for an object.
