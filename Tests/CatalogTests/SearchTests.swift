@@ -186,8 +186,8 @@ import Testing
             try connection.execute("INSERT INTO search_upgrade (id, position) SELECT 1, max(position) + 1 FROM objects")
         }
         let count = try scene.rows("objects")
-        let entered = try scene.database.writeBlocking { try SearchRecords($0).enterNext(Int(count)) }
-        #expect(entered == Int(count))
+        let entered = try scene.database.writeBlocking { try SearchRecords($0).enterNext(count) }
+        #expect(entered == count)
         #expect(try scene.rows("search_upgrade") == 0)
     }
 
