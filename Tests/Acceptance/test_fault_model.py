@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from support.faults import KILL, LIST, OPEN, READ, RENAME, STAT, SYNC, UNLINK, WRITE, Faults
+from support.faults import KILL, LINK, LIST, OPEN, READ, RENAME, STAT, SYNC, UNLINK, WRITE, Faults
 
 PAGE = 4096
 #: Definitions for the steps of a test.
@@ -116,6 +116,21 @@ def test_a_rename_is_undone_at_both_names(disk):
     assert disk.cut() == {"a": b"new"}
 
 
+def test_a_link_is_durable_once_its_folder_was_synced(disk):
+    disk.run(
+        """
+os.mkdir(at('f')); os.fsync(put(at('a'), b'1')); sync_folder(); os.link(at('a'), at('f/b'))
+assert os.stat(at('a')).st_nlink == 2
+"""
+    )
+    assert disk.files() == {"a": b"1", "f/b": b"1"}
+    assert disk.cut() == {"a": b"1"}
+    disk.run("os.link(at('a'), at('f/b')); sync_folder('f'); os.unlink(at('a'))")
+    assert disk.cut() == {"a": b"1", "f/b": b"1"}
+    disk.run("os.unlink(at('a')); sync_folder(); assert os.stat(at('f/b')).st_nlink == 1")
+    assert disk.cut() == {"f/b": b"1"}
+
+
 def test_a_name_that_changed_twice_goes_back_to_the_first(disk):
     disk.run("os.fsync(put(at('a'), b'1')); sync_folder(); os.unlink(at('a')); os.fsync(put(at('a'), b'2'))")
     assert disk.cut() == {"a": b"1"}
@@ -192,6 +207,7 @@ def test_pages_may_have_been_written_before_the_power_went(disk):
         (STAT, "os.fstat, os.open(at('a'), os.O_RDONLY)"),
         (UNLINK, "os.unlink, at('a')"),
         (RENAME, "os.rename, at('a'), at('b')"),
+        (LINK, "os.link, at('a'), at('b')"),
     ],
 )
 def test_each_kind_fails_once_or_from_then_on(disk, kind, call):

@@ -56,6 +56,12 @@ static void hold(const char *file, ino_t inode) {
     require(linkat(AT_FDCWD, file, AT_FDCWD, held, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST, "hold an inode");
 }
 
+int disk_holds(ino_t inode) {
+    char held[PATH_MAX];
+    entry(held, "inodes", inode);
+    return REAL(access)(held, F_OK) == 0;
+}
+
 static int for_reading(int descriptor, char buffer[PAGE]) {
     if (REAL(pread)(descriptor, buffer, PAGE, 0) >= 0) return dup(descriptor);
     char link[64];

@@ -269,6 +269,17 @@ int renameat(int from, const char *old, int to, const char *new) {
 
 int rename(const char *old, const char *new) { return renameat(AT_FDCWD, old, AT_FDCWD, new); }
 
+int linkat(int from, const char *old, int to, const char *new, int flags) {
+    char source[PATH_MAX], target[PATH_MAX];
+    resolve(from, old, source);
+    resolve(to, new, target);
+    if (!is_below(source) || !is_below(target)) return REAL(linkat)(from, old, to, new, flags);
+    if (fails(LINK, target)) return -1;
+    return MODELLED(disk_before_name(target), REAL(linkat)(from, old, to, new, flags), );
+}
+
+int link(const char *old, const char *new) { return linkat(AT_FDCWD, old, AT_FDCWD, new, 0); }
+
 int mkdirat(int at, const char *path, mode_t mode) {
     char full[PATH_MAX];
     resolve(at, path, full);
@@ -306,9 +317,18 @@ struct dirent64 *readdir64(DIR *folder) { return fails_on(LIST, dirfd(folder)) ?
 
 // Looking at names and files.
 
+// The number of a file's names is without the model's own.
+#define NAMES(status, call)                                                                                            \
+    ({                                                                                                                 \
+        int result = call;                                                                                             \
+        if (result == 0 && control && control->journal && S_ISREG(status->st_mode) && disk_holds(status->st_ino))      \
+            status->st_nlink--;                                                                                        \
+        result;                                                                                                        \
+    })
+
 #define LOOK(name, type)                                                                                               \
     int name(const char *path, struct type *status) {                                                                  \
-        return fails_at(STAT, AT_FDCWD, path) ? -1 : REAL(name)(path, status);                                         \
+        return fails_at(STAT, AT_FDCWD, path) ? -1 : NAMES(status, REAL(name)(path, status));                          \
     }
 #define LOOK_ON(name, type)                                                                                            \
     int name(int descriptor, struct type *status) {                                                                    \

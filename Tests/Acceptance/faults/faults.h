@@ -17,7 +17,8 @@ enum {
     STAT = 32, // stat, access
     UNLINK = 64,
     RENAME = 128,
-    MKDIR = 256
+    MKDIR = 256,
+    LINK = 512
 };
 
 // The effect on the chosen call.
@@ -58,4 +59,6 @@ void disk_before_truncation(int descriptor, off_t size);
 void disk_before_mode(int descriptor);
 void disk_before_name(const char *path);
 void disk_after_creation(int descriptor);
+// Whether the model itself holds a link to the file.
+int disk_holds(ino_t inode);
 void disk_after_sync(int descriptor, int has_failed, int with_mode);

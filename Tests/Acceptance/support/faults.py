@@ -18,7 +18,7 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parents[1] / "faults"
 
 #: The kinds of calls.
-WRITE, SYNC, OPEN, READ, LIST, STAT, UNLINK, RENAME, MKDIR = (1 << bit for bit in range(9))
+WRITE, SYNC, OPEN, READ, LIST, STAT, UNLINK, RENAME, MKDIR, LINK = (1 << bit for bit in range(10))
 NAMES = {
     WRITE: "write",
     SYNC: "sync",
@@ -29,6 +29,7 @@ NAMES = {
     UNLINK: "unlink",
     RENAME: "rename",
     MKDIR: "mkdir",
+    LINK: "link",
 }
 #: The failures of one call: its kind, and the kernel's error.
 FAULTS = [
