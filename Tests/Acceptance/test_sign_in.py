@@ -1,9 +1,11 @@
 """The app for sign-ins: the routes, bodies and answers that phone apps were written against, and who may do what."""
 
+import contextlib
 import json
 import sqlite3
 import subprocess
 import threading
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.app_calls import App
@@ -89,17 +91,21 @@ def issuer():
     return issuer
 
 
-@pytest.fixture(scope="module")
-def gateway(gateway_with, issuer):
+def configuration(issuer: Issuer, **settings) -> dict:
+    """Returns a gateway's configuration with the app; `settings` are further ones of the app."""
     people = {"organization": "zhixi", "default_role": "member", "create": True, "session_hours": 720}
     apple = {"issuer": issuer.url, "audiences": [BUNDLE], "keys_url": f"{issuer.url}/keys", "users": people}
     app = {"enabled": True, "organization": "zhixi", "dev_login": {"secret_env": "DEV_LOGIN_SECRET"}}
-    configuration = {
+    return {
         "listeners": {"apps": "127.0.0.1:0"},
         "identity": {"providers": {"apple": apple}},
-        "apps": {"sign_in": app},
+        "apps": {"sign_in": app | settings},
     }
-    return gateway_with(configuration, {"DEV_LOGIN_SECRET": SECRET})
+
+
+@pytest.fixture(scope="module")
+def gateway(gateway_with, issuer):
+    return gateway_with(configuration(issuer), {"DEV_LOGIN_SECRET": SECRET})
 
 
 @pytest.fixture(scope="module")
@@ -319,6 +325,69 @@ def test_calls_of_the_gateway_are_not_on_the_listener(app):
 def test_description_lists_the_apps_calls_only(app):
     paths = app.get("/openapi.json").json["paths"]
     assert "/api/auth/apple" in paths and not any(path.startswith("/v1") for path in paths)
+
+
+def test_envelope_is_around_every_response(gateway_with, issuer):
+    app = App(gateway_with(configuration(issuer, envelope=True), {"DEV_LOGIN_SECRET": SECRET}))
+    answer = app.post("/api/auth/dev-login", DEV_LOGIN).json
+    assert list(answer) == ["success", "data", "timestamp"] and answer["success"] is True
+    assert abs(datetime.fromisoformat(answer["timestamp"]) - datetime.now(UTC)) < timedelta(minutes=5)
+    session = answer["data"]
+    assert same(session, json.loads(SESSION), {"accessToken", "refreshToken", "id"})
+    assert app.get("/api/users/me", session["accessToken"]).json["data"] == session["user"]
+    assert app.get("/api/knowledge-bases", session["accessToken"]).json["data"] == []
+    for refusal, status, code in [
+        (app.get("/api/users/me"), 401, "UNAUTHENTICATED"),
+        (app.post("/api/auth/refresh", {}), 400, "INVALID_REQUEST"),
+        (app.get("/api/knowledge-bases/kb_none", session["accessToken"]), 404, "NOT_FOUND"),
+        (app.get("/api/none"), 404, "NOT_FOUND"),
+        (app.get("/api/auth/apple"), 405, "METHOD_NOT_ALLOWED"),
+    ]:
+        assert refusal.status == status
+        assert refusal.json == {
+            "success": False,
+            "statusCode": status,
+            "message": refusal.json["message"],
+            "errorCode": code,
+        }
+        assert isinstance(refusal.json["message"], str) and refusal.json["message"]
+
+
+def test_outage_of_apple_signs_nobody_out_and_a_restart_survives_it(gateway_with):
+    issuer = Issuer()
+    gateway = gateway_with(configuration(issuer), {"DEV_LOGIN_SECRET": SECRET})
+    app = App(gateway)
+
+    def sign_in(subject: str, key: Key | None = None):
+        return app.post("/api/auth/apple", {"identityToken": issuer.token(BUNDLE, subject, key=key)})
+
+    session = sign_in("000.outage")
+    assert session.status == 200, session.body
+    issuer.stop()
+    for _ in range(2):
+        assert app.get("/api/users/me", session.json["accessToken"]).status == 200
+        assert sign_in("000.outage", issuer.keys[1]).json["user"]["id"] == session.json["user"]["id"]
+        assert sign_in("000.new").status == 200
+        # A key that nobody has seen cannot be told from one that Apple has published meanwhile.
+        refused(sign_in("000.outage", Key("unseen")), 503, "Service Unavailable")
+        gateway.stop()
+        gateway.start()
+    # Keys that were read more than a day ago verify nothing; sessions go on.
+    gateway.stop()
+    with contextlib.closing(sqlite3.connect(gateway.data / "gateway.db")) as database:
+        database.execute("UPDATE identity_keys SET read_at = read_at - 86400000000")
+        database.commit()
+    gateway.start()
+    refused(sign_in("000.outage"), 503, "Service Unavailable")
+    assert app.get("/api/users/me", session.json["accessToken"]).status == 200
+
+
+def test_sign_in_waits_for_the_first_keys_of_apple(gateway_with):
+    issuer = Issuer()
+    issuer.stop()
+    app = App(gateway_with(configuration(issuer), {"DEV_LOGIN_SECRET": SECRET}))
+    answer = app.post("/api/auth/apple", {"identityToken": issuer.token(BUNDLE)})
+    refused(answer, 503, "Service Unavailable")
 
 
 def test_profile_changes_what_is_given(app):

@@ -1,4 +1,5 @@
 import Database
+import Protobuf
 
 /// An application for users of its own, beside the gateway's services: one that is a guest in the gateway's process.
 ///
@@ -19,6 +20,13 @@ package protocol App: Sendable {
     /// - Throws: an error of ``AppSettings``.
     init(_ settings: inout some AppSettings) throws
 
+    /// Changes the REST form of the app's calls as its configuration asks; by default nothing.
+    func adapt(_ style: inout RESTStyle)
+
     /// Connects the app to the gateway's modules; its tables exist by now.
     func open(_ environment: AppEnvironment) async throws -> any RunningApp
+}
+
+extension App {
+    package func adapt(_ style: inout RESTStyle) {}
 }

@@ -5,6 +5,7 @@ import Basics
 import Crypto
 import Database
 import Members
+import Protobuf
 
 /// The app for sign-ins of phone apps' users: with Apple, and for development with an address.
 package struct SignInApp: App {
@@ -39,6 +40,10 @@ package struct SignInApp: App {
 
     package init(_ settings: inout some AppSettings) throws {
         configuration = try SignInConfiguration(&settings)
+    }
+
+    package func adapt(_ style: inout RESTStyle) {
+        if configuration.hasEnvelope { style.errors = .envelope }
     }
 
     package func open(_ environment: AppEnvironment) async throws -> any RunningApp {

@@ -14,6 +14,8 @@ struct SignInConfiguration: Sendable {
     var ignoresDevSecret = false
     /// The session of a development sign-in.
     var devSessionLifetime = Duration.days(30)
+    /// Whether responses have an envelope.
+    var hasEnvelope: Bool
     /// The time for which a deleted knowledge base can be restored from the database.
     var deletedRetention = Duration.days(30)
 
@@ -22,6 +24,7 @@ struct SignInConfiguration: Sendable {
             "organization", default: "sign-in", unit: "name", bounds: "1–64 letters, digits or `. _ @ + -`")
         provider = try settings.text(
             "provider", default: "apple", unit: "name", bounds: "a name in `identity.providers`")
+        hasEnvelope = try settings.flag("envelope", default: false)
         let secret = try settings.secret("dev_login", least: 8)
         devSecret = settings.isOnLoopback ? secret : nil
         ignoresDevSecret = secret != nil && devSecret == nil

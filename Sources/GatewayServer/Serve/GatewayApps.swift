@@ -47,7 +47,16 @@ extension AppsConfiguration {
     /// The files of the gateway and of the enabled apps.
     var files: [FileDescriptor] { ProtoFiles.all + apis.flatMap(\.files) }
 
-    var routes: [HTTPRoute] { apis.flatMap(\.routes) }
+    /// The routes of the enabled apps, in the REST forms that they are configured for.
+    var routes: [HTTPRoute] {
+        enabled.flatMap { app in
+            type(of: app).api.routes.map { route in
+                var route = route
+                app.adapt(&route.style)
+                return route
+            }
+        }
+    }
 
     /// The comments of the apps' files; several apps may give those of the same ones.
     var comments: String { Set(apis.map(\.comments)).sorted().joined(separator: "\n") }

@@ -51,10 +51,13 @@ package struct WebProtocols: Sendable {
     package let json: JSONMapping
     /// The pages of other origins that may call; `nil` = none.
     package let crossOrigin: CrossOrigin?
+    /// The source of the time that some forms of REST responses have.
+    package let clock: any WallClock
 
-    package init(json: JSONMapping, crossOrigin: CrossOrigin? = nil) {
+    package init(json: JSONMapping, crossOrigin: CrossOrigin? = nil, clock: any WallClock = SystemClock()) {
         self.json = json
         self.crossOrigin = crossOrigin
+        self.clock = clock
     }
 }
 
@@ -74,6 +77,8 @@ package final class RPCServer: Sendable {
     let rest: RESTRoutes?
     /// The pages of other origins that may call; `nil` = none.
     package let crossOrigin: CrossOrigin?
+    /// The source of the time in REST responses.
+    let clock: any WallClock
     /// The log for handlers; see ``CallContext/log``.
     let log: Logger
 
@@ -88,6 +93,7 @@ package final class RPCServer: Sendable {
         json = web?.json
         rest = web.flatMap { RESTRoutes(router, $0.json) }
         crossOrigin = web?.crossOrigin
+        clock = web?.clock ?? SystemClock()
         self.log = log
     }
 }

@@ -1,6 +1,5 @@
 import GRPCWire
 import Protobuf
-import ProtobufJSON
 
 /// An error in the form of a REST response, in one of the shapes that services can choose.
 package struct RESTFailure: Sendable {
@@ -63,6 +62,11 @@ package struct RESTFailure: Sendable {
             output.text("msg", message)
         case .message:
             output.text("message", message)
+        case .envelope:
+            output.bool("success", false)
+            output.number("statusCode", httpStatus(style))
+            output.text("message", message)
+            output.text("errorCode", nestedCode)
         }
         return output.finished
     }
@@ -92,7 +96,7 @@ package struct RESTFailure: Sendable {
         return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds / 1000).\(fraction)s"
     }
 
-    /// The code in the shape `NESTED` of an error without its own.
+    /// The code in the shape `NESTED` of an error without its own, and in the shape of envelopes.
     private var nestedCode: String {
         switch specialHTTPStatus {
         case 405: "METHOD_NOT_ALLOWED"
@@ -125,7 +129,7 @@ package struct RESTFailure: Sendable {
 }
 
 extension StatusCode {
-    /// The code in the shape `NESTED` for an error without its own.
+    /// The code in the shape `NESTED` for an error without its own, and in the shape of envelopes.
     fileprivate var nestedCode: String {
         switch self {
         case .invalidArgument: "INVALID_REQUEST"
@@ -133,64 +137,5 @@ extension StatusCode {
         case .internalError: "SERVER_ERROR"
         default: name
         }
-    }
-}
-
-/// Writes the members of a JSON object in sequence.
-struct JSONObjectWriter {
-    /// Writes the elements of an array of objects.
-    struct Elements {
-        fileprivate var output: [UInt8] = []
-
-        mutating func object(_ write: (inout JSONObjectWriter) -> Void) {
-            var object = JSONObjectWriter()
-            write(&object)
-            if !output.isEmpty { output.append(UInt8(ascii: ",")) }
-            output += object.finished
-        }
-    }
-
-    private var output: [UInt8] = [UInt8(ascii: "{")]
-
-    var finished: [UInt8] { output + [UInt8(ascii: "}")] }
-
-    mutating func text(_ name: String, _ value: String) {
-        member(name)
-        JSONText.quote(value, to: &output)
-    }
-
-    mutating func number(_ name: String, _ value: Int) {
-        member(name)
-        output += "\(value)".utf8
-    }
-
-    mutating func texts(_ name: String, _ values: [String]) {
-        member(name)
-        output.append(UInt8(ascii: "["))
-        for (index, value) in values.enumerated() {
-            if index > 0 { output.append(UInt8(ascii: ",")) }
-            JSONText.quote(value, to: &output)
-        }
-        output.append(UInt8(ascii: "]"))
-    }
-
-    mutating func object(_ name: String, _ write: (inout JSONObjectWriter) -> Void) {
-        var object = JSONObjectWriter()
-        write(&object)
-        member(name)
-        output += object.finished
-    }
-
-    mutating func array(_ name: String, _ write: (inout Elements) -> Void) {
-        var elements = Elements()
-        write(&elements)
-        member(name)
-        output += [UInt8(ascii: "[")] + elements.output + [UInt8(ascii: "]")]
-    }
-
-    private mutating func member(_ name: String) {
-        if output.count > 1 { output.append(UInt8(ascii: ",")) }
-        JSONText.quote(name, to: &output)
-        output.append(UInt8(ascii: ":"))
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import TestSupport
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 @testable import Protobuf
 @testable import REST
 
-/// Tests the five shapes of an error.
+/// Tests the shapes of an error.
 @Suite(.timeLimited) struct RESTFailureTests {
     private let failure = RESTFailure(
         .notFound, "there is no \"a\"", reason: "NO_SUCH_DEVICE", domain: "test", retryAfterMilliseconds: 1500)
@@ -44,6 +45,18 @@ import Testing
                 == #"{"message":["m"],"error":"Bad Request","statusCode":400}"#)
         #expect(text(failure, RESTStyle(errors: .codeMsg)) == #"{"code":-1,"msg":"there is no \"a\""}"#)
         #expect(text(failure, RESTStyle(errors: .message)) == #"{"message":"there is no \"a\""}"#)
+        let envelope = RESTStyle(errors: .envelope)
+        #expect(
+            text(failure, envelope)
+                == #"{"success":false,"statusCode":404,"message":"there is no \"a\"","errorCode":"NOT_FOUND"}"#)
+        #expect(text(RESTFailure(.resourceExhausted, "m"), envelope).contains(#""errorCode":"RATE_LIMITED""#))
+    }
+
+    @Test func envelopeHasTheValueAndTheTime() {
+        let json = RESTEnvelope.success(Array("[1]".utf8), at: UnixTime(microseconds: 1_767_225_600_123_456))
+        #expect(
+            String(decoding: json, as: UTF8.self)
+                == #"{"success":true,"data":[1],"timestamp":"2026-01-01T00:00:00.123Z"}"#)
     }
 
     @Test func failureStatusReplacesAllBut401() {

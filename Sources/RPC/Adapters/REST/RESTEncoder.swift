@@ -13,7 +13,7 @@ final class RESTEncoder: ResponseEncoder {
     func message(
         _ frame: [UInt8], _ context: CallContext, _ state: inout ResponseState
     ) throws(RPCError) -> ResponsePart {
-        (body, contentType) = try form.route.body(of: frame[MessagePrefix.byteCount...])
+        (body, contentType) = try form.body(of: frame[MessagePrefix.byteCount...])
         // Trailers are sent as header fields, before the message.
         return ResponsePart()
     }

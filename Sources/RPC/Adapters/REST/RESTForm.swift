@@ -1,3 +1,4 @@
+import Basics
 import Wire
 
 /// The common properties of the responses of one call over REST.
@@ -5,6 +6,8 @@ struct RESTForm {
     let route: RESTRoute
     /// The name of the system that defines the reasons of errors.
     let domain: String
+    /// The source of the time in envelopes.
+    let clock: any WallClock
     /// The compression of responses that the client accepts; `nil` = none.
     var accepted: MessageEncoding?
     /// Fields of every response that let a page of another origin read it.
@@ -17,6 +20,15 @@ struct RESTForm {
         let metadata = context.leadingMetadata
         let fields = own.filter { metadata[$0.name] == nil } + metadata.pairs
         return .made(status: context.httpStatus, ResponseSection.fields(fields) + crossOrigin)
+    }
+
+    /// Returns the body of a response that is one message, and its content type if the message defines it.
+    func body(of message: ArraySlice<UInt8>) throws(RPCError) -> (bytes: [UInt8], contentType: String?) {
+        var body = try route.body(of: message)
+        if route.style.errors == .envelope, route.respondsInJSON {
+            body.bytes = RESTEnvelope.success(body.bytes, at: clock.now())
+        }
+        return body
     }
 
     /// Returns a complete error response.

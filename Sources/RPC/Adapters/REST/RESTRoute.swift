@@ -71,6 +71,14 @@ final class RESTRoute: Sendable {
     var input: String { route.input }
     var output: String { route.output }
 
+    /// Whether the body of a response is JSON, and not bytes of any type.
+    var respondsInJSON: Bool {
+        switch responseBody {
+        case .message, .field: true
+        case .bytes, .httpBody: false
+        }
+    }
+
     var kind: CallKind { method.descriptor.kind }
 
     /// Whether the route handles HEAD.

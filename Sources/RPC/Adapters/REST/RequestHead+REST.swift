@@ -77,7 +77,7 @@ extension RequestHead {
         _ server: RPCServer
     ) -> AdaptedCall {
         let form = RESTForm(
-            route: route, domain: server.errors.domain,
+            route: route, domain: server.errors.domain, clock: server.clock,
             accepted: MessageEncoding.accepted(metadata["accept-encoding"] ?? "").first, crossOrigin: crossOrigin,
             omitsBody: httpMethod == "HEAD")
         var codec = MessageCodec.proto
@@ -106,11 +106,8 @@ extension RequestHead {
     }
 
     private func framing(of route: RESTRoute) -> RESTStreamEncoder.Framing {
-        switch route.responseBody {
-        case .bytes, .httpBody: .raw
-        case .message, .field:
-            metadata.values("accept").contains { $0.lowercased().contains("text/event-stream") } ? .events : .lines
-        }
+        guard route.respondsInJSON else { return .raw }
+        return metadata.values("accept").contains { $0.lowercased().contains("text/event-stream") } ? .events : .lines
     }
 
     /// Reads the fields with the timeout and the body's compression.

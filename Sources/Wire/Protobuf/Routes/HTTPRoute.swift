@@ -21,7 +21,7 @@ public struct HTTPRoute: Sendable {
     /// The full names of the request and response messages.
     public let input: String
     public let output: String
-    public let style: RESTStyle
+    public var style: RESTStyle
 
     public init(
         _ method: MethodDescriptor, _ httpMethod: String, _ template: RouteTemplate, body: Body = .none,
@@ -46,6 +46,9 @@ public struct RESTStyle: Sendable, Hashable {
         case http
         case codeMsg
         case message
+        /// `{"success":false,"statusCode":404,"message":…,"errorCode":"NOT_FOUND"}`. Successful responses in JSON are then
+        /// `{"success":true,"data":…,"timestamp":…}`. No annotation selects it; an app's configuration can.
+        case envelope
     }
 
     public var errors = Errors.status

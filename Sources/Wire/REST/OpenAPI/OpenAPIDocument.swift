@@ -161,7 +161,10 @@ package struct OpenAPIDocument: Sendable {
             example = writer.example(schema.messages[operation.route.output]?.fields ?? [], of: operation.route.output)
         }
         guard operation.isStream else {
-            return .members([("application/json", .members([("schema", value), ("example", example)]))])
+            let content = operation.route.style.errors.success(value, example: example)
+            return .members([
+                ("application/json", .members([("schema", content.schema), ("example", content.example)]))
+            ])
         }
         let line: JSONValue = .members([
             ("type", .string("object")), ("description", .string("One line of the stream.")),

@@ -11,6 +11,7 @@ extension RESTStyle.Errors {
         case .http: "HTTPFailure"
         case .codeMsg: "CodeFailure"
         case .message: "MessageFailure"
+        case .envelope: "EnvelopeFailure"
         }
     }
 
@@ -50,6 +51,11 @@ extension RESTStyle.Errors {
             .members([("message", .string("text")), ("error", .string("Not Found")), ("statusCode", .number(404))])
         case .codeMsg: .members([("code", .number(-1)), ("msg", .string("text"))])
         case .message: .members([("message", .string("text"))])
+        case .envelope:
+            .members([
+                ("success", .bool(false)), ("statusCode", .number(404)), ("message", .string("text")),
+                ("errorCode", .string("NOT_FOUND")),
+            ])
         }
     }
 
@@ -73,10 +79,27 @@ extension RESTStyle.Errors {
             ])
         case .codeMsg: Self.object([("code", Self.integer), ("msg", Self.text)])
         case .message: Self.object([("message", Self.text)])
+        case .envelope:
+            Self.object([
+                ("success", Self.bool), ("statusCode", Self.integer), ("message", Self.text), ("errorCode", Self.text),
+            ])
         }
     }
 
+    /// Returns the schema and the example of a successful response in JSON.
+    func success(_ schema: JSONValue, example: JSONValue) -> (schema: JSONValue, example: JSONValue) {
+        guard self == .envelope else { return (schema, example) }
+        let time: JSONValue = .members([("type", .string("string")), ("format", .string("date-time"))])
+        return (
+            Self.object([("success", Self.bool), ("data", schema), ("timestamp", time)]),
+            .members([
+                ("success", .bool(true)), ("data", example), ("timestamp", .string("2026-01-31T08:00:00.123Z")),
+            ])
+        )
+    }
+
     private static let text: JSONValue = .members([("type", .string("string"))])
+    private static let bool: JSONValue = .members([("type", .string("boolean"))])
     private static let integer: JSONValue = .members([("type", .string("integer"))])
 
     private static func list(_ element: JSONValue) -> JSONValue {

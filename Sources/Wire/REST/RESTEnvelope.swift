@@ -1,0 +1,14 @@
+import Basics
+
+/// The JSON of a successful response in the form ``RESTStyle/Errors/envelope``.
+package enum RESTEnvelope {
+    /// - Parameter json: the response without an envelope.
+    package static func success(_ json: [UInt8], at time: UnixTime) -> [UInt8] {
+        var output = JSONObjectWriter()
+        output.bool("success", true)
+        output.value("data", json: json)
+        let milliseconds = time.microseconds / 1000
+        output.text("timestamp", RFC3339.text(time, nanoseconds: Int32(milliseconds % 1000) * 1_000_000))
+        return output.finished
+    }
+}
