@@ -189,7 +189,7 @@ let package = Package(
             "SignIn",
             [
                 "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
-                "Identity", "IdentityTokens", "Members", "RPC",
+                "Identity", "IdentityTokens", "Members", "Protobuf", "RPC",
             ], path: "Apps/SignIn"),
         // The end of the apps.
         module(
