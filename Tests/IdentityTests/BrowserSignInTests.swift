@@ -49,6 +49,38 @@ import Wire
         #expect(!begun.authorizationURL.contains(verifier))
     }
 
+    @Test func secretIsInThePlaceThatProvidersReadAlike() async throws {
+        let basic = "client_secret_basic", post = "client_secret_post"
+        let escaped = "Basic " + Base64.encode(Array("gateway:se%20cret".utf8))
+        let plain = "Basic " + Base64.encode(Array("gateway:se-cret".utf8))
+        for (methods, secret, authorization) in [
+            ([basic], "se cret", escaped), ([post], "se-cret", nil), (["private_key_jwt"], "se cret", escaped),
+            // Some providers do not decode the Authorization field; they all decode the form.
+            ([post, basic], "se cret", nil), ([basic, post], "se-cret", plain),
+        ] {
+            let identity = try await TestIdentity { providers in
+                for index in providers.indices where providers[index].client != nil {
+                    providers[index].client = .init(id: "gateway", secret: Secret(secret), scopes: ["openid"])
+                }
+            }
+            let list = methods.map { "\"\($0)\"" }.joined(separator: ",")
+            identity.transport.set(
+                "\(TestIssuer.url)/.well-known/openid-configuration",
+                Array(
+                    """
+                    {"issuer":"\(TestIssuer.url)","jwks_uri":"\(TestIssuer.url)/keys","token_endpoint":"\(TestIssuer.url)/token",\
+                    "authorization_endpoint":"\(TestIssuer.url)/authorize","token_endpoint_auth_methods_supported":[\(list)]}
+                    """.utf8))
+            let begun = try await identity.begin()
+            answer(identity, nonce: begun.nonce)
+            let state = parameters(begun.authorizationURL)["state"] ?? ""
+            _ = try await identity.complete("code", state: state, secret: begun.flowSecret)
+            let sent = identity.transport.state.withLock { ($0.posts.first, $0.authorizations.first ?? nil) }
+            #expect(sent.1 == authorization)
+            #expect(sent.0?["client_secret"] == (authorization == nil ? secret : nil))
+        }
+    }
+
     @Test func signInIsBoundToItsClientAndItsTime() async throws {
         let identity = try await TestIdentity()
         let (first, second) = (try await identity.begin(), try await identity.begin())

@@ -18,6 +18,15 @@ package struct IdentityProvider: Sendable {
             self.secret = secret
             self.scopes = scopes
         }
+
+        /// Returns the id and the secret for the Authorization field, encoded as in a form (RFC 6749, section 2.3.1); `nil` if
+        /// there is no secret, or it is sent in the form.
+        func basicPair(for places: ProviderMetadata.SecretPlaces) -> String? {
+            guard let secret, places != .form else { return nil }
+            let pair = "\(FormEncoding.escape(id)):\(FormEncoding.escape(secret.exposedText))"
+            // Some providers do not decode the field. All of them decode a form.
+            return places == .both && pair != "\(id):\(secret.exposedText)" ? nil : pair
+        }
     }
 
     /// The name in the configuration and in addresses, e.g. `corp`.

@@ -7,8 +7,15 @@ struct ProviderMetadata: Sendable {
     let keysURL: String
     let authorizationEndpoint: String?
     let tokenEndpoint: String?
-    /// Whether the client's secret is sent in the form, because the provider does not accept it in the Authorization field.
-    let takesSecretInForm: Bool
+    /// The places in which the token endpoint accepts the client's secret.
+    let secretPlaces: SecretPlaces
+
+    enum SecretPlaces {
+        /// The Authorization field, which is the default (Discovery, section 3).
+        case field
+        case form
+        case both
+    }
 
     /// - Throws: ``ProviderFailure`` for a document of another issuer, or with URLs that are not acceptable.
     init(parsing bytes: [UInt8], issuer: String) throws(ProviderFailure) {
@@ -31,7 +38,12 @@ struct ProviderMetadata: Sendable {
         authorizationEndpoint = try url("authorization_endpoint")
         tokenEndpoint = try url("token_endpoint")
         let methods = members["token_endpoint_auth_methods_supported"]?.texts ?? []
-        takesSecretInForm = methods.contains("client_secret_post") && !methods.contains("client_secret_basic")
+        secretPlaces =
+            switch (methods.contains("client_secret_post"), methods.contains("client_secret_basic")) {
+            case (true, true): .both
+            case (true, false): .form
+            default: .field
+            }
     }
 
     private static func shown(_ value: ClaimValue?) -> String {

@@ -81,9 +81,7 @@ struct BrowserSignIns: Sendable {
             (name: "redirect_uri", value: flow.redirectURI), (name: "code_verifier", value: flow.codeVerifier),
         ]
         var authorization: String?
-        if let secret = client.secret, !metadata.takesSecretInForm {
-            // RFC 6749, section 2.3.1: both are encoded as in a form.
-            let pair = "\(FormEncoding.escape(client.id)):\(FormEncoding.escape(secret.exposedText))"
+        if let pair = client.basicPair(for: metadata.secretPlaces) {
             authorization = "Basic \(Base64.encode(Array(pair.utf8)))"
         } else {
             form.append(("client_id", client.id))
