@@ -12,11 +12,12 @@ import pytest
 from support import s3
 from support.certificates import Authority
 from support.commands import REFUSED, CommandLine
-from support.copies import Copies, Moto, free_port, secret_file
+from support.copies import Copies, Moto, secret_file
 from support.gateway import Gateway, eventually
 from support.monitoring import logged, samples
 from support.oss import Credentials
 from support.parties import Fleet, User, unique
+from support.ports import free_port
 from support.raw import fetch_url
 from support.refusal import refused
 from support.uploads import Upload, content

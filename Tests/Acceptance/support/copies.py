@@ -10,6 +10,7 @@ import boto3
 
 from .gateway import eventually
 from .parties import User
+from .ports import free_port
 
 FINISHED = {"SUCCEEDED", "PARTIAL_FAILED", "FAILED", "CANCELED"}
 
@@ -53,12 +54,6 @@ class Copies:
     def cancel(self, job_id: str, reason: str = "") -> str:
         reply = self.call("CancelCopyJob", copy_job_id=job_id, reason=reason)
         return self.user.stubs.gateway.CopyJobStatus.Name(reply.status).removeprefix("COPY_JOB_STATUS_")
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 @dataclass

@@ -11,12 +11,15 @@ from pathlib import Path
 
 import grpc
 
+from .ports import free_port
+
 ADMIN_PASSWORD = "correct horse battery staple"
 #: The listeners that exist in every configuration.
 LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store", "web", "ops")
 #: A debug build on a busy machine starts in a second or two; this limits the wait for one that never does.
 START_TIMEOUT = 30
 START_ATTEMPTS = 10
+ANY_PORT = "127.0.0.1:0"
 STOP_TIMEOUT = 30
 
 
@@ -37,8 +40,10 @@ class Gateway:
         #: Additional environment variables of the process. A small reserve, since hundreds of data directories stay
         #: until the end of the run.
         self.environment: dict[str, str] = {"DATA_GATEWAY_DATABASE__RESERVE_BYTES": "65536"}
-        self.listeners: dict[str, str] = {}
         configured = (config or {}).get("listeners", {})
+        self.listeners: dict[str, str] = {
+            name: f"127.0.0.1:{free_port()}" for name, value in configured.items() if value == ANY_PORT
+        }
         #: The listeners that the configuration disables.
         self.off = {name for name in LISTENERS if configured.get(name.replace("-", "_")) == "off"}
         self.process: subprocess.Popen | None = None
@@ -54,7 +59,7 @@ class Gateway:
             try:
                 return self._start()
             except AssertionError:
-                # Meanwhile, the kernel may have given one of its ports to another process's outgoing connection.
+                # Another test run on this machine may have chosen the same port.
                 if "Address already in use" not in self.stderr[said:] or attempt == START_ATTEMPTS - 1:
                     raise
         raise AssertionError("no attempt was made")
@@ -63,7 +68,7 @@ class Gateway:
         assert self.process is None
         command = [*self.wrapper, self.binary, "serve", "--data-dir", self.data, "--config", self.config]
         for name in dict.fromkeys((*(name for name in LISTENERS if name not in self.off), *self.listeners)):
-            command += [f"--{name}-listen", self.listeners.get(name, "127.0.0.1:0")]
+            command += [f"--{name}-listen", self.listeners.get(name) or f"127.0.0.1:{free_port()}"]
         with open(self._stderr, "ab") as stderr:
             self.process = subprocess.Popen(
                 [str(part) for part in command],

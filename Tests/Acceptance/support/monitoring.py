@@ -3,13 +3,13 @@
 import json
 import re
 import shutil
-import socket
 import subprocess
 import urllib.parse
 import urllib.request
 from pathlib import Path
 
 from .gateway import STOP_TIMEOUT, eventually
+from .ports import free_port
 
 _SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$")
 _LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
@@ -64,9 +64,7 @@ class Prometheus:
     """A Prometheus server that scrapes gateways every second."""
 
     def __init__(self, directory: Path, *gateways):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{probe.getsockname()[1]}"
+        self.address = f"127.0.0.1:{free_port()}"
         targets = json.dumps([gateway.listeners["ops"] for gateway in gateways])
         config = directory / "prometheus.yml"
         config.write_text(
