@@ -23,7 +23,7 @@ struct ProviderMetadata: Sendable {
             throw ProviderFailure("the discovery document is not a JSON object")
         }
         // Section 4.3: otherwise one provider could pass off another's endpoints.
-        guard members["issuer"]?.text == issuer else {
+        guard members["issuer"]?.text?.isExactly(issuer) == true else {
             throw ProviderFailure("the discovery document is of another issuer, \(Self.shown(members["issuer"]))")
         }
         func url(_ name: String) throws(ProviderFailure) -> String? {

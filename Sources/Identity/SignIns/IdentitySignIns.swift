@@ -88,7 +88,9 @@ struct IdentitySignIns: Sendable {
     func exchange(workloadToken text: String, _ context: CallContext) async throws -> ExchangeWorkloadTokenResponse {
         try await limited(context) {
             let signed = try parsed(text)
-            let found = sources.first { $0.provider.issuer == signed.issuer && !$0.provider.workloads.isEmpty }
+            let found = sources.first {
+                signed.issuer?.isExactly($0.provider.issuer) == true && !$0.provider.workloads.isEmpty
+            }
             guard let source = found else {
                 throw RPCError(
                     .authInvalidCredential, "no identity provider of workloads has the issuer of the identity token")
