@@ -154,6 +154,15 @@ import Testing
         #expect(await refusal { _ = try await identity.world.refresh(token) }?.detail == .authInvalidCredential)
     }
 
+    @Test func accessTokenEndsWithTheSession() async throws {
+        let identity = try await TestIdentity()
+        let end = identity.world.clock.now().seconds + 12 * 3600
+        let session = try await identity.signIn(identity.corpToken())
+        #expect(session.accessTokenExpiresAtUnix == end - 12 * 3600 + 15 * 60)
+        identity.world.clock.advance(seconds: 12 * 3600 - 60)
+        #expect(try await identity.world.refresh(session.refreshToken).accessTokenExpiresAtUnix == end)
+    }
+
     @Test func providerThatMakesNoAccountsSignsInKnownPeopleOnly() async throws {
         let identity = try await TestIdentity { $0[2].people?.createsAccounts = false }
         let error = await refusal { try await identity.signIn(identity.corpToken()) }

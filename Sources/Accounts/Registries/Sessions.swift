@@ -16,6 +16,8 @@ struct Sessions: Sendable {
         let user: UserRecord
         let refreshToken: String
         let refreshExpiresAt: UnixTime
+        /// The time at which the session ends although it is used; `nil` = it does not.
+        let endsAt: UnixTime?
     }
 
     let database: Database
@@ -164,7 +166,8 @@ struct Sessions: Sendable {
         try Audit.record(user.did(action, peer: place.address), at: now, in: connection)
         let current = try UserRecords(connection).find(id: user.id) ?? user
         return Opened(
-            id: record.family, user: current, refreshToken: token.text, refreshExpiresAt: record.expiresAt)
+            id: record.family, user: current, refreshToken: token.text, refreshExpiresAt: record.expiresAt,
+            endsAt: record.endsAt)
     }
 
     func refresh(_ text: String, peer: String, at now: UnixTime) async throws -> Opened {
@@ -229,7 +232,8 @@ struct Sessions: Sendable {
                 id: record.family, address: peer, expiresAt: next.expiresAt, at: now)
             try Audit.record(user.did("RefreshToken", peer: peer), at: now, in: connection)
             return Opened(
-                id: record.family, user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
+                id: record.family, user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt,
+                endsAt: next.endsAt)
         }
         let next = try RefreshTokenRecords(connection).find(id: successor.id)
         let isLostAnswer = now < rotatedAt.adding(configuration.refreshGrace)
@@ -242,7 +246,8 @@ struct Sessions: Sendable {
             return nil
         }
         return Opened(
-            id: record.family, user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
+            id: record.family, user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt,
+            endsAt: next.endsAt)
     }
 
     private func record(
