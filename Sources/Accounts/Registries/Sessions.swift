@@ -54,8 +54,8 @@ struct Sessions: Sendable {
         if let wait = failures.count(attempt, at: now) {
             throw RPCError(bare: .unavailable, "too many logins failed: try again later", retryAfterMilliseconds: wait)
         }
-        // A service account has no password, and is treated like a missing account.
-        let user = found?.role == .service ? nil : found
+        // An account without a password, of a program or of a person of an identity provider, is treated like a missing one.
+        let user = found.flatMap { $0.hasPassword ? $0 : nil }
         let owner = isKnown ? Passwords.Owner.known(address: address) : .stranger(address: address)
         let isRight: Bool
         do {
