@@ -106,12 +106,17 @@ struct Sessions: Sendable {
     func complete(
         challenge text: String, code: String, from place: SessionPlace, at now: UnixTime
     ) async throws -> Opened {
-        guard let challenge = SignInChallenge(text: text),
-            let user = try await database.read({ try UserRecords($0).find(id: challenge.userID) }),
-            secondFactors.isValid(challenge, of: user, at: now)
+        guard let challenge = SignInChallenge(text: text) else { throw Self.wrongChallenge }
+        let address = AddressRange.countedAsOne(place.address)
+        let (found, isKnown) = try await database.read { connection in
+            let isKnown = try LoginAddressRecords(connection).contain(address, userID: challenge.userID)
+            return (try UserRecords(connection).find(id: challenge.userID), isKnown)
+        }
+        guard let user = found, secondFactors.isValid(challenge, of: user, at: now)
         else { throw Self.wrongChallenge }
         try auditPressure.admit(user.principal)
-        try secondFactors.countAttempt(of: user.id, at: now)
+        let attempt = SecondFactors.Attempt(userID: user.id, isKnownAddress: isKnown)
+        try secondFactors.count(attempt, at: now)
         let opened: Opened?
         do {
             opened = try await database.write(mayUseReserve: true) { connection -> Opened? in
@@ -122,7 +127,7 @@ struct Sessions: Sendable {
                 return try begin(current, by: .secondFactor, from: place, at: now, in: connection)
             }
         } catch {
-            secondFactors.giveBackAttempt(of: user.id)
+            secondFactors.giveBack(attempt)
             throw error
         }
         guard let opened else {
@@ -131,7 +136,7 @@ struct Sessions: Sendable {
             deferred.note(entry, at: now)
             throw Self.wrongCode
         }
-        secondFactors.giveBackAttempt(of: user.id)
+        secondFactors.giveBack(attempt)
         return opened
     }
 
