@@ -303,9 +303,7 @@ import Wire
         #expect(await refusal { try await delete("admin", by: second) }?.status == .notFound)
         #expect(await refusal { try await delete("second", by: second) }?.status == .failedPrecondition)
     }
-}
 
-@Suite(.timeLimited) struct SigningKeysTests {
     @Test func adminsWhoDeleteEachOtherAtOnceLeaveOne() async throws {
         let world = try await TestAccounts()
         let root = try await world.login().accessToken
@@ -319,6 +317,9 @@ import Wire
             let contexts = try [(boss, name), (other, "boss")].map { token, name in
                 (try world.call(UserAuthServiceMethods.deleteUser, token: token), name)
             }
+            // No deletion is written before both calls have read what they want to read.
+            let gate = DispatchSemaphore(value: 0)
+            async let isOpen: Void = world.database.write { _ in gate.wait() }
             let failures = await withTaskGroup(of: RPCError?.self) { group in
                 for (context, name) in contexts {
                     group.addTask {
@@ -328,8 +329,11 @@ import Wire
                         }
                     }
                 }
+                for _ in 0..<20 { _ = try? await world.database.read { _ in } }
+                gate.signal()
                 return await group.reduce(into: []) { $0.append($1) }
             }
+            try await isOpen
             #expect(failures.count { $0?.status == .failedPrecondition } == 1)
             let left = try await world.accounts.userAuthService.listUsers(
                 ListUsersRequest(),
@@ -343,7 +347,9 @@ import Wire
             }
         }
     }
+}
 
+@Suite(.timeLimited) struct SigningKeysTests {
     @Test func keysAreMadeOnceAndTheNewestSigns() async throws {
         let world = try await TestAccounts()
         let keys = world.directory + "/keys"
