@@ -311,8 +311,7 @@ extension Accounts {
 
     /// Issues an access token for an open session.
     func accessToken(for session: Sessions.Opened, at now: UnixTime) -> (text: String, expiresAt: UnixTime) {
-        let user = session.user
-        return tokens.issue(.user, subject: "\(user.id)", epoch: user.epoch, session: session.id, at: now)
+        tokens.issue(session, at: now)
     }
 }
 

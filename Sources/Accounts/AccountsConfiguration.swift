@@ -20,8 +20,9 @@ package struct AccountsConfiguration: Sendable {
     package var wrongCredentialsOfKey = 20
     /// The largest number of sessions of one user; another sign-in ends the one that was used least recently.
     package var maximumSessionsPerUser = 1000
-    /// The limit of wrong codes of second factors a minute for one user.
+    /// The limits of wrong codes of second factors for one user, a minute and an hour.
     package var wrongCodesOfUser = 5
+    package var wrongCodesOfUserInHour = 20
     /// The largest number of API tokens of one user, and their longest lifetime.
     package var apiTokensOfUser = 100
     package var apiTokenLifetime = Duration.days(366)

@@ -13,6 +13,7 @@ import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
 from support.gateway import ADMIN_PASSWORD
+from support.hostile_provider import HostileProvider
 from support.issuer import Issuer, Key, digest, forged
 from support.parties import User, call, unique
 from support.refusal import refused
@@ -218,6 +219,41 @@ def test_outage_signs_nobody_out_and_a_restart_survives_it(gateway_with, stubs):
     assert sign_in(gateway, stubs, issuer.token(AUDIENCE, jti="5")).access_token
     gateway.stop()
     issuer.stop()
+
+
+def test_provider_that_violates_http_is_an_outage(gateway_with, stubs):
+    good, hostile = Issuer(), HostileProvider(json.dumps({"keys": [Key("A").public]}).encode())
+    hostile.elsewhere = f"{good.url}/keys"
+    key = Key("A")
+    people = {"organization": "system", "default_role": "viewer", "create": True}
+    providers = {"apple": {"issuer": good.url, "audiences": [AUDIENCE], "users": people}}
+    for name in hostile.attacks:
+        url = f"{hostile.url}/{name}"
+        providers[name] = {"issuer": url, "audiences": [AUDIENCE], "keys_url": url, "users": people}
+    gateway = gateway_with({"identity": {"providers": providers}})
+    outcomes = {}
+
+    def attempt(name: str) -> None:
+        token = good.token(AUDIENCE, key=key, iss=f"{hostile.url}/{name}")
+        with pytest.raises(grpc.RpcError) as error:
+            identity(gateway, stubs, "SignInWithIdentityToken", provider=name, identity_token=token)
+        outcomes[name] = error.value.code()
+
+    threads = [threading.Thread(target=attempt, args=(name,)) for name in hostile.attacks]
+    for thread in threads:
+        thread.start()
+    # The others sign in meanwhile.
+    assert sign_in(gateway, stubs, good.token(AUDIENCE)).access_token
+    for thread in threads:
+        thread.join()
+    assert outcomes == dict.fromkeys(hostile.attacks, grpc.StatusCode.UNAVAILABLE)
+    assert good.key_requests == 1
+    # What fits into the buffers of the connection, and little more.
+    assert max(hostile.sent.values()) < 16 << 20, hostile.sent
+    assert sign_in(gateway, stubs, good.token(AUDIENCE, jti="2")).access_token
+    gateway.stop()
+    hostile.close()
+    good.stop()
 
 
 # Workloads.

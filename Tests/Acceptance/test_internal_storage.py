@@ -46,6 +46,16 @@ def by_urllib(operation, data: bytes, tmp_path) -> int:
         return reply.status
 
 
+def by_rest(user: User, key: str, tmp_path) -> bytes:
+    """Returns the content of an object as a script gets it."""
+    url = f"http://{user.gateway.listeners['internal']}/v1/internal/objects:content"
+    command = ["curl", "--silent", "--fail", "--http2-prior-knowledge", "--get", url, "--output", tmp_path / "content"]
+    command += ["-H", f"Authorization: Bearer {user.token}", "--data-urlencode", f"object.object_key={key}"]
+    command += ["--data-urlencode", f"object.bucket={BUCKET}", "--data-urlencode", "max_bytes=100000"]
+    subprocess.run(command, check=True)
+    return (tmp_path / "content").read_bytes()
+
+
 @pytest.mark.parametrize("put", [by_curl, by_oss2, by_urllib])
 def test_object_put_by_a_presigned_url_is_read_by_one(admin, key, tmp_path, put, stubs):
     presigned = presign(admin, key, READ_WRITE)
@@ -64,6 +74,7 @@ def test_object_put_by_a_presigned_url_is_read_by_one(admin, key, tmp_path, put,
     found = admin.internal("ReadObject", BUCKET, key, max_bytes=100_000)
     assert found.content == data and found.etag == bucket.get_object_with_url(again.read.uri).headers["ETag"]
     assert found.content_type in ("application/octet-stream", "application/x-www-form-urlencoded")
+    assert by_rest(admin, key, tmp_path) == data
     # A finished object is never overwritten: neither with the same URL, nor is another one issued.
     answer = fetch_url(presigned.write.uri, method="PUT", body=b"x")
     assert (answer.status, b"<Code>AccessDenied</Code>" in answer.body) == (403, True)

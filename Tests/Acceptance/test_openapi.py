@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from support import described_calls
+from support.app_calls import NAMES, App, enabled
 from support.gateway import ADMIN_PASSWORD
 from support.parties import Fleet
 from support.uploads import completed, content
@@ -66,21 +68,23 @@ def test_answers_agree_with_the_document(gateway_with, login, tmp_path, is_full)
     """schemathesis makes requests from the document: no response is an error of the gateway, and each agrees with it."""
     # The requests may delete anything, so the test has its own gateway.
     gateway = gateway_with()
-    web, admin = f"http://{gateway.listeners['web']}", login(gateway)
-    program = Path(sys.executable).with_name("schemathesis")
-    command = [program, "run", f"{web}/openapi.json", f"--url={web}"]
-    command += ["-H", f"Authorization: Bearer {admin.token}", "--seed=20", "--phases=examples,fuzzing", "--workers=1"]
-    command += [
-        "--checks=not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
-    ]
-    command += [f"--max-examples={50 if is_full else 3}", "--generation-deterministic", "--mode=all", "--no-color"]
     # A backup would delay the gateway, and an ended session or a new key would affect the rest of the run. Wrong passwords and
     # codes are limited, and then answered with UNAVAILABLE.
     limited = ("/v1/account:changePassword", "/v1/account/secondFactor:enroll")
-    for name in ("/v1/backup", "/v1/sessions:end", "/v1/signingKeys:rotate", *limited):
-        command += [f"--exclude-path={name}"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=3000 if is_full else 300)
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    described_calls.check(
+        f"http://{gateway.listeners['web']}",
+        tmp_path,
+        is_full,
+        token=login(gateway).token,
+        but=("/v1/backup", "/v1/sessions:end", "/v1/signingKeys:rotate", *limited),
+    )
+
+
+@pytest.mark.skipif(not NAMES, reason="there are no apps")
+def test_answers_of_apps_agree_with_their_document(gateway_with, tmp_path, is_full):
+    gateway = gateway_with(enabled())
+    OpenAPIV31SpecValidator(App(gateway).get("/openapi.json").json).validate()
+    described_calls.check(f"http://{gateway.listeners['apps']}", tmp_path, is_full)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from support import described_calls
 from support.app_calls import App
 from support.gateway import ADMIN_PASSWORD
 from support.issuer import Issuer, Key, digest
@@ -325,6 +326,15 @@ def test_calls_of_the_gateway_are_not_on_the_listener(app):
 def test_description_lists_the_apps_calls_only(app):
     paths = app.get("/openapi.json").json["paths"]
     assert "/api/auth/apple" in paths and not any(path.startswith("/v1") for path in paths)
+
+
+def test_answers_to_a_member_agree_with_the_description(gateway_with, issuer, tmp_path, is_full):
+    gateway = gateway_with(configuration(issuer), {"DEV_LOGIN_SECRET": SECRET})
+    token = dev(App(gateway), "ada@example.com")["accessToken"]
+    # Wrong secrets and tokens are limited, and then refused with 503.
+    described_calls.check(
+        f"http://{gateway.listeners['apps']}", tmp_path, is_full, token=token, paths="^/api/(users|knowledge-bases)"
+    )
 
 
 def test_envelope_is_around_every_response(gateway_with, issuer):

@@ -303,6 +303,50 @@ import Wire
         #expect(await refusal { try await delete("admin", by: second) }?.status == .notFound)
         #expect(await refusal { try await delete("second", by: second) }?.status == .failedPrecondition)
     }
+
+    @Test func adminsWhoDeleteEachOtherAtOnceLeaveOne() async throws {
+        let world = try await TestAccounts()
+        let root = try await world.login().accessToken
+        _ = try await world.createOrganization("acme", token: root)
+        for round in 0..<5 {
+            let boss = try await world.login("boss", organization: "acme", password: "long enough").accessToken
+            let name = "admin-\(round)"
+            _ = try await world.createUser(name, role: "admin", token: boss)
+            let other = try await world.login(name, organization: "acme", password: "long enough").accessToken
+            // Both calls are admitted before either has an effect.
+            let contexts = try [(boss, name), (other, "boss")].map { token, name in
+                (try world.call(UserAuthServiceMethods.deleteUser, token: token), name)
+            }
+            // No deletion is written before both calls have read what they want to read.
+            let gate = DispatchSemaphore(value: 0)
+            async let isOpen: Void = world.database.write { _ in gate.wait() }
+            let failures = await withTaskGroup(of: RPCError?.self) { group in
+                for (context, name) in contexts {
+                    group.addTask {
+                        await refusal {
+                            _ = try await world.accounts.userAuthService.deleteUser(
+                                DeleteUserRequest(userName: name), context: context)
+                        }
+                    }
+                }
+                for _ in 0..<20 { _ = try? await world.database.read { _ in } }
+                gate.signal()
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            try await isOpen
+            #expect(failures.count { $0?.status == .failedPrecondition } == 1)
+            let left = try await world.accounts.userAuthService.listUsers(
+                ListUsersRequest(),
+                context: try world.call(UserAuthServiceMethods.listUsers, token: root, organization: "acme"))
+            #expect(left.users.count == 1)
+            if left.users.first?.userName != "boss" {
+                _ = try await world.createUser("boss", role: "admin", token: other)
+                _ = try await world.accounts.userAuthService.deleteUser(
+                    DeleteUserRequest(userName: name),
+                    context: try world.call(UserAuthServiceMethods.deleteUser, token: other))
+            }
+        }
+    }
 }
 
 @Suite(.timeLimited) struct SigningKeysTests {

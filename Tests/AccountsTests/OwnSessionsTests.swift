@@ -47,6 +47,29 @@ import Wire
         #expect(await revoke(id, token: own.accessToken, in: world)?.status == .notFound)
     }
 
+    @Test func refreshDuringARevocationSavesNoToken() async throws {
+        let world = try await TestAccounts()
+        let own = try await world.login().accessToken
+        for _ in 0..<10 {
+            let other = try await world.login()
+            let id = try #require(try await world.sessions(token: own).first { !$0.isCurrent }?.sessionID)
+            async let revoked = revoke(id, token: own, in: world)
+            async let refreshed = try? await world.refresh(other.refreshToken)
+            let (failure, tokens) = (await revoked, await refreshed)
+            #expect(failure == nil)
+            for token in [other.refreshToken] + [tokens?.refreshToken].compactMap({ $0 }) {
+                let refused = await refusal { _ = try await world.refresh(token) }
+                #expect(refused?.detail == .authInvalidCredential)
+            }
+            for token in [other.accessToken] + [tokens?.accessToken].compactMap({ $0 }) {
+                let refused = await refusal {
+                    _ = try world.call(UserAuthServiceMethods.listUsers, token: token)
+                }
+                #expect(refused?.detail == .unauthenticated)
+            }
+        }
+    }
+
     @Test func sessionsOfOthersCannotBeRevoked() async throws {
         let world = try await TestAccounts()
         let admin = try await world.login().accessToken

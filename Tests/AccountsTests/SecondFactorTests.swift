@@ -72,14 +72,17 @@ private struct ProtectedAccount {
     @Test func aCodeSentManyTimesAtOnceOpensOneSession() async throws {
         let account = try await ProtectedAccount { $0.wrongCodesOfUser = 100 }
         let challenge = try await account.challenge()
-        let code = account.code
-        let opened = await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<20 {
-                group.addTask { await refusal { _ = try await account.world.complete(challenge, code: code) } == nil }
+        for code in [account.code, account.recoveryCodes[7]] {
+            let opened = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<10 {
+                    group.addTask {
+                        await refusal { _ = try await account.world.complete(challenge, code: code) } == nil
+                    }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            #expect(opened == 1)
         }
-        #expect(opened == 1)
     }
 
     @Test func recoveryCodeIsAcceptedOnce() async throws {
@@ -92,6 +95,24 @@ private struct ProtectedAccount {
         #expect(try await account.world.account(token: account.token).recoveryCodesLeft == 9)
     }
 
+    @Test func guessesOfAnHourAreLimited() async throws {
+        let account = try await ProtectedAccount { ($0.wrongCodesOfUser, $0.wrongCodesOfUserInHour) = (3, 4) }
+        var refusals: [RPCError?] = []
+        for _ in 0..<3 {
+            let challenge = try await account.challenge()
+            for _ in 0..<2 {
+                refusals.append(await refusal { _ = try await account.world.complete(challenge, code: "000000") })
+            }
+            account.world.clock.advance(seconds: 60)
+        }
+        #expect(refusals.map { $0?.status == .unavailable } == [false, false, false, false, true, true])
+        let challenge = try await account.challenge()
+        #expect(await refusal { _ = try await account.world.complete(challenge, code: account.code) } != nil)
+        account.world.clock.advance(seconds: 3600)
+        let later = try await account.challenge()
+        _ = try await account.world.complete(later, code: account.code)
+    }
+
     @Test func wrongCodesAreLimitedWhoeverSendsThem() async throws {
         let account = try await ProtectedAccount { $0.wrongCodesOfUser = 3 }
         let challenge = try await account.challenge()
@@ -101,10 +122,14 @@ private struct ProtectedAccount {
             }
             #expect(error?.detail == .authInvalidCredential)
         }
-        let limited = await refusal { _ = try await account.world.complete(challenge, code: account.code) }
+        let limited = await refusal {
+            _ = try await account.world.complete(challenge, code: account.code, host: "198.51.100.9")
+        }
         #expect(limited?.status == .unavailable && limited?.detail == nil)
-        account.world.clock.advance(seconds: 60)
+        // The address from which the user signed in before has limits of its own.
         _ = try await account.world.complete(challenge, code: account.code)
+        account.world.clock.advance(seconds: 60)
+        _ = try await account.world.complete(challenge, code: account.code, host: "198.51.100.9")
     }
 
     @Test func challengeExpiresAndIsNotForged() async throws {

@@ -25,9 +25,11 @@ enum IdentityProperties {
 
     private static let keys = try? JSONWebKeySet(parsing: Array(keySet.utf8))
 
-    /// Two tokens, a key set, and one input for each rule that refuses a token or a set.
+    /// Two tokens and their claims, a key set, and one input for each rule that refuses a token or a set.
     static let seeds: [[UInt8]] =
         (tokens + [
+            #"{"iss":"https://a","aud":["g","h"],"azp":"g","sub":"s","iat":1800000000,"exp":1.8e9,"email":"a@b"}"#,
+            #"{"iss":"https://a","aud":"g","sub":"s","iat":1800000000,"exp":1800000060,"nbf":1,"email_verified":true}"#,
             keySet, #"{"keys":[{"kty":"RSA","n":"AQ","e":"AQAB","kid":"a"},{"kid":"a"}]}"#, #"{"keys":[]}"#,
             "e30.e30.e30",
             "a.b.c", "..", sign(#"{"alg":"none"}"#, "{}"), sign(#"{"alg":"ES256","crit":["x"]}"#, "{}"),
@@ -42,6 +44,7 @@ enum IdentityProperties {
             let ids = set.entries.compactMap(\.id)
             precondition(Set(ids).count == ids.count, "two keys have the same name")
         }
+        checkClaims(input)
         let text = String(decoding: input, as: UTF8.self)
         guard let token = try? SignedToken(parsing: text) else { return }
         precondition(text.utf8.count <= SignedToken.maximumBytes, "a token is too long")
@@ -50,6 +53,21 @@ enum IdentityProperties {
         guard let verified = try? rules.verify(token, keys: keys, at: now) else { return }
         precondition(tokens.contains(text), "a changed token verifies")
         precondition(verified.subject == "s", "a token verifies with other claims")
+    }
+
+    /// Checks the claims of a token with a valid signature: one that verifies keeps every rule.
+    private static func checkClaims(_ input: [UInt8]) {
+        guard input.first == UInt8(ascii: "{"), let keys else { return }
+        let text = sign(#"{"alg":"ES256","kid":"k"}"#, String(decoding: input, as: UTF8.self))
+        let rules = IdentityTokenRules(issuer: "https://a", audiences: ["g"])
+        guard let token = try? SignedToken(parsing: text) else { return }
+        _ = try? rules.verifyNotice(token, keys: keys, at: now)
+        guard let verified = try? rules.verify(token, keys: keys, at: now) else { return }
+        precondition((1...255).contains(verified.subject.utf8.count), "the length of a subject is out of bounds")
+        precondition(verified.expiresAt.seconds > now.seconds - 60, "an expired token verifies")
+        let names = verified.claims["aud"]?.texts ?? []
+        precondition(names.contains { $0.isExactly("g") }, "a token for somebody else verifies")
+        precondition(verified.email != nil || !verified.isEmailVerified, "an address that is missing is verified")
     }
 
     private static func sign(_ header: String, _ claims: String) -> String {

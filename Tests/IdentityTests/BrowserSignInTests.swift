@@ -112,6 +112,43 @@ import Wire
         #expect(error?.message == "the identity token is not valid: its nonce is not the one of this sign-in")
     }
 
+    /// Changes the discovery document of `corp`.
+    private func discover(_ identity: TestIdentity, _ changes: [String: String]) {
+        let url = TestIssuer.url
+        let members = [
+            "issuer": "\"\(url)\"", "jwks_uri": "\"\(url)/keys\"", "token_endpoint": "\"\(url)/token\"",
+            "authorization_endpoint": "\"\(url)/authorize\"",
+        ].merging(changes) { $1 }
+        let text = members.map { "\"\($0)\":\($1)" }.joined(separator: ",")
+        identity.transport.set("\(url)/.well-known/openid-configuration", Array("{\(text)}".utf8))
+    }
+
+    @Test(arguments: [(false, ["", TestIssuer.url]), (true, [TestIssuer.url])])
+    func redirectOfAnotherProviderIsRefused(_ namesIssuer: Bool, _ accepted: [String]) async throws {
+        for issuer in ["", TestIssuer.url, TestIdentity.appleURL, TestIssuer.url + "/"] {
+            let identity = try await TestIdentity()
+            discover(identity, ["authorization_response_iss_parameter_supported": "\(namesIssuer)"])
+            let begun = try await identity.begin()
+            answer(identity, nonce: begun.nonce)
+            let state = parameters(begun.authorizationURL)["state"] ?? ""
+            let error = await refusal {
+                _ = try await identity.complete("code", state: state, secret: begun.flowSecret, issuer: issuer)
+            }
+            #expect((error == nil) == accepted.contains(issuer), "\(issuer)")
+            #expect(error == nil || error?.detail == .authInvalidCredential)
+            // The code may be another provider's.
+            #expect(identity.transport.state.withLock { $0.posts.count } == (error == nil ? 1 : 0))
+        }
+    }
+
+    @Test(arguments: ["jwks_uri", "token_endpoint", "authorization_endpoint"])
+    func providerElsewhereReachesNoServiceOfThisMachine(_ member: String) async throws {
+        let identity = try await TestIdentity()
+        discover(identity, [member: #""http://127.0.0.1:50070/x""#])
+        let error = await refusal { _ = try await identity.begin() }
+        #expect(error?.status == .unavailable)
+    }
+
     @Test(arguments: [
         (400, #"{"error":"invalid_grant"}"#, StatusCode.unauthenticated),
         (401, #"{"error":"<script>"}"#, .unauthenticated), (302, "", .unavailable), (500, "", .unavailable),

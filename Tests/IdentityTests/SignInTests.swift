@@ -1,6 +1,7 @@
 import Accounts
 import Basics
 import Crypto
+import Foundation
 import GatewayTesting
 import Proto
 import RPC
@@ -152,6 +153,36 @@ import Testing
         }
         identity.world.clock.advance(seconds: 3600)
         #expect(await refusal { _ = try await identity.world.refresh(token) }?.detail == .authInvalidCredential)
+    }
+
+    @Test func accessTokenEndsWithTheSession() async throws {
+        let identity = try await TestIdentity()
+        let end = identity.world.clock.now().seconds + 12 * 3600
+        let session = try await identity.signIn(identity.corpToken())
+        #expect(session.accessTokenExpiresAtUnix == end - 12 * 3600 + 15 * 60)
+        identity.world.clock.advance(seconds: 12 * 3600 - 60)
+        #expect(try await identity.world.refresh(session.refreshToken).accessTokenExpiresAtUnix == end)
+    }
+
+    @Test func passwordForAnAccountOfAProviderIsHashedLikeForAMissingOne() async throws {
+        let identity = try await TestIdentity()
+        try await identity.signIn(identity.corpToken())
+        for name in ["missing", "ada"] {
+            let before = Self.processorTime
+            let error = await refusal {
+                _ = try await identity.world.login(name, organization: "acme", password: "long enough")
+            }
+            #expect(error?.detail == .authInvalidCredential)
+            // Hashing takes about 20 ms of processor time, everything else less than 2 ms.
+            #expect(Self.processorTime - before > .milliseconds(5), "\(name)")
+        }
+    }
+
+    /// The processor time of the process.
+    private static var processorTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     @Test func providerThatMakesNoAccountsSignsInKnownPeopleOnly() async throws {

@@ -108,9 +108,11 @@ final class TestIdentity: Sendable {
             context: try world.call(IdentityServiceMethods.beginSignIn))
     }
 
-    func complete(_ code: String, state: String, secret: String) async throws -> LoginResponse {
+    func complete(
+        _ code: String, state: String, secret: String, issuer: String = ""
+    ) async throws -> LoginResponse {
         try await service.completeSignIn(
-            CompleteSignInRequest(code: code, state: state, flowSecret: secret),
+            CompleteSignInRequest(code: code, state: state, flowSecret: secret, issuer: issuer),
             context: try world.call(IdentityServiceMethods.completeSignIn))
     }
 

@@ -33,7 +33,7 @@ package struct ExternalSignIns: Sendable {
     /// Returns the tokens of a session as clients get them.
     package func response(for session: Session, at now: UnixTime) -> LoginResponse {
         let (opened, user) = (session.opened, session.opened.user)
-        let access = tokens.issue(.user, subject: "\(user.id)", epoch: user.epoch, session: opened.id, at: now)
+        let access = tokens.issue(opened, at: now)
         return LoginResponse(
             accessToken: access.text, accessTokenExpiresAtUnix: access.expiresAt.seconds,
             refreshToken: opened.refreshToken, refreshTokenExpiresAtUnix: opened.refreshExpiresAt.seconds,

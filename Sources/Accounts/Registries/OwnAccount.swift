@@ -109,7 +109,8 @@ struct OwnAccount: Sendable {
     ) async throws -> T {
         let now = clock.now()
         let userID = caller.user.userID
-        try secondFactors.countAttempt(of: userID, at: now)
+        let attempt = SecondFactors.Attempt(userID: userID, isKnownAddress: true)
+        try secondFactors.count(attempt, at: now)
         let result: T?
         do {
             result = try await database.write(mayUseReserve: true) { connection -> T? in
@@ -118,11 +119,11 @@ struct OwnAccount: Sendable {
                 return result
             }
         } catch {
-            secondFactors.giveBackAttempt(of: userID)
+            secondFactors.giveBack(attempt)
             throw error
         }
         guard let result else { throw refusal("the code is wrong or was already used", of: caller, at: now) }
-        secondFactors.giveBackAttempt(of: userID)
+        secondFactors.giveBack(attempt)
         return result
     }
 

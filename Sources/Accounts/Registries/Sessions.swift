@@ -16,6 +16,8 @@ struct Sessions: Sendable {
         let user: UserRecord
         let refreshToken: String
         let refreshExpiresAt: UnixTime
+        /// The time at which the session ends although it is used; `nil` = it does not.
+        let endsAt: UnixTime?
     }
 
     let database: Database
@@ -52,8 +54,8 @@ struct Sessions: Sendable {
         if let wait = failures.count(attempt, at: now) {
             throw RPCError(bare: .unavailable, "too many logins failed: try again later", retryAfterMilliseconds: wait)
         }
-        // A service account has no password, and is treated like a missing account.
-        let user = found?.role == .service ? nil : found
+        // An account without a password, of a program or of a person of an identity provider, is treated like a missing one.
+        let user = found.flatMap { $0.hasPassword ? $0 : nil }
         let owner = isKnown ? Passwords.Owner.known(address: address) : .stranger(address: address)
         let isRight: Bool
         do {
@@ -104,12 +106,17 @@ struct Sessions: Sendable {
     func complete(
         challenge text: String, code: String, from place: SessionPlace, at now: UnixTime
     ) async throws -> Opened {
-        guard let challenge = SignInChallenge(text: text),
-            let user = try await database.read({ try UserRecords($0).find(id: challenge.userID) }),
-            secondFactors.isValid(challenge, of: user, at: now)
+        guard let challenge = SignInChallenge(text: text) else { throw Self.wrongChallenge }
+        let address = AddressRange.countedAsOne(place.address)
+        let (found, isKnown) = try await database.read { connection in
+            let isKnown = try LoginAddressRecords(connection).contain(address, userID: challenge.userID)
+            return (try UserRecords(connection).find(id: challenge.userID), isKnown)
+        }
+        guard let user = found, secondFactors.isValid(challenge, of: user, at: now)
         else { throw Self.wrongChallenge }
         try auditPressure.admit(user.principal)
-        try secondFactors.countAttempt(of: user.id, at: now)
+        let attempt = SecondFactors.Attempt(userID: user.id, isKnownAddress: isKnown)
+        try secondFactors.count(attempt, at: now)
         let opened: Opened?
         do {
             opened = try await database.write(mayUseReserve: true) { connection -> Opened? in
@@ -120,7 +127,7 @@ struct Sessions: Sendable {
                 return try begin(current, by: .secondFactor, from: place, at: now, in: connection)
             }
         } catch {
-            secondFactors.giveBackAttempt(of: user.id)
+            secondFactors.giveBack(attempt)
             throw error
         }
         guard let opened else {
@@ -129,7 +136,7 @@ struct Sessions: Sendable {
             deferred.note(entry, at: now)
             throw Self.wrongCode
         }
-        secondFactors.giveBackAttempt(of: user.id)
+        secondFactors.giveBack(attempt)
         return opened
     }
 
@@ -164,7 +171,8 @@ struct Sessions: Sendable {
         try Audit.record(user.did(action, peer: place.address), at: now, in: connection)
         let current = try UserRecords(connection).find(id: user.id) ?? user
         return Opened(
-            id: record.family, user: current, refreshToken: token.text, refreshExpiresAt: record.expiresAt)
+            id: record.family, user: current, refreshToken: token.text, refreshExpiresAt: record.expiresAt,
+            endsAt: record.endsAt)
     }
 
     func refresh(_ text: String, peer: String, at now: UnixTime) async throws -> Opened {
@@ -229,7 +237,8 @@ struct Sessions: Sendable {
                 id: record.family, address: peer, expiresAt: next.expiresAt, at: now)
             try Audit.record(user.did("RefreshToken", peer: peer), at: now, in: connection)
             return Opened(
-                id: record.family, user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
+                id: record.family, user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt,
+                endsAt: next.endsAt)
         }
         let next = try RefreshTokenRecords(connection).find(id: successor.id)
         let isLostAnswer = now < rotatedAt.adding(configuration.refreshGrace)
@@ -242,7 +251,8 @@ struct Sessions: Sendable {
             return nil
         }
         return Opened(
-            id: record.family, user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
+            id: record.family, user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt,
+            endsAt: next.endsAt)
     }
 
     private func record(

@@ -10,17 +10,30 @@ struct SecondFactors: Sendable {
     static let issuer = "data-gateway"
     private static let challengeLifetime = Duration.minutes(5)
 
+    /// An attempt to use a code.
+    struct Attempt: Sendable {
+        let userID: Int64
+        /// Whether it comes from an address that has signed in to the account.
+        let isKnownAddress: Bool
+
+        fileprivate var key: String { "\(userID) \(isKnownAddress)" }
+    }
+
     let pepper: [UInt8]
     private let secrets: SealedValues
     private let challengeKey: [UInt8]
-    /// The limit of wrong codes for each user, whoever sends them. Nobody reaches it without the user's password.
-    private let attempts: Throttle
+    /// The limits of wrong codes for each user, in a minute and in an hour. Nobody reaches them without the user's password. Addresses
+    /// that have signed in have limits of their own, so that somebody elsewhere who knows the password does not lock the user out.
+    private let attempts: [Throttle]
 
     init(_ keyring: Keyring, configuration: AccountsConfiguration) {
         pepper = keyring.key(.pepper)
         secrets = SealedValues(key: keyring.key(.secondFactors))
         challengeKey = keyring.key(.signInChallenges)
-        attempts = Throttle(perMinute: configuration.wrongCodesOfUser)
+        attempts = [
+            Throttle(perMinute: configuration.wrongCodesOfUser),
+            Throttle(perHour: configuration.wrongCodesOfUserInHour),
+        ]
     }
 
     /// Returns the error that asks for the second step of a sign-in.
@@ -41,15 +54,18 @@ struct SecondFactors: Sendable {
     /// Counts an attempt as failed in advance, so that many at once do not all pass the limit.
     ///
     /// - Throws: UNAVAILABLE without detail after too many wrong codes.
-    func countAttempt(of userID: Int64, at now: UnixTime) throws(RPCError) {
-        guard let wait = attempts.take("\(userID)", at: now) else { return }
-        throw RPCError(
-            bare: .unavailable, "too many wrong codes were sent: try again later", retryAfterMilliseconds: wait)
+    func count(_ attempt: Attempt, at now: UnixTime) throws(RPCError) {
+        for (index, limit) in attempts.enumerated() {
+            guard let wait = limit.take(attempt.key, at: now) else { continue }
+            attempts[..<index].forEach { $0.giveBack(attempt.key) }
+            throw RPCError(
+                bare: .unavailable, "too many wrong codes were sent: try again later", retryAfterMilliseconds: wait)
+        }
     }
 
     /// Uncounts an attempt that did not fail.
-    func giveBackAttempt(of userID: Int64) {
-        attempts.giveBack("\(userID)")
+    func giveBack(_ attempt: Attempt) {
+        attempts.forEach { $0.giveBack(attempt.key) }
     }
 
     /// Uses up a code of the app, or a recovery code.

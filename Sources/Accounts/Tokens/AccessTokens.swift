@@ -18,13 +18,24 @@ final class AccessTokens: Sendable {
 
     /// Issues a token that is valid from now on.
     ///
-    /// - Parameter session: the session of a user's token.
+    /// - Parameters:
+    ///   - session: the session of a user's token.
+    ///   - end: the end of that session, at which the token expires at the latest; `nil` = none.
     func issue(
-        _ kind: TokenKind, subject: String, epoch: Int64, session: String? = nil, at now: UnixTime
+        _ kind: TokenKind, subject: String, epoch: Int64, session: String? = nil, until end: UnixTime? = nil,
+        at now: UnixTime
     ) -> (text: String, expiresAt: UnixTime) {
-        let expiresAt = UnixTime(seconds: now.seconds).adding(lifetime)
+        let longest = UnixTime(seconds: now.seconds).adding(lifetime)
+        let expiresAt = min(longest, end ?? longest)
         let token = AccessToken(kind: kind, subject: subject, epoch: epoch, expiresAt: expiresAt, session: session)
         return (currentSigner.issue(token, at: now), expiresAt)
+    }
+
+    /// Issues a token of an open session.
+    func issue(_ session: Sessions.Opened, at now: UnixTime) -> (text: String, expiresAt: UnixTime) {
+        let user = session.user
+        return issue(
+            .user, subject: "\(user.id)", epoch: user.epoch, session: session.id, until: session.endsAt, at: now)
     }
 
     /// Returns the claims of a token that one of the gateway's keys signed and that is valid at `now`.

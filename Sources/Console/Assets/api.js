@@ -174,12 +174,12 @@ export async function startProviderSignIn(name) {
 
 /** Completes a sign-in with the parameters with which the provider sent the browser back. */
 export async function completeProviderSignIn(parameters) {
-  const [code, state] = [parameters.get('code'), parameters.get('state')]
+  const [code, state, issuer] = ['code', 'state', 'iss'].map((name) => parameters.get(name) ?? '')
   if (!code) {
     const reason = [parameters.get('error'), parameters.get('error_description')].filter(Boolean).join(': ')
     throw new Error(`The identity provider refused the sign-in: ${reason || 'it sent no code'}`)
   }
-  await beginSession(await sendRequest('POST', 'sso/callback', { body: { code, state: state ?? '' } }))
+  await beginSession(await sendRequest('POST', 'sso/callback', { body: { code, state, issuer } }))
 }
 
 async function beginSession({ token }) {

@@ -22,7 +22,8 @@ extension GatewayCalls {
     func complete(
         _ redirect: ProviderRedirect, secret: String, for head: HTTPRequestHead, at now: UnixTime
     ) -> CallOutcome<(user: User, tokens: UserTokens)> {
-        let request = CompleteSignInRequest(code: redirect.code, state: redirect.state, flowSecret: secret)
+        let request = CompleteSignInRequest(
+            code: redirect.code, state: redirect.state, flowSecret: secret, issuer: redirect.issuer ?? "")
         return unary(IdentityServiceMethods.completeSignIn, request, for: head.caller()) { (response: LoginResponse) in
             response.user.map { ($0, UserTokens(response, at: now)) }
         }

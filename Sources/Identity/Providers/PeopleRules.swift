@@ -45,7 +45,8 @@ package struct PeopleRules: Sendable {
     func role(by claims: [String: ClaimValue]) -> RoleDecision {
         guard let rolesClaim else { return defaultRole.map { .unmanaged(initial: $0) } ?? .refused }
         let values = claims[rolesClaim]?.texts ?? []
-        guard let role = values.compactMap({ roles[$0] }).max() ?? defaultRole else { return .refused }
+        let named = roles.filter { group, _ in values.contains { $0.isExactly(group) } }
+        guard let role = named.values.max() ?? defaultRole else { return .refused }
         return .managed(role)
     }
 }

@@ -9,6 +9,8 @@ struct ProviderMetadata: Sendable {
     let tokenEndpoint: String?
     /// The places in which the token endpoint accepts the client's secret.
     let secretPlaces: SecretPlaces
+    /// Whether the provider names itself in each redirect (RFC 9207).
+    let namesIssuer: Bool
 
     enum SecretPlaces {
         /// The Authorization field, which is the default (Discovery, section 3).
@@ -23,12 +25,15 @@ struct ProviderMetadata: Sendable {
             throw ProviderFailure("the discovery document is not a JSON object")
         }
         // Section 4.3: otherwise one provider could pass off another's endpoints.
-        guard members["issuer"]?.text == issuer else {
+        guard members["issuer"]?.text?.isExactly(issuer) == true else {
             throw ProviderFailure("the discovery document is of another issuer, \(Self.shown(members["issuer"]))")
         }
         func url(_ name: String) throws(ProviderFailure) -> String? {
             guard let value = members[name] else { return nil }
-            guard let url = value.text, ProviderURL.isAcceptable(url) else {
+            // A provider elsewhere does not reach the services of this machine through the gateway.
+            guard let url = value.text, ProviderURL.isAcceptable(url),
+                url.hasPrefix("https:") || ProviderURL.isOnLoopback(issuer)
+            else {
                 throw ProviderFailure("\(name) of the discovery document must be an https URL")
             }
             return url
@@ -44,6 +49,7 @@ struct ProviderMetadata: Sendable {
             case (true, false): .form
             default: .field
             }
+        namesIssuer = members["authorization_response_iss_parameter_supported"]?.flag == true
     }
 
     private static func shown(_ value: ClaimValue?) -> String {

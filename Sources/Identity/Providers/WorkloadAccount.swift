@@ -13,6 +13,6 @@ package struct WorkloadAccount: Sendable {
     }
 
     func admits(_ token: IdentityToken) -> Bool {
-        !claims.isEmpty && claims.allSatisfy { token.claims[$0.key]?.comparableText == $0.value }
+        !claims.isEmpty && claims.allSatisfy { token.claims[$0.key]?.comparableText?.isExactly($0.value) == true }
     }
 }

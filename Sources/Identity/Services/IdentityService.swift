@@ -28,7 +28,8 @@ struct IdentityService: IdentityServiceHandler {
 
     func completeSignIn(_ request: CompleteSignInRequest, context: CallContext) async throws -> LoginResponse {
         try await signIns.complete(
-            code: request.code, state: request.state, secret: request.flowSecret, context)
+            BrowserSignIns.Redirect(code: request.code, state: request.state, issuer: request.issuer),
+            secret: request.flowSecret, context)
     }
 
     func signInWithIdentityToken(

@@ -12,6 +12,14 @@ struct BrowserSignIns: Sendable {
         let nonce: String
     }
 
+    /// The parameters with which a provider sent the browser back.
+    struct Redirect: Sendable {
+        let code: String
+        let state: String
+        /// The issuer by which the provider names itself; empty = it does not.
+        let issuer: String
+    }
+
     private static let longestCode = 4096
     private static let longestResponse = 64 << 10
 
@@ -65,7 +73,10 @@ struct BrowserSignIns: Sendable {
     }
 
     /// Exchanges the provider's code for the identity token.
-    func identityToken(for code: String, of flow: SignInFlow, _ source: ProviderSource) async throws -> String {
+    func identityToken(
+        for redirect: Redirect, of flow: SignInFlow, _ source: ProviderSource
+    ) async throws -> String {
+        let code = redirect.code
         guard (1...Self.longestCode).contains(code.utf8.count) else {
             throw RPCError.invalidArgument("code must be 1 to \(Self.longestCode) bytes")
         }
@@ -73,6 +84,7 @@ struct BrowserSignIns: Sendable {
             throw RPCError.failedPrecondition("\(source.provider.name) has no client_id for sign-ins in a browser")
         }
         let metadata = try await metadata(source)
+        try check(redirect, isOf: source.provider, metadata)
         guard let endpoint = metadata.tokenEndpoint else {
             throw unavailable(source, ProviderFailure("the discovery document has no token_endpoint"))
         }
@@ -95,6 +107,19 @@ struct BrowserSignIns: Sendable {
             throw unavailable(source, error)
         }
         return try token(in: response, of: source)
+    }
+
+    /// Checks who sent the browser back. A provider that sends the people of its sign-ins on to another one would else get the other
+    /// provider's code from the gateway (RFC 9207, RFC 9700 section 4.4).
+    private func check(
+        _ redirect: Redirect, isOf provider: IdentityProvider, _ metadata: ProviderMetadata
+    ) throws(RPCError) {
+        guard !redirect.issuer.isEmpty || metadata.namesIssuer else { return }
+        guard redirect.issuer.isExactly(provider.issuer) else {
+            throw RPCError(
+                .authInvalidCredential,
+                "the browser did not come back from \(provider.name), where this sign-in was begun: begin it again")
+        }
     }
 
     private func token(in response: (status: Int, body: [UInt8]), of source: ProviderSource) throws(RPCError) -> String

@@ -26,11 +26,13 @@ struct IdentitySignIns: Sendable {
         try await browser.begin(try source(name), redirectURI: redirectURI)
     }
 
-    func complete(code: String, state: String, secret: String, _ context: CallContext) async throws -> LoginResponse {
+    func complete(
+        _ redirect: BrowserSignIns.Redirect, secret: String, _ context: CallContext
+    ) async throws -> LoginResponse {
         try await limited(context) {
-            let flow = try browser.flow(state: state, secret: secret)
+            let flow = try browser.flow(state: redirect.state, secret: secret)
             let source = try source(flow.provider)
-            let text = try await browser.identityToken(for: code, of: flow, source)
+            let text = try await browser.identityToken(for: redirect, of: flow, source)
             let (signed, token) = try await verified(text, source)
             guard token.nonce == flow.nonce else { throw RPCError(.nonce) }
             return response(for: try await open(token, signed.digest, nonce: nil, source.provider, context))
@@ -88,7 +90,9 @@ struct IdentitySignIns: Sendable {
     func exchange(workloadToken text: String, _ context: CallContext) async throws -> ExchangeWorkloadTokenResponse {
         try await limited(context) {
             let signed = try parsed(text)
-            let found = sources.first { $0.provider.issuer == signed.issuer && !$0.provider.workloads.isEmpty }
+            let found = sources.first {
+                signed.issuer?.isExactly($0.provider.issuer) == true && !$0.provider.workloads.isEmpty
+            }
             guard let source = found else {
                 throw RPCError(
                     .authInvalidCredential, "no identity provider of workloads has the issuer of the identity token")

@@ -92,7 +92,7 @@ struct SignInRules: Sendable {
             throw RPCError.permissionDenied(
                 "no account belongs to this person at \(provider.name), and sign-ins with it create none")
         }
-        let email = token.email?.lowercased()
+        let email = token.email.map(Self.comparable)
         let linked = try linkedUser(identity, token, provider, in: connection)
         let user = try linked ?? made(token, role, organizationID: identity.organizationID, attempt, in: connection)
         try UserIdentityRecords(connection).insert(
@@ -106,7 +106,8 @@ struct SignInRules: Sendable {
     private func linkedUser(
         _ identity: IdentityKey, _ token: IdentityToken, _ provider: IdentityProvider, in connection: Connection
     ) throws -> UserRecord? {
-        guard provider.people?.linksByEmail == true, token.isEmailVerified, let email = token.email?.lowercased() else {
+        guard provider.people?.linksByEmail == true, token.isEmailVerified, let email = token.email.map(Self.comparable)
+        else {
             return nil
         }
         let trusted = Set(providers.filter { $0.people?.linksByEmail == true }.map(\.issuer)).subtracting([
@@ -119,6 +120,12 @@ struct SignInRules: Sendable {
         // An address that belongs to two people proves nothing.
         guard users.count == 1, let id = users.first else { return nil }
         return try UserRecords(connection).find(id: id)
+    }
+
+    /// Returns the form in which addresses are compared. Only ASCII letters have no case: otherwise the mailbox of somebody else,
+    /// whose name begins with the Kelvin sign (U+212A), would count as one that begins with "k".
+    private static func comparable(_ email: String) -> String {
+        String(decoding: email.utf8.map(\.asciiLowercased), as: UTF8.self)
     }
 
     private func made(

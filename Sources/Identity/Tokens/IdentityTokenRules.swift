@@ -24,7 +24,7 @@ package struct IdentityTokenRules: Sendable {
     ) throws(IdentityTokenError) -> IdentityToken {
         try token.verify(keys)
         let claims = token.claims
-        guard token.issuer == issuer else { throw .issuer }
+        guard token.issuer?.isExactly(issuer) == true else { throw .issuer }
         try checkAudience(claims)
         let expiresAt = try checkTimes(claims, at: now.seconds)
         guard let subject = claims["sub"]?.text, (1...Self.longestSubject).contains(subject.utf8.count),
@@ -43,7 +43,7 @@ package struct IdentityTokenRules: Sendable {
         _ token: SignedToken, keys: JSONWebKeySet, at now: UnixTime
     ) throws(IdentityTokenError) -> [String: ClaimValue] {
         try token.verify(keys)
-        guard token.issuer == issuer else { throw .issuer }
+        guard token.issuer?.isExactly(issuer) == true else { throw .issuer }
         try checkAudience(token.claims)
         guard let issued = token.claims["iat"]?.seconds else { throw .times }
         guard issued <= now.seconds + Self.leewaySeconds else { throw .notYetValid }
@@ -55,13 +55,15 @@ package struct IdentityTokenRules: Sendable {
     }
 
     private func checkAudience(_ claims: [String: ClaimValue]) throws(IdentityTokenError) {
-        guard let named = claims["aud"]?.texts, named.contains(where: audiences.contains) else { throw .audience }
+        guard let named = claims["aud"]?.texts, named.contains(where: isAudience) else { throw .audience }
         // A token for several parties says who asked for it (OpenID Connect Core 1.0, section 3.1.3.7).
         let party = claims["azp"]
         guard party != nil || named.count == 1 else { throw .authorizedParty }
         guard let party else { return }
-        guard let name = party.text, named.count == 1 || audiences.contains(name) else { throw .authorizedParty }
+        guard let name = party.text, named.count == 1 || isAudience(name) else { throw .authorizedParty }
     }
+
+    private func isAudience(_ name: String) -> Bool { audiences.contains { $0.isExactly(name) } }
 
     /// - Returns: the time of expiry.
     private func checkTimes(_ claims: [String: ClaimValue], at now: Int64) throws(IdentityTokenError) -> Int64 {

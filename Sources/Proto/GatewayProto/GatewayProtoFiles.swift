@@ -544,6 +544,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.CompleteSignInRequest.code	The parameter `code` of the redirect.
         archebase.auth.v1.CompleteSignInRequest.state	The parameter `state` of the redirect.
         archebase.auth.v1.CompleteSignInRequest.flow_secret	From BeginSignInResponse.
+        archebase.auth.v1.CompleteSignInRequest.issuer	The parameter `iss` of the redirect, by which the provider names itself (RFC 9207); empty = there was none.
         archebase.auth.v1.SignInWithIdentityTokenRequest.provider	The provider's name.
         archebase.auth.v1.SignInWithIdentityTokenRequest.identity_token	The token as the provider issued it.
         archebase.auth.v1.SignInWithIdentityTokenRequest.nonce	The nonce that the app gave to the provider, or whose SHA-256 it gave; required if the token has one, or if the provider's configuration requires one.

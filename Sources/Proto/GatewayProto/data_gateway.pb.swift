@@ -270,6 +270,7 @@ public enum InternalStorageServiceMethods {
     public static let routes: [HTTPRoute] = [
         HTTPRoute(presignObject, "POST", RouteTemplate([.literal("v1"), .literal("internal"), .literal("objects")], verb: "presign"), body: .whole, messages: ("archebase.data_gateway.v1.PresignObjectRequest", "archebase.data_gateway.v1.PresignObjectResponse")),
         HTTPRoute(readObject, "GET", RouteTemplate([.literal("v1"), .literal("internal"), .literal("objects")], verb: "read"), messages: ("archebase.data_gateway.v1.ReadObjectRequest", "archebase.data_gateway.v1.ReadObjectResponse")),
+        HTTPRoute(readObject, "GET", RouteTemplate([.literal("v1"), .literal("internal"), .literal("objects")], verb: "content"), responseBody: "content", messages: ("archebase.data_gateway.v1.ReadObjectRequest", "archebase.data_gateway.v1.ReadObjectResponse")),
     ]
 }
 
@@ -2751,11 +2752,11 @@ extension FileDescriptor {
             aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSW5pdERl\
             dmljZVJlc3BvbnNlIieC0+STAiEiHC92MS9kZXZpY2VzL3tkZXZpY2VfaWR9OmluaXQ6ASoSmAEKDFJlaW5pdERldmljZRIuLmFy\
             Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpbml0RGV2aWNlUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSW5p\
-            dERldmljZVJlc3BvbnNlIimC0+STAiMiHi92MS9kZXZpY2VzL3tkZXZpY2VfaWR9OnJlaW5pdDoBKjLFAgoWSW50ZXJuYWxTdG9y\
+            dERldmljZVJlc3BvbnNlIimC0+STAiMiHi92MS9kZXZpY2VzL3tkZXZpY2VfaWR9OnJlaW5pdDoBKjLuAgoWSW50ZXJuYWxTdG9y\
             YWdlU2VydmljZRKbAQoNUHJlc2lnbk9iamVjdBIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbk9iamVjdFJlcXVl\
             c3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25PYmplY3RSZXNwb25zZSIngtPkkwIhIhwvdjEvaW50ZXJuYWwv\
-            b2JqZWN0czpwcmVzaWduOgEqEowBCgpSZWFkT2JqZWN0EiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWFkT2JqZWN0UmVx\
-            dWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVhZE9iamVjdFJlc3BvbnNlIiGC0+STAhsSGS92MS9pbnRlcm5hbC9v\
-            YmplY3RzOnJlYWRiBnByb3RvMw==
+            b2JqZWN0czpwcmVzaWduOgEqErUBCgpSZWFkT2JqZWN0EiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWFkT2JqZWN0UmVx\
+            dWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVhZE9iamVjdFJlc3BvbnNlIkqC0+STAkQSGS92MS9pbnRlcm5hbC9v\
+            YmplY3RzOnJlYWRaJxIcL3YxL2ludGVybmFsL29iamVjdHM6Y29udGVudGIHY29udGVudGIGcHJvdG8z
             """)
 }

@@ -319,6 +319,8 @@ public struct CompleteSignInRequest: Message {
     public var state: String = ""
     /// From BeginSignInResponse.
     public var flowSecret: String = ""
+    /// The parameter `iss` of the redirect, by which the provider names itself (RFC 9207); empty = there was none.
+    public var issuer: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -326,11 +328,13 @@ public struct CompleteSignInRequest: Message {
     public init(
         code: String = "",
         state: String = "",
-        flowSecret: String = ""
+        flowSecret: String = "",
+        issuer: String = ""
     ) {
         self.code = code
         self.state = state
         self.flowSecret = flowSecret
+        self.issuer = issuer
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -339,6 +343,7 @@ public struct CompleteSignInRequest: Message {
             case 10: try ProtoString.merge(into: &self.code, from: &reader)
             case 18: try ProtoString.merge(into: &self.state, from: &reader)
             case 26: try ProtoString.merge(into: &self.flowSecret, from: &reader)
+            case 34: try ProtoString.merge(into: &self.issuer, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -349,11 +354,13 @@ public struct CompleteSignInRequest: Message {
         size += ProtoString.size(self.code, tag: 10)
         size += ProtoString.size(self.state, tag: 18)
         size += ProtoString.size(self.flowSecret, tag: 26)
+        size += ProtoString.size(self.issuer, tag: 34)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.issuer, tag: 34, to: &writer)
         ProtoString.write(self.flowSecret, tag: 26, to: &writer)
         ProtoString.write(self.state, tag: 18, to: &writer)
         ProtoString.write(self.code, tag: 10, to: &writer)
@@ -729,33 +736,33 @@ extension FileDescriptor {
             aGFzX2Jyb3dzZXJfc2lnbl9pbhgDIAEoCFIQaGFzQnJvd3NlclNpZ25JbiJTChJCZWdpblNpZ25JblJlcXVlc3QSGgoIcHJvdmlk\
             ZXIYASABKAlSCHByb3ZpZGVyEiEKDHJlZGlyZWN0X3VyaRgCIAEoCVILcmVkaXJlY3RVcmkieQoTQmVnaW5TaWduSW5SZXNwb25z\
             ZRIrChFhdXRob3JpemF0aW9uX3VybBgBIAEoCVIQYXV0aG9yaXphdGlvblVybBIfCgtmbG93X3NlY3JldBgCIAEoCVIKZmxvd1Nl\
-            Y3JldBIUCgVub25jZRgDIAEoCVIFbm9uY2UiYgoVQ29tcGxldGVTaWduSW5SZXF1ZXN0EhIKBGNvZGUYASABKAlSBGNvZGUSFAoF\
-            c3RhdGUYAiABKAlSBXN0YXRlEh8KC2Zsb3dfc2VjcmV0GAMgASgJUgpmbG93U2VjcmV0InkKHlNpZ25JbldpdGhJZGVudGl0eVRv\
-            a2VuUmVxdWVzdBIaCghwcm92aWRlchgBIAEoCVIIcHJvdmlkZXISJQoOaWRlbnRpdHlfdG9rZW4YAiABKAlSDWlkZW50aXR5VG9r\
-            ZW4SFAoFbm9uY2UYAyABKAlSBW5vbmNlIkUKHEV4Y2hhbmdlV29ya2xvYWRUb2tlblJlcXVlc3QSJQoOaWRlbnRpdHlfdG9rZW4Y\
-            ASABKAlSDWlkZW50aXR5VG9rZW4i4gEKHUV4Y2hhbmdlV29ya2xvYWRUb2tlblJlc3BvbnNlEiEKDGFjY2Vzc190b2tlbhgBIAEo\
-            CVILYWNjZXNzVG9rZW4SPgocYWNjZXNzX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgCIAEoA1IYYWNjZXNzVG9rZW5FeHBpcmVzQXRV\
-            bml4Eh0KCnRva2VuX3R5cGUYAyABKAlSCXRva2VuVHlwZRIiCgxvcmdhbml6YXRpb24YBCABKAlSDG9yZ2FuaXphdGlvbhIbCgl1\
-            c2VyX25hbWUYBSABKAlSCHVzZXJOYW1lIjQKFUxpc3RJZGVudGl0aWVzUmVxdWVzdBIbCgl1c2VyX25hbWUYASABKAlSCHVzZXJO\
-            YW1lIlkKFkxpc3RJZGVudGl0aWVzUmVzcG9uc2USPwoKaWRlbnRpdGllcxgBIAMoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJJ\
-            ZGVudGl0eVIKaWRlbnRpdGllcyKzAgoMVXNlcklkZW50aXR5Eh8KC2lkZW50aXR5X2lkGAEgASgDUgppZGVudGl0eUlkEhoKCHBy\
-            b3ZpZGVyGAIgASgJUghwcm92aWRlchIWCgZpc3N1ZXIYAyABKAlSBmlzc3VlchIYCgdzdWJqZWN0GAQgASgJUgdzdWJqZWN0EhQK\
-            BWVtYWlsGAUgASgJUgVlbWFpbBIlCg5lbWFpbF92ZXJpZmllZBgGIAEoCFINZW1haWxWZXJpZmllZBI5CgpjcmVhdGVkX2F0GAcg\
-            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRlZEF0EjwKDGxhc3RfdXNlZF9hdBgIIAEoCzIaLmdvb2dsZS5w\
-            cm90b2J1Zi5UaW1lc3RhbXBSCmxhc3RVc2VkQXQiMAoNVW5saW5rUmVxdWVzdBIfCgtpZGVudGl0eV9pZBgBIAEoA1IKaWRlbnRp\
-            dHlJZCIQCg5VbmxpbmtSZXNwb25zZTLHBwoPSWRlbnRpdHlTZXJ2aWNlEoQBCg1MaXN0UHJvdmlkZXJzEicuYXJjaGViYXNlLmF1\
-            dGgudjEuTGlzdFByb3ZpZGVyc1JlcXVlc3QaKC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0UHJvdmlkZXJzUmVzcG9uc2UiIJACAYLT\
-            5JMCFxIVL3YxL2lkZW50aXR5UHJvdmlkZXJzEnoKC0JlZ2luU2lnbkluEiUuYXJjaGViYXNlLmF1dGgudjEuQmVnaW5TaWduSW5S\
-            ZXF1ZXN0GiYuYXJjaGViYXNlLmF1dGgudjEuQmVnaW5TaWduSW5SZXNwb25zZSIcgtPkkwIWIhEvdjEvc2lnbkluczpiZWdpbjoB\
-            KhJ9Cg5Db21wbGV0ZVNpZ25JbhIoLmFyY2hlYmFzZS5hdXRoLnYxLkNvbXBsZXRlU2lnbkluUmVxdWVzdBogLmFyY2hlYmFzZS5h\
-            dXRoLnYxLkxvZ2luUmVzcG9uc2UiH4LT5JMCGSIUL3YxL3NpZ25JbnM6Y29tcGxldGU6ASoSlAEKF1NpZ25JbldpdGhJZGVudGl0\
-            eVRva2VuEjEuYXJjaGViYXNlLmF1dGgudjEuU2lnbkluV2l0aElkZW50aXR5VG9rZW5SZXF1ZXN0GiAuYXJjaGViYXNlLmF1dGgu\
-            djEuTG9naW5SZXNwb25zZSIkgtPkkwIeIhkvdjEvc2lnbkluczppZGVudGl0eVRva2VuOgEqEqIBChVFeGNoYW5nZVdvcmtsb2Fk\
-            VG9rZW4SLy5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZVdvcmtsb2FkVG9rZW5SZXF1ZXN0GjAuYXJjaGViYXNlLmF1dGgudjEu\
-            RXhjaGFuZ2VXb3JrbG9hZFRva2VuUmVzcG9uc2UiJoLT5JMCICIbL3YxL3Rva2VuczpleGNoYW5nZVdvcmtsb2FkOgEqEoABCg5M\
-            aXN0SWRlbnRpdGllcxIoLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RJZGVudGl0aWVzUmVxdWVzdBopLmFyY2hlYmFzZS5hdXRoLnYx\
-            Lkxpc3RJZGVudGl0aWVzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL2lkZW50aXRpZXMScwoGVW5saW5rEiAuYXJjaGViYXNlLmF1\
-            dGgudjEuVW5saW5rUmVxdWVzdBohLmFyY2hlYmFzZS5hdXRoLnYxLlVubGlua1Jlc3BvbnNlIiSC0+STAh4qHC92MS9pZGVudGl0\
-            aWVzL3tpZGVudGl0eV9pZH1iBnByb3RvMw==
+            Y3JldBIUCgVub25jZRgDIAEoCVIFbm9uY2UiegoVQ29tcGxldGVTaWduSW5SZXF1ZXN0EhIKBGNvZGUYASABKAlSBGNvZGUSFAoF\
+            c3RhdGUYAiABKAlSBXN0YXRlEh8KC2Zsb3dfc2VjcmV0GAMgASgJUgpmbG93U2VjcmV0EhYKBmlzc3VlchgEIAEoCVIGaXNzdWVy\
+            InkKHlNpZ25JbldpdGhJZGVudGl0eVRva2VuUmVxdWVzdBIaCghwcm92aWRlchgBIAEoCVIIcHJvdmlkZXISJQoOaWRlbnRpdHlf\
+            dG9rZW4YAiABKAlSDWlkZW50aXR5VG9rZW4SFAoFbm9uY2UYAyABKAlSBW5vbmNlIkUKHEV4Y2hhbmdlV29ya2xvYWRUb2tlblJl\
+            cXVlc3QSJQoOaWRlbnRpdHlfdG9rZW4YASABKAlSDWlkZW50aXR5VG9rZW4i4gEKHUV4Y2hhbmdlV29ya2xvYWRUb2tlblJlc3Bv\
+            bnNlEiEKDGFjY2Vzc190b2tlbhgBIAEoCVILYWNjZXNzVG9rZW4SPgocYWNjZXNzX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgCIAEo\
+            A1IYYWNjZXNzVG9rZW5FeHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYAyABKAlSCXRva2VuVHlwZRIiCgxvcmdhbml6YXRpb24Y\
+            BCABKAlSDG9yZ2FuaXphdGlvbhIbCgl1c2VyX25hbWUYBSABKAlSCHVzZXJOYW1lIjQKFUxpc3RJZGVudGl0aWVzUmVxdWVzdBIb\
+            Cgl1c2VyX25hbWUYASABKAlSCHVzZXJOYW1lIlkKFkxpc3RJZGVudGl0aWVzUmVzcG9uc2USPwoKaWRlbnRpdGllcxgBIAMoCzIf\
+            LmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJJZGVudGl0eVIKaWRlbnRpdGllcyKzAgoMVXNlcklkZW50aXR5Eh8KC2lkZW50aXR5X2lk\
+            GAEgASgDUgppZGVudGl0eUlkEhoKCHByb3ZpZGVyGAIgASgJUghwcm92aWRlchIWCgZpc3N1ZXIYAyABKAlSBmlzc3VlchIYCgdz\
+            dWJqZWN0GAQgASgJUgdzdWJqZWN0EhQKBWVtYWlsGAUgASgJUgVlbWFpbBIlCg5lbWFpbF92ZXJpZmllZBgGIAEoCFINZW1haWxW\
+            ZXJpZmllZBI5CgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRlZEF0EjwKDGxhc3Rf\
+            dXNlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCmxhc3RVc2VkQXQiMAoNVW5saW5rUmVxdWVzdBIfCgtp\
+            ZGVudGl0eV9pZBgBIAEoA1IKaWRlbnRpdHlJZCIQCg5VbmxpbmtSZXNwb25zZTLHBwoPSWRlbnRpdHlTZXJ2aWNlEoQBCg1MaXN0\
+            UHJvdmlkZXJzEicuYXJjaGViYXNlLmF1dGgudjEuTGlzdFByb3ZpZGVyc1JlcXVlc3QaKC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0\
+            UHJvdmlkZXJzUmVzcG9uc2UiIJACAYLT5JMCFxIVL3YxL2lkZW50aXR5UHJvdmlkZXJzEnoKC0JlZ2luU2lnbkluEiUuYXJjaGVi\
+            YXNlLmF1dGgudjEuQmVnaW5TaWduSW5SZXF1ZXN0GiYuYXJjaGViYXNlLmF1dGgudjEuQmVnaW5TaWduSW5SZXNwb25zZSIcgtPk\
+            kwIWIhEvdjEvc2lnbkluczpiZWdpbjoBKhJ9Cg5Db21wbGV0ZVNpZ25JbhIoLmFyY2hlYmFzZS5hdXRoLnYxLkNvbXBsZXRlU2ln\
+            bkluUmVxdWVzdBogLmFyY2hlYmFzZS5hdXRoLnYxLkxvZ2luUmVzcG9uc2UiH4LT5JMCGSIUL3YxL3NpZ25JbnM6Y29tcGxldGU6\
+            ASoSlAEKF1NpZ25JbldpdGhJZGVudGl0eVRva2VuEjEuYXJjaGViYXNlLmF1dGgudjEuU2lnbkluV2l0aElkZW50aXR5VG9rZW5S\
+            ZXF1ZXN0GiAuYXJjaGViYXNlLmF1dGgudjEuTG9naW5SZXNwb25zZSIkgtPkkwIeIhkvdjEvc2lnbkluczppZGVudGl0eVRva2Vu\
+            OgEqEqIBChVFeGNoYW5nZVdvcmtsb2FkVG9rZW4SLy5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZVdvcmtsb2FkVG9rZW5SZXF1\
+            ZXN0GjAuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VXb3JrbG9hZFRva2VuUmVzcG9uc2UiJoLT5JMCICIbL3YxL3Rva2Vuczpl\
+            eGNoYW5nZVdvcmtsb2FkOgEqEoABCg5MaXN0SWRlbnRpdGllcxIoLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RJZGVudGl0aWVzUmVx\
+            dWVzdBopLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RJZGVudGl0aWVzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL2lkZW50aXRpZXMS\
+            cwoGVW5saW5rEiAuYXJjaGViYXNlLmF1dGgudjEuVW5saW5rUmVxdWVzdBohLmFyY2hlYmFzZS5hdXRoLnYxLlVubGlua1Jlc3Bv\
+            bnNlIiSC0+STAh4qHC92MS9pZGVudGl0aWVzL3tpZGVudGl0eV9pZH1iBnByb3RvMw==
             """)
 }

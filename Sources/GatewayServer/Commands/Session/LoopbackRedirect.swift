@@ -10,9 +10,16 @@ final class LoopbackRedirect: HTTPRequestHandler {
     /// The time for a sign-in at the provider; the gateway does not accept later ones.
     static let patience = Duration.minutes(10)
 
+    /// The parameters of the redirect.
+    struct Parameters: Sendable {
+        let code: String
+        /// The provider's name for itself; empty if it sent none.
+        let issuer: String
+    }
+
     private let state = Lock<String?>(nil)
-    private let outcomes: AsyncStream<Result<String, ClientFailure>>
-    private let outcome: AsyncStream<Result<String, ClientFailure>>.Continuation
+    private let outcomes: AsyncStream<Result<Parameters, ClientFailure>>
+    private let outcome: AsyncStream<Result<Parameters, ClientFailure>>.Continuation
 
     init() {
         (outcomes, outcome) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
@@ -35,8 +42,7 @@ final class LoopbackRedirect: HTTPRequestHandler {
     /// Waits for the browser.
     ///
     /// - Parameter state: the parameter by which the redirect of this sign-in is recognized.
-    /// - Returns: the provider's code.
-    func code(for state: String) async throws(ClientFailure) -> String {
+    func parameters(for state: String) async throws(ClientFailure) -> Parameters {
         self.state.withLock { $0 = state }
         let timer = Task { [outcome] in
             try await Task.sleep(for: Self.patience)
@@ -62,7 +68,7 @@ final class LoopbackRedirect: HTTPRequestHandler {
             outcome.yield(.failure(ClientFailure("the identity provider refused the sign-in: \(reason)")))
             return .respond(Self.page(200, "The identity provider refused the sign-in. You can close this window."))
         }
-        outcome.yield(.success(code))
+        outcome.yield(.success(Parameters(code: code, issuer: items["iss"] ?? "")))
         return .respond(Self.page(200, "Return to the terminal. You can close this window."))
     }
 

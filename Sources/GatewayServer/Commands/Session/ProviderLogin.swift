@@ -19,9 +19,10 @@ struct ProviderLogin {
             }
             environment.errorOutput("Open this address in a browser on this machine and sign in:\n\n")
             environment.errorOutput("\(TextLayout.printable(begun.authorizationURL))\n")
-            let code = try await redirect.code(for: state)
+            let sent = try await redirect.parameters(for: state)
             return try await service.completeSignIn(
-                CompleteSignInRequest(code: code, state: state, flowSecret: begun.flowSecret))
+                CompleteSignInRequest(
+                    code: sent.code, state: state, flowSecret: begun.flowSecret, issuer: sent.issuer))
         }
     }
 

@@ -40,7 +40,7 @@ package struct OpenAPIDocument: Sendable {
     }
 
     package var json: [UInt8] {
-        var writer = SchemaWriter(schema, comments)
+        var writer = SchemaWriter(schema, comments, styles: styles)
         let paths = paths(&writer)
         return Array(
             JSONValue.members([
@@ -55,6 +55,22 @@ package struct OpenAPIDocument: Sendable {
                 ("servers", .array([.members([("url", .string("/"))])])), ("tags", tags), ("paths", paths),
                 ("components", components(&writer)), ("security", .array([.members([("bearer", .array([]))])])),
             ]).text.utf8)
+    }
+
+    /// The styles of the services with JSON of their own form, by the full names of their messages.
+    private var styles: [String: RESTStyle] {
+        var styles: [String: RESTStyle] = [:]
+        for operation in operations {
+            let style = operation.route.style
+            guard style.unset == .null || style.protoNames else { continue }
+            var pending = [operation.route.output, operation.bodyMessage]
+            while let name = pending.popLast() {
+                guard styles[name] == nil, let message = schema.messages[name] else { continue }
+                styles[name] = style
+                pending += message.fields.map(\.typeName)
+            }
+        }
+        return styles
     }
 
     private var services: [(name: String, short: String)] {

@@ -8,12 +8,15 @@ struct SchemaWriter {
     private let comments: APIComments
     /// The names of the components, by the full names of messages and enums.
     private let names: [String: String]
+    /// The styles of the services with JSON of their own form, by the full names of their messages.
+    private let styles: [String: RESTStyle]
     /// The full names that were referred to, and must become components.
     private(set) var referred: Set<String> = []
 
-    init(_ schema: Schema, _ comments: APIComments) {
+    init(_ schema: Schema, _ comments: APIComments, styles: [String: RESTStyle] = [:]) {
         self.schema = schema
         self.comments = comments
+        self.styles = styles
         // The name without its package, unless two are the same.
         var count: [Substring: Int] = [:]
         let all = Array(schema.messages.keys) + Array(schema.enums.keys)
@@ -87,10 +90,20 @@ struct SchemaWriter {
         var members: [(String, JSONValue)] = [("type", .string("object"))]
         if let text = comments[message] { members.append(("description", .string(text))) }
         var properties: [(String, JSONValue)] = []
-        for each in fields { properties.append((each.jsonName, field(each, "\(message).\(each.name)"))) }
+        for each in fields {
+            let value = field(each, "\(message).\(each.name)")
+            let mayBeNull =
+                styles[message]?.unset == .null && each.hasPresence && !each.isRepeated && each.oneof == nil
+            properties.append((member(each, of: message), mayBeNull ? value.orNull : value))
+        }
         if !properties.isEmpty { members.append(("properties", .members(properties))) }
         if isClosed { members.append(("additionalProperties", .bool(false))) }
         return .members(members)
+    }
+
+    /// Returns the name of a field in JSON.
+    private func member(_ field: FieldSchema, of message: String) -> String {
+        styles[message]?.protoNames == true ? field.name : field.jsonName
     }
 
     /// Returns the schema of a component.
@@ -112,7 +125,8 @@ struct SchemaWriter {
     /// Returns an example of an object with these fields.
     func example(_ fields: [FieldSchema], of message: String, depth: Int = 3) -> JSONValue {
         .members(
-            fields.compactMap { field in example(field, "\(message).\(field.name)", depth).map { (field.jsonName, $0) }
+            fields.compactMap { field in
+                example(field, "\(message).\(field.name)", depth).map { (member(field, of: message), $0) }
             })
     }
 
@@ -138,5 +152,22 @@ struct SchemaWriter {
         case .int64, .sint64, .sfixed64, .uint64, .fixed64: return .string("1")
         default: return .number(1)
         }
+    }
+}
+
+extension JSONValue {
+    /// Returns a schema that permits null beside the values of this one.
+    fileprivate var orNull: JSONValue {
+        guard case .object(let members) = self else { return self }
+        if let type = members.firstIndex(where: { $0.name == "type" }) {
+            var members = members
+            members[type] = Member(name: "type", value: .array([members[type].value, .string("null")]))
+            return .object(members)
+        }
+        guard members.contains(where: { $0.name == "$ref" }) else { return self }
+        let choices: JSONValue = .array([
+            .object(members.filter { $0.name == "$ref" }), .members([("type", .string("null"))]),
+        ])
+        return .object([Member(name: "anyOf", value: choices)] + members.filter { $0.name != "$ref" })
     }
 }
