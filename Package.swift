@@ -344,6 +344,12 @@ let package = Package(
                 "Accounts", "AppSupport", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPTypes", "Identity",
                 "RPC", "Wire",
             ]),
+        tests(
+            "SignIn",
+            [
+                "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayTesting", "Identity",
+                "Protobuf", "RPC",
+            ]),
         .executableTarget(name: "sign-in-client", path: "Tests/SignInClient", swiftSettings: strict),
         // The end of the tests of apps.
         tests("Serve", ["AppSupport", "Backup", "Basics", "Configuration", "Database", "Observability", "RPC"]),
