@@ -56,7 +56,7 @@ let package = Package(
 
         module("Basics", [], path: "Platform/Basics"),
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
-        module("XML", []),
+        module("XML", ["Basics"]),
         module("Zip", ["Basics", "CZlib"]),
         module("MCAP", ["Basics"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
