@@ -56,7 +56,7 @@ let package = Package(
 
         module("Basics", [], path: "Platform/Basics"),
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
-        module("XML", []),
+        module("XML", ["Basics"]),
         module("Zip", ["Basics", "CZlib"]),
         module("MCAP", ["Basics"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
@@ -343,6 +343,12 @@ let package = Package(
             [
                 "Accounts", "AppSupport", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPTypes", "Identity",
                 "RPC", "Wire",
+            ]),
+        tests(
+            "SignIn",
+            [
+                "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayTesting", "Identity",
+                "Protobuf", "RPC",
             ]),
         .executableTarget(name: "sign-in-client", path: "Tests/SignInClient", swiftSettings: strict),
         // The end of the tests of apps.

@@ -96,9 +96,11 @@ package struct Readoption: Sendable {
 
     private var stored: StoredObject {
         StoredObject(
-            bucket: facts.bucket, key: facts.objectKey, uploadID: facts.uploadID, size: facts.size, etag: facts.etag,
-            partCount: facts.partCount, crc64: facts.crc64, createdAt: UnixTime(microseconds: facts.storedAt),
-            fileID: facts.fileID, multipartID: facts.multipartID, contentType: facts.contentType,
-            checksum: facts.checksum.flatMap { Checksum($0) })
+            StoredObject.Place(bucket: facts.bucket, key: facts.objectKey, uploadID: facts.uploadID),
+            StoredObject.Content(
+                size: facts.size, etag: facts.etag, crc64: facts.crc64,
+                checksum: facts.checksum.flatMap { Checksum($0) }, partCount: facts.partCount,
+                multipartID: facts.multipartID),
+            fileID: facts.fileID, createdAt: UnixTime(microseconds: facts.storedAt), contentType: facts.contentType)
     }
 }

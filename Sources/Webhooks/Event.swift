@@ -1,3 +1,5 @@
+import Basics
+
 /// The types of events for webhooks.
 package enum EventType: String, Sendable, Hashable, CaseIterable {
     /// CompleteUpload succeeded for the first time: the object is in ListObjects.
@@ -43,7 +45,7 @@ package struct Event: Sendable {
         self.data = data
         // Only characters that cannot end the header field.
         self.traceparent = traceparent.flatMap { text in
-            !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? text : nil
+            !text.isEmpty && text.utf8.allSatisfy(\.isASCIIVisible) ? text : nil
         }
     }
 }

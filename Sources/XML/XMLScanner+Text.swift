@@ -1,3 +1,5 @@
+import Basics
+
 /// Text, attribute values, comments and references.
 extension XMLScanner {
     /// Returns the offset of the first byte that is not UTF-8 or not part of a `Char` (XML 1.0, production 2).
@@ -96,7 +98,7 @@ extension XMLScanner {
         let radix: UInt32 = skip("x") ? 16 : 10
         let first = offset
         var value: UInt32 = 0
-        while let byte = peek(), let digit = Self.digit(byte), digit < radix {
+        while let byte = peek(), let digit = byte.hexDigitValue.map(UInt32.init), digit < radix {
             // Below 0x110000, so the multiplication cannot overflow.
             value = value * radix + digit
             guard value <= 0x10FFFF else { throw XMLError(.invalidText, at: start) }
@@ -108,15 +110,6 @@ extension XMLScanner {
             throw XMLError(.invalidText, at: start)
         }
         return Character(scalar)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt32? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a")) + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A")) + 10
-        default: nil
-        }
     }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {

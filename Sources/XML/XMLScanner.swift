@@ -1,3 +1,5 @@
+import Basics
+
 /// A cursor over the bytes of a document, which were validated as UTF-8 and as characters of XML.
 ///
 /// Each function reads one production of the grammar, in time linear in the bytes read.
@@ -68,11 +70,8 @@ struct XMLScanner {
     }
 
     private static func belongsToName(_ byte: UInt8, isFirst: Bool) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."): !isFirst
-        default: false
-        }
+        if byte.isASCIILetter || byte == UInt8(ascii: "_") { return true }
+        return !isFirst && (byte.isASCIIDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "."))
     }
 
     func text(of range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }

@@ -138,11 +138,16 @@ def test_requests_of_the_documentation_have_its_responses(phone):
     assert phone.post("/api/share-code/check", b'{"shareCode":"a1b2c3"}').json["isUnique"] is False
 
 
-def test_curl_of_the_documentation_gets_its_output(server):
-    url = f"http://{server.listeners['apps']}"
-    command = ["curl", "-sS", "-X", "POST", f"{url}/api/share-code/check", "-H", "Content-Type: application/json"]
-    done = subprocess.run([*command, "-d", '{"shareCode":"TEST02"}'], capture_output=True, timeout=60)
-    assert done.stdout == b'{"isUnique":true,"shareCode":"TEST02"}'
+def test_curl_of_the_documentation_gets_its_output(gateway_with):
+    url = f"http://{gateway_with(ENABLED).listeners['apps']}"
+
+    def curl(*arguments: str) -> bytes:
+        return subprocess.run(["curl", "-sS", *arguments], capture_output=True, check=True, timeout=60).stdout
+
+    health = json.loads(curl(f"{url}/api/health"))
+    assert list(health) == ["status", "timestamp", "version"] and health["status"] == "ok"
+    command = ["-X", "POST", f"{url}/api/share-code/check", "-H", "Content-Type: application/json"]
+    assert curl(*command, "-d", '{"shareCode":"TEST01"}') == b'{"isUnique":true,"shareCode":"TEST01"}'
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +203,37 @@ def test_one_of_64_registrations_wins_and_survives_a_kill(gateway_with):
     found = Phone(gateway, "192.0.2.1").get("/api/share-code/race64")
     assert (found.status, found.json["umid"], found.json["encryptedData"]) == (200, f"umid-{winner}", "…")
     assert found.json["shareCode"] == "race64" and found.json["expiresAt"] == answers[winner].json["expiresAt"]
+
+
+def test_every_answered_change_survives_kills(gateway_with):
+    gateway = gateway_with(ENABLED)
+    phone = Phone(gateway, "192.0.2.1")
+
+    def kill():
+        gateway.kill()
+        gateway.start()
+
+    registered = phone.register("KILL01").json
+    kill()
+    assert phone.get("/api/share-code/KILL01").json["expiresAt"] == registered["expiresAt"]
+    ada, bob = phone.claim("ada"), phone.claim("bob")
+    kill()
+    request = {"requestId": "r", "fromUserId": "bob", "toUserId": "ada", "message": "今天好吗?"}
+    assert phone.post("/api/status-request", request).json["status"] == "pending"
+    kill()
+    received = phone.get("/api/status-request?status=pending", ada).json["requests"]
+    assert [(each["requestId"], each["message"]) for each in received] == [("r", "今天好吗?")]
+    kill()
+    assert phone.get("/api/status-request/r", bob).json["status"] == "delivered"
+    answer = {"status": "accepted", "encryptedData": "c2VhbGVk"}
+    assert phone.post("/api/status-request/r/answer", answer, ada).status == 200
+    kill()
+    assert phone.get("/api/status-request/r", bob).json == {"requestId": "r"} | answer
+    assert phone.call("DELETE", "/api/umid", token=ada).status == 200
+    kill()
+    assert phone.get("/api/status-request", ada).error == (401, "UNAUTHORIZED")
+    assert phone.get("/api/status-request/r", bob).error == (404, "NOT_FOUND")
+    assert phone.get("/api/share-code/KILL01").error == (404, "NOT_FOUND")
 
 
 def test_walk_through_codes_is_stopped_and_others_are_not_touched(server, phone):

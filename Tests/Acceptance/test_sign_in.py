@@ -74,6 +74,20 @@ APPLE_SESSION = """{
 APPLE_MINIMUM = """{
 "identityToken": "eyJ..."
 }"""
+DEV_LOGIN_IN_SHORT = """{
+"email": "test@zhixi.app",
+"nickname": "测试用户",
+"devSecret": "xxx"
+}"""
+ME = """{
+"id": "user_xxx",
+"email": "test@zhixi.app",
+"nickname": "测试用户",
+"avatarUrl": null,
+"role": "USER",
+"status": "ACTIVE",
+"onboardingCompleted": false
+}"""
 REFRESH = """{
 "refreshToken": "eyJ..."
 }"""
@@ -158,8 +172,10 @@ def refused(answer, status: int, error: str, message: str | None = None) -> None
 # The samples
 
 
-def test_dev_login_answers_the_sample(app):
-    equal(app.post("/api/auth/dev-login", DEV_LOGIN), SESSION, "accessToken", "refreshToken", "id")
+def test_dev_login_and_me_answer_the_samples(app):
+    answer = app.post("/api/auth/dev-login", DEV_LOGIN)
+    equal(answer, SESSION, "accessToken", "refreshToken", "id")
+    equal(app.get("/api/users/me", answer.json["accessToken"]), ME, "id")
 
 
 def test_apple_sign_in_answers_the_sample(app, issuer):
@@ -179,6 +195,7 @@ def test_apple_sign_ins_of_the_samples_succeed(app, issuer):
 def test_samples_with_their_placeholders_are_refused(app):
     for sample in (APPLE, APPLE_WITH_NONCE, APPLE_MINIMUM):
         refused(app.post("/api/auth/apple", sample), 401, "Unauthorized", "Invalid Apple identity token")
+    refused(app.post("/api/auth/dev-login", DEV_LOGIN_IN_SHORT), 401, "Unauthorized", "devSecret is wrong")
     refused(app.post("/api/auth/refresh", REFRESH), 401, "Unauthorized", "刷新令牌无效或已过期")
     refused(app.post("/api/auth/logout", LOGOUT), 401, "Unauthorized")
 
@@ -339,9 +356,11 @@ def test_answers_to_a_member_agree_with_the_description(gateway_with, issuer, tm
 
 def test_envelope_is_around_every_response(gateway_with, issuer):
     app = App(gateway_with(configuration(issuer, envelope=True), {"DEV_LOGIN_SECRET": SECRET}))
+    begin = datetime.now(UTC)
     answer = app.post("/api/auth/dev-login", DEV_LOGIN).json
     assert list(answer) == ["success", "data", "timestamp"] and answer["success"] is True
-    assert abs(datetime.fromisoformat(answer["timestamp"]) - datetime.now(UTC)) < timedelta(minutes=5)
+    # The time has milliseconds, rounded down.
+    assert begin - timedelta(milliseconds=1) < datetime.fromisoformat(answer["timestamp"]) <= datetime.now(UTC)
     session = answer["data"]
     assert same(session, json.loads(SESSION), {"accessToken", "refreshToken", "id"})
     assert app.get("/api/users/me", session["accessToken"]).json["data"] == session["user"]
@@ -478,6 +497,33 @@ def test_disabled_user_cannot_sign_in(gateway, app, stubs):
     refused(again, 401, "Unauthorized", "账号已被禁用")
     assert app.send("PUT", path, {"status": "ACTIVE"}, admin, x_organization="zhixi").json["status"] == "ACTIVE"
     assert dev(app, "disabled@zhixi.app")["user"]["id"] == session["user"]["id"]
+
+
+def test_every_answered_change_survives_kills(gateway_with, issuer):
+    gateway = gateway_with(configuration(issuer), {"DEV_LOGIN_SECRET": SECRET})
+    app = App(gateway)
+
+    def kill():
+        gateway.kill()
+        gateway.start()
+
+    session = dev(app, "kill@zhixi.app")
+    kill()
+    assert app.get("/api/users/me", session["accessToken"]).json == session["user"]
+    tokens = app.post("/api/auth/refresh", {"refreshToken": session["refreshToken"]}).json
+    kill()
+    tokens = app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]}).json
+    base = app.post("/api/knowledge-bases", {"title": "一"}, tokens["accessToken"]).json
+    kill()
+    assert app.get("/api/knowledge-bases", tokens["accessToken"]).json == [base]
+    assert app.post("/api/auth/logout", {"refreshToken": tokens["refreshToken"]}, tokens["accessToken"]).status == 200
+    kill()
+    refused(app.get("/api/users/me", tokens["accessToken"]), 401, "Unauthorized")
+    token = dev(app, "kill@zhixi.app")["accessToken"]
+    assert app.send("DELETE", "/api/users/me", None, token).status == 200
+    kill()
+    refused(app.get("/api/users/me", token), 401, "Unauthorized")
+    assert dev(app, "kill@zhixi.app")["user"]["id"] != session["user"]["id"]
 
 
 def test_used_refresh_token_ends_the_session(gateway, app):

@@ -14,12 +14,12 @@ import Wire
 @Suite(.timeLimited) struct AuditServiceTests {
     private func page(
         _ world: TestAccounts, token: String, since: UnixTime? = nil, size: Int32 = 0, page: String = "",
-        organization: String? = nil, newestFirst: Bool = false
+        newestFirst: Bool = false
     ) async throws -> ListAuditLinesResponse {
         try await world.accounts.auditService.listAuditLines(
             ListAuditLinesRequest(
                 since: since.map { Timestamp($0) }, pageSize: size, pageToken: page, newestFirst: newestFirst),
-            context: world.call(AuditServiceMethods.listAuditLines, token: token, organization: organization))
+            context: world.call(AuditServiceMethods.listAuditLines, token: token))
     }
 
     private func write(_ lines: Int, _ world: TestAccounts, organization name: String = "acme") async throws {
@@ -120,7 +120,9 @@ import Wire
         try await write(2, world, organization: "other")
         try await write(1, world, organization: "acme")
         #expect(try await page(world, token: boss).lines.map(\.organization) == ["acme", "acme"])
-        let asAcme = try await page(world, token: system, organization: "acme")
+        let asAcme = try await world.accounts.auditService.listAuditLines(
+            ListAuditLinesRequest(),
+            context: world.call(AuditServiceMethods.listAuditLines, token: system, organization: "acme"))
         #expect(asAcme.lines.map(\.organization) == ["acme", "acme"])
         #expect(
             Set(try await page(world, token: system).lines.map(\.organization)) == ["system", "acme", "other"])

@@ -104,8 +104,9 @@ final class CatalogScene: Sendable {
         let id = identifiers.uuid()
         let now = clock.now()
         let stored = StoredObject(
-            bucket: "data", key: "uploads/\(id)", uploadID: "upload-\(id)", size: Int64(bytes.count), etag: "\"1\"",
-            partCount: 0, crc64: crc64.value, createdAt: now, fileID: fileID, multipartID: nil, contentType: nil)
+            StoredObject.Place(bucket: "data", key: "uploads/\(id)", uploadID: "upload-\(id)"),
+            StoredObject.Content(size: Int64(bytes.count), etag: "\"1\"", crc64: crc64.value), fileID: fileID,
+            createdAt: now)
         let object = CatalogObject(
             id: id, fileID: fileID, uploadID: stored.uploadID,
             owner: ObjectOwner(organizationID: organization, siteID: 1, suiteID: nil, deviceID: nil),

@@ -51,8 +51,8 @@ final class Scene: Sendable {
         let (fileID, now) = (Hex.lower(Digest.sha256(Array(uploadID.utf8)).prefix(16)), UnixTime(seconds: 1))
         let size = Int64(bytes.count)
         let stored = StoredObject(
-            bucket: "data", key: uploadID, uploadID: uploadID, size: size, etag: "", partCount: 0, crc64: digest.crc64,
-            createdAt: now, fileID: fileID, multipartID: nil, contentType: nil)
+            StoredObject.Place(bucket: "data", key: uploadID, uploadID: uploadID),
+            StoredObject.Content(size: size, etag: "", crc64: digest.crc64), fileID: fileID, createdAt: now)
         let path = URL(filePath: store.path(of: stored))
         try FileManager.default.createDirectory(
             at: path.deletingLastPathComponent(), withIntermediateDirectories: true)

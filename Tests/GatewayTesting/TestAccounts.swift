@@ -23,7 +23,7 @@ package final class TestAccounts: Sendable {
     package let accounts: Accounts
 
     package init(
-        migrations: [Migration] = [], log: Logger = .discarding,
+        migrations: [Migration] = [], access: AccessTable = .gateway, log: Logger = .discarding,
         _ configure: (inout AccountsConfiguration) -> Void = { _ in }
     ) async throws {
         base = try TestDatabase(Accounts.migrations + migrations, inMemory: false)
@@ -35,7 +35,8 @@ package final class TestAccounts: Sendable {
             clockGuard: clockGuard, identifiers: Identifiers(clock: clock), log: log)
         var configuration = AccountsConfiguration()
         configure(&configuration)
-        accounts = try Accounts(environment, keysDirectory: keysDirectory, configuration: configuration)
+        accounts = try Accounts(
+            environment, keysDirectory: keysDirectory, access: access, configuration: configuration)
         try await accounts.createFirstAdmin(password: Secret(Self.adminPassword), keep: { _ in })
     }
 

@@ -38,9 +38,11 @@ extension Scene {
         let multipart = parts == 0 ? nil : try initiate(uploadID, parts: parts)
         let etag = parts == 0 ? "\"0123456789ABCDEF0123456789ABCDEF\"" : "\"ABCDEF0123456789ABCDEF0123456789-\(parts)\""
         let object = StoredObject(
-            bucket: location.bucket, key: location.key, uploadID: uploadID, size: size, etag: etag, partCount: parts,
-            crc64: 1, createdAt: clock.now(), fileID: Self.fileID(uploadID), multipartID: multipart, contentType: nil,
-            checksum: parts == 0 ? nil : Checksum("CRC32:AAAAAA==-\(parts)"))
+            StoredObject.Place(bucket: location.bucket, key: location.key, uploadID: uploadID),
+            StoredObject.Content(
+                size: size, etag: etag, crc64: 1, checksum: parts == 0 ? nil : Checksum("CRC32:AAAAAA==-\(parts)"),
+                partCount: parts, multipartID: multipart),
+            fileID: Self.fileID(uploadID), createdAt: clock.now())
         try database.writeBlocking { connection in
             if let multipart { try StoreRecords(connection).markCompleted(multipart) }
             _ = try StoreRecords(connection).replaceObject(with: object)

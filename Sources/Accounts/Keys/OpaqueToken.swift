@@ -36,7 +36,7 @@ struct OpaqueToken: Sendable {
     init?(_ kind: Kind, text: String) {
         guard text.utf8.count == 92, text.hasPrefix(kind.rawValue), let bytes = Base64.decode(text) else { return nil }
         let id = bytes[3..<3 + Self.idLength]
-        guard id.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+        guard id.allSatisfy(\.isASCIIVisible) else { return nil }
         self.init(
             kind, id: String(decoding: id, as: UTF8.self), secret: Secret(Array(bytes[(3 + Self.idLength)...])))
     }

@@ -27,7 +27,8 @@ package struct ExternalSignIns: Sendable {
     ) throws -> Session {
         Session(
             opened: try sessions.begin(
-                user, by: .provider, from: place, lifetime: lifetime, action: action, at: now, in: connection))
+                user, Sessions.Start(proof: .provider, place: place, lifetime: lifetime, action: action), at: now,
+                in: connection))
     }
 
     /// Returns the tokens of a session as clients get them.

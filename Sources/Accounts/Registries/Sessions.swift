@@ -140,18 +140,30 @@ struct Sessions: Sendable {
         return opened
     }
 
+    /// The way in which a session begins.
+    struct Start: Sendable {
+        let proof: SessionProof
+        let place: SessionPlace
+        /// The time after which the session ends although it is used; `nil` = it does not.
+        var lifetime: Duration?
+        /// The method's name, for the audit log.
+        var action = "Login"
+    }
+
     /// Opens a session of a user whose identity was proven, in the transaction of `connection`.
-    ///
-    /// - Parameters:
-    ///   - lifetime: the time after which the session ends although it is used; `nil` = it does not.
-    ///   - action: the method's name, for the audit log.
     func begin(
-        _ user: UserRecord, by proof: SessionProof, from place: SessionPlace, lifetime: Duration? = nil,
-        action: String = "Login", at now: UnixTime, in connection: Connection
+        _ user: UserRecord, by proof: SessionProof, from place: SessionPlace, at now: UnixTime,
+        in connection: Connection
     ) throws -> Opened {
+        try begin(user, Start(proof: proof, place: place), at: now, in: connection)
+    }
+
+    /// Opens a session of a user whose identity was proven, in the transaction of `connection`.
+    func begin(_ user: UserRecord, _ start: Start, at now: UnixTime, in connection: Connection) throws -> Opened {
+        let (proof, place, action) = (start.proof, start.place, start.action)
         let token = OpaqueToken(.refresh, id: identifiers.uuid())
         var record = self.record(token, family: token.id, userID: user.id, at: now)
-        if let lifetime {
+        if let lifetime = start.lifetime {
             let end = UnixTime(seconds: now.seconds).adding(lifetime)
             record.endsAt = end
             record.expiresAt = min(record.expiresAt, end)

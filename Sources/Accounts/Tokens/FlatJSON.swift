@@ -49,7 +49,7 @@ enum FlatJSON {
         mutating func string() -> String? {
             guard take(UInt8(ascii: "\"")), let end = rest.firstIndex(of: UInt8(ascii: "\"")) else { return nil }
             let content = rest[..<end]
-            guard content.allSatisfy({ (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }) else { return nil }
+            guard content.allSatisfy({ $0.isASCIIPrintable && $0 != UInt8(ascii: "\\") }) else { return nil }
             rest = rest[(end + 1)...]
             return String(decoding: content, as: UTF8.self)
         }

@@ -1,3 +1,4 @@
+import Basics
 import RPC
 
 /// The rules for texts about people.
@@ -30,7 +31,7 @@ enum ProfileText {
     /// Checks the URL of a picture; empty = none.
     static func avatarURL(_ text: String) throws(RPCError) -> String? {
         if text.isEmpty { return nil }
-        let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"<>\\^`{|}".utf8.contains($0) }
+        let isPlain = text.utf8.allSatisfy { $0.isASCIIVisible && !"\"<>\\^`{|}".utf8.contains($0) }
         guard text.hasPrefix("https://"), text.utf8.count > 8, text.utf8.count <= longestURL, isPlain else {
             throw RPCError(
                 bare: .invalidArgument, "avatarUrl must be an https:// URL of at most \(longestURL) bytes, or empty")
@@ -41,7 +42,7 @@ enum ProfileText {
     /// Checks an address, and returns it in the form in which addresses are compared.
     static func email(_ text: String) throws(RPCError) -> String {
         let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
-        let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        let isPlain = text.utf8.allSatisfy(\.isASCIIVisible)
         guard parts.count == 2, !parts[0].isEmpty, parts[1].count >= 3, parts[1].contains(UInt8(ascii: ".")), isPlain,
             text.utf8.count <= longestEmail
         else { throw RPCError(bare: .invalidArgument, "email must be an email") }

@@ -6,9 +6,9 @@ import RPC
 
 /// The app while the gateway serves.
 struct RunningSignIn: RunningApp {
-    private let signIns: SignInService
-    private let profiles: ProfileService
-    private let knowledgeBases: KnowledgeBaseService
+    let signIns: SignInService
+    let profiles: ProfileService
+    let knowledgeBases: KnowledgeBaseService
     let sweeps: [AppSweep]
 
     init(_ environment: AppEnvironment, _ configuration: SignInConfiguration) async throws {

@@ -34,7 +34,7 @@ package struct BackupFolder: BackupDestination {
         // Pages that this process wrote say nothing about the disk.
         let descriptor = open(path(of: archive), O_RDONLY | O_CLOEXEC)
         if descriptor >= 0 {
-            posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+            CachedPages.dropAll(of: descriptor)
             close(descriptor)
         }
         return try FileSource(path: path(of: archive))

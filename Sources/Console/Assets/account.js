@@ -195,7 +195,7 @@ async function createToken(reload) {
   })
   if (!token) return
   await showSecret('API token', token,
-    'Copy the token now: it is shown only once. Anyone who has it has your rights up to its role.')
+    'Copy the token now: it is shown only once. Anyone who has it has your rights, limited to its role.')
   await reload()
 }
 
@@ -218,7 +218,7 @@ async function policySection(reload) {
   const set = (requiresSecondFactor) => showFormDialog({
     title: requiresSecondFactor ? 'Require a second factor?' : 'Accept a password alone?', submit: 'Save',
     text: requiresSecondFactor
-      ? 'Users who signed in with a password alone can do nothing but set up a second factor.'
+      ? 'Users who signed in with a password alone can only set up a second factor.'
       : 'Users without a second factor can use the gateway again.',
     action: async () => {
       await call('identities', 'SetSignInPolicy', { policy: { requiresSecondFactor } }, { organization: '' })

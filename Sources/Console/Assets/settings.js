@@ -19,7 +19,7 @@ export async function renderSettings(body) {
       { title: 'Key', cell: (setting) => h('code', { class: 'id' }, setting.key) },
       { title: 'Value', cell: (setting) => setting.value || null },
       { title: 'Source', cell: (setting) => setting.source },
-    ], shown, 'No such settings.'))
+    ], shown, 'No settings match.'))
   }
   body.replaceChildren(
     pageHeader('Settings'),

@@ -24,7 +24,7 @@ export async function renderUploads(body, { signal }) {
   const panel = uploadPanel(signal)
   body.replaceChildren(...[
     pageHeader('Uploads in progress'), panel, panel && h('h2', {}, 'All uploads'), list, hint,
-    h('h2', {}, 'Finished lately'), finished,
+    h('h2', {}, 'Recently finished'), finished,
   ].filter(Boolean))
   await loadSiteNames().catch(() => {})
   showFinished(finished)

@@ -8,7 +8,7 @@ const sessionsText = 'The user’s existing sessions will be signed out.'
 const roles = [
   ['viewer', 'viewer: lists and downloads objects'], ['operator', 'operator: also manages devices and keys'],
   ['admin', 'admin: manages everything in the organization'],
-  ['member', 'member: uses the applications beside the gateway, and nothing of the gateway'],
+  ['member', 'member: uses apps beside the gateway, but no call of the gateway'],
 ]
 const passwordField = {
   name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', minlength: 8, required: true,

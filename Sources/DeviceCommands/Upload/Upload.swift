@@ -12,7 +12,7 @@ struct Upload: Command {
     static let discussion = [
         """
         FILE is a file, a directory with everything below it, a pattern in quotation marks such as 'runs/*.mcap', or - \
-        for standard input, which --name names. The command sends files in parts. A journal records what the gateway \
+        for standard input, with a name from --name. The command sends files in parts. A journal records what the gateway \
         acknowledged, so that --resume continues an interrupted upload. --resume without a FILE continues all unfinished \
         uploads.
         """,

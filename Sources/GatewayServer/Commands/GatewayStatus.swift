@@ -9,12 +9,12 @@ import Sockets
 /// `data-gateway status`
 struct GatewayStatus: Command {
     static let name = "status"
-    static let summary = "Show how a gateway is: version, disk, uploads, certificate, faults"
+    static let summary = "Show the state of a gateway: version, disk, uploads, certificate, faults"
     static let discussion = [
         """
-        Version, listeners, disk, certificate, backups and faults come from the ops listener, which is often reachable only from the gateway's \
-        own machine; stored objects and uploads come from the admin listener and need a signed-in user. What cannot be \
-        asked is named as such. Exits with 1 if the gateway does not serve.
+        Version, listeners, disk, certificate, backups and faults come from the ops listener, which is often reachable only \
+        from the gateway's own machine; stored objects and uploads come from the admin listener and need a signed-in user. \
+        The field not_known lists what could not be read. Exits with 1 if the gateway does not serve.
         """
     ]
     static let examples = ["status --ops 127.0.0.1:50090"]

@@ -11,7 +11,7 @@ import Sockets
 /// `data-gateway support-bundle`
 struct SupportBundle: Command {
     static let name = "support-bundle"
-    static let summary = "Write a file with what helps to find a fault: configuration, metrics, machine"
+    static let summary = "Write a file for finding a fault: configuration, metrics, log, machine"
     static let discussion = [
         """
         The file is one JSON object: the version, the configuration with its sources and faults, the metrics and the \

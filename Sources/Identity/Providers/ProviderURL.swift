@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import HTTPTypes
 
@@ -16,7 +17,7 @@ package enum ProviderURL {
     package static func isOnLoopback(_ text: String) -> Bool { parts(text).map(isLoopback) ?? false }
 
     private static func parts(_ text: String) -> URLComponents? {
-        guard text.utf8.count <= longest, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+        guard text.utf8.count <= longest, text.utf8.allSatisfy(\.isASCIIVisible),
             let parts = URLComponents(string: text), parts.host?.isEmpty == false, parts.user == nil,
             parts.password == nil, parts.fragment == nil
         else { return nil }

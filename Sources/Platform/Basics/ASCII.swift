@@ -8,6 +8,12 @@ extension UInt8 {
 
     package var isASCIILowercaseAlphanumeric: Bool { isASCIIDigit || self >= 0x61 && self <= 0x7A }
 
+    /// Whether the byte is a printable character other than the space: `VCHAR` (RFC 5234, appendix B.1).
+    package var isASCIIVisible: Bool { self >= 0x21 && self <= 0x7E }
+
+    /// Whether the byte is a printable character or the space.
+    package var isASCIIPrintable: Bool { self >= 0x20 && self <= 0x7E }
+
     package var isASCIILowercaseHexDigit: Bool { isASCIIDigit || self >= 0x61 && self <= 0x66 }
 
     /// Returns the lowercase letter of an uppercase one, and every other byte unchanged.

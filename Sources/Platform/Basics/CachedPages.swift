@@ -13,7 +13,12 @@ package enum CachedPages {
     /// Dirty pages stay. A page that begins before `range` stays; one that ends after it is dropped. On a file system that ignores
     /// the advice nothing changes.
     package static func drop(_ range: Range<Int>, of descriptor: Int32) {
+        // The kernel takes a length of 0 for the rest of the file.
+        guard !range.isEmpty else { return }
         let end = (range.upperBound + size - 1) / size * size
         posix_fadvise(descriptor, range.lowerBound, end - range.lowerBound, POSIX_FADV_DONTNEED)
     }
+
+    /// Drops all clean pages of a file from the cache.
+    package static func dropAll(of descriptor: Int32) { posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) }
 }

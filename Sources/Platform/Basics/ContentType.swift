@@ -19,7 +19,7 @@ package enum ContentType {
     /// Whether a declared type is well-formed and is not a default that clients send when they know nothing.
     private static func isTelling(_ type: String) -> Bool {
         let name = type.prefix { $0 != ";" }.lowercased()
-        return (3...127).contains(type.utf8.count) && type.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+        return (3...127).contains(type.utf8.count) && type.utf8.allSatisfy(\.isASCIIPrintable)
             && name.split(separator: "/", omittingEmptySubsequences: false).filter { !$0.isEmpty }.count == 2
             && ![unknown, "binary/octet-stream", "application/x-www-form-urlencoded"].contains(name)
     }

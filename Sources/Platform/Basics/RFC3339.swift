@@ -12,6 +12,13 @@ package struct RFC3339: Sendable, Hashable {
         return "\(civil.date())T\(civil.clock())\(fraction(nanoseconds))Z"
     }
 
+    /// Returns e.g. `2026-01-31T08:00:00.000Z`: always three digits of the second, which some parsers require.
+    package static func milliseconds(_ time: UnixTime) -> String {
+        let digits = (time.microseconds - time.seconds * 1_000_000) / 1000
+        let civil = CivilTime(time)
+        return "\(civil.date())T\(civil.clock()).\(digits.padded(to: 3))Z"
+    }
+
     /// Returns an empty text for 0, else a decimal point and 3, 6 or 9 digits.
     package static func fraction(_ nanoseconds: Int32) -> String {
         if nanoseconds == 0 { return "" }

@@ -68,7 +68,8 @@ struct WriteAheadLog {
         }
         defer { buffers.forEach { $0.deallocate() } }
         // Without read-ahead, which would cache pages that need no check.
-        for advice in [POSIX_FADV_RANDOM, POSIX_FADV_DONTNEED] { posix_fadvise(cached, 0, 0, advice) }
+        posix_fadvise(cached, 0, 0, POSIX_FADV_RANDOM)
+        CachedPages.dropAll(of: cached)
         guard let residency = Residency(of: cached) else { throw failure("map") }
         var position = 0
         while position < residency.size {

@@ -52,11 +52,11 @@ package final class ObjectPut {
         try body.synchronizeAndClose()
         let claims = permit.claims
         let object = StoredObject(
-            bucket: claims.bucket, key: claims.key, uploadID: claims.uploadID, size: stored.size,
-            etag: ETag.whole(md5: stored.md5, header.etags), partCount: 0, crc64: stored.crc64,
-            createdAt: store.clock.now(),
-            fileID: new.id, multipartID: nil, contentType: header.contentType,
-            checksum: stored.checksum, kept: header.kept)
+            claims.place,
+            StoredObject.Content(
+                size: stored.size, etag: ETag.whole(md5: stored.md5, header.etags), crc64: stored.crc64,
+                checksum: stored.checksum),
+            fileID: new.id, createdAt: store.clock.now(), contentType: header.contentType, kept: header.kept)
         try new.commit {
             try store.database.writeBlocking(for: permit.owner) { [permit, store, header] connection in
                 try permit.confirm(in: connection)

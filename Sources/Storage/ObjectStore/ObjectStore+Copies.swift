@@ -28,9 +28,10 @@ extension ObjectStore {
             let new = try engine.duplicate(found.fileID)
             let claims = permit.claims
             let object = StoredObject(
-                bucket: claims.bucket, key: claims.key, uploadID: claims.uploadID, size: found.size, etag: found.etag,
-                partCount: 0, crc64: found.crc64, createdAt: clock.now(), fileID: new.id, multipartID: nil,
-                contentType: header.contentType, checksum: found.checksum, kept: header.kept)
+                claims.place,
+                StoredObject.Content(
+                    size: found.size, etag: found.etag, crc64: found.crc64, checksum: found.checksum),
+                fileID: new.id, createdAt: clock.now(), contentType: header.contentType, kept: header.kept)
             try new.commit {
                 try database.writeBlocking(for: permit.owner) { [self] connection in
                     try permit.confirm(in: connection)

@@ -104,10 +104,12 @@ extension ObjectStore {
                 multipart.fileID,
                 plan.parts.map { EnginePart(number: $0.number, size: $0.size, fileID: $0.fileID) })
             let object = StoredObject(
-                bucket: multipart.bucket, key: multipart.key, uploadID: multipart.uploadID, size: plan.size,
-                etag: plan.etag(etags), partCount: plan.parts.count, crc64: plan.crc64, createdAt: clock.now(),
-                fileID: multipart.fileID, multipartID: id, contentType: multipart.contentType,
-                checksum: checksum, kept: multipart.kept)
+                StoredObject.Place(bucket: multipart.bucket, key: multipart.key, uploadID: multipart.uploadID),
+                StoredObject.Content(
+                    size: plan.size, etag: plan.etag(etags), crc64: plan.crc64, checksum: checksum,
+                    partCount: plan.parts.count, multipartID: id),
+                fileID: multipart.fileID, createdAt: clock.now(), contentType: multipart.contentType,
+                kept: multipart.kept)
             try database.writeBlocking(for: permit.owner) { [discards] connection in
                 try permit.confirm(in: connection)
                 try permit.check(condition, in: connection)

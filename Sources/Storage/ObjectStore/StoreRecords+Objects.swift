@@ -143,14 +143,14 @@ extension StoreRecords {
 
     private static func object(_ row: Row) -> StoredObject {
         var object = StoredObject(
-            bucket: row.text("bucket"), key: row.text("object_key"), uploadID: row.text("upload_id"),
-            size: row.int64("size"), etag: row.text("etag"),
-            partCount: row.int("part_count"), crc64: UInt64(bitPattern: row.int64("crc64")),
-            createdAt: row.time("created_at"), fileID: row.text("file_id"),
-            multipartID: row.optionalText("multipart_id"),
-            contentType: row.optionalText("content_type"),
-            checksum: row.optionalText("checksum").flatMap(Checksum.init),
-            kept: KeptFields(text: row.optionalText("kept")))
+            StoredObject.Place(
+                bucket: row.text("bucket"), key: row.text("object_key"), uploadID: row.text("upload_id")),
+            StoredObject.Content(
+                size: row.int64("size"), etag: row.text("etag"), crc64: UInt64(bitPattern: row.int64("crc64")),
+                checksum: row.optionalText("checksum").flatMap(Checksum.init), partCount: row.int("part_count"),
+                multipartID: row.optionalText("multipart_id")),
+            fileID: row.text("file_id"), createdAt: row.time("created_at"),
+            contentType: row.optionalText("content_type"), kept: KeptFields(text: row.optionalText("kept")))
         object.isBad = row.bool("is_bad")
         return object
     }

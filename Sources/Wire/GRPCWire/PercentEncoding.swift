@@ -13,7 +13,7 @@ public enum PercentEncoding {
         encoded.reserveCapacity(text.utf8.count)
         for (index, byte) in text.utf8.enumerated() {
             let isOuterSpace = byte == 0x20 && (index == 0 || index == last)
-            if (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "%") && !isOuterSpace {
+            if byte.isASCIIPrintable && byte != UInt8(ascii: "%") && !isOuterSpace {
                 encoded.append(byte)
             } else {
                 PercentEscapes.append(byte, to: &encoded)

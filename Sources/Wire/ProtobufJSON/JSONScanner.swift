@@ -1,3 +1,4 @@
+import Basics
 import Protobuf
 
 /// A strict tokenizer for JSON (RFC 8259).
@@ -138,7 +139,7 @@ package struct JSONScanner {
 
     private mutating func digits() throws(JSONError) {
         let start = offset
-        while UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte() { offset += 1 }
+        while byte().isASCIIDigit { offset += 1 }
         guard offset > start else { throw error(.syntax) }
     }
 

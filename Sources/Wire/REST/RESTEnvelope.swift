@@ -7,8 +7,7 @@ package enum RESTEnvelope {
         var output = JSONObjectWriter()
         output.bool("success", true)
         output.value("data", json: json)
-        let milliseconds = time.microseconds / 1000
-        output.text("timestamp", RFC3339.text(time, nanoseconds: Int32(milliseconds % 1000) * 1_000_000))
+        output.text("timestamp", RFC3339.milliseconds(time))
         return output.finished
     }
 }

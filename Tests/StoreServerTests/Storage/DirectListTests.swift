@@ -27,8 +27,8 @@ import Testing
             for (number, key) in keys.enumerated() {
                 _ = try StoreRecords(connection).replaceObject(
                     with: StoredObject(
-                        bucket: "bucket", key: key, uploadID: "\(number)", size: 1, etag: "", partCount: 0, crc64: 0,
-                        createdAt: now, fileID: "\(number)", multipartID: nil, contentType: nil))
+                        StoredObject.Place(bucket: "bucket", key: key, uploadID: "\(number)"),
+                        StoredObject.Content(size: 1, etag: "", crc64: 0), fileID: "\(number)", createdAt: now))
             }
         }
         let key = StaticKey(id: "reader", secret: Secret("secret"), bucket: "bucket", prefix: "", access: .read)

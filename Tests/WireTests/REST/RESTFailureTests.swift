@@ -52,11 +52,16 @@ import Testing
         #expect(text(RESTFailure(.resourceExhausted, "m"), envelope).contains(#""errorCode":"RATE_LIMITED""#))
     }
 
-    @Test func envelopeHasTheValueAndTheTime() {
-        let json = RESTEnvelope.success(Array("[1]".utf8), at: UnixTime(microseconds: 1_767_225_600_123_456))
+    /// Clients that read fractions of seconds refuse times without one, so the fraction is there even if it is 0.
+    @Test(
+        arguments: [
+            (1_767_225_600_123_456, "2026-01-01T00:00:00.123Z"), (1_767_225_600_000_999, "2026-01-01T00:00:00.000Z"),
+            (1_767_225_600_020_000, "2026-01-01T00:00:00.020Z"), (-1, "1969-12-31T23:59:59.999Z"),
+        ] as [(Int64, String)])
+    func envelopeHasTheValueAndTheTime(_ microseconds: Int64, _ timestamp: String) {
+        let json = RESTEnvelope.success(Array("[1]".utf8), at: UnixTime(microseconds: microseconds))
         #expect(
-            String(decoding: json, as: UTF8.self)
-                == #"{"success":true,"data":[1],"timestamp":"2026-01-01T00:00:00.123Z"}"#)
+            String(decoding: json, as: UTF8.self) == #"{"success":true,"data":[1],"timestamp":"\#(timestamp)"}"#)
     }
 
     @Test func failureStatusReplacesAllBut401() {

@@ -13,9 +13,9 @@ struct BackUp: ClientCommand {
     static let discussion = [
         """
         The file holds the database, the gateway's keys and the objects, which is all that a restore needs. Keep it as \
-        secret as the gateway, or encrypt it. It gets its name when it is complete and on the disk. The command requires \
-        an admin of the organization 'system'. The gateway serves clients meanwhile. A terminal shows the progress; after \
-        Ctrl-C nothing is left of the file.
+        secret as the gateway, or encrypt it. It appears under its name only when it is complete and on the disk; after \
+        Ctrl-C nothing is left of it. The command requires an admin of the organization 'system'. The gateway serves \
+        clients meanwhile. A terminal shows the progress.
         """
     ]
 

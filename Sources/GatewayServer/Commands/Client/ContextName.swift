@@ -18,9 +18,7 @@ struct ContextName: ArgumentValue, Hashable, Sendable {
     init(argument: String) throws(ArgumentProblem) {
         let isValid =
             !argument.isEmpty && argument.utf8.count <= Self.longest && argument.first != "." && argument.first != "-"
-            && argument.utf8.allSatisfy {
-                UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || $0.isASCIIDigit || "._-".utf8.contains($0)
-            }
+            && argument.utf8.allSatisfy { $0.isASCIIAlphanumeric || "._-".utf8.contains($0) }
         guard isValid else {
             throw ArgumentProblem(
                 "must have 1 to \(Self.longest) letters, digits, hyphens, dots or underscores, not '\(argument)'")

@@ -7,8 +7,8 @@ struct ClockShow: ClientCommand {
     static let summary = "Show the gateway's clock and whether deletions by age are paused"
     static let discussion = [
         """
-        After a step of more than a day, the gateway deletes nothing because of its age until the clock is confirmed: \
-        the clock runs for clock.confirmation_hours without another step, it steps back, or an admin of 'system' runs \
+        After a step of more than a day, deletions by age are paused until the clock is confirmed. It is confirmed when it \
+        has run for clock.confirmation_hours without another step, when it steps back, or when an admin of 'system' runs \
         'clock confirm'.
         """
     ]

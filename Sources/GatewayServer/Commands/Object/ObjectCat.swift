@@ -10,7 +10,7 @@ struct ObjectCat: Command {
     static let name = "cat"
     static let summary = "Write the bytes of an object to standard output"
     static let discussion = [
-        "The exit code is 1 if the bytes that came do not match the object's checksum, or not all came."
+        "The exit code is 1 if the received bytes are incomplete or do not match the object's checksum."
     ]
     static let examples = ["object cat notes.log"]
 

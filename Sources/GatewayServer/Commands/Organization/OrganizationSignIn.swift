@@ -7,8 +7,8 @@ struct OrganizationSignIn: ClientCommand {
     static let summary = "Show or set how the users of the organization have to sign in"
     static let discussion = [
         """
-        Without an option, shows the policy. While a second factor is required, a session that a password alone opened can do \
-        nothing but set one up. Set up your own second factor before you require it of others.
+        Without an option, shows the policy. While a second factor is required, a session that was opened by a password \
+        alone can only set one up. Set up your own second factor before you require it of others.
         """
     ]
 

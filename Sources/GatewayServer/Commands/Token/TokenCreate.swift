@@ -9,7 +9,7 @@ struct TokenCreate: ClientCommand {
     static let discussion = [
         """
         A program sends the token as 'authorization: Bearer TOKEN', in gRPC, Connect and REST calls. The commands of this \
-        program take it from $DATA_GATEWAY_TOKEN. It has your rights up to its role, and none after its end.
+        program take it from $DATA_GATEWAY_TOKEN. Until it expires, it has your rights, limited to its role.
         """
     ]
     static var listener: CommandListener { .auth }
@@ -25,7 +25,8 @@ struct TokenCreate: ClientCommand {
                 "The time at which the token ends, such as 2027-01-31T08:00:00Z (default: in 30 days)"),
             .option(
                 "--for-organizations", "NAMES", \.organizations,
-                "The organizations for which the token may act, separated by commas (default: all for which you may)"),
+                "The organizations for which the token may act, separated by commas (default: all for which you may act)"
+            ),
         ] + connectionParameters
     }
 

@@ -77,3 +77,8 @@ package struct CredentialClaims: Sendable, Equatable {
         self.subject = subject
     }
 }
+
+extension CredentialClaims {
+    /// The place of the object that the credentials are for.
+    var place: StoredObject.Place { StoredObject.Place(bucket: bucket, key: key, uploadID: uploadID) }
+}

@@ -82,7 +82,7 @@ final class DataFile: BodySink, StoredBytes, @unchecked Sendable {  // used by o
     /// - Returns: the number of bytes; 0 at the end of the file.
     func readPassing(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws(StorageFailure) -> Int {
         let count = try read(into: buffer, at: position)
-        if !isDirect { posix_fadvise(descriptor, Int(position), count, POSIX_FADV_DONTNEED) }
+        if !isDirect { CachedPages.drop(Int(position)..<Int(position) + count, of: descriptor) }
         return count
     }
 

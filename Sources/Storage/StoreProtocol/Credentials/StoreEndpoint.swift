@@ -1,3 +1,5 @@
+import Basics
+
 /// The public address of the store: the string that clients are issued, and the values that they derive from it.
 package struct StoreEndpoint: Sendable, Equatable {
     /// The reason why an endpoint is invalid. Each of these breaks a deployed client.
@@ -58,10 +60,7 @@ package struct StoreEndpoint: Sendable, Equatable {
         return host.utf8.count <= 253
             && labels.allSatisfy { label in
                 !label.isEmpty && label.utf8.count <= 63 && label.first != "-" && label.last != "-"
-                    && label.utf8.allSatisfy {
-                        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-                            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
-                    }
+                    && label.utf8.allSatisfy { $0.isASCIILowercaseAlphanumeric || $0 == UInt8(ascii: "-") }
             }
     }
 }

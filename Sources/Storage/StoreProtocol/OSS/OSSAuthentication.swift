@@ -33,10 +33,11 @@ struct OSSAuthentication {
         if let payload = request.fields["x-oss-content-sha256"], payload != OSSSignatureV4.payload {
             throw malformed("x-oss-content-sha256")
         }
-        return try v4(
-            credential: credential, date: date.text, signedAt: date.time, additional: items["AdditionalHeaders"] ?? "",
-            signature: signature,
-            token: request.fields["x-oss-security-token"], lifetime: nil)
+        return try authentication(
+            V4Parts(
+                credential: credential, date: date.text, signedAt: date.time,
+                additional: items["AdditionalHeaders"] ?? "", signature: signature,
+                token: request.fields["x-oss-security-token"], lifetime: nil))
     }
 
     /// Returns the second line of the string to sign: `x-oss-date` or, without one, `Date` in HTTP's form, which aliyun-oss-go-sdk
@@ -65,26 +66,40 @@ struct OSSAuthentication {
             let lifetime = target["x-oss-expires"].flatMap(Int64.init), (1...604_800).contains(lifetime)
         else { throw malformed("query") }
         guard let signedAt = Timestamps.parseBasic(date) else { throw malformed("x-oss-date") }
-        return try v4(
-            credential: credential[...], date: date, signedAt: signedAt,
-            additional: target["x-oss-additional-headers"]?[...] ?? "",
-            signature: signature[...], token: target["x-oss-security-token"], lifetime: lifetime)
+        return try authentication(
+            V4Parts(
+                credential: credential[...], date: date, signedAt: signedAt,
+                additional: target["x-oss-additional-headers"]?[...] ?? "", signature: signature[...],
+                token: target["x-oss-security-token"], lifetime: lifetime))
     }
 
-    private func v4(
-        credential: Substring, date: String, signedAt: UnixTime, additional: Substring, signature: Substring,
-        token: String?, lifetime: Int64?
-    ) throws(StoreError) -> Authentication {
-        guard let (accessKeyID, scope) = SignatureV4.oss.credential(credential) else { throw malformed("credential") }
-        guard Timestamps.basic(signedAt).hasPrefix(scope.day) else {
-            throw StoreError(
-                .invalidArgument, "The day of the credential's scope is \(scope.day), but the signed date is \(date).")
+    /// The parts of a signature of version 4, from the Authorization field or from the query.
+    private struct V4Parts {
+        let credential: Substring
+        /// The date as it was signed.
+        let date: String
+        let signedAt: UnixTime
+        let additional: Substring
+        let signature: Substring
+        let token: String?
+        /// The time in seconds for which a URL is valid; `nil` for the Authorization field.
+        let lifetime: Int64?
+    }
+
+    private func authentication(_ parts: V4Parts) throws(StoreError) -> Authentication {
+        guard let (accessKeyID, scope) = SignatureV4.oss.credential(parts.credential) else {
+            throw malformed("credential")
         }
-        let names = additional.split(separator: ";").map { $0.lowercased() }.sorted()
+        guard Timestamps.basic(parts.signedAt).hasPrefix(scope.day) else {
+            throw StoreError(
+                .invalidArgument,
+                "The day of the credential's scope is \(scope.day), but the signed date is \(parts.date).")
+        }
+        let names = parts.additional.split(separator: ";").map { $0.lowercased() }.sorted()
         return Authentication(
-            scheme: OSSSignatureV4(scope: scope, date: date, signedFields: names), accessKeyID: accessKeyID,
-            securityToken: token, signature: Hex.decode(signature),
-            expiresAt: lifetime.map { signedAt.adding(seconds: $0) }, signedAt: signedAt)
+            scheme: OSSSignatureV4(scope: scope, date: parts.date, signedFields: names), accessKeyID: accessKeyID,
+            securityToken: parts.token, signature: Hex.decode(parts.signature),
+            expiresAt: parts.lifetime.map { parts.signedAt.adding(seconds: $0) }, signedAt: parts.signedAt)
     }
 
     /// Parses `AK:signature`. The token may be unsigned, in `security-token`, because it proves itself, and the secret is derived

@@ -31,7 +31,7 @@ package enum ETag {
     /// Whether two tags are equal, ignoring letter case, and quotes and spaces around them; quotes may be escaped as in XML.
     package static func matches(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
         let (left, right) = (unquoted(left.utf8), unquoted(right.utf8))
-        return left.count == right.count && zip(left, right).allSatisfy { upper($0) == upper($1) }
+        return left.count == right.count && zip(left, right).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
     }
 
     private static func unquoted(_ tag: some Collection<UInt8>) -> ArraySlice<UInt8> {
@@ -58,10 +58,6 @@ package enum ETag {
     }
 
     private static let escapedQuote = Array("&quot;".utf8)
-
-    private static func upper(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte & ~0x20 : byte
-    }
 }
 
 extension String {

@@ -1,13 +1,12 @@
+import Basics
+
 /// The validation of bucket names and object keys from all sources: URLs, copy templates, presign requests.
 package enum ObjectName {
     /// Whether a name matches `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
     package static func isBucket(_ name: some StringProtocol) -> Bool {
         let bytes = Array(name.utf8)
         guard (3...63).contains(bytes.count), bytes.first != hyphen, bytes.last != hyphen else { return false }
-        return bytes.allSatisfy {
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-                || $0 == hyphen
-        }
+        return bytes.allSatisfy { $0.isASCIILowercaseAlphanumeric || $0 == hyphen }
     }
 
     /// Whether a decoded key is valid: 1 to 1023 bytes, no leading `/`, no `\`, no control character, no segment `.` or `..`

@@ -60,7 +60,7 @@ extension StoreEndpoint {
     }
 
     fileprivate var isPathStyle: Bool {
-        host == "localhost" || host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        host == "localhost" || host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
     }
 
     fileprivate func virtualHost(_ bucket: String) -> String {

@@ -1,0 +1,131 @@
+import Basics
+import DeviceClient
+import Foundation
+
+/// The search for files: all directories from time to time, and the kernel's notifications in between.
+extension Agent {
+    func readNotifications() {
+        for change in watch?.changes() ?? [] {
+            switch change {
+            case .overflow: rescanAt = .now
+            case .entry(let path, isDirectory: true):
+                for (number, directory) in configuration.directories.enumerated()
+                where directory.isRecursive && path.hasPrefix(directory.path + "/") {
+                    read(path, of: number)
+                }
+            case .entry(let path, isDirectory: false):
+                for (number, directory) in configuration.directories.enumerated() {
+                    guard let relative = directory.relativePath(of: path) else { continue }
+                    guard let status = Self.regularFile(path) else { continue }
+                    found(FoundFile(path: path, relativePath: relative), status, in: number)
+                    break
+                }
+            }
+        }
+    }
+
+    func readDirectories() {
+        pending.forgetMore()
+        rescans += 1
+        let former = Set(status.directoryFailures)
+        status.failedDirectories = 0
+        status.directoryFailures = []
+        for (number, directory) in configuration.directories.enumerated() { read(directory.path, of: number, former) }
+    }
+
+    /// - Parameter former: messages that were logged when the directories were read before.
+    private func failed(_ message: String, _ former: Set<String>) {
+        isStatusStale = true
+        status.failedDirectories += 1
+        guard status.directoryFailures.count < Self.longestFailures, !status.directoryFailures.contains(message) else {
+            return
+        }
+        status.directoryFailures.append(message)
+        if !former.contains(message) { log(message) }
+    }
+
+    /// Reads a directory of the configuration, or one below it, and watches it with everything below. One that cannot be
+    /// watched is read all the same: its files are found each time that the directories are read.
+    private func read(_ path: String, of number: Int, _ former: Set<String> = []) {
+        let directory = configuration.directories[number]
+        do {
+            try FileTree(path, isRecursive: directory.isRecursive, except: deviceRoot).forEach(
+                entered: { addWatch($0, former) }, failed: { failed("\($0)", former) }
+            ) { file, status in
+                guard let relative = directory.relativePath(of: file.path) else { return }
+                found(FoundFile(path: file.path, relativePath: relative), status, in: number)
+            }
+        } catch {
+            failed("\(error)", former)
+        }
+    }
+
+    private func addWatch(_ directory: String, _ former: Set<String>) {
+        do throws(DirectoryWatch.Failure) {
+            try watch?.add(directory)
+        } catch {
+            failed("\(error)", former)
+        }
+    }
+
+    func found(_ file: FoundFile, _ status: stat, in number: Int) {
+        let directory = configuration.directories[number]
+        guard directory.filter.admits(file.relativePath), !configuration.isMetricsFile(file.path) else { return }
+        let source = SourceIdentity(path: file.path, status)
+        let candidate = WatchedFile(source: source, relativePath: file.relativePath, directory: number)
+        switch delivered.match(source) {
+        case .none: addPending(candidate)
+        case .same where directory.afterUpload != .delete: break
+        case .same, .similar:
+            // Either a file that was confirmed and not deleted, because of a power loss or an error, or another file that only
+            // looks like it. Files beyond the limit are found when the directories are read again.
+            if comparisons.count < FileQueue.most { comparisons[source.path] = candidate }
+        }
+    }
+
+    func addPending(_ file: WatchedFile) {
+        pending.found(
+            file.source.path, FileQueue.Observation(file.source), in: file.directory, relativePath: file.relativePath,
+            settling: configuration.directories[file.directory].settling, at: .now)
+        isStatusStale = true
+    }
+
+    func lookAtSettling(_ now: ContinuousClock.Instant) {
+        for path in pending.dueToSettle(at: now) { _ = look(at: path, now) }
+    }
+
+    /// - Returns: the file at `path`; `nil` where it has to settle first, or is gone.
+    func look(at path: String, _ now: ContinuousClock.Instant) -> SourceIdentity? {
+        guard let number = pending.files[path]?.directory else { return nil }
+        isStatusStale = true
+        let status = Self.regularFile(path)
+        pending.looked(
+            at: path, status.map { FileQueue.Observation(SourceIdentity(path: path, $0)) },
+            isBeingWritten: status != nil && SourceIdentity.isBeingWritten(path) == true,
+            settling: configuration.directories[number].settling, at: now)
+        guard let status, pending.files[path]?.isSettled == true else { return nil }
+        return SourceIdentity(path: path, status)
+    }
+
+    /// The status of the file at `path`; `nil` where there is none, or something else, such as a link.
+    static func regularFile(_ path: String) -> stat? {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
+    }
+}
+
+extension AgentConfiguration.Directory {
+    /// Returns the part of `path` below the directory; `nil` if the file is not in it.
+    func relativePath(of path: String) -> String? {
+        let prefix = self.path == "/" ? "/" : self.path + "/"
+        guard path.hasPrefix(prefix) else { return nil }
+        let relative = String(path.dropFirst(prefix.count))
+        return isRecursive || !relative.contains("/") ? relative : nil
+    }
+}
+
+extension FileQueue.Observation {
+    fileprivate init(_ source: SourceIdentity) {
+        self.init(size: source.size, modified: source.modified, inode: source.inode)
+    }
+}

@@ -1,0 +1,80 @@
+import DeviceClient
+import Foundation
+import HTTPClient
+
+/// The begin and the end of uploads.
+extension Agent {
+    func begin(_ waker: AsyncStream<Wake>.Continuation) {
+        if isPaused != status.isPaused {
+            status.isPaused = isPaused
+            isStatusStale = true
+            // Uploads in progress stop soon, and are resumed when sending is permitted again.
+            if isPaused { for upload in uploads.values { upload.cancel() } }
+        }
+        guard !isPaused else { return }
+        while uploads.count < configuration.files {
+            let next = pending.next(at: .now) { configuration.directories[$0].priority }
+            guard let path = next, let file = pending.files[path] else { return }
+            // Long after the file settled, e.g. since nothing could be sent, it may be written to again.
+            guard let source = look(at: path, .now) else { continue }
+            let directory = configuration.directories[file.directory]
+            let tags = directory.tags.tags(of: file.relativePath, size: file.seen.size, modified: file.seen.modified)
+            progress.begin(path, size: file.seen.size)
+            uploads[path] = Task { [uploader, progress, log] in
+                waker.yield(.ended(path, await Self.upload(source, tags, uploader, progress, log)))
+            }
+        }
+    }
+
+    private static func upload(
+        _ source: SourceIdentity, _ tags: [String: String], _ uploader: Uploader, _ progress: UploadProgress,
+        _ log: @Sendable (String) -> Void
+    ) async -> Ending {
+        let path = source.path
+        do {
+            let outcome = try await uploader.upload(
+                path, tags: tags, .resuming, expecting: source, notice: { progress.note($0, path) })
+            log("uploaded \(path): \(outcome.source.size) bytes, file \(outcome.fileID)")
+            return .arrived(outcome.source)
+        } catch is CancellationError {
+            return .stopped
+        } catch is SourceChange {
+            return .changed
+        } catch let failure as FileReader.Failure where failure.isMissing {
+            return .gone
+        } catch {
+            return Task.isCancelled ? .stopped : .failed(AgentFailure.text(error))
+        }
+    }
+
+    func settle(_ path: String, _ ending: Ending) {
+        uploads[path] = nil
+        isStatusStale = true
+        let size = progress.end(path)
+        guard let file = pending.files[path] else { return }
+        let directory = configuration.directories[file.directory]
+        switch ending {
+        case .arrived(let source):
+            pending.remove(path)
+            status.uploadedFiles += 1
+            status.uploadedBytes += size
+            if directory.afterUpload == .delete { delete(source) }
+            folder.fillReserve()
+            checkAt = .now
+            // A file that was written to after its last part was read is another file.
+            if let now = Self.regularFile(path) {
+                found(FoundFile(path: path, relativePath: file.relativePath), now, in: file.directory)
+            }
+        case .changed: pending.changed(path, at: .now + directory.settling)
+        case .stopped: pending.stopped(path)
+        case .gone:
+            pending.remove(path)
+        case .failed(let message):
+            status.failedAttempts += 1
+            pending.failed(path, message, at: .now)
+            log("\(path): \(message)")
+            folder.releaseReserve()
+        }
+        if pending.hasMore, pending.count < FileQueue.most / 2 { rescanAt = .now }
+    }
+}

@@ -1,0 +1,96 @@
+import Basics
+import StoreProtocol
+
+/// A finished object. It does not change until it is discarded or, before CompleteUpload, replaced.
+package struct StoredObject: Sendable, Equatable {
+    /// The place of an object in the store.
+    package struct Place: Sendable {
+        let bucket: String
+        let key: String
+        let uploadID: String
+
+        package init(bucket: String, key: String, uploadID: String) {
+            self.bucket = bucket
+            self.key = key
+            self.uploadID = uploadID
+        }
+    }
+
+    /// The properties of an object's bytes, and of the parts that they were made of.
+    package struct Content: Sendable {
+        let size: Int64
+        let etag: String
+        let crc64: UInt64
+        let checksum: Checksum?
+        let partCount: Int
+        let multipartID: String?
+
+        package init(
+            size: Int64, etag: String, crc64: UInt64, checksum: Checksum? = nil, partCount: Int = 0,
+            multipartID: String? = nil
+        ) {
+            self.size = size
+            self.etag = etag
+            self.crc64 = crc64
+            self.checksum = checksum
+            self.partCount = partCount
+            self.multipartID = multipartID
+        }
+    }
+
+    package let bucket: String
+    package let key: String
+    package let uploadID: String
+    /// The size in bytes.
+    package let size: Int64
+    /// The entity tag exactly as in responses to HEAD, with quotes.
+    package let etag: String
+    /// The number of parts; 0 for an object from a single PUT.
+    package let partCount: Int
+    package let crc64: UInt64
+    package var createdAt: UnixTime
+    /// Names the data file.
+    package let fileID: String
+    /// The store's UploadId; `nil` for an object from a single PUT.
+    package let multipartID: String?
+    package var contentType: String?
+    /// The checksum of the bytes, or of the parts' checksums; nil where no client asked for one.
+    package let checksum: Checksum?
+    /// The fields that were stored with the object, for its client.
+    package var kept: KeptFields
+    /// Whether the scrubber found the bytes of an object that no catalog lists to be wrong.
+    package var isBad = false
+
+    package init(
+        _ place: Place, _ content: Content, fileID: String, createdAt: UnixTime, contentType: String? = nil,
+        kept: KeptFields = .none
+    ) {
+        bucket = place.bucket
+        key = place.key
+        uploadID = place.uploadID
+        size = content.size
+        etag = content.etag
+        partCount = content.partCount
+        crc64 = content.crc64
+        multipartID = content.multipartID
+        checksum = content.checksum
+        self.fileID = fileID
+        self.createdAt = createdAt
+        self.contentType = contentType
+        self.kept = kept
+    }
+
+    package var isMultipart: Bool { multipartID != nil }
+
+    /// - Throws: `invalidObjectState` for an object that the scrubber marked: neither its bytes nor anything made of them may pass for
+    ///   what was stored.
+    package func requireIntact() throws(StoreError) {
+        if isBad { throw .objectIsCorrupted }
+    }
+
+    /// The fields that a response has beside the bytes, and that a copy keeps. How an object is shown and cached is for an operator
+    /// to say: of a device's upload only the language, its own metadata and tags are.
+    package var served: KeptFields {
+        DirectObject.isOne(uploadID: uploadID) ? kept : kept.withoutPresentation
+    }
+}
