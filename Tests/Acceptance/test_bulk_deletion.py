@@ -72,11 +72,16 @@ def test_dry_run_then_deletion_and_restoration(uploader, admin, stubs):
 
 
 def test_invalid_requests_are_refused(admin, stubs, new_organization):
-    for filter, word in [("", "empty"), ("trashed=true", "trashed"), ("size>much", "byte 5")]:
+    for filter, word in [("", "empty"), ("  ", "empty"), ("trashed=true", "trashed"), ("size>much", "byte 5")]:
         for dry_run in (True, False):
             with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
                 admin.object_management("DeleteObjects", filter=filter, dry_run=dry_run)
             assert "filter" in refusal.message and word in refusal.message
+    for filter in ("", "  "):
+        with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
+            rules = [{"filter": filter, "days": 1}]
+            admin.object_management("SetRetention", rules=rules, replace_rules=True, dry_run=True)
+        assert "rules[0].filter must not be empty" in refusal.message
     boss = new_organization()
     made = admin.object_management("DeleteObjects", filter=f"run={unique('none')}").operation
     for method in ("GetObjectOperation", "CancelObjectOperation"):

@@ -673,6 +673,45 @@ def test_forms_of_oss_version_4(store):
     assert [entry.key for entry in oss2.ObjectIterator(bucket, prefix="forms4/")] == ["forms4/a.txt", "forms4/b"]
 
 
+def test_forms_have_nothing_without_effect(store):
+    """What a form or its header cannot have is refused, not passed over; nothing is stored."""
+    client = store.client()
+    for fields, header in [
+        ({}, {"x-oss-forbid-overwrite": "true"}),
+        ({}, {"x-amz-meta-color": "red"}),
+        ({}, {"Content-MD5": "CY9rzUYh03PK3k6DJie09g=="}),
+        ({"x-amz-checksum-sha256": "AAAA"}, {}),
+        ({"Content-MD5": "AAAA"}, {}),
+    ]:
+        signed = client.generate_presigned_post(
+            "data", "nothing", fields, [{name: value} for name, value in fields.items()]
+        )
+        answer = requests.post(signed["url"], data=signed["fields"], files={"file": b"x"}, headers=header, timeout=10)
+        assert answer.status_code == 501, (fields, header, answer.status_code, answer.text)
+        assert next(iter(fields | header)).lower() in answer.text
+    assert (
+        form(store, "nothing", b"x" * 5, [["content-length-range", 5, 9], ["content-length-range", 1, 4]]).status_code
+        == 400
+    )
+    assert refused(client.head_object, Bucket="data", Key="nothing")[0] == 404
+
+
+def test_name_of_the_file_in_a_form(store):
+    """The variable stands for the whole name, in any field of S3's form, and the policy decides about the result."""
+    client = store.client()
+    named = {"x-amz-meta-name": "${filename}"}
+    signed = client.generate_presigned_post(
+        "data", "named/${filename}", named, [["starts-with", "$x-amz-meta-name", ""]]
+    )
+    answer = requests.post(signed["url"], data=signed["fields"], files={"file": ("a;b=c.txt", b"x")}, timeout=10)
+    assert answer.status_code == 204, answer.text
+    assert client.head_object(Bucket="data", Key="named/a;b=c.txt")["Metadata"] == {"name": "a;b=c.txt"}
+    forbidden = ["not-in", "$key", ["named/a.txt"]]
+    assert oss_form(store, [forbidden], {"key": "named/${filename}"}).status_code == 403
+    permitted = ["eq", "$key", "named/a.txt"]
+    assert oss_form(store, [permitted], {"key": "named/${filename}"}).status_code == 204
+
+
 def test_virtual_host_style_of_static_keys(gateway_with, tmp_path, monkeypatch):
     """The bucket in the host's name, with both protocols; also a bucket that is a prefix."""
     object_store = {

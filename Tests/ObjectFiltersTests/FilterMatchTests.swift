@@ -41,6 +41,13 @@ import Testing
         #expect(try Self.matches("NOT (\(filter))") == true)
     }
 
+    /// As the index does, which compares bytes.
+    @Test func keysThatUnicodeTakesForTheSameAreDifferent() throws {
+        for (key, expected) in [("\u{e9}", true), ("e\u{301}", false)] {
+            #expect(try Self.matches("raw_tags.\(key)=1", tags: ["\u{e9}": "1"]) == expected)
+        }
+    }
+
     @Test(arguments: [
         ("rain", nil), ("weather=rain", nil), ("run07", true), ("run07 OR rain", true), ("site=3 rain", false),
         ("site=2 rain", nil), ("NOT rain", nil), ("site=2 OR rain", true), ("site=3 OR rain", nil),

@@ -60,7 +60,7 @@ extension ObjectFilter {
     private static func matches(_ term: Term, _ object: FilterSubject, _ tags: [String: String]?) -> Bool? {
         switch term {
         case .isVerified: true
-        case .tag(let key, let value): tags.map { $0[key].map { $0.utf8.elementsEqual(value.utf8) } ?? false }
+        case .tag(let key, let value): tags.map { hasTag(key, value, in: $0) }
         case .device(let pattern): object.deviceID.map(pattern.matches) ?? false
         case .site(let id): object.siteID == id
         case .objectID(let id): object.id == id
@@ -75,6 +75,12 @@ extension ObjectFilter {
         case .trashed(let isTrashed): object.isTrashed == isTrashed
         case .word(let word): matches(word: word, object, tags)
         }
+    }
+
+    /// By bytes, as the index compares: a dictionary also finds other keys that Unicode takes for the same.
+    private static func hasTag(_ key: String, _ value: String, in tags: [String: String]) -> Bool {
+        guard let index = tags.index(forKey: key) else { return false }
+        return tags[index].key.utf8.elementsEqual(key.utf8) && tags[index].value.utf8.elementsEqual(value.utf8)
     }
 
     private static func matches(word: String, _ object: FilterSubject, _ tags: [String: String]?) -> Bool? {

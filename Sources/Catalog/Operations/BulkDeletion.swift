@@ -24,10 +24,10 @@ struct BulkDeletion: Sendable {
     ///
     /// - Throws: INVALID_ARGUMENT if it is invalid.
     static func parse(_ text: String) throws(RPCError) -> ObjectFilter {
-        guard !text.isEmpty else {
+        let filter = try ObjectListing.parse(text)
+        guard filter != .everything else {
             throw .invalidArgument("filter must not be empty: size>=0 matches all objects")
         }
-        let filter = try ObjectListing.parse(text)
         guard !filter.contains(where: { if case .trashed = $0 { true } else { false } }) else {
             throw .invalidArgument("filter must not have a term trashed: objects in the trash are deleted already")
         }

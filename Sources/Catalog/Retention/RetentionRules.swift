@@ -67,14 +67,14 @@ struct RetentionRules: Sendable, Hashable {
 
     /// - Throws: INVALID_ARGUMENT that names the field and the rule.
     static func parse(_ text: String, field: String) throws(RPCError) -> ObjectFilter {
-        guard !text.isEmpty else {
-            throw .invalidArgument("\(field) must not be empty: days is for objects that no rule matches")
-        }
         let filter: ObjectFilter
         do {
             filter = try FilterParser.parse(text)
         } catch {
             throw .invalidArgument("\(field): \(error)")
+        }
+        guard filter != .everything else {
+            throw .invalidArgument("\(field) must not be empty: days is for objects that no rule matches")
         }
         let isUnsteady = filter.contains { term in
             switch term {

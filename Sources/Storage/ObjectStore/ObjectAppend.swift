@@ -8,7 +8,8 @@ package final class ObjectAppend {
 
     /// - Parameters:
     ///   - position: the size of the existing object.
-    ///   - checks: of the body only.
+    ///   - payload: its checks are of the body only.
+    ///   - header: of an object that exists, only fields that it has already.
     package init(
         _ store: ObjectStore, permit: WritePermit, at position: Int64, _ payload: Payload, header: ObjectHeader
     ) throws {
@@ -21,6 +22,9 @@ package final class ObjectAppend {
         try present?.requireIntact()
         var header = header
         if let present {
+            if let name = header.kept.difference(from: present.kept, .oss) {
+                throw StoreError.laterAppendSets(name)
+            }
             header.inheritsKept = true
             header.contentType = present.contentType
         } else {

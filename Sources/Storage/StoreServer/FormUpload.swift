@@ -77,7 +77,6 @@ final class FormUpload: HTTPBodySink {
     }
 
     private func begin(_ fields: HTTPFields, fileName: String, contentType: String?) throws {
-        self.fields = fields
         let authentication = try FormAuthentication(fields)
         let dialect: any StoreDialect = authentication.isS3 ? S3Dialect(publicAuthority: nil) : OSSDialect()
         answers = StoreAnswers(head, dialect, origins: handler.configuration.corsOrigins)
@@ -93,6 +92,9 @@ final class FormUpload: HTTPBodySink {
         // The form has the options of the object. A condition in the header would be passed over.
         let target = try RequestTarget("/\(bucketName)", host: "", domains: [])
         try dialect.rules.check(SignedRequest(method: "POST", target: target, fields: head.fields), .postObject)
+        try dialect.rules.requireNoOptions(inHeaderOfForm: head.fields)
+        let fields = expanded(fields, fileName: fileName, all: authentication.isS3)
+        self.fields = fields
         let policy = try FormPolicy(fields["policy"] ?? "")
         try policy.check(
             fields, bucket: bucketName, now: handler.store.clock.now(), coversAllFields: authentication.isS3)
@@ -101,7 +103,22 @@ final class FormUpload: HTTPBodySink {
             throw StoreError(.noSuchBucket, "The specified bucket does not exist.")
         }
         answers.bucket = bucket
-        try begin(fields, fileName, contentType, StaticKeyForm(key: staticKey, bucket: bucket, dialect: dialect))
+        try begin(fields, contentType, StaticKeyForm(key: staticKey, bucket: bucket, dialect: dialect))
+    }
+
+    /// Returns the fields with the file's name in place of `${filename}`, as the policy has to permit them: the policy could
+    /// otherwise forbid a key that the form stores all the same.
+    ///
+    /// - Parameter all: whether the variable stands in any field, as in S3. In OSS it is the key's.
+    private func expanded(_ fields: HTTPFields, fileName: String, all: Bool) -> HTTPFields {
+        // Browsers of old sent the whole path.
+        let base = fileName.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""
+        var expanded: HTTPFields = [:]
+        for field in fields.fields {
+            let isTemplate = field.name == "key" || all && field.name != "policy"
+            expanded.append(field.name, isTemplate ? field.value.replacing("${filename}", with: base) : field.value)
+        }
+        return expanded
     }
 
     /// Whom the form's policy was found to be signed by, and for which bucket.
@@ -112,18 +129,17 @@ final class FormUpload: HTTPBodySink {
     }
 
     private func begin(
-        _ fields: HTTPFields, _ fileName: String, _ contentType: String?, _ form: StaticKeyForm
+        _ fields: HTTPFields, _ contentType: String?, _ form: StaticKeyForm
     ) throws {
-        // Browsers of old sent the whole path.
-        let base = fileName.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""
-        guard let template = fields["key"] else {
+        guard let name = fields["key"] else {
             throw StoreError(.invalidArgument, "PostObject: the form has no key.")
         }
-        key = template.replacing("${filename}", with: base)
+        key = name
         guard ObjectName.isKey(key) else { throw StoreError(.invalidObjectName, "The object name is not valid.") }
-        for name in ["tagging", "acl"] where fields[name] != nil && fields[name] != "private" {
+        for field in fields.fields where Self.isIgnored(field.name) && field.value != "private" {
             throw StoreError(
-                .notImplemented, "PostObject: this store does not implement the field \(name). Leave the field out.")
+                .notImplemented,
+                "PostObject: this store does not implement the field \(field.name). Leave the field out.")
         }
         let target = try RequestTarget(
             "/\(bucketName)/\(URLEncoding.encode(key, keepingSlashes: true))", host: "", domains: [])
@@ -145,6 +161,11 @@ final class FormUpload: HTTPBodySink {
         put = try ObjectPut(
             handler.store, permit: access.requireWrite(handler.policy), length: nil, checks: BodyChecks(),
             header: handler.header(of: request, form.dialect))
+    }
+
+    /// Whether the field would change or check the object, and is not implemented.
+    private static func isIgnored(_ name: String) -> Bool {
+        ["tagging", "acl", "content-md5"].contains(name) || name.hasPrefix("x-amz-checksum-")
     }
 
     private func answer(_ object: StoredObject) -> HTTPResponse {

@@ -70,6 +70,7 @@ struct StoreAnswers {
                 FlatXML.Element("RequestId", requestID), FlatXML.Element("HostId", host),
             ] + error.details)
         let status = dialect.status(of: error.code)
+        let fields = fields.appending(error.fields)
         guard isHead else { return xml(status, document, fields) }
         return empty(status, fields.appending(dialect.fields(insteadOf: document)))
     }

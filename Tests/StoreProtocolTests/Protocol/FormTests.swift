@@ -55,6 +55,16 @@ import Testing
         #expect(throws: StoreError.self) { try read(text, by: 100) }
     }
 
+    @Test(arguments: [
+        ("a;b.txt", "a;b.txt"), ("a; name=b", "a; name=b"), ("a=b", "a=b"), ("a\\\"b;c", "a\"b;c"),
+        ("%22a%22", "\"a\""),
+        ("C:\\a\\", "C:\\a\\"), ("", ""), ("é", "é"),
+    ])
+    func namesOfFilesHaveAnyCharacter(sent: String, name: String) throws {
+        let form = Self.form.replacing("a %22b.txt", with: sent)
+        #expect(try read(form, by: 50).name == name)
+    }
+
     private func policy(_ text: String) throws(StoreError) -> FormPolicy {
         try FormPolicy(Base64.encode(Array(text.utf8)))
     }
@@ -115,6 +125,10 @@ import Testing
         "{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [[]]}",
         "{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [[\"eq\", \"key\", \"x\"]]}",
         "{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [[\"content-length-range\", 5, 1]]}",
+        """
+        {"expiration": "1970-01-01T00:00:10Z",
+        "conditions": [["content-length-range", 5, 10], ["content-length-range", 1, 4]]}
+        """,
         "{\"expiration\": \"1970-01-01T00:00:10Z\", \"other\": 1}", "[[[[[[[[[[1]]]]]]]]]]", "{\"a\": \"\\u12\"}",
     ])
     func otherPoliciesAreRefused(text: String) {

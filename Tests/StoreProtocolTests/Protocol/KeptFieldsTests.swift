@@ -41,6 +41,17 @@ import Testing
         #expect(kept == (try KeptFields(["x-oss-meta-a": "1"], .oss)))
     }
 
+    @Test(
+        arguments: [
+            ([:], nil), (["x-oss-meta-a": "1"], nil), (["x-oss-meta-a": "2"], "x-oss-meta-a"),
+            (["x-oss-meta-b": "1"], "x-oss-meta-b"), (["Cache-Control": "no-cache"], "cache-control"),
+            (["x-oss-tagging": "k=v"], nil), (["x-oss-tagging": "k=w"], "x-oss-tagging"),
+        ] as [(HTTPFields, String?)])
+    func fieldThatOthersLackIsNamed(fields: HTTPFields, name: String?) throws {
+        let others = try KeptFields(["x-oss-meta-a": "1", "x-oss-tagging": "k=v"], .oss)
+        #expect(try KeptFields(fields, .oss).difference(from: others, .oss) == name)
+    }
+
     @Test(arguments: [
         ("x-amz-meta-a", "b\r\nSet-Cookie: c"), ("x-amz-meta-a b", "c"), ("Cache-Control", "a\u{0}"),
         ("Content-Type", "a/b\n"), ("x-amz-meta-", "\u{7F}"),

@@ -46,6 +46,13 @@ import Testing
         #expect(try TagSet(xml: Array(document.utf8)).query == "a%20b=%C3%BC&c=")
     }
 
+    /// Keys that Unicode takes for the same are different ones.
+    @Test func keysOfTagsAreComparedByBytes() throws {
+        let tags = try TagSet(query: "%C3%A9=1&e%CC%81=2")
+        #expect(tags.query == "%C3%A9=1&e%CC%81=2")
+        #expect(try tags != TagSet(query: "e%CC%81=1&%C3%A9=2"))
+    }
+
     @Test(arguments: [("a=1&a=2", StoreError.Code.invalidTag), ("=1", .invalidTag), ("a=%zz", .invalidTag)])
     func wrongTagsAreRefused(query: String, code: StoreError.Code) {
         let error = #expect(throws: StoreError.self) { try TagSet(query: query) }
@@ -85,6 +92,8 @@ import Testing
         #expect(code(WriteCondition.none.and(appendAt: 3), there) == nil)
         #expect(code(WriteCondition.none.and(appendAt: 0), nil) == nil)
         #expect(code(WriteCondition.none.and(appendAt: 2), there) == .positionNotEqualToLength)
+        let mismatch = #expect(throws: StoreError.self) { try WriteCondition.none.and(appendAt: 2).check(there) }
+        #expect(mismatch?.fields == ["x-oss-next-append-position": "3"])
         let read = WriteCondition.none.and(appendAt: 3, toFile: "1")
         #expect(code(read, there) == nil)
         let replaced = WriteCondition.Present(etag: "\"A\"", size: 3, isAppendable: true, fileID: "2")

@@ -55,7 +55,10 @@ import Testing
                         #expect(try outcome(.putObject, "PUT", value.uppercased()) == nil, "\(name)")
                     }
                 case .honoredOnly(let operations):
-                    #expect(put == (operations.contains("PutObject") ? nil : .notImplemented), "\(name)")
+                    // HTTP's own conditions are header fields only.
+                    let isRead = !inQuery || name.hasPrefix("x-")
+                    let isHonored = isRead && operations.contains("PutObject")
+                    #expect(put == (isHonored ? nil : .notImplemented), "\(name)")
                     let part = StoreOperation.uploadPart(1, multipartID: "id")
                     #expect(try outcome(part, "PUT", "value") == .notImplemented, "\(name)")
                     #expect(try outcome(.getObject, "GET", "value") == nil, "\(name)")
@@ -114,6 +117,24 @@ import Testing
         #expect(try outcome(.s3, "PUT", "/bucket/key?x-amz-meta-a=1", [:]) == nil)
         #expect(
             try outcome(.s3, "PUT", "/bucket/key?X-Amz-Novelty=1&X-Amz-Date=1", [:])?.contains("x-amz-novelty") == true)
+    }
+
+    /// The options of an object that a form stores are in the form.
+    @Test(arguments: [
+        ("x-oss-forbid-overwrite", false), ("x-oss-meta-a", false), ("x-oss-novelty", false), ("content-md5", false),
+        ("x-oss-user-agent", true), ("cache-control", true), ("x-forwarded-for", true),
+    ])
+    func headerOfAFormHasNoOptions(name: String, isAccepted: Bool) {
+        var fields: HTTPFields = ["Content-Type": "multipart/form-data"]
+        fields.append(name, "1")
+        if isAccepted {
+            #expect(throws: Never.self) { try RequestRules.oss.requireNoOptions(inHeaderOfForm: fields) }
+        } else {
+            let error = #expect(throws: StoreError.self) {
+                try RequestRules.oss.requireNoOptions(inHeaderOfForm: fields)
+            }
+            #expect(error?.code == .notImplemented && error?.message.contains(name) == true)
+        }
     }
 
     @Test func refusalsNameTheOperationTheFieldAndWhatHelps() throws {

@@ -118,6 +118,16 @@ import Testing
         #expect(try object().kept.tags == tags && object().kept.isAppendable)
     }
 
+    /// What the object does not get must not be passed over.
+    @Test func laterAppendsSetNoOtherFields() throws {
+        let kept = try KeptFields(["x-oss-meta-a": "1"], .oss)
+        try append([1], at: 0, ObjectHeader(kept: kept))
+        try append([2], at: 1, ObjectHeader(kept: kept))
+        let other = ObjectHeader(kept: try KeptFields(["x-oss-meta-a": "2"], .oss))
+        #expect(code { try append([3], at: 2, other) } == .invalidArgument)
+        #expect(try bytes() == [1, 2])
+    }
+
     @Test func anAppendKeepsItsOtherConditions() throws {
         try append([1], at: 0, ObjectHeader(condition: .forbidOverwrite))
         #expect(code { try append([2], at: 1, ObjectHeader(condition: .forbidOverwrite)) } == .fileAlreadyExists)

@@ -174,16 +174,38 @@ package struct FormParser {
             contentType = fields["content-type"]
         }
 
-        /// Browsers write `%22` for a quote.
+        /// Returns a parameter's value. In quotes it may contain semicolons. Browsers write `%22` for a quote, older clients `\\"`;
+        /// other backslashes are part of the name.
         private static func parameter(_ name: String, of disposition: String) -> String? {
-            for item in disposition.split(separator: ";").dropFirst() {
+            for item in items(of: disposition).dropFirst() {
                 let halves = item.split(separator: "=", maxSplits: 1)
                 guard halves.count == 2, String(halves[0]).trimming({ $0 == " " }).lowercased() == name else {
                     continue
                 }
-                return String(halves[1]).trimming { $0 == " " }.trimming { $0 == "\"" }.replacing("%22", with: "\"")
+                var value = String(halves[1]).trimming { $0 == " " }
+                if value.utf8.count >= 2, value.utf8.first == quote, value.utf8.last == quote {
+                    value = String(value.unicodeScalars.dropFirst().dropLast())
+                }
+                return value.replacing("\\\"", with: "\"").replacing("%22", with: "\"")
             }
             return nil
+        }
+
+        private static let quote = UInt8(ascii: "\"")
+
+        /// Splits a field's value at the semicolons outside of quotes.
+        private static func items(of field: String) -> [String] {
+            var items: [[UInt8]] = [[]]
+            var isQuoted = false
+            for byte in field.utf8 {
+                if byte == quote, items[items.count - 1].last != UInt8(ascii: "\\") { isQuoted.toggle() }
+                if byte == UInt8(ascii: ";"), !isQuoted {
+                    items.append([])
+                } else {
+                    items[items.count - 1].append(byte)
+                }
+            }
+            return items.map { String(decoding: $0, as: UTF8.self) }
         }
     }
 }

@@ -84,8 +84,9 @@ package struct FormPolicy {
     ) throws(StoreError) {
         switch (kind, first, second) {
         case ("content-length-range", .number(let least), .number(let most)) where least <= most:
-            let lower = max(sizes.lowerBound, least)
-            sizes = lower...max(lower, min(sizes.upperBound, most))
+            let (lower, upper) = (max(sizes.lowerBound, least), min(sizes.upperBound, most))
+            guard lower <= upper else { throw invalid("with sizes that no file has") }
+            sizes = lower...upper
         case (_, .string(let name), _) where name.utf8.first == UInt8(ascii: "$"):
             guard let rule = rule(kind, second) else { throw invalid("with a malformed condition") }
             conditions.append(Condition(name: String(name.unicodeScalars.dropFirst()).lowercased(), rule: rule))

@@ -121,8 +121,10 @@ struct OSSAuthentication {
         guard let accessKeyID = target["OSSAccessKeyId"], let signature = target["Signature"],
             let expiry = target["Expires"], let seconds = Int64(expiry), seconds >= 0
         else { throw malformed("query") }
+        // Some clients do not encode the `+` of the signature's Base64, which has no spaces.
+        let bytes = Base64.decode(signature.replacing(" ", with: "+"))
         return Authentication(
             scheme: OSSSignatureV1(date: expiry), accessKeyID: accessKeyID, securityToken: target["security-token"],
-            signature: Base64.decode(signature), expiresAt: UnixTime(seconds: seconds), signedAt: nil)
+            signature: bytes, expiresAt: UnixTime(seconds: seconds), signedAt: nil)
     }
 }

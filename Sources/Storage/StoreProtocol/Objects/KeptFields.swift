@@ -116,6 +116,16 @@ package struct KeptFields: Sendable, Equatable {
         return KeptFields(text: others.isEmpty ? nil : Self.text(others))
     }
 
+    /// Returns the name of a field, or of the tags, that `others` do not have with the same value; `nil` if they have all.
+    package func difference(from others: KeptFields, _ names: OptionNames) -> String? {
+        let known = others.fields(names)
+        let missing = fields(names).fields.first { field in
+            !(known[field.name].map { $0.utf8.elementsEqual(field.value.utf8) } ?? false)
+        }
+        if let missing { return missing.name }
+        return tags.isEmpty || tags == others.tags ? nil : names.tagging
+    }
+
     private subscript(name: String) -> String? {
         get { lines.first { $0.name == name }?.value }
         set {

@@ -1,3 +1,4 @@
+import HTTPTypes
 import XML
 
 /// An error in the terms of the store's clients, with OSS's names (those of S3 are in `StoreError+S3.swift`). Clients react to
@@ -98,6 +99,8 @@ package struct StoreError: Error, Equatable {
     package let message: String
     /// Further elements of the response, e.g. `ServerTime`.
     package var details: [FlatXML.Element] = []
+    /// Further header fields of the response.
+    package var fields: HTTPFields = [:]
 
     package init(_ code: Code, _ message: String, details: [FlatXML.Element] = []) {
         self.code = code

@@ -25,6 +25,13 @@ package enum URLEncoding {
         return PercentEscapes.decode(Array(text.utf8)).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
+    /// Decodes a name or a value of a query. There `+` stands for a space, as in HTML's forms: oss2 and other clients of Python's
+    /// requests send spaces like that, and sign them as `%20`.
+    static func decode(query text: Substring) -> String? {
+        guard text.utf8.contains(UInt8(ascii: "+")) else { return decode(text) }
+        return decode(text.replacing("+", with: "%20"))
+    }
+
     private static func isUnreserved(_ byte: UInt8) -> Bool {
         byte.isASCIIAlphanumeric || "-_.~".utf8.contains(byte)
     }

@@ -71,7 +71,11 @@ package struct RequestRules: Sendable {
         for index in parameters.indices {
             // Presigned URLs of S3 use `X-Amz-`.
             let name = parameters[index].name.lowercased()
-            if mayRefuse(name) { try check(name, parameters[index].value, request.method, operation) }
+            guard mayRefuse(name) else { continue }
+            try check(name, parameters[index].value, request.method, operation)
+            if isConditionOfWrite(name, request.method) {
+                throw .notImplemented("\(name) in the query of \(operation.name)", "Send it as a header field.")
+            }
         }
     }
 
@@ -87,6 +91,22 @@ package struct RequestRules: Sendable {
             request.fields.fields.map(\.name).first { isInNamespace($0) && rule(for: $0) == nil }
             ?? parameters.first { isInNamespace($0) && !isParameter($0) }
         if let unknown { throw .notImplemented("\(unknown.prefix(100)) of \(operation.name)", "Leave it out.") }
+    }
+
+    /// Refuses options in the header of a form's request, of which only the form has options of the object.
+    package func requireNoOptions(inHeaderOfForm fields: HTTPFields) throws(StoreError) {
+        let option = fields.fields.map(\.name).first {
+            $0 == "content-md5" || isInNamespace($0) && rule(for: $0)?.treatment != .irrelevant
+        }
+        if let option { throw .notImplemented("\(option) in the header of a form", "Put it into the form.") }
+    }
+
+    /// Whether it is a condition of HTTP, which only header fields have; those of the protocols' namespaces may be parameters.
+    private func isConditionOfWrite(_ name: String, _ method: String) -> Bool {
+        guard Self.writes(method), !isInNamespace(name), case .honoredOnly = rule(for: name)?.treatment else {
+            return false
+        }
+        return true
     }
 
     private func isInNamespace(_ name: String) -> Bool { Self.namespaces.contains(where: name.hasPrefix) }
@@ -145,6 +165,12 @@ extension StoreError {
     ///   - hint: a sentence with an alternative.
     package static func notImplemented(_ what: String, _ hint: String = "") -> StoreError {
         StoreError(.notImplemented, "This store does not implement \(what)." + (hint.isEmpty ? "" : " \(hint)"))
+    }
+
+    package static func laterAppendSets(_ name: String) -> StoreError {
+        StoreError(
+            .invalidArgument,
+            "AppendObject: \(name) can only be set when the object is created. Leave it out of later appends.")
     }
 
     package static let sourceConditionFailed = StoreError(

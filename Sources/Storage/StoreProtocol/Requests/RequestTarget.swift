@@ -73,8 +73,8 @@ package struct RequestTarget: Equatable {
         var parameters: [Parameter] = []
         for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
             let halves = Substring(pair).halves(at: "=")
-            guard let name = URLEncoding.decode(halves.first), !name.isEmpty,
-                let value = URLEncoding.decode(halves.second ?? "")
+            guard let name = URLEncoding.decode(query: halves.first), !name.isEmpty,
+                let value = URLEncoding.decode(query: halves.second ?? "")
             else { throw .target }
             parameters.append(Parameter(name: name, value: value))
         }

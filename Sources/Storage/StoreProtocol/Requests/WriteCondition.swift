@@ -130,14 +130,19 @@ package struct WriteCondition: Sendable, Equatable {
         }
         let size = present?.size ?? 0
         guard position == size else {
-            throw StoreError(
-                .positionNotEqualToLength, "AppendObject at position \(position), but the object has \(size) bytes.",
-                details: [.init("ObjectSize", String(size))])
+            throw Self.wrongPosition(
+                "AppendObject at position \(position), but the object has \(size) bytes.", size: size)
         }
         guard let source, source != (present.map { .file($0.fileID) } ?? .nothing) else { return }
-        throw StoreError(
-            .positionNotEqualToLength,
-            "The object was replaced during the request. Read its size again and repeat the append there.",
-            details: [.init("ObjectSize", String(size))])
+        throw Self.wrongPosition(
+            "The object was replaced during the request. Read its size again and repeat the append there.", size: size)
+    }
+
+    /// Clients of OSS read the size from the field of the response, as after a successful append.
+    private static func wrongPosition(_ message: String, size: Int64) -> StoreError {
+        var error = StoreError(
+            .positionNotEqualToLength, message, details: [.init("ObjectSize", String(size))])
+        error.fields = ["x-oss-next-append-position": String(size)]
+        return error
     }
 }
