@@ -4,17 +4,28 @@ import pytest
 from support import counter_table, counters
 
 
-def test_the_ten_calls_cost_what_is_recorded(binary, stubs):
-    if binary.parent.name != "debug":
-        pytest.skip("the recorded numbers are those of the debug build")
+@pytest.fixture(scope="module")
+def measured(binary, stubs) -> counter_table.Table:
     if objection := counters.objection():
         pytest.skip(f"no system call can be counted: {objection}")
-    changes = counter_table.changes(counter_table.read(), counter_table.table(counter_table.measure(binary, stubs)))
-    if changes:
+    return counter_table.table(counter_table.measure(binary, stubs))
+
+
+def test_the_ten_calls_cost_what_is_recorded(binary, measured):
+    if binary.parent.name != "debug":
+        pytest.skip("the recorded numbers are those of the debug build")
+    if changes := counter_table.changes(counter_table.read(), measured):
         hint = (
             "`scripts/counters --explain CALL` shows what a call does, `scripts/counters --write` records the numbers."
         )
         pytest.fail(f"what is recorded → what was measured\n{changes}\n{hint}", pytrace=False)
+
+
+def test_access_log_allocates_nothing(binary, stubs, measured):
+    """Compared exactly, for calls whose allocations do not depend on anything random."""
+    silent = counter_table.table(counter_table.measure(binary, stubs, log={"access": False}))
+    for name in ("Check", "ExchangeCredential", "GetUploadRecovery"):
+        assert measured[name].allocations == silent[name].allocations, name
 
 
 @pytest.mark.parametrize(

@@ -44,12 +44,12 @@ class Cost:
 Table = dict[str, Cost]
 
 
-def measure(binary: Path, stubs) -> dict[str, list[Counts]]:
-    """Starts a gateway, makes the ten calls, and returns the costs of the counted ones."""
+def measure(binary: Path, stubs, **settings) -> dict[str, list[Counts]]:
+    """Starts a gateway, makes the ten calls, and returns the costs of the counted ones; `settings` are further ones."""
     measured = {}
     with tempfile.TemporaryDirectory(prefix="data-gateway-counters-") as directory:
         counters = Counters(binary.with_name("libcounters.so"), Path(directory, "counters"))
-        gateway = Gateway(binary, Path(directory), ten_calls.CONFIG)
+        gateway = Gateway(binary, Path(directory), ten_calls.CONFIG | settings)
         gateway.wrapper = counters.wrapper
         gateway.start()
         counters.process = gateway.process.pid
