@@ -4,6 +4,7 @@ operations that operators' tools have, and changes nothing by trying.
 
 from dataclasses import dataclass
 
+import oss2
 import pytest
 from botocore.exceptions import ClientError
 from support import s3
@@ -49,6 +50,33 @@ OPERATIONS = {
     "GetObjectAcl": lambda client, name: client.get_object_acl(**name),
     "GetObject of another": lambda client, name: client.get_object(Bucket="data", Key=ANOTHER),
     "PutObject of another": lambda client, name: client.put_object(Bucket="data", Key=ANOTHER, Body=b"changed"),
+}
+TAGGING = oss2.models.Tagging(oss2.models.TaggingRule())
+#: The same for OSS: the operations that S3 lacks, and those whose requests differ.
+OSS_OPERATIONS = {
+    "ListBuckets": lambda bucket, key: oss2.Service(bucket.auth, bucket.endpoint, region=bucket.region).list_buckets(),
+    "GetBucketInfo": lambda bucket, key: bucket.get_bucket_info(),
+    "GetBucketAcl": lambda bucket, key: bucket.get_bucket_acl(),
+    "GetBucketStat": lambda bucket, key: bucket.get_bucket_stat(),
+    "ListObjects": lambda bucket, key: bucket.list_objects("tools/"),
+    "ListObjectsV2": lambda bucket, key: bucket.list_objects_v2("tools/"),
+    "ListMultipartUploads": lambda bucket, key: bucket.list_multipart_uploads("tools/"),
+    "DeleteObjects": lambda bucket, key: bucket.batch_delete_objects([key]),
+    "DeleteObject": lambda bucket, key: bucket.delete_object(key),
+    "AppendObject": lambda bucket, key: bucket.append_object(key, 10, b"more"),
+    "AppendObject to another": lambda bucket, key: bucket.append_object("tools/new", 0, b"more"),
+    "CopyObject": lambda bucket, key: bucket.copy_object("data", ANOTHER, key),
+    "CopyObject of itself": lambda bucket, key: bucket.copy_object("data", key, key, {"x-oss-meta-a": "b"}),
+    "UploadPartCopy": lambda bucket, key: bucket.upload_part_copy("data", ANOTHER, None, key, "x", 1),
+    "GetObjectMeta": lambda bucket, key: bucket.get_object_meta(key),
+    "GetObjectAcl": lambda bucket, key: bucket.get_object_acl(key),
+    "PutObjectAcl": lambda bucket, key: bucket.put_object_acl(key, oss2.OBJECT_ACL_PUBLIC_READ),
+    "GetObjectTagging": lambda bucket, key: bucket.get_object_tagging(key),
+    "PutObjectTagging": lambda bucket, key: bucket.put_object_tagging(key, TAGGING),
+    "DeleteObjectTagging": lambda bucket, key: bucket.delete_object_tagging(key),
+    "PutSymlink": lambda bucket, key: bucket.put_symlink(ANOTHER, key),
+    "GetObject of another": lambda bucket, key: bucket.get_object(ANOTHER),
+    "PutObject of another": lambda bucket, key: bucket.put_object(ANOTHER, b"changed"),
 }
 #: What a key that reads may not do.
 WRITES = {
@@ -107,6 +135,25 @@ def test_credentials_that_are_issued_open_no_operation(place, operation, kind):
     assert client.get_object(**name)["Body"].read() == before
     another = s3.client(READER.credentials(place.gateway)).get_object(Bucket="data", Key=ANOTHER)
     assert another["Body"].read() == b"another"
+
+
+@pytest.mark.parametrize("version", [oss2.AUTH_VERSION_1, oss2.AUTH_VERSION_4])
+@pytest.mark.parametrize("operation", OSS_OPERATIONS)
+def test_credentials_that_are_issued_open_no_operation_of_oss(place, operation, version):
+    for kind in ("a device's, of an upload under way", "a device's, of a finished upload"):
+        credentials = issued(place, kind)
+        auth = oss2.StsAuth(credentials.access_key_id, credentials.secret, credentials.token, version)
+        bucket = oss2.Bucket(auth, credentials.endpoint, credentials.bucket, region=credentials.region or "local")
+        before = bucket.get_object(credentials.key).read()
+        with pytest.raises(oss2.exceptions.ServerError) as refusal:
+            OSS_OPERATIONS[operation](bucket, credentials.key)
+        code = (refusal.value.status, refusal.value.code)
+        assert code in [(403, "AccessDenied"), (501, "NotImplemented")], code
+        assert bucket.get_object(credentials.key).read() == before
+    owner = s3.client(WRITER.credentials(place.gateway))
+    found = owner.list_objects_v2(Bucket="data", Prefix="tools/")["Contents"]
+    assert [entry["Key"] for entry in found if entry["Key"] != "tools/own"] == [ANOTHER]
+    assert owner.get_object(Bucket="data", Key=ANOTHER)["Body"].read() == b"another"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
