@@ -150,7 +150,7 @@ let package = Package(
                 "Basics", "CLinux", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC",
                 "Sockets", "StoreClient", "StoreProtocol", "Wire",
             ]),
-        module("DeviceAgent", ["Basics", "CLinux", "DeviceClient", "HTTPClient"]),
+        module("DeviceAgent", ["Basics", "CLinux", "DeviceClient", "HTTPClient", "Wire"]),
         module(
             "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "Proto", "Sockets", "Wire"],
             path: "GatewayServer/CommandLine"),

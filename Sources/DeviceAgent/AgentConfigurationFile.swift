@@ -1,6 +1,7 @@
 import Basics
 import DeviceClient
 import Foundation
+import Wire
 
 /// The agent's configuration file: one JSON object.
 package struct AgentConfigurationFile {
@@ -8,6 +9,9 @@ package struct AgentConfigurationFile {
     package struct Faults: Error, Sendable, Hashable {
         package let messages: [String]
     }
+
+    /// The shortest valid file.
+    package static let shortest = #"{"directories": [{"path": "/data/recordings"}]}"#
 
     private static let longestWait: Int64 = 86_400
 
@@ -19,9 +23,11 @@ package struct AgentConfigurationFile {
         do throws(PrivateFile.Failure) {
             bytes = try PrivateFile.read(path)
         } catch {
-            throw Faults(messages: ["cannot read \(error.reason)"])
+            throw Faults(messages: ["the file cannot be read: \(String(cString: strerror(error.code)))"])
         }
-        guard let bytes else { throw Faults(messages: ["\(path) does not exist"]) }
+        guard let bytes else {
+            throw Faults(messages: ["the file does not exist; the shortest one is \(shortest)"])
+        }
         return try parse(bytes)
     }
 
@@ -29,11 +35,8 @@ package struct AgentConfigurationFile {
         let value: JSONAnyValue
         do {
             value = try JSONDecoder().decode(JSONAnyValue.self, from: Data(bytes))
-        } catch let DecodingError.dataCorrupted(context) {
-            let reason = (context.underlyingError as? NSError)?.userInfo["NSDebugDescription"] as? String
-            throw Faults(messages: ["the file is not valid JSON: \(reason ?? context.debugDescription)"])
         } catch {
-            throw Faults(messages: ["the file is not valid JSON"])
+            throw Faults(messages: ["the file is not valid JSON\(place(ofErrorIn: bytes))"])
         }
         guard case .object(let members) = value else {
             throw Faults(messages: ["the file must be one object: { … }"])
@@ -42,6 +45,21 @@ package struct AgentConfigurationFile {
         let configuration = file.configuration(members)
         guard file.faults.isEmpty else { throw Faults(messages: file.faults) }
         return configuration
+    }
+
+    /// Returns the place of the first error in a text that is not JSON, as the end of a message.
+    private static func place(ofErrorIn bytes: [UInt8]) -> String {
+        var scanner = JSONScanner(bytes)
+        do throws(JSONError) {
+            try scanner.skip()
+            try scanner.expectEnd()
+            return ""
+        } catch {
+            let before = bytes[..<min(error.offset, bytes.count)]
+            let line = 1 + before.count { $0 == 0x0A }
+            let column = 1 + before.reversed().prefix { $0 != 0x0A }.count
+            return ", line \(line), column \(column)"
+        }
     }
 
     // MARK: Sections

@@ -74,7 +74,7 @@ def test_shared_link_works_as_long_as_asked(user, stored):
     (link,) = json.loads(user.done("object", "share", name, "--expires", "2h", "--json"))["links"]
     assert abs(link["expires_at_unix"] - time.time() - 7200) < 600
     assert urllib.request.urlopen(link["url"]).read() == data
-    assert "lifetime_seconds must be 0, or 1 to 604800" in user.run("object", "share", name, "--expires", "8d").stderr
+    assert "--expires is too long for the gateway: lifetime_seconds must be 0, or 1 to 604800" in user.run("object", "share", name, "--expires", "8d").stderr
     assert user.run("object", "share", name, "--expires", "soon").returncode == USAGE
 
 
@@ -183,6 +183,11 @@ def test_one_address_leads_to_all_listeners(binary, network, stored, tmp_path):
     assert done.returncode == OK, done.stderr
     user.done("site", "list")
     assert stored[0] in user.done("ls", stored[0])
+    # Another sign-in keeps what the first one found.
+    done = user.run(*arguments[:-1], "--auth-server", network.gateway.listeners["auth"], input=ADMIN_PASSWORD + "\n")
+    assert done.returncode == OK, done.stderr
+    user.done("site", "list")
+    assert stored[0] in user.done("ls", stored[0])
     ops = network.gateway.listeners["ops"]
     assert "does not name the listeners" in user.run(*arguments, f"http://{ops}", input="x\n").stderr
     assert user.run(*arguments, web, input="x\n").returncode == USAGE
@@ -193,10 +198,20 @@ def test_contexts_keep_sessions_apart(binary, network, tmp_path):
     del first.environment["DATA_GATEWAY_AUTH"]
     address = network.gateway.listeners["auth"]
     first.done("context", "add", "other", "--auth-server", address)
-    assert "login" in first.run("site", "list").stderr
+    assert "you are not signed in" in first.run("site", "list").stderr
+    assert "you are not signed in" in first.run("whoami").stderr
     assert "exists already" in first.run("context", "add", "other", "--auth-server", address).stderr
     listed = json.loads(first.done("context", "list", "--json"))["contexts"]
     assert [(each["name"], each["is_selected"]) for each in listed] == [("default", False), ("other", True)]
+    assert first.done("logout") == "you were not signed in\n"
+    done = first.run("login", "--user", "admin", "--password-stdin", input=ADMIN_PASSWORD + "\n")
+    assert done.returncode == OK, done.stderr
+    assert first.done("logout") == "signed out\n"
+    listed = json.loads(first.done("context", "list", "--json"))["contexts"]
+    assert [(each["auth_server"], each["user_name"]) for each in listed[1:]] == [(address, "")]
+    web = network.gateway.listeners["web"]
+    first.done("context", "add", "third", "--host", f"http://{web}")
+    assert json.loads(first.done("context", "list", "--json"))["contexts"][2]["auth_server"] == address
     first.environment["DATA_GATEWAY_CONTEXT"] = "default"
     first.done("site", "list")
     del first.environment["DATA_GATEWAY_CONTEXT"]

@@ -203,6 +203,12 @@ class Term:
         name = choose.choice(objects).name
         if choose.random() < 0.3:
             return cls(f"name{choose.choice(':=')}{quoted(name)}", lambda one: one.name == name)
+        if choose.random() < 0.5:
+            start = choose.randrange(len(name))
+            part = name[start : choose.randrange(start + 1, len(name) + 1)]
+            if choose.random() < 0.5:
+                return cls(f"name:{quoted('*' + part)}", lambda one: one.name.lower().endswith(part.lower()))
+            return cls(f"name:{quoted('*' + part.upper() + '*')}", lambda one: part.lower() in one.name.lower())
         prefix = name[: choose.randrange(1, len(name) + 1)]
         text = choose.choice([prefix, prefix.upper()])
         return cls(f"name:{quoted(text)}*", lambda one: one.name.lower().startswith(prefix.lower()))

@@ -241,9 +241,10 @@ import Testing
         #expect(stored.allSatisfy { word.hasPrefix($0) } && stored.count <= 11)
         for count in 1..<max(2, word.unicodeScalars.count + 1) where !word.isEmpty {
             let prefix = String(String.UnicodeScalarView(word.unicodeScalars.prefix(count)))
-            #expect(stored.contains(SearchPrefix.stored(for: .prefix(prefix))))
+            #expect(stored.contains(SearchPrefix.stored(forPrefix: prefix)))
         }
-        #expect(word.isEmpty || stored.contains(SearchPrefix.stored(for: .text(word))))
+        #expect(word.isEmpty || SearchPrefix.stored(for: .text(word)).map(stored.contains) == true)
+        #expect(SearchPrefix.stored(for: .part(word)) == nil)
     }
 
     @Test func prefixesOfContentTypes() {

@@ -78,6 +78,33 @@ final class Recorder: Sendable {
         }
     }
 
+    @Test(arguments: [Program.commands] + Program.commands.members.compactMap(\.group))
+    func firstStepsAreValid(group: CommandGroup) throws {
+        for step in group.guide.steps {
+            guard case .perform = try Program.request(ShellWords.split(step)) else {
+                Issue.record("\(step) is no command line")
+                continue
+            }
+        }
+    }
+
+    @Test func firstStepsBeginTheHelp() async {
+        let page = Recorder()
+        #expect(await page.run("--help") == .success)
+        #expect(page.output.contains("First steps:\n  data-gateway serve --data-dir ./data\n"))
+        #expect(!Program.commands.guide.steps.isEmpty)
+    }
+
+    @Test(arguments: [("login", ["login"]), ("context add x", ["context", "add"]), ("upload", ["upload"])])
+    func usageErrorOfACommandNamesItsHelp(line: String, path: [String]) async {
+        let recorder = Recorder()
+        #expect(await recorder.run(line, ["HOME": "/nonexistent"]) == .usage)
+        #expect(recorder.errors.hasSuffix("\nTry: data-gateway \(path.joined(separator: " ")) --help"))
+        let json = Recorder()
+        #expect(await json.run(line + " --json", ["HOME": "/nonexistent"]) == .usage)
+        #expect(!json.errors.contains("Try:"))
+    }
+
     private func examples<C: Command>(_ command: C.Type) -> [String] { command.examples }
 
     @Test func everyClientCommandTakesTheCommonOptions() {
@@ -180,6 +207,12 @@ final class Recorder: Sendable {
         #expect(serve.options.configurationPath == "c")
         #expect(serve.options.listen.count == ListenerName.allCases.count)
         #expect(serve.options.listen.values.allSatisfy { $0 == "[::1]:7" })
+    }
+}
+
+extension CommandNode {
+    fileprivate var group: CommandGroup? {
+        if case .group(let group) = self { group } else { nil }
     }
 }
 

@@ -78,6 +78,35 @@ import Testing
         #expect(Reply("device_suites", [DeviceSuite]()).text == "no device suites")
     }
 
+    @Test func spreadsheetHasNumbersAndWordsOfStates() throws {
+        var options = OutputOptions()
+        options.format = .csv
+        let sites = [Site(siteID: 1, name: "A", status: 1), Site(siteID: 2, name: "B", status: 3)]
+        options.columns = try OutputOptions.Columns(argument: "site_id,name,status")
+        #expect(try Reply("sites", sites).text(as: options) == "site_id,name,status\n1,A,enabled\n2,B,3")
+        // Programs find the columns of an empty list, too.
+        #expect(try Reply("sites", [Site]()).text(as: options) == "site_id,name,status")
+        options.columns = nil
+        #expect(try Reply("sites", [Site]()).text(as: options) == "site_id,name,status,created_at")
+    }
+
+    /// A narrow terminal shows fewer columns; the name is cut off last.
+    @Test(arguments: [
+        (200, "NAME SIZE DEVICE ID VERIFIED TAGS FILE ID"), (100, "NAME SIZE DEVICE ID VERIFIED TAGS"),
+        (80, "NAME SIZE VERIFIED TAGS"), (30, "NAME SIZE TAGS"),
+    ])
+    func narrowTerminalShowsFewerColumns(width: Int, header: String) throws {
+        let name = "sensor_front_left_camera_2026.log"
+        let object = DataObject(
+            fileID: String(repeating: "f", count: 32), sizeBytes: 1_000_000, verifiedAtUnix: 1_767_225_600, name: name,
+            deviceID: "260427-000001")
+        let text = try Reply("objects", [object]).text(as: OutputOptions(), width: width)
+        let lines = text.split(separator: "\n").map(String.init)
+        #expect(lines[0].split(separator: " ").joined(separator: " ") == header)
+        #expect(lines.allSatisfy { $0.count <= width })
+        #expect(lines[1].contains(name) == (width >= 80))
+    }
+
     /// Every column of a table is a field of its resource.
     @Test func tableColumnsAreFieldsOfTheResource() {
         #expect(Set(Site.columns).isSubset(of: Site().fields.map(\.name)))

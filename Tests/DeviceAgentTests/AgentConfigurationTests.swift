@@ -33,6 +33,23 @@ import Testing
         #expect(configuration.rates.rate(atMinute: 0) == nil)
     }
 
+    @Test func shortestFileIsValid() throws {
+        let configuration = try AgentConfigurationFile.parse(Array(AgentConfigurationFile.shortest.utf8))
+        #expect(configuration.directories.map(\.path) == ["/data/recordings"])
+    }
+
+    @Test(arguments: [
+        ("{\"files\": 1\n \"rate\": 0}", "line 2, column 2"), ("{", "line 1, column 2"), ("", "line 1, column 1"),
+        ("{}\n]", "line 2, column 1"), (String(repeating: "[", count: 100_000), "line 1, column"),
+    ])
+    func placeOfAnErrorInTheTextIsNamed(text: String, place: String) {
+        let faults = #expect(throws: AgentConfigurationFile.Faults.self) {
+            try AgentConfigurationFile.parse(Array(text.utf8))
+        }
+        #expect(faults?.messages.count == 1)
+        #expect(faults?.messages.first?.hasPrefix("the file is not valid JSON, \(place)") == true)
+    }
+
     @Test func everyFaultIsNamed() {
         let text = """
             {"directories": [{"path": "runs", "includ": [], "priority": 1.5, "after_upload": "burn",

@@ -20,7 +20,7 @@ import Testing
     @Test(arguments: [
         "", "status:verified", "object_id=id", "device=261121-00000A", "device:261121-*", "site=2", "size=1MiB",
         "created=1970-01-12T13:46:40Z", "age<=100s", "age>=100s", "age<101s", "age>99s", "name:RUN07*",
-        "name=Run07.mcap",
+        "name=Run07.mcap", "name:*07*", "name:*run07.mcap*", "name:*.MCAP", "device:*00000A", "content_type:*/mp4",
         "content_type:video/*", "content_type=video/mp4", "trashed=false", "weather=\"Heavy rain\"", "empty=\"\"",
         "run07", "heavy", "HEAVY*", "261121-00000a", "rain OR heavy", "NOT rain", "NOT (rain OR site=3)",
         "heavy (site=3 OR size>1)",
@@ -32,7 +32,8 @@ import Testing
 
     @Test(arguments: [
         "object_id=ID", "device=261121-00000a", "device:261121-00000a*", "device=261121-*", "site=3", "size>1MiB",
-        "created>1970-01-12T13:46:40Z", "age<100s", "age>100s", "name=run07", "name:07*", "content_type:Video/*",
+        "created>1970-01-12T13:46:40Z", "age<100s", "age>100s", "name=run07", "name:07*", "name:*08*", "name:*run07",
+        "name:*run07.mcapp*", "device:*00000a", "content_type:Video/*",
         "content_type=video", "trashed=true", "weather=rain", "weather=\"heavy rain\"", "raw_tags.no=x", "rain", "mcap",
         "video", "NOT status:verified",
     ])

@@ -38,11 +38,7 @@ extension FilterParser {
             return .trashed(isTrashed)
         case .device: return .device(try pattern())
         case .contentType: return .contentType(try pattern())
-        case .name:
-            switch try pattern() {
-            case .text(let text): return .name(.text(text.lowercasedByScalar))
-            case .prefix(let prefix): return .name(.prefix(prefix.lowercasedByScalar))
-            }
+        case .name: return .name(try pattern().lowercased)
         case .objectID:
             try equality()
             return .objectID(try value().text)
@@ -121,18 +117,19 @@ extension FilterParser {
         }
     }
 
-    /// Reads a value; after `:`, a `*` at its end matches any rest.
+    /// Reads a value; after `:`, a `*` at its beginning or its end matches any characters.
     private mutating func pattern() throws(FilterError) -> ObjectFilter.Pattern {
         let isPattern = scanner.byte == UInt8(ascii: ":")
         try equality()
         let isQuoted = scanner.byte == UInt8(ascii: "\"")
-        var (text, at) = try value(allowsStar: isPattern)
-        guard isPattern, text.last == "*" else { return .text(text) }
-        text.removeLast()
-        guard !text.isEmpty, !text.contains("*") else {
-            throw scanner.failure("characters and one \"*\" at their end", at: isQuoted ? at + 1 : at)
+        let (text, at) = try value(allowsStar: isPattern)
+        let (hasStart, hasEnd) = (text.first != "*", text.last != "*")
+        guard isPattern, !(hasStart && hasEnd) else { return .text(text) }
+        let part = String(text.dropFirst(hasStart ? 0 : 1).dropLast(hasEnd ? 0 : 1))
+        guard !part.isEmpty, !part.contains("*") else {
+            throw scanner.failure("characters with \"*\" only before or after them", at: isQuoted ? at + 1 : at)
         }
-        return .prefix(text)
+        return hasStart ? .prefix(part) : hasEnd ? .suffix(part) : .part(part)
     }
 
     private mutating func value<T>(_ expected: String, _ read: (String) -> T?) throws(FilterError) -> T {

@@ -26,15 +26,38 @@ extension ObjectFilter {
         case trashed(Bool)
     }
 
-    /// A text that has to be equal, or a prefix.
+    /// A text that has to be equal, or the beginning, the end or any part of one.
     package enum Pattern: Sendable, Hashable {
         case text(String)
         case prefix(String)
+        case suffix(String)
+        case part(String)
 
         package func matches(_ text: String) -> Bool {
             switch self {
             case .text(let expected): text.utf8.elementsEqual(expected.utf8)
             case .prefix(let prefix): text.utf8.starts(with: prefix.utf8)
+            case .suffix(let suffix): text.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+            case .part(let part): Self.contains(text.utf8, part.utf8)
+            }
+        }
+
+        private static func contains(_ text: String.UTF8View, _ part: String.UTF8View) -> Bool {
+            var rest = text[...]
+            while rest.count >= part.count {
+                if rest.starts(with: part) { return true }
+                rest.removeFirst()
+            }
+            return false
+        }
+
+        /// The pattern with its characters in lower case.
+        var lowercased: Pattern {
+            switch self {
+            case .text(let text): .text(text.lowercasedByScalar)
+            case .prefix(let prefix): .prefix(prefix.lowercasedByScalar)
+            case .suffix(let suffix): .suffix(suffix.lowercasedByScalar)
+            case .part(let part): .part(part.lowercasedByScalar)
             }
         }
     }

@@ -117,17 +117,18 @@ struct SearchPlan {
             .stream(index("object_tags", ["key = $1", "value = $2"], key, value), isScoped: false)
         case .device(.text(let id)): .stream(index("objects", ["device_id = $1"], id), isScoped: true)
         case .site(let id): .stream(index("objects", ["site_id = $1"], id), isScoped: true)
-        case .device(.prefix(let prefix)): try prefixes([.label], SearchPrefix.stored(for: .prefix(prefix)))
-        case .name(let pattern): try prefixes([.name], SearchPrefix.stored(for: pattern))
-        case .word(let word): try prefixes([.name, .label], SearchPrefix.stored(for: .prefix(word)))
+        case .device(.prefix(let prefix)): try prefixes([.label], SearchPrefix.stored(forPrefix: prefix))
+        case .name(let pattern):
+            try SearchPrefix.stored(for: pattern).map { try prefixes([.name], $0) } ?? .everything
+        case .word(let word): try prefixes([.name, .label], SearchPrefix.stored(forPrefix: word))
         case .contentType(let pattern):
             try SearchPrefix.stored(forContentType: pattern).map { try prefixes([.contentType], $0) } ?? .everything
         case .created(let interval): .within(try positions(createdIn: interval))
         case .topic(.text(let topic)): .stream(index("object_topics", ["topic = $1"], topic), isScoped: false)
         // All objects with topics, each of which is compared.
-        case .topic(.prefix): .stream(index("object_topics", []), isScoped: false)
+        case .topic: .stream(index("object_topics", []), isScoped: false)
         case .trashed(true): .stream(try trash(), isScoped: true)
-        case .isVerified, .size, .age, .recordedFrom, .recordedTo, .trashed(false): .everything
+        case .isVerified, .device, .size, .age, .recordedFrom, .recordedTo, .trashed(false): .everything
         }
     }
 

@@ -36,22 +36,28 @@ enum SearchPrefix {
         return [range, type]
     }
 
-    /// Returns the stored prefix that all matching words have.
-    static func stored(for pattern: ObjectFilter.Pattern) -> String {
+    /// Returns the stored prefix that all matching words have; `nil` if the pattern does not tell their beginning.
+    static func stored(for pattern: ObjectFilter.Pattern) -> String? {
         switch pattern {
-        case .text(let text): return cut(text.lowercasedByScalar, to: lengths.last ?? 0)
-        case .prefix(let prefix):
-            let lowered = prefix.lowercasedByScalar
-            let count = lowered.unicodeScalars.count
-            return cut(lowered, to: lengths.last { $0 <= count } ?? 0)
+        case .text(let text): cut(text.lowercasedByScalar, to: lengths.last ?? 0)
+        case .prefix(let prefix): stored(forPrefix: prefix)
+        case .suffix, .part: nil
         }
     }
 
-    /// Returns the stored prefix of the matching content types; `nil` if the pattern ends before the slash.
+    /// Returns the stored prefix that all words with a prefix have.
+    static func stored(forPrefix prefix: String) -> String {
+        let lowered = prefix.lowercasedByScalar
+        let count = lowered.unicodeScalars.count
+        return cut(lowered, to: lengths.last { $0 <= count } ?? 0)
+    }
+
+    /// Returns the stored prefix of the matching content types; `nil` if the pattern does not tell the part before the slash.
     static func stored(forContentType pattern: ObjectFilter.Pattern) -> String? {
         switch pattern {
         case .text(let text): text
         case .prefix(let prefix): range(of: prefix)
+        case .suffix, .part: nil
         }
     }
 

@@ -116,12 +116,10 @@ package struct DeviceFolder: Sendable {
     /// Replaces the file atomically, so that neither a crash nor a power loss leaves a partial file; mode 0600.
     private func write(_ content: some Encodable, to file: String) throws(Failure) {
         do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try PrivateFile.makeFolders(path)
             try PrivateFile.write(Array(try Self.encoder.encode(content)) + [0x0A], to: file)
         } catch {
-            let reason = (error as? PrivateFile.Failure)?.reason ?? error.localizedDescription
-            throw Failure("cannot write \(file): \(reason)")
+            throw Failure("cannot write \(file): \(error)")
         }
     }
 }

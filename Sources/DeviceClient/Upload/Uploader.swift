@@ -84,6 +84,9 @@ package struct Uploader: Sendable {
         self.notice = notice
     }
 
+    /// The record of confirmed files; `nil` = they are not recorded.
+    package var delivered: DeliveredFiles? { options.delivered }
+
     /// The files (absolute) whose uploads were begun and did not end.
     package func unfinished() throws -> [String] { try unfinishedSources().map(\.path) }
 

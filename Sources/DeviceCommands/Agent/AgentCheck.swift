@@ -9,13 +9,14 @@ import HTTPClient
 struct AgentCheck: Command {
     static let name = "check"
     static let summary = "Check the agent's configuration, its directories and the device's key"
-    static let discussion = [
-        "Prints every fault that it finds. Exits with 2 if the configuration is wrong, with 1 for other faults."
-    ]
+    static let discussion =
+        [
+            "Prints every fault that it finds. Exits with 2 if the configuration is wrong, with 1 for other faults."
+        ] + AgentOptions.configurationHelp
     static let examples = ["agent check --config /etc/data-gateway/agent.json --offline"]
 
     static var parameters: [Parameter<Self>] {
-        AgentOptions.parameters(json: "Print one JSON object").map { $0.at(\.options) } + [
+        AgentOptions.parameters(json: "Print one JSON object with all faults").map { $0.at(\.options) } + [
             .flag("--offline", \.isOffline, "Leave out the call that shows whether the device's key works")
         ]
     }
@@ -23,41 +24,67 @@ struct AgentCheck: Command {
     var options = AgentOptions()
     var isOffline = false
 
+    /// What a check found.
+    private struct Findings {
+        /// Sentences without a full stop.
+        var faults: [String] = []
+        /// What is as it should be, but might surprise.
+        var notes: [String] = []
+    }
+
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        await environment.report(asJSON: options.device.json) {
+        var isInOrder = true
+        let asJSON = options.device.json
+        let code = await environment.attempt(asJSON: asJSON) {
             let configuration = try options.configuration(environment)
-            let folder = try options.device.deviceFolder(environment)
-            var faults: [String] = []
-            for overlap in configuration.overlaps(with: folder) {
-                environment.errorOutput("data-gateway: \(TextLayout.printable(overlap))")
+            let findings = try await findings(of: configuration, environment)
+            isInOrder = findings.faults.isEmpty
+            if asJSON {
+                try environment.output(Self.json(configuration, findings).text)
+                return
             }
-            for directory in configuration.directories {
-                if let file = Self.fileWithUnknownWriters(in: directory, DirectoryIdentity(folder.path)) {
-                    let note =
-                        """
-                        the system does not show this user whether \(file) is being written: in \(directory.path), \
-                        settle_seconds alone decides
-                        """
-                    environment.errorOutput("data-gateway: \(TextLayout.printable(note))")
-                }
-                faults += Self.faults(of: directory, DirectoryIdentity(folder.path))
+            for line in findings.notes + findings.faults {
+                environment.errorOutput("data-gateway: \(TextLayout.printable(line))")
             }
-            if let metricsFile = configuration.metricsFile, access(Path.folder(of: metricsFile), W_OK | X_OK) != 0 {
-                faults.append("metrics_file \(metricsFile) cannot be written: \(String(cString: strerror(errno)))")
-            }
-            do {
-                try await checkKey(environment)
-            } catch {
-                faults.append(ClientFailure(error, file: "key", hint: "try again later").message)
-            }
-            for fault in faults.dropLast() { environment.errorOutput("data-gateway: \(TextLayout.printable(fault))") }
-            if let last = faults.last { throw ClientFailure(last) }
-            return Reply(
-                json: .object([
-                    JSONValue.Member(name: "directories", value: .number(Int64(configuration.directories.count)))
-                ]),
-                text: "in order: \(TextLayout.count(configuration.directories.count, "directory", "directories"))")
+            guard isInOrder else { return }
+            let count = TextLayout.count(configuration.directories.count, "directory", "directories")
+            try environment.output("in order: \(count)")
         }
+        return code == .success && !isInOrder ? .refused : code
+    }
+
+    private static func json(_ configuration: AgentConfiguration, _ findings: Findings) -> JSONValue {
+        .object([
+            JSONValue.Member(name: "directories", value: .number(Int64(configuration.directories.count))),
+            JSONValue.Member(name: "faults", value: .array(findings.faults.map { .string($0) })),
+            JSONValue.Member(name: "notes", value: .array(findings.notes.map { .string($0) })),
+        ])
+    }
+
+    private func findings(
+        of configuration: AgentConfiguration, _ environment: CommandEnvironment
+    ) async throws -> Findings {
+        let folder = try options.device.deviceFolder(environment)
+        var findings = Findings(notes: configuration.overlaps(with: folder))
+        for directory in configuration.directories {
+            if let file = Self.fileWithUnknownWriters(in: directory, DirectoryIdentity(folder.path)) {
+                findings.notes.append(
+                    """
+                    the system does not show this user whether \(file) is being written: in \(directory.path), \
+                    settle_seconds alone decides
+                    """)
+            }
+            findings.faults += Self.faults(of: directory, DirectoryIdentity(folder.path))
+        }
+        if let metricsFile = configuration.metricsFile, access(Path.folder(of: metricsFile), W_OK | X_OK) != 0 {
+            findings.faults.append("metrics_file \(metricsFile) cannot be written: \(String(cString: strerror(errno)))")
+        }
+        do {
+            try await checkKey(environment)
+        } catch {
+            findings.faults.append(ClientFailure(error, file: "key", hint: "try again later").message)
+        }
+        return findings
     }
 
     private func checkKey(_ environment: CommandEnvironment) async throws {

@@ -8,6 +8,17 @@ struct AgentOptions: Sendable {
     /// The environment variable with the configuration file, if `--config` is not given.
     static let variable = "DATA_GATEWAY_AGENT_CONFIG"
 
+    /// Paragraphs that describe the configuration file.
+    static let configurationHelp = [
+        "The configuration is one JSON object. The shortest one names a directory:",
+        AgentConfigurationFile.shortest,
+        """
+        Each entry of directories has path, and may have include, exclude, recursive, tags, priority, settle_seconds and \
+        after_upload ("keep", "delete" or "delete_when_full"). Beside directories there may be rate, rates, minimum_free, \
+        files, parts, rescan_seconds and metrics_file.
+        """,
+    ]
+
     var configurationPath: String?
     var device = DeviceOptions()
 
@@ -30,8 +41,12 @@ struct AgentOptions: Sendable {
         do throws(AgentConfigurationFile.Faults) {
             return try AgentConfigurationFile.read(path)
         } catch {
-            for message in error.messages.dropLast() { environment.errorOutput("data-gateway: \(path): \(message)") }
-            throw ClientFailure("\(path): \(error.messages.last ?? "")", exitCode: .usage)
+            let messages = error.messages.map { "\(path): \($0)" }
+            guard !device.json else { throw ClientFailure.configuration(messages.joined(separator: "; ")) }
+            for message in messages.dropLast() {
+                environment.errorOutput("data-gateway: \(TextLayout.printable(message))")
+            }
+            throw ClientFailure.configuration(messages.last ?? path)
         }
     }
 }

@@ -8,13 +8,14 @@ import HTTPClient
 struct AgentRun: Command {
     static let name = "run"
     static let summary = "Upload the files that appear in directories"
-    static let discussion = [
-        """
-        Runs until SIGTERM or SIGINT, usually as the service data-gateway-agent. A file is uploaded when it has not \
-        changed for settle_seconds and no process has it open for writing. After a crash or a power loss the agent \
-        continues where it was. Log lines go to standard error.
-        """
-    ]
+    static let discussion =
+        [
+            """
+            Runs until SIGTERM or SIGINT, usually as the service data-gateway-agent. A file is uploaded when it has not \
+            changed for settle_seconds and no process has it open for writing. After a crash or a power loss the agent \
+            continues where it was. Log lines go to standard error.
+            """
+        ] + AgentOptions.configurationHelp
     static let examples = ["agent run --config /etc/data-gateway/agent.json"]
 
     static var parameters: [Parameter<Self>] {
@@ -25,7 +26,7 @@ struct AgentRun: Command {
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await Interruption.cancelling {
-            await environment.attempt {
+            await environment.attempt(asJSON: options.device.json) {
                 let configuration = try options.configuration(environment)
                 let folder = try options.device.deviceFolder(environment)
                 let asJSON = options.device.json

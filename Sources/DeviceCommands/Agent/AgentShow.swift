@@ -27,7 +27,13 @@ struct AgentShow: Command {
                 throw ClientFailure("cannot read \(error.reason)")
             }
             guard let status else {
-                throw ClientFailure(isRunning ? "the agent has not written its status yet" : "no agent has run here")
+                throw ClientFailure(
+                    isRunning
+                        ? "the agent has not written its status yet"
+                        : """
+                        no agent has run with the device's folder \(try device.deviceFolder(environment).path); \
+                        --device-dir names that of a service, such as /var/lib/data-gateway-device
+                        """)
             }
             let reply = AgentReply(status: status, isRunning: isRunning)
             try environment.output(device.json ? reply.json.text : reply.text)

@@ -81,7 +81,7 @@ struct Upload: Command {
             options.authorities = environment.authorities
             options.sendLimit = transfer.limit.map { SendLimit(bytesPerSecond: $0.bytes) }
             let templates = try transfer.templates(beside: tags)
-            if transfer.isDryRun { return try await plan(folder, tags, templates, environment, reporter) }
+            if transfer.isDryRun { return try await plan(folder, tags, templates, reporter) }
             _ = try folder.initializedConfiguration()
             let delivered = try DeliveredFiles(in: folder)
             options.delivered = delivered
@@ -90,15 +90,14 @@ struct Upload: Command {
             }
             let batch = UploadBatch(
                 uploader: uploader, beginning: isRestarting ? .restarting : isResuming ? .resuming : .new, tags: tags,
-                templates: templates, options: transfer,
-                output: UploadBatch.Output(reporter: reporter, environment: environment))
+                templates: templates, options: transfer, reporter: reporter)
             if files == ["-"] { return try await uploadInput(folder, batch) }
             let selection =
                 files.isEmpty
                 ? UploadSelection(exactly: try uploader.unfinished())
                 : try UploadSelection(files, transfer.filter, in: folder)
             let selected = selection.files
-            let unread = report(unreadable: selection, environment, reporter)
+            let unread = report(unreadable: selection, reporter)
             if selected.isEmpty {
                 reporter.line(files.isEmpty ? "there are no unfinished uploads" : "there are no files to upload")
             }
@@ -106,16 +105,14 @@ struct Upload: Command {
             InputSpool(folder).remove(selected.map(\.path), besides: try uploader.unfinished())
             return code == .success ? unread : code
         } catch {
-            return reporter.fail(ClientFailure(error, file: "upload", hint: "try again later"), "", environment)
+            return reporter.fail(ClientFailure(error, file: "upload", hint: "try again later"), "")
         }
     }
 
     /// Reports the directories that could not be read: the exit code says that files may be missing.
-    private func report(
-        unreadable selection: UploadSelection, _ environment: CommandEnvironment, _ reporter: TransferReporter
-    ) -> ExitCode {
+    private func report(unreadable selection: UploadSelection, _ reporter: TransferReporter) -> ExitCode {
         selection.unreadable.reduce(.success) { _, failure in
-            reporter.fail(ClientFailure("\(failure)"), failure.path, environment)
+            reporter.fail(ClientFailure("\(failure)"), failure.path)
         }
     }
 
@@ -141,8 +138,7 @@ struct Upload: Command {
 
     /// Prints the files that would be uploaded, with their tags.
     private func plan(
-        _ folder: DeviceFolder, _ tags: [String: String], _ templates: TagTemplates,
-        _ environment: CommandEnvironment, _ reporter: TransferReporter
+        _ folder: DeviceFolder, _ tags: [String: String], _ templates: TagTemplates, _ reporter: TransferReporter
     ) async throws -> ExitCode {
         let selection = try UploadSelection(files, transfer.filter, in: folder)
         let selected = selection.files
@@ -160,7 +156,7 @@ struct Upload: Command {
         }
         let bytes = selected.reduce(0) { $0 + $1.size }
         reporter.line("\(TextLayout.count(selected.count, "file")), \(ByteCount.text(bytes))")
-        return report(unreadable: selection, environment, reporter)
+        return report(unreadable: selection, reporter)
     }
 
     /// Uploads standard input through a file, so that an interrupted upload can be resumed.

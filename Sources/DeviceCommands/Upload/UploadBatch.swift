@@ -12,18 +12,14 @@ struct UploadBatch: Sendable {
     let tags: [String: String]
     let templates: TagTemplates
     let options: TransferOptions
-    let output: Output
-
-    /// The destinations of reports.
-    struct Output: Sendable {
-        let reporter: TransferReporter
-        let environment: CommandEnvironment
-    }
+    let reporter: TransferReporter
 
     /// The results so far.
     struct Tally {
         var worst = ExitCode.success
         var uploaded = 0
+        /// The uploaded files that had been uploaded before in the same state.
+        var repeated = 0
         var bytes: Int64 = 0
         var skipped = 0
         var failed = 0
@@ -32,12 +28,10 @@ struct UploadBatch: Sendable {
     }
 
     enum Result: Sendable {
-        case uploaded(bytes: Int64)
+        case uploaded(bytes: Int64, isRepeated: Bool)
         case skipped
         case failed(ExitCode)
     }
-
-    private var reporter: TransferReporter { output.reporter }
 
     /// - Parameter delivered: the record in which files are looked up that are to be skipped.
     func run(_ files: [UploadSelection.File], delivered: DeliveredFiles?) async -> ExitCode {
@@ -60,6 +54,12 @@ struct UploadBatch: Sendable {
             return tally
         }
         if files.count > 1 { summarize(tally, of: files.count, in: ContinuousClock.now - start) }
+        if tally.repeated > 0 {
+            reporter.line(
+                """
+                \(TextLayout.count(tally.repeated, "file")) had been uploaded before; --skip-existing leaves such files out
+                """)
+        }
         return tally.worst
     }
 
@@ -72,18 +72,26 @@ struct UploadBatch: Sendable {
                 reporter.line("skipped \(file.path): this device uploaded it before")
                 return .skipped
             }
+            let isRepeated = isKnown(file)
             let own = templates.tags(of: file.relativePath, size: file.size, modified: file.modified)
             let outcome = try await uploader.upload(
                 file.path, tags: tags.merging(own) { $1 }, beginning, notice: { reporter.report($0, of: file.path) })
             reporter.report(outcome, of: file.path, in: ContinuousClock.now - start)
             if options.deletesDelivered { try delete(outcome.source, named: file.path) }
-            return .uploaded(bytes: outcome.source.size)
+            return .uploaded(bytes: outcome.source.size, isRepeated: isRepeated)
         } catch {
             reporter.end(file.path)
             let hint = "data-gateway upload --resume continues the upload"
             let failure = ClientFailure(error, file: file.path, hint: hint)
-            return .failed(reporter.fail(failure, file.path, output.environment))
+            return .failed(reporter.fail(failure, file.path))
         }
+    }
+
+    /// Whether the device uploaded the file before, as far as the record tells without its bytes.
+    private func isKnown(_ file: UploadSelection.File) -> Bool {
+        var status = stat()
+        let path = URL(fileURLWithPath: file.path).standardizedFileURL.path
+        return stat(path, &status) == 0 && uploader.delivered?.contains(SourceIdentity(path: path, status)) == true
     }
 
     private func isDelivered(_ file: UploadSelection.File, in delivered: DeliveredFiles) async throws -> Bool {
@@ -125,8 +133,9 @@ struct UploadBatch: Sendable {
 extension UploadBatch.Tally {
     mutating func count(_ result: UploadBatch.Result) {
         switch result {
-        case .uploaded(let size):
+        case .uploaded(let size, let isRepeated):
             uploaded += 1
+            repeated += isRepeated ? 1 : 0
             bytes += size
         case .skipped: skipped += 1
         case .failed(let code):

@@ -4,17 +4,17 @@ import DeviceClient
 import HTTPClient
 
 extension TransferReporter {
-    /// Reports what could not be done, as an event and on standard error.
+    /// Reports an error, as an event and on standard error.
     ///
     /// - Parameter file: empty where the failure is of no file.
-    func fail(_ failure: ClientFailure, _ file: String, _ environment: CommandEnvironment) -> ExitCode {
+    func fail(_ failure: ClientFailure, _ file: String) -> ExitCode {
         event(
             "failed",
             [
                 ("file", .string(file)), ("message", .string(failure.message)),
                 ("exit_code", .number(Int64(failure.exitCode.rawValue))),
             ])
-        environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
+        self.failure(failure)
         return failure.exitCode
     }
 

@@ -11,6 +11,8 @@ extension ClientFailure {
         let said = status.message.isEmpty ? "\(method.name) failed" : status.message
         let message =
             switch status.code {
+            // The channel's own message names the address.
+            case .unavailable where said.hasPrefix("cannot reach \(server)"): said
             case .unavailable, .deadlineExceeded: "\(server) is not available: \(said) (\(code))"
             case .unauthenticated
             where method != AuthServiceMethods.login && method != SessionServiceMethods.completeLogin:

@@ -7,6 +7,8 @@ package struct ClientFailure: Error, Hashable {
     package let message: String
     /// The status of the failed call, if a call was the reason.
     package let status: StatusCode?
+    /// Whether the message is followed by the name of the command's help page: for errors of the command line.
+    package var namesHelp: Bool
     /// The gateway's detail code of the failed call; empty if there is none.
     package var detail = ""
     /// The values that belong to the code.
@@ -16,6 +18,14 @@ package struct ClientFailure: Error, Hashable {
         self.message = message
         self.exitCode = exitCode
         self.status = status
+        namesHelp = exitCode == .usage
+    }
+
+    /// The failure for a file with a wrong configuration, which the command's help does not describe.
+    package static func configuration(_ message: String) -> ClientFailure {
+        var failure = ClientFailure(message, exitCode: .usage)
+        failure.namesHelp = false
+        return failure
     }
 
     /// The reader of the output has closed it, as `head` does when it has read enough.

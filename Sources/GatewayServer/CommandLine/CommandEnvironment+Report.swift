@@ -27,8 +27,12 @@ extension CommandEnvironment {
     }
 
     /// Writes an error to standard error: a line for people, or `{"error":{…}}` for programs.
-    private func report(_ failure: ClientFailure, asJSON: Bool) {
-        guard asJSON else { return errorOutput("data-gateway: \(TextLayout.printable(failure.message))") }
+    func report(_ failure: ClientFailure, asJSON: Bool) {
+        guard asJSON else {
+            errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
+            if failure.namesHelp, let commandPath { errorOutput(UsageError.hint(commandPath)) }
+            return
+        }
         let members = [
             JSONValue.Member(name: "message", value: .string(failure.message)),
             JSONValue.Member(name: "status", value: failure.status.map { .string($0.name) } ?? .null),

@@ -9,6 +9,8 @@ package struct CommandEnvironment: Sendable {
     package var output: @Sendable (String) throws(ClientFailure) -> Void
     /// Writes a line to standard error; errors are ignored.
     package var errorOutput: @Sendable (String) -> Void
+    /// The words of the command that runs, for the help that a usage error names; `nil` = not known.
+    package var commandPath: [String]? = nil
     /// Writes to standard error without a line feed if it is a terminal; `nil` if it is not.
     package var terminal: (@Sendable (String) -> Void)? = nil
     /// The current number of columns of the terminal, which changes with its window.

@@ -8,11 +8,27 @@ package struct CommandGroup: Sendable {
     /// The command of the group's own words, if no member follows them; `nil` = a member has to follow.
     package let own: (any Command.Type)?
 
+    /// The steps from which a newcomer starts.
+    let guide: Guide
+
+    /// Help for people who do not know the commands of a group yet.
+    package struct Guide: Sendable {
+        let text: String
+        /// Command lines without the program's name, in their order.
+        let steps: [String]
+
+        package init(_ text: String = "", steps: [String] = []) {
+            self.text = text
+            self.steps = steps
+        }
+    }
+
     package init(
         _ name: String, _ summary: String, _ members: [CommandNode], own: (any Command.Type)? = nil,
-        sections: [(title: String, names: [String])] = []
+        sections: [(title: String, names: [String])] = [], guide: Guide = Guide()
     ) {
         self.sections = sections
+        self.guide = guide
         self.own = own
         self.name = name
         self.summary = summary

@@ -19,6 +19,8 @@ package struct CommandProgram: Sendable {
             case .print(let text):
                 return await environment.report(asJSON: false) { Reply(json: .string(text), text: text) }
             case .perform(let command):
+                var environment = environment
+                environment.commandPath = commandPath(words)
                 return await command.run(in: environment)
             }
         } catch {
@@ -31,6 +33,18 @@ package struct CommandProgram: Sendable {
             environment.errorOutput("data-gateway: \(error)")
             return .usage
         }
+    }
+
+    /// Returns the words that name the command of a valid command line.
+    private func commandPath(_ words: [String]) -> [String] {
+        var group: CommandGroup? = commands
+        var path: [String] = []
+        for word in words {
+            guard let member = group?.members.first(where: { $0.name == word || $0.formerName == word }) else { break }
+            path.append(member.name)
+            if case .group(let inner) = member { group = inner } else { group = nil }
+        }
+        return path
     }
 
     /// Returns the request of `words`.

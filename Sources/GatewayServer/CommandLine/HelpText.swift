@@ -32,13 +32,19 @@ package enum HelpText {
         let title = (["data-gateway"] + path).joined(separator: " ")
         var options = [(helpOption.spelling, helpOption.help)]
         if path.isEmpty { options.append(("--version", "Print the version")) }
-        return [
-            "\(group.summary).",
-            "Usage: \(title) COMMAND [OPTION]…",
-            commands(of: group),
-            section("Options", options),
+        var sections = ["\(group.summary).", "Usage: \(title) COMMAND [OPTION]…"]
+        if !group.guide.text.isEmpty {
+            sections.append(TextLayout.wrapped(group.guide.text, width: width).joined(separator: "\n"))
+        }
+        if !group.guide.steps.isEmpty {
+            let lines = group.guide.steps.map { "  data-gateway \($0)" }
+            sections.append((["First steps:"] + lines).joined(separator: "\n"))
+        }
+        sections += [
+            commands(of: group), section("Options", options),
             "'\(title) COMMAND --help' shows the help of a command.",
-        ].joined(separator: "\n\n")
+        ]
+        return sections.joined(separator: "\n\n")
     }
 
     /// Returns the commands of a group, section by section.

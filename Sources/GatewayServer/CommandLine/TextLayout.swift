@@ -48,6 +48,14 @@ package enum TextLayout {
         }.joined(separator: "\n")
     }
 
+    /// Returns the number of columns that a table needs at least.
+    static func leastWidth(_ rows: [[String]], shortening: Set<Int>) -> Int {
+        let widths = widths(of: rows.map { $0.map(printable) }).enumerated().map { column, width in
+            shortening.contains(column) ? min(width, narrowest) : width
+        }
+        return widths.reduce(0, +) + 2 * max(0, widths.count - 1)
+    }
+
     /// The smallest width to which a column is shortened.
     private static let narrowest = 10
 

@@ -11,6 +11,11 @@ package struct UsageError: Error, Hashable, CustomStringConvertible {
     }
 
     package var description: String {
-        "\(message)\nTry: \((["data-gateway"] + path + ["--help"]).joined(separator: " "))"
+        "\(message)\n\(Self.hint(path))"
+    }
+
+    /// Returns the line that names the help page of a command.
+    static func hint(_ path: [String]) -> String {
+        "Try: \((["data-gateway"] + path + ["--help"]).joined(separator: " "))"
     }
 }

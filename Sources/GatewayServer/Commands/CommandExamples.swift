@@ -19,7 +19,9 @@ extension TokenList { static let examples = ["token list"] }
 extension TokenRevoke { static let examples = ["token revoke 7hR2kPq9Zx4LmN0b"] }
 extension ListObjects { static let examples = ["ls 'weather=rain size>1MiB age<7d' --limit 20"] }
 extension Remove {
-    static let examples = ["rm d994febecb862e648978c8b0011144da", "rm --filter 'age>365d' --dry-run"]
+    static let examples = [
+        "rm drive.mcap", "rm d994febecb862e648978c8b0011144da --reason 'a test'", "rm --filter 'age>365d' --dry-run",
+    ]
 }
 
 extension SiteCreate { static let examples = ["site create 'Plant 1'"] }
@@ -34,11 +36,15 @@ extension DeviceSuiteCreate {
     static let examples = ["device suite create --site 'Plant 1' --display-name 'Line 3'"]
 }
 extension DeviceSuiteList { static let examples = ["device suite list --site 'Plant 1'"] }
-extension DeviceSuiteAdd { static let examples = ["device suite add 1 260427-000001"] }
-extension DeviceSuiteRemove { static let examples = ["device suite remove 1 260427-000001"] }
-extension DeviceSuiteDelete { static let examples = ["device suite delete 1"] }
+extension DeviceSuiteAdd { static let examples = ["device suite add 'Line 3' 260427-000001"] }
+extension DeviceSuiteRemove { static let examples = ["device suite remove 'Line 3' 260427-000001"] }
+extension DeviceSuiteDelete { static let examples = ["device suite delete 'Line 3'"] }
 
-extension DeviceRegister { static let examples = ["device register 260427-000001 --suite 1 --tag line=3"] }
+extension DeviceRegister {
+    static let examples = [
+        "device register --suite 'Line 3'", "device register 260427-000001 --suite 1 --tag line=3",
+    ]
+}
 extension DeviceList { static let examples = ["device list --status initialized"] }
 extension DeviceShow { static let examples = ["device show 260427-000001"] }
 extension DeviceUpdate { static let examples = ["device update 260427-000001 --tag line=4"] }
@@ -74,9 +80,9 @@ extension OrganizationSignIn { static let examples = ["org sign-in --require-sec
 extension OrganizationDelete { static let examples = ["org delete acme"] }
 
 extension ObjectUpdate {
-    static let examples = ["object tag d994febecb862e648978c8b0011144da --tag weather=rain"]
+    static let examples = ["object tag drive.mcap --tag weather=rain --remove-tag draft"]
 }
-extension ObjectDelete { static let examples = ["object rm d994febecb862e648978c8b0011144da --reason 'a test'"] }
+extension ObjectDelete { static let examples = ["object rm drive.mcap --reason 'a test'"] }
 extension ObjectListCorrupted { static let examples = ["object list-corrupted"] }
 extension OperationShow { static let examples = ["object operation show 01a207ad-93b5-7000-8719-cab4f82b164f"] }
 extension OperationList { static let examples = ["object operation list"] }
@@ -87,7 +93,9 @@ extension RetentionSet { static let examples = ["object retention set 365 --dry-
 extension RetentionShow { static let examples = ["object retention show"] }
 
 extension TrashList { static let examples = ["trash list 'device=260427-000001'"] }
-extension TrashRestore { static let examples = ["trash restore d994febecb862e648978c8b0011144da"] }
+extension TrashRestore {
+    static let examples = ["object restore drive.mcap", "trash restore d994febecb862e648978c8b0011144da"]
+}
 extension TrashPurge { static let examples = ["trash purge d994febecb862e648978c8b0011144da"] }
 extension TrashShow { static let examples = ["trash show"] }
 extension TrashSet { static let examples = ["trash set 30"] }

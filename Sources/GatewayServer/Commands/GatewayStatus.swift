@@ -137,7 +137,7 @@ private struct GatewayState: Resource {
             ResourceField(
                 name: "is_serving", json: isServing.map { .bool($0) } ?? .null,
                 text: isServing.map { $0 ? "yes" : "no" } ?? ""),
-            .texts("listeners", listeners),
+            .lines("listeners", listeners),
             size("free_bytes", numbers["store_free_bytes"]),
             size("minimum_free_bytes", numbers["store_min_free_bytes"]),
             time("certificate_ends_at_unix", numbers["tls_certificate_expiry_seconds"]),
@@ -150,7 +150,7 @@ private struct GatewayState: Resource {
             ResourceField(
                 name: "deletions_are_paused", json: numbers["deletions_paused"].map { .bool($0 > 0) } ?? .null,
                 text: numbers["deletions_paused"].map { $0 > 0 ? "yes" : "no" } ?? ""),
-            .texts("not_known", missing),
+            .lines("not_known", missing),
         ]
     }
 

@@ -201,7 +201,23 @@ package enum Program: CompletedProgram {
                 ["serve", "status", "support-bundle", "config", "audit", "statistics", "events", "clock", "keys"]
             ),
             ("Backup", ["backup", "restore", "doctor"]),
-        ])
+        ],
+        guide: CommandGroup.Guide(
+            """
+            An administrator runs a gateway, signs in, and registers a device in a suite at a site. The device fetches its \
+            key and uploads; a signed-in user finds and downloads the objects.
+            """,
+            steps: [
+                "serve --data-dir ./data",
+                "login --user admin",
+                "site create 'Plant 1'",
+                "device suite create --site 'Plant 1' --display-name 'Line 3'",
+                "device register 260427-000001 --suite 'Line 3'",
+                "init 260427-000001",
+                "upload recordings",
+                "ls 'name:*drive*'",
+                "download drive.mcap",
+            ]))
 
     private static let program = CommandProgram(commands)
 

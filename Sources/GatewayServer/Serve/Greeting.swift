@@ -12,14 +12,17 @@ struct Greeting {
         let password = dataDirectory + "/initial-admin-password"
         let isThere = FileManager.default.fileExists(atPath: password)
         var rows: [(String, String)] = []
+        var host = ""
         if let web = listeners.first(where: { $0.name == "web" }) {
             // A listener on all addresses is reachable at the loopback address.
             let address = web.address.replacing("0.0.0.0:", with: "127.0.0.1:").replacing("[::]:", with: "[::1]:")
-            rows.append(("console", "\(isSecure ? "https" : "http")://\(address)/"))
+            let url = "\(isSecure ? "https" : "http")://\(address)"
+            rows.append(("console", "\(url)/"))
+            host = " --host \(url)"
         }
         rows.append(("user", "admin of system" + (isThere ? ", the password is in \(password)" : "")))
         let signIn = isThere ? " --password-stdin < \(password)" : ""
-        rows.append(("sign in", "data-gateway login --user admin\(signIn)"))
+        rows.append(("sign in", "data-gateway login --user admin\(host)\(signIn)"))
         rows += listeners.map { ($0.name, $0.address) }
         rows.append(("stop", "Ctrl-C"))
         let width = rows.map(\.0.count).max() ?? 0

@@ -81,7 +81,16 @@ package final class HTTPConnection: Sendable {
             return curl_easy_perform(curl)
         }
         let text = String(decoding: message.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return try exchange.finish(code, text.isEmpty ? String(cString: curl_easy_strerror(code)) : text)
+        return try exchange.finish(code, Self.reason(code, text))
+    }
+
+    /// Returns the reason of a failure, without the host that libcurl repeats in some.
+    private static func reason(_ code: CURLcode, _ text: String) -> String {
+        switch code {
+        case CURLE_COULDNT_CONNECT: "the server does not accept connections"
+        case CURLE_UNSUPPORTED_PROTOCOL where text.contains("HTTP/0.9"): "the server does not speak HTTP/1.1"
+        default: text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+        }
     }
 
     private func configure(_ curl: UnsafeMutableRawPointer) {

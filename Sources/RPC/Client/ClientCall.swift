@@ -73,7 +73,14 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
             return GRPCStatus(.unknown, "the server answered HTTP \(httpStatus) instead of a gRPC status")
         }
         if let failure = connection?.failure { return GRPCStatus(.unavailable, failure.description) }
-        return GRPCStatus(.unavailable, "the connection ended before the reply (HTTP/2 error code \(reset))")
+        let reason =
+            switch connection?.speaksHTTP2 {
+            case nil:
+                "it closed the connection without an answer, as a listener for TLS or for other calls does: check the port"
+            case false?: "it answers with HTTP/1 instead of gRPC: check the port"
+            case true?: "the connection ended before the reply (HTTP/2 error code \(reset))"
+            }
+        return GRPCStatus(.unavailable, reason)
     }
 
     private func breakOff(_ status: GRPCStatus) {

@@ -1,9 +1,13 @@
+import Basics
 import Wire
 
 /// The client side of a connection.
 package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
     /// The largest response message, in bytes.
     static let maxMessageSize = 64 * 1024 * 1024
+
+    /// The program, by which people recognize their sessions.
+    private static let userAgent = Array("data-gateway/\(ProgramVersion.current)".utf8)
 
     let loop: any CallLoop
     private let authority: String
@@ -13,6 +17,8 @@ package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
     private var isClosing = false
     /// The reason for the loss of the connection, if known.
     private(set) var failure: ConnectionError?
+    /// Whether the server answers with HTTP/2; `nil` = it has not sent anything yet.
+    private(set) var speaksHTTP2: Bool?
 
     /// - Parameter authority: the value of `:authority`, `HOST:PORT`.
     package init(loop: any CallLoop, authority: String, isSecure: Bool = false) {
@@ -23,6 +29,8 @@ package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
     }
 
     package func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
+        // The HTTP/2 library takes the status line of HTTP/1 for a frame that is too long.
+        if speaksHTTP2 == nil { speaksHTTP2 = !bytes.starts(with: "HTTP/1".utf8) }
         do {
             try session?.receive(bytes)
         } catch {
@@ -69,7 +77,7 @@ package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
         var headers: [(name: String, value: [UInt8])] = [
             (":method", Array("POST".utf8)), (":scheme", Array(scheme.utf8)), (":path", Array(method.path.utf8)),
             (":authority", Array(authority.utf8)), ("content-type", Array("application/grpc".utf8)),
-            ("te", Array("trailers".utf8)),
+            ("te", Array("trailers".utf8)), ("user-agent", Self.userAgent),
         ]
         if let timeout = options.timeout {
             headers.append(("grpc-timeout", Array(GRPCTimeout.format(nanoseconds: timeout.nanoseconds).utf8)))

@@ -4,9 +4,11 @@ import fcntl
 import os
 import re
 import struct
+import subprocess
 import termios
 import threading
 import time
+from pathlib import Path
 
 
 class Terminal:
@@ -48,6 +50,20 @@ class Terminal:
             pass
         os.close(self._ours)
 
+    @classmethod
+    def running(cls, command: list, environment: dict[str, str], folder: Path, columns: int = 100) -> "Terminal":
+        """Starts a process whose controlling terminal it is."""
+        terminal = cls(columns)
+        terminal.process = subprocess.Popen(
+            ["setsid", "--ctty", *map(str, command)],
+            stdin=terminal.client_side,
+            stdout=terminal.client_side,
+            stderr=terminal.client_side,
+            env=environment,
+            cwd=folder,
+        )
+        return terminal.opened()
+
     def closed(self) -> "Terminal":
         """Waits until the process has ended."""
         self._thread.join()
@@ -72,3 +88,42 @@ class Terminal:
     def percents(self) -> list[int]:
         """Returns the percentages that the bar showed."""
         return [int(match[1]) for line in self.drawn if (match := re.search(r"\] +(\d+)%", line))]
+
+
+class Shell:
+    """A bash in a terminal, in which a person types commands."""
+
+    _PROMPT = "here> "
+
+    def __init__(self, environment: dict[str, str], folder: Path, columns: int = 100):
+        self.terminal = Terminal.running(
+            ["bash", "--norc", "--noprofile", "-i"],
+            environment | {"PS1": self._PROMPT, "TERM": "xterm", "HISTFILE": "/dev/null"},
+            folder,
+            columns,
+        )
+        self.terminal.wait_for(self._PROMPT)
+        # Typed text is not echoed; the marks around a command's output are.
+        self.run("bind 'set enable-bracketed-paste off' 2> /dev/null; stty -echo")
+
+    def run(self, line: str, seconds: float = 60) -> str:
+        """Types a line, and returns the output of a command that must succeed."""
+        output, code = self.tried(line, seconds)
+        assert code == 0, f"{line}\n{output}"
+        return output
+
+    def tried(self, line: str, seconds: float = 60) -> tuple[str, int]:
+        """Types a line, and returns the command's output and exit code."""
+        self._count = getattr(self, "_count", 0) + 1
+        begin, end = f"<{self._count}:", f":{self._count}>"
+        # The marks are put together by the shell, so that an echo of the line does not contain them.
+        self.terminal.type(f"printf '<%s:' {self._count}; {line}\nprintf '[%s]:%s>' $? {self._count}\n")
+        self.terminal.wait_for(end, seconds)
+        output = self.terminal.text.split(begin)[-1].split(end)[0]
+        output, code = output.rsplit("[", 1)
+        return output.replace(self._PROMPT, ""), int(code[:-1])
+
+    def close(self) -> None:
+        self.terminal.type("exit\n")
+        self.terminal.process.wait(30)
+        self.terminal.closed()

@@ -6,6 +6,8 @@ package struct Reply: Sendable {
     package let text: String
     /// The rows of a list, for the other forms of output.
     private var list: (rows: [[ResourceField]], columns: [String])?
+    /// The columns that a narrow terminal does without, the least important first.
+    private var expendable: [String] = []
     /// Whether the text is a table of the list.
     private var isTable = false
 
@@ -16,8 +18,9 @@ package struct Reply: Sendable {
 
     /// The output for one resource: a line for each field with a text.
     package init(_ resource: some Resource) {
-        let lines = resource.fields.filter { !$0.text.isEmpty }
-            .map { ["\($0.heading):", $0.text] }
+        let lines = resource.fields.filter { !$0.text.isEmpty }.flatMap { field in
+            field.lines.enumerated().map { [$0 == 0 ? "\(field.heading):" : "", $1] }
+        }
         self.init(json: resource.json, text: TextLayout.table(lines))
         list = ([resource.fields], resource.fields.map(\.name))
     }
@@ -34,6 +37,7 @@ package struct Reply: Sendable {
         let rows = resources.map(\.fields)
         json = .object([JSONValue.Member(name: name, value: .array(resources.map(\.json)))])
         list = (rows, R.columns)
+        expendable = R.expendableColumns
         if rows.isEmpty {
             text = "no \(things ?? name.replacing("_", with: " "))"
         } else {
@@ -54,13 +58,16 @@ package struct Reply: Sendable {
     ) throws(ClientFailure) -> String {
         guard options.format != nil || options.columns != nil else {
             guard isTable, let list, width != nil || isColored else { return text }
-            return Self.table(list.rows, list.columns, width: width, isColored: isColored)
+            return Self.table(
+                list.rows, list.columns, fitting: width.map { ($0, expendable) }, isColored: isColored)
         }
         if options.format == .json { return json.text }
         guard let list else {
             throw ClientFailure("the command has no table for --output and --columns", exitCode: .usage)
         }
-        guard let first = list.rows.first else { return options.format == .csv ? "" : text }
+        guard let first = list.rows.first else {
+            return options.format == .csv ? CSVWriter.text([options.columns?.names ?? list.columns]) : text
+        }
         let known = first.map(\.name)
         let chosen = options.columns?.names ?? (options.format == .wide ? known : list.columns)
         if let unknown = chosen.first(where: { !known.contains($0) }) {
@@ -73,27 +80,58 @@ package struct Reply: Sendable {
         return CSVWriter.text([chosen] + rows)
     }
 
+    /// - Parameter terminal: the number of columns of the terminal, and the columns of the table that a narrow one does without.
     private static func table(
-        _ rows: [[ResourceField]], _ columns: [String], width: Int? = nil, isColored: Bool = false
+        _ rows: [[ResourceField]], _ columns: [String], fitting terminal: (width: Int, expendable: [String])? = nil,
+        isColored: Bool = false
     ) -> String {
-        let header = columns.map { column in
-            (rows.first?.first { $0.name == column }?.heading ?? column).uppercased()
-        }
-        let cells = rows.map { fields in
-            columns.map { column in
-                fields.first { $0.name == column }.map { $0.text.isEmpty ? "-" : $0.text } ?? "-"
+        var columns = columns
+        if let terminal {
+            for column in terminal.expendable {
+                let least = TextLayout.leastWidth(cells(rows, columns), shortening: shortened(columns))
+                guard least > terminal.width else { break }
+                columns.removeAll { $0 == column }
             }
         }
-        // An id that is cut off cannot be copied.
-        let shortened = columns.indices.filter { !columns[$0].hasSuffix("id") && !columns[$0].hasSuffix("url") }
-        let text = TextLayout.table([header] + cells, width: width, shortening: Set(shortened))
+        let cells = cells(rows, columns)
+        var shortening = shortened(columns)
+        // A name is cut off last: people use it in the next command.
+        if let terminal, TextLayout.leastWidth(cells, shortening: shortening) > terminal.width,
+            let name = columns.firstIndex(of: "name")
+        {
+            shortening.insert(name)
+        }
+        let text = TextLayout.table(cells, width: terminal?.width, shortening: shortening)
         guard isColored, let end = text.firstIndex(of: "\n") else { return text }
         return "\u{1B}[1m\(text[..<end])\u{1B}[0m\(text[end...])"
     }
 
-    /// Returns the value for a spreadsheet: numbers without units.
+    /// Returns the header and the cells of the rows.
+    private static func cells(_ rows: [[ResourceField]], _ columns: [String]) -> [[String]] {
+        let header = columns.map { column in
+            (rows.first?.first { $0.name == column }?.heading ?? column).uppercased()
+        }
+        return [header]
+            + rows.map { fields in
+                columns.map { column in
+                    fields.first { $0.name == column }.map { $0.text.isEmpty ? "-" : $0.text } ?? "-"
+                }
+            }
+    }
+
+    /// Returns the numbers of the columns that may be cut off: the rest of an id, a time or an address is of no use.
+    private static func shortened(_ columns: [String]) -> Set<Int> {
+        let whole = ["id", "url", "_at", "_at_unix"]
+        return Set(
+            columns.indices.filter { number in
+                columns[number] != "name" && !whole.contains { columns[number].hasSuffix($0) }
+            })
+    }
+
+    /// Returns the value for a spreadsheet: numbers without units, and the words of numbered states.
     private static func cell(_ field: ResourceField?) -> String {
         switch field?.json {
+        case .number where field?.isWord == true: SpreadsheetCell.cell(of: field?.text ?? "")
         case .number(let number): "\(number)"
         case .string(let text): SpreadsheetCell.cell(of: text)
         default: SpreadsheetCell.cell(of: field?.text ?? "")

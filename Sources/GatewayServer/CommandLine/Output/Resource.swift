@@ -6,6 +6,8 @@ package protocol Resource: Sendable {
     var fields: [ResourceField] { get }
     /// The names of the fields that a list shows.
     static var columns: [String] { get }
+    /// The columns that a list omits in a narrow terminal, the least important first.
+    static var expendableColumns: [String] { get }
 }
 
 /// A field by its name in the `.proto` file, for programs and for people.
@@ -16,13 +18,19 @@ package struct ResourceField: Sendable {
     package let text: String
     /// The field's name for people, e.g. `size` for `size_bytes` if the text has a unit.
     package let heading: String
+    /// The lines that show the field of one resource; in a table it is the text.
+    package private(set) var lines: [String]
 
     package init(name: String, json: JSONValue, text: String, heading: String? = nil) {
         self.name = name
         self.json = json
         self.text = text
+        lines = [text]
         self.heading = (heading ?? name).replacing("_", with: " ")
     }
+
+    /// Whether the text is a word, such as the name of a numbered state.
+    var isWord: Bool { !text.isEmpty && !text.contains(where: \.isNumber) }
 
     /// A number of bytes, shown to people with a unit.
     package static func size(_ name: String, _ bytes: Int64) -> ResourceField {
@@ -51,6 +59,13 @@ package struct ResourceField: Sendable {
         ResourceField(name: name, json: .array(values.map(JSONValue.string)), text: values.joined(separator: ", "))
     }
 
+    /// The same, with a line for each value where one resource is shown.
+    package static func lines(_ name: String, _ values: [String]) -> ResourceField {
+        var field = texts(name, values)
+        field.lines = values
+        return field
+    }
+
     package static func map(_ name: String, _ value: [String: String]) -> ResourceField {
         let sorted = value.sorted { $0.key < $1.key }
         return ResourceField(
@@ -60,6 +75,8 @@ package struct ResourceField: Sendable {
 }
 
 extension Resource {
+    package static var expendableColumns: [String] { [] }
+
     package var json: JSONValue {
         .object(fields.map { JSONValue.Member(name: $0.name, value: $0.json) })
     }

@@ -4,7 +4,10 @@ extension ClientFailure {
     static let notSignedIn = ClientFailure("you are not signed in: run data-gateway login --user NAME")
 
     static func ended(_ session: SignedInSession) -> ClientFailure {
-        ClientFailure("the session of \(session.userName) ended: run data-gateway login --user \(session.userName)")
+        let organization = session.organization == "system" ? "" : " --organization \(session.organization)"
+        return ClientFailure(
+            "the session of \(session.userName) ended: run data-gateway login --user \(session.userName)\(organization)"
+        )
     }
 }
 

@@ -82,14 +82,11 @@ struct Contexts: Sendable {
     }
 
     func select(_ name: ContextName) throws(ClientFailure) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.makeFolders(folder)
             try PrivateFile.write(Array("\(name.text)\n".utf8), to: selectionPath)
         } catch {
-            throw ClientFailure(
-                "cannot write \(selectionPath): \((error as? PrivateFile.Failure)?.reason ?? error.localizedDescription)"
-            )
+            throw ClientFailure("cannot write \(selectionPath): \(error.reason)")
         }
     }
 }

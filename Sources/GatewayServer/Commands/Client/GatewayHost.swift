@@ -38,6 +38,14 @@ struct GatewayHost: ArgumentValue, Hashable, Sendable {
         let listeners: [String: Listener]
     }
 
+    private func unavailable(_ url: String, _ reason: String) -> ClientFailure {
+        ClientFailure(
+            """
+            \(url) is not available: \(reason); check that --host is the web listener of a gateway, whose default port is \
+            \(Self.standardPort)
+            """, exitCode: .unreachable)
+    }
+
     /// Asks the web listener.
     func listeners(_ environment: CommandEnvironment) async throws(ClientFailure) -> Listeners {
         var options = HTTPConnection.Options(authorities: environment.authorities)
@@ -47,9 +55,9 @@ struct GatewayHost: ArgumentValue, Hashable, Sendable {
         do {
             reply = try await HTTPConnection(options).exchange(HTTPRequest("GET", url))
         } catch TransferFailure.connection(let reason), TransferFailure.unusable(let reason) {
-            throw ClientFailure("\(url) is not available: \(reason)", exitCode: .unreachable)
+            throw unavailable(url, reason)
         } catch {
-            throw ClientFailure("\(url) is not available: \(error)", exitCode: .unreachable)
+            throw unavailable(url, "\(error)")
         }
         guard reply.status == 200, let document = try? JSONDecoder().decode(Document.self, from: Data(reply.body)),
             let auth = document.listeners["auth"]

@@ -22,7 +22,13 @@ struct SessionFile: Sendable {
         }
     }
 
-    /// Returns the session; `nil` if nobody is signed in.
+    /// Whether it is the file of the default context or of `$DATA_GATEWAY_SESSION`, which exists only for a signed-in user.
+    func isOfDefaultContext(_ environment: CommandEnvironment) throws(ClientFailure) -> Bool {
+        if environment[Self.variable] != nil { return true }
+        return try path == Contexts(environment).file(of: .standard).path
+    }
+
+    /// Returns the session; `nil` if there is none.
     ///
     /// - Throws: if the file belongs to another user, can be read by others, or has no valid session.
     func read() throws(ClientFailure) -> SignedInSession? {
@@ -55,13 +61,10 @@ struct SessionFile: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
-            try FileManager.default.createDirectory(
-                atPath: Path.folder(of: path), withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
+            try PrivateFile.makeFolders(Path.folder(of: path))
             try PrivateFile.write(Array(try encoder.encode(session)) + [0x0A], to: path)
         } catch {
-            let reason = (error as? PrivateFile.Failure)?.reason ?? error.localizedDescription
-            throw ClientFailure("cannot write the session in \(path): \(reason)")
+            throw ClientFailure("cannot write the session in \(path): \(error)")
         }
     }
 

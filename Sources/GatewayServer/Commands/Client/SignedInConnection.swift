@@ -28,7 +28,7 @@ final class SignedInConnection: CallTransport {
         file = try SessionFile(in: environment)
         let token = environment[Self.tokenVariable]
         isAPIToken = token != nil
-        guard let session = try token.map(SignedInSession.init(apiToken:)) ?? file.read() else {
+        guard let session = try token.map(SignedInSession.init(apiToken:)) ?? file.read(), session.isSignedIn else {
             throw ClientFailure.notSignedIn
         }
         loop = EventLoop(name: "client")

@@ -31,6 +31,17 @@ struct SignedInSession: Codable, Sendable, Hashable {
         case refreshTokenExpiresAtUnix = "refresh_token_expires_at_unix"
     }
 
+    /// Whether somebody is signed in; otherwise the session only keeps a gateway's addresses, as that of a new context does.
+    var isSignedIn: Bool { !accessToken.isEmpty }
+
+    /// The addresses of the session, without its user.
+    var signedOut: SignedInSession {
+        SignedInSession(
+            authServer: authServer, adminServer: adminServer, gatewayServer: gatewayServer, organization: "",
+            userName: "", role: "", accessToken: "", accessTokenExpiresAtUnix: 0, refreshToken: "",
+            refreshTokenExpiresAtUnix: 0)
+    }
+
     /// Whether the access token has expired, or may expire during a call.
     func isOver(at time: UnixTime) -> Bool {
         accessTokenExpiresAtUnix - 10 <= time.seconds

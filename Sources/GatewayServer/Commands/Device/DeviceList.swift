@@ -23,7 +23,7 @@ struct DeviceList: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .option("--suite", "SUITE", \.suite, "List only devices of this suite"),
+            .option("--suite", "SUITE", \.suite, "List only devices of this suite, by its number or name"),
             .option("--site", "SITE", \.site, "List only devices of this site, by its number or name"),
             .option(
                 "--status", "STATUS", \.status, "List only devices with this state: registered, initialized or disabled"
@@ -38,9 +38,10 @@ struct DeviceList: ClientCommand {
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let number = try await SiteArgument.number(of: site, gateway)
+        let suite = try await SuiteArgument.name(of: suite, gateway)
         let devices = try await DeviceManagementServiceClient(gateway).allDevices(
             ListDevicesRequest(
-                suite: DeviceNames.suite(suite), siteID: number, status: status?.device ?? .unspecified))
+                suite: suite, siteID: number, status: status?.device ?? .unspecified))
         return Reply("devices", devices)
     }
 }

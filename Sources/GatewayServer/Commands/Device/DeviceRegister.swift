@@ -11,7 +11,9 @@ struct DeviceRegister: ClientCommand {
             .argument(
                 "DEVICE_ID", \.deviceID,
                 "YYMMDD-NNNNNN (default: the gateway assigns today's date and six random digits)", isRequired: false),
-            .option("--suite", "SUITE", \.suite, "The device's suite; a device without a suite cannot fetch a key"),
+            .option(
+                "--suite", "SUITE", \.suite,
+                "The device's suite, by its number or name; without one, a device cannot fetch a key"),
             .option("--display-name", "TEXT", \.displayName, "The device's display name"),
             .option("--description", "TEXT", \.description, "The device's description"),
             .repeated("--tag", "KEY=VALUE", \.tags, "A tag for each upload of the device"),
@@ -26,10 +28,11 @@ struct DeviceRegister: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        Reply(
+        let suite = try await SuiteArgument.name(of: suite, gateway)
+        return Reply(
             try await DeviceManagementServiceClient(gateway).registerDevice(
                 RegisterDeviceRequest(
-                    deviceID: deviceID, displayName: displayName, description: description,
-                    suite: DeviceNames.suite(suite), tags: try tags.dictionary())))
+                    deviceID: deviceID, displayName: displayName, description: description, suite: suite,
+                    tags: try tags.dictionary())))
     }
 }

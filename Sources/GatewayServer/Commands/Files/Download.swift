@@ -78,7 +78,7 @@ struct Download: Command {
                 files: wanted.count, bytes: sizes.contains(nil) ? nil : sizes.reduce(0) { $0 + ($1 ?? 0) })
             return await download(wanted, source, environment, reporter)
         } catch {
-            return fail(error, folder, environment, reporter)
+            return fail(error, folder, reporter)
         }
     }
 
@@ -134,7 +134,7 @@ struct Download: Command {
                 free.append(connection)
                 switch result {
                 case .success(let size): (count, bytes) = (count + 1, bytes + size)
-                case .failure(let failure): worst = fail(failure.reason, failure.id, environment, reporter)
+                case .failure(let failure): worst = fail(failure.reason, failure.id, reporter)
                 }
             }
             for object in wanted {
@@ -155,7 +155,7 @@ struct Download: Command {
                     }
                 } catch {
                     free.append(connection)
-                    worst = fail(error, object.id, environment, reporter)
+                    worst = fail(error, object.id, reporter)
                 }
             }
             while free.count < connections.count { await settle() }
@@ -198,9 +198,19 @@ struct Download: Command {
         }
         reporter.begin(path, name: Path.name(of: path), total: nil, done: 0)
         defer { reporter.end(path) }
+        let issued = Lock<FileDownload.Location?>(file.location)
         let size = try await FileDownload(
             to: path, over: http, retrying: retrying(reporter),
-            location: { try await source.file(object).location },
+            location: {
+                // The one that came with the object's details; another where it does not suffice.
+                if let first = issued.withLock({ place in
+                    defer { place = nil }
+                    return place
+                }) {
+                    return first
+                }
+                return try await source.file(object).location
+            },
             progress: { reporter.set($0, total: $1, of: path) }
         ).run()
         completed(file, path, size: size, reporter)
@@ -213,9 +223,7 @@ struct Download: Command {
             "completed", [("file_id", .string(file.id)), ("file", .string(path)), ("size_bytes", .number(size))])
     }
 
-    private func fail(
-        _ error: any Error, _ file: String, _ environment: CommandEnvironment, _ reporter: TransferReporter
-    ) -> ExitCode {
+    private func fail(_ error: any Error, _ file: String, _ reporter: TransferReporter) -> ExitCode {
         let failure = ClientFailure(error, file: file, hint: "the same command continues the download")
         reporter.event(
             "failed",
@@ -223,7 +231,7 @@ struct Download: Command {
                 ("file_id", .string(file)), ("message", .string(failure.message)),
                 ("exit_code", .number(Int64(failure.exitCode.rawValue))),
             ])
-        environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
+        reporter.failure(failure)
         return failure.exitCode
     }
 

@@ -55,7 +55,9 @@ actor DownloadSource {
         let named = try? await list("name=\(quoted(argument))", gateway)
         if let named, !named.isEmpty { return named }
         let found = try await list(argument, gateway)
-        guard !found.isEmpty else { throw ClientFailure("no object matches the filter \(argument)") }
+        guard !found.isEmpty else {
+            throw ClientFailure("no object matches the filter \(argument)\(NameSearch.advice(for: argument))")
+        }
         return found
     }
 

@@ -84,10 +84,10 @@ struct DownloadTargets: Sendable {
     }
 
     static func makeFolder(_ path: String) throws(ClientFailure) {
-        do {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.makeFolders(path, mode: 0o777)
         } catch {
-            throw ClientFailure("cannot create the folder \(path): \(error.localizedDescription)")
+            throw ClientFailure("cannot create the folder \(error.reason)")
         }
     }
 

@@ -7,8 +7,9 @@ struct ListObjects: ClientCommand {
     static let summary = "List objects, newest first"
     static let discussion = [
         """
-        FILTER has terms such as weather=rain, name:run07*, size>1MiB, age<7d, device=261121-000001 or a plain word. \
-        Terms are combined with AND; OR, NOT and parentheses are available.
+        FILTER has terms such as weather=rain, name:*camera*, name:*.mcap, size>1MiB, age<7d or device=261121-000001. A \
+        plain word is the beginning of a name, of a device's id or of a tag's value. Terms are combined with AND; OR, NOT and \
+        parentheses are available.
         """
     ]
     static let listener = CommandListener.gateway
@@ -39,6 +40,6 @@ struct ListObjects: ClientCommand {
             count += page.objects.count
             return (page.objects, count < limit ? page.nextPageToken : "")
         }
-        return Reply("objects", Array(objects.prefix(limit)))
+        return Reply("objects", Array(objects.prefix(limit)), things: "objects\(NameSearch.advice(for: filter))")
     }
 }

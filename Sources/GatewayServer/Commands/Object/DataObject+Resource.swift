@@ -4,6 +4,7 @@ import Proto
 
 extension DataObject: Resource {
     package static let columns = ["name", "size_bytes", "device_id", "verified_at_unix", "tags", "file_id"]
+    package static let expendableColumns = ["file_id", "device_id", "verified_at_unix"]
 
     package var fields: [ResourceField] {
         [

@@ -26,12 +26,9 @@ struct ObjectCat: Command {
         await Interruption.cancelling {
             await environment.attempt(asJSON: connection.json) {
                 let source = DownloadSource(connection, environment)
-                let found = try await source.find(object, needsDetails: false)
-                guard found.count == 1 else {
-                    throw ClientFailure("\(found.count) objects match \(object): name one by its file id")
-                }
+                let found = try ObjectLookup.only(try await source.find(object, needsDetails: false), of: object)
                 do {
-                    try await write(try await source.file(found[0]), environment)
+                    try await write(try await source.file(found), environment)
                 } catch let failure as ClientFailure {
                     throw failure
                 } catch {

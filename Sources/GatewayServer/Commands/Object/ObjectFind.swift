@@ -5,7 +5,7 @@ struct ObjectFind: ClientCommand {
     static let name = "find"
     static let summary = "List objects by a part of their name, by tags, size or age, as ls does"
     static let discussion = ListObjects.discussion
-    static let examples = ["object find 'name:run07* size>1MiB'"]
+    static let examples = ["object find 'name:*camera*'", "object find 'name:run07* size>1MiB'"]
     static let listener = ListObjects.listener
 
     static var parameters: [Parameter<Self>] {

@@ -26,9 +26,8 @@ struct ObjectLookup: Sendable {
                 throw ClientFailure("no object\(inTrash ? " in the trash" : "") has the name or the id \(argument)")
             }
             guard found.count == 1 else {
-                let some = found.prefix(5).map(\.id).joined(separator: ", ")
                 throw ClientFailure(
-                    "\(found.count) objects have the name \(argument): name one by its file id (\(some)…)")
+                    "\(found.count) objects have the name \(argument): name one by its file id (\(Self.ids(found)))")
             }
             ids.append(only.id)
         }
@@ -38,11 +37,23 @@ struct ObjectLookup: Sendable {
     /// - Parameter argument: a file id, the id of an upload, a name, or a filter that one object matches.
     /// - Throws: if none or several match.
     func one(_ argument: String) async throws -> DownloadSource.Wanted {
-        let found = try await source.find(argument, needsDetails: false)
+        try Self.only(try await source.find(argument, needsDetails: false), of: argument)
+    }
+
+    /// Returns the only object that was found for an argument.
+    ///
+    /// - Throws: if there are several.
+    static func only(
+        _ found: [DownloadSource.Wanted], of argument: String
+    ) throws(ClientFailure) -> DownloadSource.Wanted {
         guard found.count == 1 else {
-            let ids = found.prefix(5).map(\.id).joined(separator: ", ")
-            throw ClientFailure("\(found.count) objects match \(argument): name one by its file id (\(ids)…)")
+            throw ClientFailure("\(found.count) objects match \(argument): name one by its file id (\(ids(found)))")
         }
         return found[0]
+    }
+
+    /// Returns the first ids as a list for a message.
+    private static func ids(_ found: [DownloadSource.Wanted]) -> String {
+        (found.prefix(5).map(\.id) + (found.count > 5 ? ["…"] : [])).joined(separator: ", ")
     }
 }

@@ -33,8 +33,7 @@ struct ObjectShare: ClientCommand {
         var links: [SharedLink] = []
         for object in objects {
             for wanted in try await DownloadSource.find(object, over: gateway) {
-                let reply = try await service.requestDownload(
-                    RequestDownloadRequest(fileIDs: [wanted.id], lifetimeSeconds: lifetime?.seconds ?? 0))
+                let reply = try await link(to: wanted.id, service)
                 let file = try reply.files.first.present("files")
                 let read = try file.read.present("read")
                 guard read.headers.isEmpty else {
@@ -44,6 +43,17 @@ struct ObjectShare: ClientCommand {
             }
         }
         return Reply("links", links, wholeTexts: links.count == 1 ? links[0].text : nil)
+    }
+
+    private func link(
+        to fileID: String, _ service: DataGatewayObjectServiceClient<SignedInConnection>
+    ) async throws -> RequestDownloadResponse {
+        do {
+            return try await service.requestDownload(
+                RequestDownloadRequest(fileIDs: [fileID], lifetimeSeconds: lifetime?.seconds ?? 0))
+        } catch let failure as ClientFailure where failure.message.hasPrefix("lifetime_seconds") {
+            throw ClientFailure("--expires is too long for the gateway: \(failure.message)", status: failure.status)
+        }
     }
 }
 

@@ -88,21 +88,26 @@ struct Login: Command {
         }
         let listeners = try await host?.listeners(environment)
         let address = try listeners?.auth ?? ServerAddress.auth(authServer, environment, last)
-        let adminServer = try server ?? listeners?.admin ?? ServerAddress.chosenAdmin(nil, environment)
+        // Another sign-in at the same gateway keeps the addresses that --host found.
+        let same = listeners == nil && last?.authServer == address.description ? last : nil
+        let adminServer =
+            try server ?? listeners?.admin ?? ServerAddress.chosenAdmin(nil, environment)
+            ?? same?.adminServer.flatMap { PeerAddress($0) }
+        let gatewayServer = listeners?.gateway?.description ?? same?.gatewayServer
         let connection = try await GatewayConnection(to: address, on: EventLoop(name: "client"), in: environment)
         if !tokenFile.isEmpty {
             let reply = try await ProviderLogin(
                 service: IdentityServiceClient(connection), environment: environment
             ).exchange(tokenIn: tokenFile)
             var session = SignedInSession(reply, authServer: address, adminServer: adminServer)
-            session.gatewayServer = listeners?.gateway?.description
+            session.gatewayServer = gatewayServer
             try file.write(session)
             return Reply(session)
         }
         let reply = try await person(at: address, over: connection, environment)
         let user = try reply.user.present("user")
         var session = SignedInSession(reply, user, authServer: address, adminServer: adminServer)
-        session.gatewayServer = listeners?.gateway?.description
+        session.gatewayServer = gatewayServer
         try file.write(session)
         return Reply(json: user.json, text: "signed in as \(user.userName) of \(user.organization) (\(user.role))")
     }

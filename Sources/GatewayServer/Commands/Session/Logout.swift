@@ -20,7 +20,14 @@ struct Logout: Command {
             let file = try SessionFile(in: environment)
             // A file that cannot be read can still be removed.
             let session = (try? file.read()) ?? nil
-            guard try file.remove() else { return Self.reply("you were not signed in") }
+            if let session, session.isSignedIn, try !file.isOfDefaultContext(environment) {
+                // The context keeps its addresses for the next sign-in.
+                try file.write(session.signedOut)
+            } else if let session, !session.isSignedIn {
+                return Self.reply("you were not signed in")
+            } else if try !file.remove() {
+                return Self.reply("you were not signed in")
+            }
             if let session { await revoke(session, environment) }
             return Self.reply("signed out")
         }

@@ -15,7 +15,9 @@ struct WhoAmI: Command {
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.report(asJSON: json) {
-            guard let session = try SessionFile(in: environment).read() else { throw ClientFailure.notSignedIn }
+            guard let session = try SessionFile(in: environment).read(), session.isSignedIn else {
+                throw ClientFailure.notSignedIn
+            }
             return Reply(session)
         }
     }
@@ -28,6 +30,7 @@ extension SignedInSession: Resource {
         [
             .text("organization", organization), .text("user_name", userName), .text("role", role),
             .text("auth_server", authServer), .text("admin_server", adminServer ?? ""),
+            .text("gateway_server", gatewayServer ?? ""),
             .unixTime("session_expires_at_unix", max(accessTokenExpiresAtUnix, refreshTokenExpiresAtUnix)),
         ]
     }

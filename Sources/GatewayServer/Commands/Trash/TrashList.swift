@@ -25,13 +25,14 @@ struct TrashList: ClientCommand {
                 let page = try await service.listObjects(
                     ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: filter))
                 return (page.objects.map(TrashedObject.init), page.nextPageToken)
-            })
+            }, things: "objects in the trash")
     }
 }
 
 /// An object in the trash, for `trash list`.
 struct TrashedObject: Resource {
     static let columns = ["name", "size_bytes", "device_id", "trashed_at", "file_id"]
+    static let expendableColumns = ["file_id", "device_id"]
 
     let object: DataObject
 

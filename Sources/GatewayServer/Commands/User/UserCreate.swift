@@ -26,18 +26,18 @@ struct UserCreate: ClientCommand {
     }
 
     var userName = ""
-    var role = ""
+    var role = UserRole.viewer
     var passwordFromStandardInput = false
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         var password = Secret("")
-        if role != "service" {
+        if role != .service {
             password = try Password.read(
                 fromStandardInput: passwordFromStandardInput, prompt: "Password for \(userName): ", isNew: true)
         }
         let reply = try await UserAuthServiceClient(gateway).createUser(
-            CreateUserRequest(userName: userName, password: password.exposedText, role: role))
+            CreateUserRequest(userName: userName, password: password.exposedText, role: role.rawValue))
         return Reply(try reply.user.present("user"))
     }
 }

@@ -15,12 +15,12 @@ struct UserUpdate: ClientCommand {
     }
 
     var userName = ""
-    var role = ""
+    var role = UserRole.viewer
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let reply = try await UserAuthServiceClient(gateway).updateUser(
-            UpdateUserRequest(userName: userName, role: role))
+            UpdateUserRequest(userName: userName, role: role.rawValue))
         return Reply(try reply.user.present("user"))
     }
 }

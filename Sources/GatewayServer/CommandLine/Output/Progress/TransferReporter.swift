@@ -107,6 +107,12 @@ package final class TransferReporter: Sendable {
         environment.errorOutput("data-gateway: \(TextLayout.printable(text))")
     }
 
+    /// Writes an error to standard error, as other commands do.
+    package func failure(_ failure: ClientFailure) {
+        if !asJSON { environment.terminal?(Self.clearLine) }
+        environment.report(failure, asJSON: asJSON)
+    }
+
     /// Shows the progress while `body` runs.
     package func watching<Result: Sendable>(_ body: () async throws -> Result) async rethrows -> Result {
         guard asJSON || environment.terminal != nil else { return try await body() }

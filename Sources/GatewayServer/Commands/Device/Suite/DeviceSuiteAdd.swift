@@ -8,7 +8,7 @@ struct DeviceSuiteAdd: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("SUITE", \.suite, "The suite: deviceSuites/NUMBER or NUMBER"),
+            .argument("SUITE", \.suite, SuiteArgument.help),
             .argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN"),
         ] + connectionParameters
     }
@@ -18,8 +18,9 @@ struct DeviceSuiteAdd: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        Reply(
+        let suite = try await SuiteArgument.name(of: suite, gateway)
+        return Reply(
             try await DeviceManagementServiceClient(gateway).addDeviceToSuite(
-                AddDeviceToSuiteRequest(suite: DeviceNames.suite(suite), device: DeviceNames.device(deviceID))))
+                AddDeviceToSuiteRequest(suite: suite, device: DeviceNames.device(deviceID))))
     }
 }

@@ -8,7 +8,7 @@ struct DeviceSuiteRemove: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("SUITE", \.suite, "The device's suite: deviceSuites/NUMBER or NUMBER"),
+            .argument("SUITE", \.suite, SuiteArgument.help),
             .argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN"),
         ] + connectionParameters
     }
@@ -18,8 +18,9 @@ struct DeviceSuiteRemove: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        Reply(
+        let suite = try await SuiteArgument.name(of: suite, gateway)
+        return Reply(
             try await DeviceManagementServiceClient(gateway).removeDeviceFromSuite(
-                RemoveDeviceFromSuiteRequest(suite: DeviceNames.suite(suite), device: DeviceNames.device(deviceID))))
+                RemoveDeviceFromSuiteRequest(suite: suite, device: DeviceNames.device(deviceID))))
     }
 }
