@@ -77,7 +77,8 @@ def test_answers_agree_with_the_document(gateway_with, login, tmp_path, is_full)
     # A backup would delay the gateway, and an ended session or a new key would affect the rest of the run. Wrong passwords and
     # codes are limited, and then answered with UNAVAILABLE.
     limited = ("/v1/account:changePassword", "/v1/account/secondFactor:enroll")
-    for name in ("/v1/backup", "/v1/sessions:end", "/v1/signingKeys:rotate", *limited):
+    restore = ("/v1/restore:stage", "/v1/restore/archives/{stagingId}")
+    for name in ("/v1/backup", "/v1/sessions:end", "/v1/signingKeys:rotate", *limited, *restore):
         command += [f"--exclude-path={name}"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=3000 if is_full else 300)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
