@@ -153,6 +153,15 @@ extension AccessTable {
             ]
         ),
         (.systemAdmin, [BackupServiceMethods.backup]),
+        (
+            .systemAdmin,
+            [
+                RestoreServiceMethods.stageArchive, RestoreServiceMethods.uploadArchive,
+                RestoreServiceMethods.getRestore, RestoreServiceMethods.discardArchive,
+                RestoreServiceMethods.applyArchive, RestoreServiceMethods.returnToPreviousData,
+                RestoreServiceMethods.deletePreviousData,
+            ]
+        ),
         (.systemAdmin, [SystemServiceMethods.getSystemStatus, SystemServiceMethods.listSettings]),
         (.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock]),
         (

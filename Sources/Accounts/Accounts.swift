@@ -280,6 +280,11 @@ extension Accounts {
         try SessionRecords(connection).delete(id: id)
     }
 
+    /// Throws PERMISSION_DENIED unless it is the caller's password; for calls that are too grave for a session alone.
+    package func requirePassword(_ password: Secret, of caller: Caller) async throws {
+        _ = try await ownAccount.requirePassword(password, of: caller)
+    }
+
     /// Returns a page of the audit log, and the id at its end.
     ///
     /// - Parameter after: `nil` = from the beginning.

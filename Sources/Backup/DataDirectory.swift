@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import Database
 import Foundation
 
 /// The server's folder, locked by one process at a time: a gateway that serves it, or a command that repairs it.
@@ -63,6 +64,19 @@ package final class DataDirectory: Sendable {
         return directory
     }
 
+    /// Replaces the data if that was requested of the gateway that served them before; called before the database is opened.
+    ///
+    /// - Parameter migrations: those of this program.
+    /// - Throws: ``Problem`` if the data cannot be served until a later start completes the replacement.
+    package func restoreIfRequested(migrations: [Migration], now: UnixTime, log: Logger) throws(Problem) {
+        let folder = RestoreFolder(directory: path)
+        do {
+            try RequestedRestore(folder: folder, migrations: migrations, now: now, log: log).run()
+        } catch {
+            throw Problem(description: "the requested restore cannot be completed: \(error)")
+        }
+    }
+
     /// Opens the folder for a command that works on a stopped gateway's data, which must exist.
     ///
     /// - Throws: ``Problem``.
@@ -74,8 +88,19 @@ package final class DataDirectory: Sendable {
         guard !exists(directory.restoring) else {
             throw Problem(description: "a restore into \(path) did not finish: run it again")
         }
+        try directory.requireNoRequest()
         try directory.checkFormat()
         return directory
+    }
+
+    /// Throws if the next start replaces the data, which a command must not precede.
+    func requireNoRequest() throws(Problem) {
+        guard !RequestedRestore.isPending(in: path) else {
+            throw Problem(
+                description: """
+                    \(path)/restore has a restore that was requested in the console: start the gateway, which completes it
+                    """)
+        }
     }
 
     /// Whether there is no database yet.

@@ -68,6 +68,8 @@ struct Asset: Sendable {
         "preview.js": PackageResources.preview_js,
         "qr.js": PackageResources.qr_js,
         "ranges.js": PackageResources.ranges_js,
+        "restore.js": PackageResources.restore_js,
+        "restore-steps.js": PackageResources.restore_steps_js,
         "retention.js": PackageResources.retention_js,
         "selection.js": PackageResources.selection_js,
         "settings.js": PackageResources.settings_js,

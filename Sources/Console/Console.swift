@@ -109,6 +109,10 @@ package struct Console: HTTPRequestHandler {
             if let request = UploadRequest(name, head) {
                 return withSession(of: head) { storeBytes(request, in: $0, for: head) }
             }
+            if let id = Self.stagedArchive(name) {
+                guard head.method == "PUT" else { return .refuse(.method("PUT")) }
+                return withSession(of: head) { receiveArchive(id, in: $0, for: head) }
+            }
             if name.hasPrefix("rpc/") {
                 guard head.method == "POST" else { return .refuse(.method("POST")) }
                 return withSession(of: head) { call(String(name.dropFirst("rpc".count)), in: $0, for: head) }

@@ -28,7 +28,7 @@ READING = {
     "BeginSignIn",
 }
 #: The methods whose lines other tests check: test_events.py, because they need a webhook,
-#: BulkDeletionTests.swift, because it needs a long operation, and SignInTests.swift and WorkloadTests.swift, because they
+#: BulkDeletionTests.swift, because it needs a long operation, test_restore.py, because the gateway ends, and SignInTests.swift and WorkloadTests.swift, because they
 #: need an identity provider.
 ELSEWHERE = {
     "RedeliverEvent",
@@ -38,6 +38,9 @@ ELSEWHERE = {
     "SignInWithIdentityToken",
     "ExchangeWorkloadToken",
     "Unlink",
+    "ApplyArchive",
+    "ReturnToPreviousData",
+    "DeletePreviousData",
 }
 
 
@@ -195,6 +198,23 @@ def test_every_call_that_changes_something_leaves_one_line(
     with walk.one_line("Backup", actor="user:system/admin", organization="system"):
         for _ in call(backups.Backup, stubs.gateway.BackupRequest(without_objects=True), admin.token):
             pass
+    restores = stubs.gateway.RestoreServiceStub(gateway.channel("admin"))
+    by_system = {"actor": "user:system/admin", "organization": "system"}
+    archive = b"".join(
+        chunk.data for chunk in call(backups.Backup, stubs.gateway.BackupRequest(without_objects=True), admin.token)
+    )
+    with walk.one_line("StageArchive", **by_system):
+        staged = call(restores.StageArchive, stubs.gateway.StageArchiveRequest(passphrase="x"), admin.token).staging_id
+    with walk.one_line("DiscardArchive", target=f"restore/{staged}", **by_system):
+        call(restores.DiscardArchive, stubs.gateway.DiscardArchiveRequest(staging_id=staged), admin.token)
+    staged = call(restores.StageArchive, stubs.gateway.StageArchiveRequest(), admin.token).staging_id
+    with walk.one_line("UploadArchive", target=f"restore/{staged}", **by_system):
+        pieces = [
+            stubs.gateway.UploadArchiveRequest(staging_id=staged),
+            stubs.gateway.UploadArchiveRequest(archive={"data": archive}),
+        ]
+        call(restores.UploadArchive, iter(pieces), admin.token)
+    call(restores.DiscardArchive, stubs.gateway.DiscardArchiveRequest(staging_id=staged), admin.token)
     with walk.one_line("RotateSigningKey", actor="user:system/admin", organization="system"):
         call(identities.RotateSigningKey, stubs.auth.RotateSigningKeyRequest(), admin.token)
     clock = stubs.gateway.ClockServiceStub(gateway.channel("admin"))

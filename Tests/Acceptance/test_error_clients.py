@@ -66,6 +66,7 @@ ROWS = [
     Row(f"{DATA}.ObjectManagementService/ListBadObjects", *INVALID, {"page_size": -1}, "admin"),
     Row(f"{DATA}.UploadManagementService/ListUploads", *INVALID, {"page_size": -1}, "admin"),
     Row(f"{DATA}.BackupService/Backup", *UNAUTHENTICATED),
+    Row(f"{DATA}.RestoreService/GetRestore", *UNAUTHENTICATED),
     Row(f"{DATA}.SystemService/GetSystemStatus", *UNAUTHENTICATED),
     Row(
         f"{DATA}.ClockService/ConfirmClock",

@@ -138,7 +138,14 @@ def called() -> set[str]:
     )
 
 
-@pytest.mark.parametrize("path", sorted(rpcs()))
+#: The calls that end the gateway, or need one that has ended: docs/backup.md has their lines, and test_restore.py makes them.
+ENDING = {
+    f"archebase.data_gateway.v1.RestoreService/{name}"
+    for name in ("ApplyArchive", "ReturnToPreviousData", "DeletePreviousData")
+}
+
+
+@pytest.mark.parametrize("path", sorted(set(rpcs()) - ENDING))
 def test_every_rpc_is_there(path):
     assert path in called(), f"{path} has no line of curl in {DOCUMENT.name}"
 

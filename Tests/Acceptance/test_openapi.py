@@ -71,12 +71,13 @@ def test_answers_agree_with_the_document(gateway_with, login, tmp_path, is_full)
     # A backup would delay the gateway, and an ended session or a new key would affect the rest of the run. Wrong passwords and
     # codes are limited, and then answered with UNAVAILABLE.
     limited = ("/v1/account:changePassword", "/v1/account/secondFactor:enroll")
+    restore = ("/v1/restore:stage", "/v1/restore/archives/{stagingId}")
     described_calls.check(
         f"http://{gateway.listeners['web']}",
         tmp_path,
         is_full,
         token=login(gateway).token,
-        but=("/v1/backup", "/v1/sessions:end", "/v1/signingKeys:rotate", *limited),
+        but=("/v1/backup", "/v1/sessions:end", "/v1/signingKeys:rotate", *limited, *restore),
     )
 
 

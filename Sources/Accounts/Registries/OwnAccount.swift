@@ -127,8 +127,10 @@ struct OwnAccount: Sendable {
         return result
     }
 
+    /// Checks the caller's password, with the limits of a sign-in.
+    ///
     /// - Throws: PERMISSION_DENIED for a wrong password, and not UNAUTHENTICATED, because the session stays valid.
-    private func requirePassword(_ password: Secret, of caller: Caller) async throws -> UserRecord {
+    func requirePassword(_ password: Secret, of caller: Caller) async throws -> UserRecord {
         let now = clock.now()
         let user = try await database.read { try UserRecords($0).find(id: caller.user.userID) }.orNotFound("your user")
         guard !user.passwordHash.isEmpty else {

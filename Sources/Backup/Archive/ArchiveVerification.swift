@@ -14,6 +14,8 @@ package struct ArchiveVerification {
         package let objects: Int
         /// Whether the objects' data is in the archive.
         package let hasObjects: Bool
+        /// The id of the store and its database.
+        let storeID: String
         /// The bytes of the objects in the archive.
         package internal(set) var bytes: Int64 = 0
         /// Listed objects without data in the archive; empty for an archive without the data of objects.
@@ -35,9 +37,17 @@ package struct ArchiveVerification {
         try run(of: try ArchiveFile.open(file, passphrase: passphrase), scratch: scratch, migrations: migrations)
     }
 
-    static func run(of source: any ArchiveSource, scratch: String, migrations: [Migration]) throws -> Outcome {
+    /// - Parameters:
+    ///   - database: the path to which the archive's database is moved, with this program's tables; `nil` = it is removed.
+    ///   - accept: called with the manifest before anything else is read; throws to refuse the archive.
+    static func run(
+        of source: any ArchiveSource, scratch: String, migrations: [Migration],
+        keepingDatabaseAs database: String? = nil,
+        accept: (Manifest) throws -> Void = { _ in }
+    ) throws -> Outcome {
         let contents = try ArchiveContents(source)
         let manifest = contents.manifest
+        try accept(manifest)
         let folder = "\(scratch)/verify-\(Hex.lower(Random.bytes(8)))"
         do throws(PrivateFile.Failure) {
             try PrivateFile.makeFolder(folder)
@@ -47,7 +57,8 @@ package struct ArchiveVerification {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let stage = try RestoreStage(emptying: folder)
         var outcome = Outcome(
-            createdAt: manifest.createdAt, objects: manifest.objects, hasObjects: manifest.hasObjects)
+            createdAt: manifest.createdAt, objects: manifest.objects, hasObjects: manifest.hasObjects,
+            storeID: manifest.storeID)
         try contents.read(into: stage) { file, _ in
             var crc64 = CRC64()
             try contents.forEachPiece { crc64.update($0) }
@@ -56,6 +67,10 @@ package struct ArchiveVerification {
             if manifest.hasObjects { outcome.missing.add(file.fileID) }
         }
         try stage.check(manifest, migrations)
+        if let database, rename(stage.database, database) != 0 {
+            throw DataDirectory.Problem(
+                description: "cannot move \(stage.database): \(String(cString: strerror(errno)))")
+        }
         return outcome
     }
 }

@@ -48,6 +48,7 @@ struct RestoreTarget {
         }
         isRepeated = restoring != nil
         directory = try DataDirectory(locking: path)
+        try directory.requireNoRequest()
     }
 
     /// Begins the restore; from now on no gateway serves the folder.

@@ -16,6 +16,7 @@ const services = {
   events: 'archebase.events.v1.EventService',
   management: 'archebase.data_gateway.v1.ObjectManagementService',
   objects: 'archebase.data_gateway.v1.DataGatewayObjectService',
+  restore: 'archebase.data_gateway.v1.RestoreService',
   system: 'archebase.data_gateway.v1.SystemService',
   uploads: 'archebase.data_gateway.v1.UploadManagementService',
   users: 'archebase.auth.v1.UserAuthService',
@@ -112,6 +113,23 @@ export function call(
   service, method, message = {}, { isBackground = false, organization = selectedOrganization() } = {},
 ) {
   return sendSessionRequest('POST', `rpc/${services[service]}/${method}`, { body: message, isBackground, organization })
+}
+
+/**
+ * The result of the last restore while the gateway restarts, `null` if there is none yet. When the session has ended with
+ * the data, the sign-in page is shown with `reason`.
+ */
+export async function restoreResult(reason) {
+  try {
+    const response = await fetch(`/console/rpc/${services.restore}/GetRestore`, {
+      method: 'POST', body: '{}', credentials: 'same-origin', headers: {
+        'Content-Type': 'application/json', 'X-Console-Token': localStorage.getItem(tokenStorageKey) ?? '' },
+    })
+    if (response.status === 401) endSession(reason)
+    return response.ok ? (await response.json()).lastRestore ?? null : null
+  } catch {
+    return null
+  }
 }
 
 /** Sends a request that needs a session; when the session has ended, the sign-in page is shown. */

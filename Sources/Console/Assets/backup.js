@@ -2,10 +2,11 @@ import { call, createBackupDownload } from './api.js'
 import { alertMessage, badge, h, pageHeader } from './dom.js'
 import { formField } from './dialog.js'
 import { formatBytes, formatDuration, timeElement } from './format.js'
+import { restoreSections } from './restore.js'
 import { table } from './table.js'
 
-/** Shows the results of scheduled backups, and downloads a backup: one file from which the gateway can be restored. */
-export async function renderBackup(body) {
+/** Shows the results of scheduled backups, downloads a backup, and restores one. */
+export async function renderBackup(body, { signal }) {
   const errorArea = h('div', {})
   const submitButton = h('button', { type: 'submit', class: 'primary' }, 'Download backup')
   const form = h('form', { class: 'card' },
@@ -26,8 +27,9 @@ export async function renderBackup(body) {
     }
   })
   const { backupSchedules = [] } = await call('system', 'GetSystemStatus', {}, { organization: '' })
-  body.replaceChildren(pageHeader('Backup'), h('h2', {}, 'Scheduled backups'), scheduleTable(backupSchedules),
-    h('h2', {}, 'Download'), form)
+  const { notice, section } = await restoreSections(signal)
+  body.replaceChildren(pageHeader('Backup'), notice, h('h2', {}, 'Scheduled backups'), scheduleTable(backupSchedules),
+    h('h2', {}, 'Download'), form, h('h2', {}, 'Restore'), section)
 }
 
 function scheduleTable(schedules) {

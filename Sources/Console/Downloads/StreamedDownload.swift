@@ -1,16 +1,7 @@
-import Foundation
 import HTTPTypes
 
 /// The download of a file that the gateway makes while it is sent: a backup or an archive of objects.
 enum StreamedDownload {
-    private struct Failure: Decodable {
-        struct Reason: Decodable {
-            let message: String
-        }
-
-        let error: Reason
-    }
-
     /// Returns the file while it is made, or the gateway's reason for its refusal, as a text for the user. The download of an
     /// incomplete file is aborted, as the gateway's own response is.
     ///
@@ -26,10 +17,7 @@ enum StreamedDownload {
     private static func refusal(_ answer: HTTPResponse) -> HTTPResponse {
         var reason = "the gateway sent no file"
         switch answer.body {
-        case .bytes(let json):
-            if let failure = try? JSONDecoder().decode(Failure.self, from: Data(json)) {
-                reason = failure.error.message
-            }
+        case .bytes(let json): reason = RouteFailure(json)?.message ?? reason
         case .stream(let source): source.close()
         case .file, .omitted: break
         }

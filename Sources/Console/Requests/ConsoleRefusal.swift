@@ -27,8 +27,10 @@ struct ConsoleRefusal {
         ConsoleRefusal(400, .invalidArgument, "the request must be \(form)")
     }
 
-    /// - Parameter status: the status of the object store's response.
-    static func store(_ status: Int, _ message: String) -> ConsoleRefusal {
+    /// A refusal by the object store, or by a REST route of the gateway.
+    ///
+    /// - Parameter status: the status of its response.
+    static func passedOn(_ status: Int, _ message: String) -> ConsoleRefusal {
         switch status {
         case 404: ConsoleRefusal(404, .notFound, message)
         case 400, 409, 411, 412, 413: ConsoleRefusal(409, .failedPrecondition, message)

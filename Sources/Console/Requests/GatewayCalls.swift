@@ -81,6 +81,14 @@ struct GatewayCalls: Sendable {
         }
     }
 
+    /// Starts a call that receives a file, by its REST route whose body the file is.
+    ///
+    /// - Parameter path: the route's path.
+    func receive(_ path: String, _ token: Secret, for head: HTTPRequestHead) -> HTTPDisposition {
+        head.leaveLogToCall()
+        return handler.begin(head.forwarded(to: path, token))
+    }
+
     /// Requests a presigned URL of an object, for reading it from the object store on behalf of the user.
     func presign(
         _ fileID: String, seconds: Int64, _ token: Secret, for head: HTTPRequestHead, in organization: String?
@@ -115,7 +123,7 @@ extension HTTPRequestHead {
     /// Leaves the log line to the call, which is logged under the request's name.
     fileprivate func leaveLogToCall() { notes.isCall = true }
 
-    /// Returns the browser's call as it is passed on.
+    /// Returns the browser's call as it is passed on: with its own method, or as POST with a body of the console.
     ///
     /// - Parameters:
     ///   - json: the body if it is not the browser's own.
@@ -128,7 +136,8 @@ extension HTTPRequestHead {
         for (name, value) in callFields(Self.kept.union(Self.keptOfConnect), token) { fields.append(name, value) }
         if let organization { fields.append("x-organization", organization) }
         return HTTPRequestHead(
-            method: "POST", target: path, fields: fields, framing: json.map { .length(Int64($0.count)) } ?? framing,
+            method: json == nil ? method : "POST", target: path, fields: fields,
+            framing: json.map { .length(Int64($0.count)) } ?? framing,
             origin: origin)
     }
 

@@ -18,7 +18,7 @@ struct StoreReply: Encodable {
             case .file, .stream, .omitted: nil
             }
         guard (200..<300).contains(answer.status) else {
-            return .refusal(.store(answer.status, document?["Message"] ?? "the object store refused the request"))
+            return .refusal(.passedOn(answer.status, document?["Message"] ?? "the object store refused the request"))
         }
         let etag = answer.fields["etag"] ?? document?["ETag"] ?? ""
         return .console(json: StoreReply(etag: etag, multipartId: document?["UploadId"]))

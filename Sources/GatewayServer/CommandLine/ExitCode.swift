@@ -7,4 +7,6 @@ package enum ExitCode: Int32, Sendable {
     case usage = 2
     /// The gateway could not be reached, did not respond in time, or is overloaded: a later attempt can succeed.
     case unreachable = 3
+    /// The gateway ended to be started again, with other data (EX_TEMPFAIL of sysexits.h).
+    case restart = 75
 }

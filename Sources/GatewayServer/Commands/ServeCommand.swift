@@ -13,7 +13,10 @@ struct ServeCommand: Command {
         free port); logs go to standard error. In an empty data directory, the gateway creates the organization 'system' with \
         the user 'admin'. The user's password is DATA_GATEWAY_ADMIN_PASSWORD if that is set; otherwise the gateway generates \
         a password and writes it to DIR/initial-admin-password.
+        """,
         """
+        Exit code 75 means that a restore was requested in the console: the next start replaces the data before it serves.
+        """,
     ]
 
     static var parameters: [Parameter<Self>] {
@@ -27,7 +30,11 @@ struct ServeCommand: Command {
     var options = ServeOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        await GatewayProcess.run(options, variables: environment.variables) == 0 ? .success : .refused
+        switch await GatewayProcess.run(options, variables: environment.variables) {
+        case .orderly: .success
+        case .restart: .restart
+        case .failure: .refused
+        }
     }
 }
 

@@ -57,6 +57,12 @@ final class Gateway: Sendable {
         try await group.run(body)
     }
 
+    /// Returns when the data have to be replaced at a restart.
+    func restartRequest() async { await services.restart.wait(after: 0) }
+
+    /// Whether the process should be started again after its end.
+    var isRestartRequested: Bool { services.restart.count > 0 }
+
     /// The addresses of the listeners, in the order of `ListenerName`; available while the gateway serves.
     var listeners: [(name: String, address: String)] {
         let addresses = addresses

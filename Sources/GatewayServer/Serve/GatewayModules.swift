@@ -42,6 +42,7 @@ package struct GatewayModules: Sendable {
     let consoleSessions: ConsoleSessions?
     private let internalStorage: InternalStorageService
     private let backup: BackupService
+    private let restore: RestoreService
     private let system: SystemService
     let backups: BackupScheduler
     private let opened: Closings
@@ -57,26 +58,29 @@ package struct GatewayModules: Sendable {
 
     /// Opens the database and the store, and listens for the store's clients. After an error nothing stays open.
     static func open(
-        _ configuration: Configuration, directory: DataDirectory, state: ServingState,
+        _ configuration: Configuration, directory: DataDirectory, restart: Signal, state: ServingState,
         certificates: GatewayCertificates, log: ProcessLog
     ) async throws -> GatewayModules {
         let opened = Closings()
         do {
             return try await GatewayModules(
-                configuration, directory: directory, state: state, certificates: certificates, processLog: log,
-                opened: opened)
+                configuration, directory: (directory, restart), state: state, certificates: certificates,
+                processLog: log, opened: opened)
         } catch {
             opened.close()
             throw error
         }
     }
 
-    /// - Parameter opened: receives everything that was opened, even if this throws.
+    /// - Parameters:
+    ///   - place: the data directory, and the signal to start again with other data.
+    ///   - opened: receives everything that was opened, even if this throws.
     private init(
-        _ configuration: Configuration, directory: DataDirectory, state: ServingState,
+        _ configuration: Configuration, directory place: (DataDirectory, restart: Signal), state: ServingState,
         certificates: GatewayCertificates, processLog: ProcessLog, opened: Closings
     ) async throws {
         self.opened = opened
+        let directory = place.0
         let log = Logger(processLog)
         self.log = log
         let clock = SystemClock()
@@ -156,6 +160,8 @@ package struct GatewayModules: Sendable {
         let session = ArchiveSession(directory: directory, database: database, store: store, clock: clock)
         let turn = BackupTurn()
         backup = BackupService(session, turn: turn)
+        restore = RestoreService(
+            session, accounts: accounts, migrations: Self.migrations, restart: place.restart)
         backups = BackupScheduler(
             configuration.backups, session, turn: turn, outbox: events.outbox, migrations: Self.migrations, log: log)
         system = SystemService(
@@ -175,6 +181,11 @@ package struct GatewayModules: Sendable {
                 environment, accounts: accounts, identity: identity, state: state,
                 requiresSecureCookies: configuration.isSecure(.apps) || !configuration.address(.apps).isLoopback))
         try await checkOrganizations(of: configuration)
+        do {
+            try await restore.recordOutcome()
+        } catch {
+            log.write("the result of the restore is not in the audit log", ["error": "\(error)"], level: .error)
+        }
     }
 
     /// Records the organizations in the configuration, and warns of settings that may not work as intended.
@@ -235,6 +246,7 @@ package struct GatewayModules: Sendable {
             catalog.registerManagement(in: &router)
             uploads.registerManagement(in: &router)
             backup.register(in: &router)
+            restore.register(in: &router)
             ClockService(keeper: clock).register(in: &router)
             system.register(in: &router)
             events.registerManagement(in: &router)

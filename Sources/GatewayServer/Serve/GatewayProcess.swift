@@ -5,8 +5,16 @@ import Observability
 
 /// The serving process: runs the gateway until a signal ends it.
 package enum GatewayProcess {
-    /// - Returns: the exit code: 0 after an orderly end, 1 if it cannot start or a service ended because of an error.
-    package static func run(_ options: ServeOptions, variables: [String: String]) async -> Int32 {
+    /// The end of the process.
+    package enum End: Sendable {
+        case orderly
+        /// Orderly, and the next start replaces the data.
+        case restart
+        /// It could not start, or a service ended because of an error.
+        case failure
+    }
+
+    package static func run(_ options: ServeOptions, variables: [String: String]) async -> End {
         let signals = Signals()
         // A source that is released is cancelled, and the second signal would be missed.
         defer { withExtendedLifetime(signals) {} }
@@ -36,16 +44,21 @@ package enum GatewayProcess {
                     }
                 }
                 let watchdog = Task { await manager?.watch { await gateway.answer() } }
-                await signals.termination()
+                let restart = Task {
+                    await gateway.restartRequest()
+                    if !Task.isCancelled { signals.terminate() }
+                }
+                await signals.untilTermination()
+                restart.cancel()
                 signals.exitAtNext()
                 manager?.stopping()
                 reloading.cancel()
                 watchdog.cancel()
             }
-            return 0
+            return gateway.isRestartRequested ? .restart : .orderly
         } catch {
             try? FileHandle.standardError.write(contentsOf: Data("data-gateway: \(error)\n".utf8))
-            return 1
+            return .failure
         }
     }
 

@@ -17,6 +17,8 @@ struct GatewayServices: Sendable {
     /// The time that calls and requests in progress get when the gateway shuts down.
     private static let drainLimit = Duration.seconds(20)
 
+    /// Notified when the process has to end and start again.
+    let restart: Signal
     let directory: ValueService<DataDirectory>
     let loops: ValueService<[EventLoop]>
     let modules: ValueService<GatewayModules>
@@ -34,7 +36,10 @@ struct GatewayServices: Sendable {
         certificates: GatewayCertificates, log: ProcessLog
     ) {
         let directory = ValueService("data directory") {
-            try DataDirectory.forServing(dataDirectory)
+            let directory = try DataDirectory.forServing(dataDirectory)
+            try directory.restoreIfRequested(
+                migrations: GatewayModules.migrations, now: SystemClock().now(), log: Logger(log))
+            return directory
         } close: {
             $0.release()
         }
@@ -43,9 +48,11 @@ struct GatewayServices: Sendable {
         } close: {
             for loop in $0 { loop.stop() }
         }
+        let restart = Signal()
         let modules = ValueService("modules") {
             try await GatewayModules.open(
-                configuration, directory: directory.value, state: state, certificates: certificates, log: log)
+                configuration, directory: directory.value, restart: restart, state: state, certificates: certificates,
+                log: log)
         } close: {
             $0.close()
         }
@@ -115,7 +122,7 @@ struct GatewayServices: Sendable {
         work.append(StoreDrain(modules: modules, limit: Self.drainLimit))
         work += Self.background(
             modules, directUploadIdle: configuration.uploads.sessionTotal, sweeps, Logger(log))
-        (self.directory, self.loops, self.modules) = (directory, loops, modules)
+        (self.directory, self.loops, self.modules, self.restart) = (directory, loops, modules, restart)
         self.grpcListeners = grpcListeners
         httpListeners = [.web: web, .apps: apps, .ops: ops].compactMapValues { $0 }
         var all: [any Service] = [directory, loops, modules, servers]

@@ -7,6 +7,7 @@ struct Signals: Sendable {
     /// Elements for SIGHUP, which requests a reload.
     let reloads: AsyncStream<Void>
     private let terminations: AsyncStream<Void>
+    private let termination: AsyncStream<Void>.Continuation
     /// Safe: set once, and only kept alive after that.
     private nonisolated(unsafe) let sources: [any DispatchSourceSignal]  // only kept alive
 
@@ -16,6 +17,7 @@ struct Signals: Sendable {
         let (terminations, termination) = AsyncStream<Void>.makeStream()
         let (reloads, reload) = AsyncStream<Void>.makeStream()
         self.terminations = terminations
+        self.termination = termination
         self.reloads = reloads
         sources = [(SIGTERM, termination), (SIGINT, termination), (SIGHUP, reload)].map { number, continuation in
             signal(number, SIG_IGN)
@@ -26,10 +28,13 @@ struct Signals: Sendable {
         }
     }
 
-    /// Returns when the first signal to terminate has arrived.
-    func termination() async {
+    /// Returns when the first signal to terminate has arrived, or ``terminate()`` was called.
+    func untilTermination() async {
         for await _ in terminations { return }
     }
+
+    /// Has the effect of a signal to terminate.
+    func terminate() { termination.yield() }
 
     /// Makes the next signal to terminate end the process at once, because whoever sends a second one does not want to wait.
     func exitAtNext() {

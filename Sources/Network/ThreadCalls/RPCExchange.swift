@@ -8,12 +8,20 @@ import HTTPTypes
 final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  // used by its connection's thread alone
     /// The number of bytes of the request that may wait for the handler before the client has to wait.
     private static let highWater = 64 * 1024
+    /// The number of sent bytes after which the call is told, so that it does not have to be woken for each buffer.
+    private static let reportInterval = 64 * 1024
 
     private let stream: ThreadCallStream
     private let loop: EventLoop
     private let progress: CallProgress
     private let socket: Int32
     private let hasBody: Bool
+
+    /// The bytes of the response that were taken from the call; those before `position` are sent.
+    private var taken: [UInt8] = []
+    private var position = 0
+    /// The number of sent bytes that the call does not know of.
+    private var unreported = 0
 
     init(stream: ThreadCallStream, loop: EventLoop, progress: CallProgress, socket: Int32, hasBody: Bool) {
         self.stream = stream
@@ -66,17 +74,27 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
     // MARK: Response
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-        guard wait(until: { !$0.body.isEmpty || $0.end != nil }) else { return nil }
-        let (count, isBroken) = progress.take { state in
-            let count = min(buffer.count, state.body.count)
-            state.body.withUnsafeBytes { body in
-                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: body[..<count]))
+        if position == taken.count {
+            guard wait(until: { !$0.body.isEmpty || $0.end != nil }) else { return nil }
+            let (bytes, isBroken) = progress.take { state in
+                let bytes = state.body
+                state.body = []
+                return (bytes, state.end == .broken || state.end == .brokenOff)
             }
-            state.body.removeFirst(count)
-            return (count, state.end == .broken || state.end == .brokenOff)
+            guard !bytes.isEmpty else { return isBroken ? nil : 0 }
+            (taken, position) = (bytes, 0)
         }
-        if count > 0 { loop.run { [stream] in stream.consume(count) } }
-        return count == 0 && isBroken ? nil : count
+        let count = min(buffer.count, taken.count - position)
+        taken.withUnsafeBytes {
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[position...].prefix(count)))
+        }
+        position += count
+        unreported += count
+        if position == taken.count || unreported >= Self.reportInterval {
+            loop.run { [stream, unreported] in stream.consume(unreported) }
+            unreported = 0
+        }
+        return count
     }
 
     func close() { loop.run { [stream] in stream.cancel() } }

@@ -35,6 +35,8 @@ public enum GatewayProtoFiles {
         ApiKey.self,
         ApiKeyPrincipal.self,
         ApiToken.self,
+        ApplyArchiveRequest.self,
+        ApplyArchiveResponse.self,
         AuditLine.self,
         BackupChunk.self,
         BackupRequest.self,
@@ -86,6 +88,7 @@ public enum GatewayProtoFiles {
         CreateUserResponse.self,
         DailyStatistics.self,
         DataObject.self,
+        DataSummary.self,
         DeadLetter.self,
         DeleteApiKeyRequest.self,
         DeleteApiKeyResponse.self,
@@ -98,6 +101,8 @@ public enum GatewayProtoFiles {
         DeleteObjectsResponse.self,
         DeleteOrganizationRequest.self,
         DeleteOrganizationResponse.self,
+        DeletePreviousDataRequest.self,
+        DeletePreviousDataResponse.self,
         DeleteSiteRequest.self,
         DeleteSiteResponse.self,
         DeleteUserRequest.self,
@@ -109,6 +114,8 @@ public enum GatewayProtoFiles {
         DisableDeviceRequest.self,
         DisableSiteRequest.self,
         DisableSiteResponse.self,
+        DiscardArchiveRequest.self,
+        DiscardArchiveResponse.self,
         DownloadObjectLocation.self,
         EnableApiKeyRequest.self,
         EnableApiKeyResponse.self,
@@ -141,6 +148,8 @@ public enum GatewayProtoFiles {
         GetObjectRequest.self,
         GetOrganizationRequest.self,
         GetOrganizationResponse.self,
+        GetRestoreRequest.self,
+        GetRestoreResponse.self,
         GetRetentionRequest.self,
         GetRetentionResponse.self,
         GetSignInPolicyRequest.self,
@@ -222,6 +231,7 @@ public enum GatewayProtoFiles {
         PresignObjectRequest.self,
         PresignObjectResponse.self,
         PresignedOperation.self,
+        PreviousData.self,
         PurgeObjectRequest.self,
         PurgeObjectResponse.self,
         ReadObjectRequest.self,
@@ -245,7 +255,10 @@ public enum GatewayProtoFiles {
         ResetSecondFactorResponse.self,
         RestoreObjectRequest.self,
         RestoreObjectResponse.self,
+        RestoreOutcome.self,
         RetentionRule.self,
+        ReturnToPreviousDataRequest.self,
+        ReturnToPreviousDataResponse.self,
         RevokeApiTokenRequest.self,
         RevokeApiTokenResponse.self,
         RevokeOtherSessionsRequest.self,
@@ -267,6 +280,9 @@ public enum GatewayProtoFiles {
         SignInPolicy.self,
         SignInWithIdentityTokenRequest.self,
         Site.self,
+        StageArchiveRequest.self,
+        StageArchiveResponse.self,
+        StagedArchive.self,
         StorageObject.self,
         StoredUploadPart.self,
         SystemSetting.self,
@@ -283,6 +299,8 @@ public enum GatewayProtoFiles {
         UpdateSiteResponse.self,
         UpdateUserRequest.self,
         UpdateUserResponse.self,
+        UploadArchiveRequest.self,
+        UploadArchiveResponse.self,
         UploadCredentials.self,
         UploadUnderWay.self,
         User.self,
@@ -302,6 +320,7 @@ public enum GatewayProtoFiles {
         AdminAuthServiceMethods.routes,
         UserAuthServiceMethods.routes,
         BackupServiceMethods.routes,
+        RestoreServiceMethods.routes,
         ClockServiceMethods.routes,
         CopyManagementServiceMethods.routes,
         DataGatewayServiceMethods.routes,
@@ -411,6 +430,14 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.DeviceApiKeyMutationMode	The permitted effect of CreateOrRotateDeviceApiKey; unspecified = both.
         archebase.auth.v1.AuthErrorCode	The detail codes of this package, as numbers. They are sent as text, in ErrorDetail.code.
         archebase.data_gateway.v1.BackupService.Backup	Streams an archive. A second concurrent backup fails with FAILED_PRECONDITION.
+        archebase.data_gateway.v1.RestoreService	Restores an archive into the gateway that receives it, for admins of the organization system. An archive is staged: it is checked as it arrives, and described. Once it is applied, the gateway finishes the calls in progress and ends with the exit code 75. Its next start puts the archive's data in place of the present data before it serves. The previous data stay on the disk until they are deleted, or put back.
+        archebase.data_gateway.v1.RestoreService.StageArchive	Begins to stage an archive, in place of one that was staged before. The archive follows in UploadArchive.
+        archebase.data_gateway.v1.RestoreService.UploadArchive	Receives the archive, and returns when it is complete, intact and durable. An archive that cannot be restored fails the call with INVALID_ARGUMENT as soon as that is known. If the connection is lost, stage the archive again.
+        archebase.data_gateway.v1.RestoreService.GetRestore	Returns the staged archive, compared with the present data, the last restore, and the previous data.
+        archebase.data_gateway.v1.RestoreService.DiscardArchive	Removes the staged archive.
+        archebase.data_gateway.v1.RestoreService.ApplyArchive	Restarts the gateway with the archive's data. All sessions of the present data end.
+        archebase.data_gateway.v1.RestoreService.ReturnToPreviousData	Restarts the gateway with the previous data; those that are present become the previous data.
+        archebase.data_gateway.v1.RestoreService.DeletePreviousData	Deletes the previous data permanently.
         archebase.data_gateway.v1.BackupRequest.without_objects	Excludes the objects' data; such an archive can only be restored over the store from which it was made.
         archebase.data_gateway.v1.BackupChunk.data	The next bytes of the archive.
         archebase.data_gateway.v1.BackupChunk.summary	Only in the last message: an archive without it is incomplete.
@@ -419,6 +446,38 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.BackupSummary.missing_objects	The number of listed objects of which the store has no data of that size.
         archebase.data_gateway.v1.BackupSummary.damaged_objects	The number of objects whose data differs from its checksum, or cannot be read. The archive has the readable bytes, and zeros for the others; a restore leaves these objects out.
         archebase.data_gateway.v1.BackupSummary.damaged_file_ids	The file ids of the first 100 damaged objects.
+        archebase.data_gateway.v1.StageArchiveRequest.passphrase	The passphrase of an encrypted archive; empty for others. The archive is stored without encryption, like the data themselves.
+        archebase.data_gateway.v1.UploadArchiveRequest.staging_id	From StageArchive; only the first message needs it.
+        archebase.data_gateway.v1.UploadArchiveRequest.archive	The next bytes of the archive.
+        archebase.data_gateway.v1.GetRestoreResponse.archive	Unset if no complete archive is staged.
+        archebase.data_gateway.v1.GetRestoreResponse.last_restore	The last restore; unset if there was none.
+        archebase.data_gateway.v1.StagedArchive	A complete archive that can be restored.
+        archebase.data_gateway.v1.StagedArchive.backup_time	The time of the backup.
+        archebase.data_gateway.v1.StagedArchive.size_bytes	The size of the archive in bytes.
+        archebase.data_gateway.v1.StagedArchive.has_objects	Whether the objects' data is in the archive.
+        archebase.data_gateway.v1.StagedArchive.is_of_this_gateway	Whether the archive was taken from this gateway. The store's intact objects then stay, and those that the archive lacks go to quarantine.
+        archebase.data_gateway.v1.StagedArchive.missing_objects	The number of listed objects without data in the archive, if it contains the data of objects.
+        archebase.data_gateway.v1.StagedArchive.damaged_objects	The number of listed objects whose data does not match its checksum; a restore leaves them out.
+        archebase.data_gateway.v1.StagedArchive.content	The archive's content.
+        archebase.data_gateway.v1.StagedArchive.present	The gateway's present data.
+        archebase.data_gateway.v1.StagedArchive.lacking	The part of the present data that the archive lacks.
+        archebase.data_gateway.v1.DataSummary	Numbers of things in a gateway's data, and names of some.
+        archebase.data_gateway.v1.DataSummary.object_bytes	The size of the objects' data.
+        archebase.data_gateway.v1.DataSummary.organization_names	The names of the first 100 organizations.
+        archebase.data_gateway.v1.DataSummary.device_ids	The ids of the first 100 devices.
+        archebase.data_gateway.v1.RestoreOutcome	The result of a restore, successful or not.
+        archebase.data_gateway.v1.RestoreOutcome.backup_time	The time of the backup; unset if the previous data were put back.
+        archebase.data_gateway.v1.RestoreOutcome.failure	Empty = the data were replaced. Otherwise the reason why the data stayed as they were.
+        archebase.data_gateway.v1.RestoreOutcome.objects	The number of objects in the archive's list.
+        archebase.data_gateway.v1.RestoreOutcome.missing_objects	The number of listed objects whose data is neither in the archive nor in the store.
+        archebase.data_gateway.v1.RestoreOutcome.damaged_objects	The number of listed objects that were left out, because their data does not match its checksum.
+        archebase.data_gateway.v1.RestoreOutcome.quarantined_files	The number of files in the store that the archive does not know.
+        archebase.data_gateway.v1.RestoreOutcome.requested_by	The user who requested it, for example user:system/admin.
+        archebase.data_gateway.v1.PreviousData	The data that were replaced by the last restore.
+        archebase.data_gateway.v1.PreviousData.folder	The name of their folder in the data directory.
+        archebase.data_gateway.v1.ApplyArchiveRequest.password	The caller's password.
+        archebase.data_gateway.v1.ReturnToPreviousDataRequest.password	The caller's password.
+        archebase.data_gateway.v1.DeletePreviousDataRequest.password	The caller's password.
         archebase.data_gateway.v1.ClockService.GetClock	Returns the clock and whether it is confirmed. After a step of more than a day, no object is deleted because of its age until the clock is confirmed.
         archebase.data_gateway.v1.ClockService.ConfirmClock	Confirms the current time: from now on, objects are deleted by their age again. Has no effect on a clock that is already confirmed.
         archebase.data_gateway.v1.GetClockResponse.now	The current time of the gateway's clock.

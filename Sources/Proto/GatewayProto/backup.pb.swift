@@ -40,6 +40,113 @@ public struct BackupServiceClient<Transport: CallTransport>: Sendable {
     }
 }
 
+/// Restores an archive into the gateway that receives it, for admins of the organization system.
+///
+/// An archive is staged: it is checked as it arrives, and described. Once it is applied, the gateway finishes the calls in progress
+/// and ends with the exit code 75. Its next start puts the archive's data in place of the present data before it serves. The
+/// previous data stay on the disk until they are deleted, or put back.
+public protocol RestoreServiceHandler: Sendable {
+    associatedtype Context: Sendable
+
+    /// Begins to stage an archive, in place of one that was staged before. The archive follows in UploadArchive.
+    func stageArchive(_ request: StageArchiveRequest, context: Context) async throws -> StageArchiveResponse
+
+    /// Receives the archive, and returns when it is complete, intact and durable. An archive that cannot be restored fails the call
+    /// with INVALID_ARGUMENT as soon as that is known. If the connection is lost, stage the archive again.
+    func uploadArchive(_ requests: RequestStream<UploadArchiveRequest>, context: Context) async throws -> UploadArchiveResponse
+
+    /// Returns the staged archive, compared with the present data, the last restore, and the previous data.
+    func getRestore(_ request: GetRestoreRequest, context: Context) async throws -> GetRestoreResponse
+
+    /// Removes the staged archive.
+    func discardArchive(_ request: DiscardArchiveRequest, context: Context) async throws -> DiscardArchiveResponse
+
+    /// Restarts the gateway with the archive's data. All sessions of the present data end.
+    func applyArchive(_ request: ApplyArchiveRequest, context: Context) async throws -> ApplyArchiveResponse
+
+    /// Restarts the gateway with the previous data; those that are present become the previous data.
+    func returnToPreviousData(_ request: ReturnToPreviousDataRequest, context: Context) async throws -> ReturnToPreviousDataResponse
+
+    /// Deletes the previous data permanently.
+    func deletePreviousData(_ request: DeletePreviousDataRequest, context: Context) async throws -> DeletePreviousDataResponse
+}
+
+extension RestoreServiceHandler {
+    /// Enters every method of the service.
+    public func register(in registry: inout some MethodRegistry<Context>) {
+        registry.add(RestoreServiceMethods.stageArchive, unary: { try await self.stageArchive($0, context: $1) })
+        registry.add(RestoreServiceMethods.uploadArchive, clientStreaming: { try await self.uploadArchive($0, context: $1) })
+        registry.add(RestoreServiceMethods.getRestore, unary: { try await self.getRestore($0, context: $1) })
+        registry.add(RestoreServiceMethods.discardArchive, unary: { try await self.discardArchive($0, context: $1) })
+        registry.add(RestoreServiceMethods.applyArchive, unary: { try await self.applyArchive($0, context: $1) })
+        registry.add(RestoreServiceMethods.returnToPreviousData, unary: { try await self.returnToPreviousData($0, context: $1) })
+        registry.add(RestoreServiceMethods.deletePreviousData, unary: { try await self.deletePreviousData($0, context: $1) })
+    }
+}
+
+public enum RestoreServiceMethods {
+    public static let service = "archebase.data_gateway.v1.RestoreService"
+    public static let stageArchive = MethodDescriptor(service: service, name: "StageArchive", kind: .unary)
+    public static let uploadArchive = MethodDescriptor(service: service, name: "UploadArchive", kind: .clientStreaming)
+    public static let getRestore = MethodDescriptor(service: service, name: "GetRestore", kind: .unary, isSideEffectFree: true)
+    public static let discardArchive = MethodDescriptor(service: service, name: "DiscardArchive", kind: .unary)
+    public static let applyArchive = MethodDescriptor(service: service, name: "ApplyArchive", kind: .unary)
+    public static let returnToPreviousData = MethodDescriptor(service: service, name: "ReturnToPreviousData", kind: .unary)
+    public static let deletePreviousData = MethodDescriptor(service: service, name: "DeletePreviousData", kind: .unary)
+    public static let all: [MethodDescriptor] = [stageArchive, uploadArchive, getRestore, discardArchive, applyArchive, returnToPreviousData, deletePreviousData]
+    /// The HTTP requests that call the methods.
+    public static let routes: [HTTPRoute] = [
+        HTTPRoute(stageArchive, "POST", RouteTemplate([.literal("v1"), .literal("restore")], verb: "stage"), body: .whole, messages: ("archebase.data_gateway.v1.StageArchiveRequest", "archebase.data_gateway.v1.StageArchiveResponse")),
+        HTTPRoute(uploadArchive, "PUT", RouteTemplate([.literal("v1"), .literal("restore"), .literal("archives"), .single], [.init("staging_id", 3..<4)]), body: .field("archive"), messages: ("archebase.data_gateway.v1.UploadArchiveRequest", "archebase.data_gateway.v1.UploadArchiveResponse")),
+        HTTPRoute(getRestore, "GET", RouteTemplate([.literal("v1"), .literal("restore")]), messages: ("archebase.data_gateway.v1.GetRestoreRequest", "archebase.data_gateway.v1.GetRestoreResponse")),
+        HTTPRoute(discardArchive, "DELETE", RouteTemplate([.literal("v1"), .literal("restore"), .literal("archives"), .single], [.init("staging_id", 3..<4)]), messages: ("archebase.data_gateway.v1.DiscardArchiveRequest", "archebase.data_gateway.v1.DiscardArchiveResponse")),
+        HTTPRoute(applyArchive, "POST", RouteTemplate([.literal("v1"), .literal("restore"), .literal("archives"), .single], [.init("staging_id", 3..<4)], verb: "apply"), body: .whole, messages: ("archebase.data_gateway.v1.ApplyArchiveRequest", "archebase.data_gateway.v1.ApplyArchiveResponse")),
+        HTTPRoute(returnToPreviousData, "POST", RouteTemplate([.literal("v1"), .literal("restore"), .literal("previousData")], verb: "return"), body: .whole, messages: ("archebase.data_gateway.v1.ReturnToPreviousDataRequest", "archebase.data_gateway.v1.ReturnToPreviousDataResponse")),
+        HTTPRoute(deletePreviousData, "POST", RouteTemplate([.literal("v1"), .literal("restore"), .literal("previousData")], verb: "delete"), body: .whole, messages: ("archebase.data_gateway.v1.DeletePreviousDataRequest", "archebase.data_gateway.v1.DeletePreviousDataResponse")),
+    ]
+}
+
+/// Restores an archive into the gateway that receives it, for admins of the organization system.
+///
+/// An archive is staged: it is checked as it arrives, and described. Once it is applied, the gateway finishes the calls in progress
+/// and ends with the exit code 75. Its next start puts the archive's data in place of the present data before it serves. The
+/// previous data stay on the disk until they are deleted, or put back.
+public struct RestoreServiceClient<Transport: CallTransport>: Sendable {
+    public let transport: Transport
+
+    public init(_ transport: Transport) { self.transport = transport }
+
+    /// Begins to stage an archive, in place of one that was staged before. The archive follows in UploadArchive.
+    public func stageArchive(_ request: StageArchiveRequest, options: CallOptions = CallOptions()) async throws -> StageArchiveResponse {
+        try await transport.unary(RestoreServiceMethods.stageArchive, request, options: options)
+    }
+
+    /// Returns the staged archive, compared with the present data, the last restore, and the previous data.
+    public func getRestore(_ request: GetRestoreRequest, options: CallOptions = CallOptions()) async throws -> GetRestoreResponse {
+        try await transport.unary(RestoreServiceMethods.getRestore, request, options: options)
+    }
+
+    /// Removes the staged archive.
+    public func discardArchive(_ request: DiscardArchiveRequest, options: CallOptions = CallOptions()) async throws -> DiscardArchiveResponse {
+        try await transport.unary(RestoreServiceMethods.discardArchive, request, options: options)
+    }
+
+    /// Restarts the gateway with the archive's data. All sessions of the present data end.
+    public func applyArchive(_ request: ApplyArchiveRequest, options: CallOptions = CallOptions()) async throws -> ApplyArchiveResponse {
+        try await transport.unary(RestoreServiceMethods.applyArchive, request, options: options)
+    }
+
+    /// Restarts the gateway with the previous data; those that are present become the previous data.
+    public func returnToPreviousData(_ request: ReturnToPreviousDataRequest, options: CallOptions = CallOptions()) async throws -> ReturnToPreviousDataResponse {
+        try await transport.unary(RestoreServiceMethods.returnToPreviousData, request, options: options)
+    }
+
+    /// Deletes the previous data permanently.
+    public func deletePreviousData(_ request: DeletePreviousDataRequest, options: CallOptions = CallOptions()) async throws -> DeletePreviousDataResponse {
+        try await transport.unary(RestoreServiceMethods.deletePreviousData, request, options: options)
+    }
+}
+
 public struct BackupRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.BackupRequest" }
 
@@ -184,18 +291,829 @@ public struct BackupSummary: Message {
     }
 }
 
+public struct StageArchiveRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.StageArchiveRequest" }
+
+    /// The passphrase of an encrypted archive; empty for others. The archive is stored without encryption, like the data themselves.
+    public var passphrase: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        passphrase: String = ""
+    ) {
+        self.passphrase = passphrase
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.passphrase, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.passphrase, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.passphrase, tag: 10, to: &writer)
+    }
+}
+
+public struct StageArchiveResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.StageArchiveResponse" }
+
+    public var stagingID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        stagingID: String = ""
+    ) {
+        self.stagingID = stagingID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.stagingID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.stagingID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.stagingID, tag: 10, to: &writer)
+    }
+}
+
+public struct UploadArchiveRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.UploadArchiveRequest" }
+
+    /// From StageArchive; only the first message needs it.
+    public var stagingID: String = ""
+    /// The next bytes of the archive.
+    public var archive: HttpBody?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        stagingID: String = "",
+        archive: HttpBody? = nil
+    ) {
+        self.stagingID = stagingID
+        self.archive = archive
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.stagingID, from: &reader)
+            case 18: try ProtoMessage<HttpBody>.merge(into: &self.archive, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.stagingID, tag: 10)
+        size += ProtoMessage<HttpBody>.size(optional: self.archive, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<HttpBody>.write(optional: self.archive, tag: 18, to: &writer)
+        ProtoString.write(self.stagingID, tag: 10, to: &writer)
+    }
+}
+
+public struct UploadArchiveResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.UploadArchiveResponse" }
+
+    public var archive: StagedArchive?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        archive: StagedArchive? = nil
+    ) {
+        self.archive = archive
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<StagedArchive>.merge(into: &self.archive, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<StagedArchive>.size(optional: self.archive, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<StagedArchive>.write(optional: self.archive, tag: 10, to: &writer)
+    }
+}
+
+public struct GetRestoreRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetRestoreRequest" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct GetRestoreResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetRestoreResponse" }
+
+    /// Unset if no complete archive is staged.
+    public var archive: StagedArchive?
+    /// The last restore; unset if there was none.
+    public var lastRestore: RestoreOutcome?
+    public var previousData: PreviousData?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        archive: StagedArchive? = nil,
+        lastRestore: RestoreOutcome? = nil,
+        previousData: PreviousData? = nil
+    ) {
+        self.archive = archive
+        self.lastRestore = lastRestore
+        self.previousData = previousData
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<StagedArchive>.merge(into: &self.archive, from: &reader)
+            case 18: try ProtoMessage<RestoreOutcome>.merge(into: &self.lastRestore, from: &reader)
+            case 26: try ProtoMessage<PreviousData>.merge(into: &self.previousData, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<StagedArchive>.size(optional: self.archive, tag: 10)
+        size += ProtoMessage<RestoreOutcome>.size(optional: self.lastRestore, tag: 18)
+        size += ProtoMessage<PreviousData>.size(optional: self.previousData, tag: 26)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<PreviousData>.write(optional: self.previousData, tag: 26, to: &writer)
+        ProtoMessage<RestoreOutcome>.write(optional: self.lastRestore, tag: 18, to: &writer)
+        ProtoMessage<StagedArchive>.write(optional: self.archive, tag: 10, to: &writer)
+    }
+}
+
+/// A complete archive that can be restored.
+public struct StagedArchive: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.StagedArchive" }
+
+    public var stagingID: String = ""
+    /// The time of the backup.
+    public var backupTime: Timestamp?
+    /// The size of the archive in bytes.
+    public var sizeBytes: Int64 = 0
+    /// Whether the objects' data is in the archive.
+    public var hasObjects: Bool = false
+    /// Whether the archive was taken from this gateway. The store's intact objects then stay, and those that the archive lacks go to
+    /// quarantine.
+    public var isOfThisGateway: Bool = false
+    /// The number of listed objects without data in the archive, if it contains the data of objects.
+    public var missingObjects: Int64 = 0
+    /// The number of listed objects whose data does not match its checksum; a restore leaves them out.
+    public var damagedObjects: Int64 = 0
+    /// The archive's content.
+    public var content: DataSummary?
+    /// The gateway's present data.
+    public var present: DataSummary?
+    /// The part of the present data that the archive lacks.
+    public var lacking: DataSummary?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        stagingID: String = "",
+        backupTime: Timestamp? = nil,
+        sizeBytes: Int64 = 0,
+        hasObjects: Bool = false,
+        isOfThisGateway: Bool = false,
+        missingObjects: Int64 = 0,
+        damagedObjects: Int64 = 0,
+        content: DataSummary? = nil,
+        present: DataSummary? = nil,
+        lacking: DataSummary? = nil
+    ) {
+        self.stagingID = stagingID
+        self.backupTime = backupTime
+        self.sizeBytes = sizeBytes
+        self.hasObjects = hasObjects
+        self.isOfThisGateway = isOfThisGateway
+        self.missingObjects = missingObjects
+        self.damagedObjects = damagedObjects
+        self.content = content
+        self.present = present
+        self.lacking = lacking
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.stagingID, from: &reader)
+            case 18: try ProtoMessage<Timestamp>.merge(into: &self.backupTime, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.sizeBytes, from: &reader)
+            case 32: try ProtoBool.merge(into: &self.hasObjects, from: &reader)
+            case 40: try ProtoBool.merge(into: &self.isOfThisGateway, from: &reader)
+            case 48: try ProtoInt64.merge(into: &self.missingObjects, from: &reader)
+            case 56: try ProtoInt64.merge(into: &self.damagedObjects, from: &reader)
+            case 66: try ProtoMessage<DataSummary>.merge(into: &self.content, from: &reader)
+            case 74: try ProtoMessage<DataSummary>.merge(into: &self.present, from: &reader)
+            case 82: try ProtoMessage<DataSummary>.merge(into: &self.lacking, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.stagingID, tag: 10)
+        size += ProtoMessage<Timestamp>.size(optional: self.backupTime, tag: 18)
+        size += ProtoInt64.size(self.sizeBytes, tag: 24)
+        size += ProtoBool.size(self.hasObjects, tag: 32)
+        size += ProtoBool.size(self.isOfThisGateway, tag: 40)
+        size += ProtoInt64.size(self.missingObjects, tag: 48)
+        size += ProtoInt64.size(self.damagedObjects, tag: 56)
+        size += ProtoMessage<DataSummary>.size(optional: self.content, tag: 66)
+        size += ProtoMessage<DataSummary>.size(optional: self.present, tag: 74)
+        size += ProtoMessage<DataSummary>.size(optional: self.lacking, tag: 82)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<DataSummary>.write(optional: self.lacking, tag: 82, to: &writer)
+        ProtoMessage<DataSummary>.write(optional: self.present, tag: 74, to: &writer)
+        ProtoMessage<DataSummary>.write(optional: self.content, tag: 66, to: &writer)
+        ProtoInt64.write(self.damagedObjects, tag: 56, to: &writer)
+        ProtoInt64.write(self.missingObjects, tag: 48, to: &writer)
+        ProtoBool.write(self.isOfThisGateway, tag: 40, to: &writer)
+        ProtoBool.write(self.hasObjects, tag: 32, to: &writer)
+        ProtoInt64.write(self.sizeBytes, tag: 24, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.backupTime, tag: 18, to: &writer)
+        ProtoString.write(self.stagingID, tag: 10, to: &writer)
+    }
+}
+
+/// Numbers of things in a gateway's data, and names of some.
+public struct DataSummary: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DataSummary" }
+
+    public var organizations: Int64 = 0
+    public var users: Int64 = 0
+    public var sites: Int64 = 0
+    public var devices: Int64 = 0
+    public var objects: Int64 = 0
+    /// The size of the objects' data.
+    public var objectBytes: Int64 = 0
+    /// The names of the first 100 organizations.
+    public var organizationNames: [String] = []
+    /// The ids of the first 100 devices.
+    public var deviceIDs: [String] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        organizations: Int64 = 0,
+        users: Int64 = 0,
+        sites: Int64 = 0,
+        devices: Int64 = 0,
+        objects: Int64 = 0,
+        objectBytes: Int64 = 0,
+        organizationNames: [String] = [],
+        deviceIDs: [String] = []
+    ) {
+        self.organizations = organizations
+        self.users = users
+        self.sites = sites
+        self.devices = devices
+        self.objects = objects
+        self.objectBytes = objectBytes
+        self.organizationNames = organizationNames
+        self.deviceIDs = deviceIDs
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.organizations, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.users, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.sites, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.devices, from: &reader)
+            case 40: try ProtoInt64.merge(into: &self.objects, from: &reader)
+            case 48: try ProtoInt64.merge(into: &self.objectBytes, from: &reader)
+            case 58: try ProtoString.append(to: &self.organizationNames, tag: tag, from: &reader)
+            case 66: try ProtoString.append(to: &self.deviceIDs, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.organizations, tag: 8)
+        size += ProtoInt64.size(self.users, tag: 16)
+        size += ProtoInt64.size(self.sites, tag: 24)
+        size += ProtoInt64.size(self.devices, tag: 32)
+        size += ProtoInt64.size(self.objects, tag: 40)
+        size += ProtoInt64.size(self.objectBytes, tag: 48)
+        size += ProtoString.size(repeated: self.organizationNames, tag: 58)
+        size += ProtoString.size(repeated: self.deviceIDs, tag: 66)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(repeated: self.deviceIDs, tag: 66, to: &writer)
+        ProtoString.write(repeated: self.organizationNames, tag: 58, to: &writer)
+        ProtoInt64.write(self.objectBytes, tag: 48, to: &writer)
+        ProtoInt64.write(self.objects, tag: 40, to: &writer)
+        ProtoInt64.write(self.devices, tag: 32, to: &writer)
+        ProtoInt64.write(self.sites, tag: 24, to: &writer)
+        ProtoInt64.write(self.users, tag: 16, to: &writer)
+        ProtoInt64.write(self.organizations, tag: 8, to: &writer)
+    }
+}
+
+/// The result of a restore, successful or not.
+public struct RestoreOutcome: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.RestoreOutcome" }
+
+    public var finishedAt: Timestamp?
+    /// The time of the backup; unset if the previous data were put back.
+    public var backupTime: Timestamp?
+    /// Empty = the data were replaced. Otherwise the reason why the data stayed as they were.
+    public var failure: String = ""
+    /// The number of objects in the archive's list.
+    public var objects: Int64 = 0
+    /// The number of listed objects whose data is neither in the archive nor in the store.
+    public var missingObjects: Int64 = 0
+    /// The number of listed objects that were left out, because their data does not match its checksum.
+    public var damagedObjects: Int64 = 0
+    /// The number of files in the store that the archive does not know.
+    public var quarantinedFiles: Int64 = 0
+    /// The user who requested it, for example user:system/admin.
+    public var requestedBy: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        finishedAt: Timestamp? = nil,
+        backupTime: Timestamp? = nil,
+        failure: String = "",
+        objects: Int64 = 0,
+        missingObjects: Int64 = 0,
+        damagedObjects: Int64 = 0,
+        quarantinedFiles: Int64 = 0,
+        requestedBy: String = ""
+    ) {
+        self.finishedAt = finishedAt
+        self.backupTime = backupTime
+        self.failure = failure
+        self.objects = objects
+        self.missingObjects = missingObjects
+        self.damagedObjects = damagedObjects
+        self.quarantinedFiles = quarantinedFiles
+        self.requestedBy = requestedBy
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<Timestamp>.merge(into: &self.finishedAt, from: &reader)
+            case 18: try ProtoMessage<Timestamp>.merge(into: &self.backupTime, from: &reader)
+            case 26: try ProtoString.merge(into: &self.failure, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.objects, from: &reader)
+            case 40: try ProtoInt64.merge(into: &self.missingObjects, from: &reader)
+            case 48: try ProtoInt64.merge(into: &self.damagedObjects, from: &reader)
+            case 56: try ProtoInt64.merge(into: &self.quarantinedFiles, from: &reader)
+            case 66: try ProtoString.merge(into: &self.requestedBy, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<Timestamp>.size(optional: self.finishedAt, tag: 10)
+        size += ProtoMessage<Timestamp>.size(optional: self.backupTime, tag: 18)
+        size += ProtoString.size(self.failure, tag: 26)
+        size += ProtoInt64.size(self.objects, tag: 32)
+        size += ProtoInt64.size(self.missingObjects, tag: 40)
+        size += ProtoInt64.size(self.damagedObjects, tag: 48)
+        size += ProtoInt64.size(self.quarantinedFiles, tag: 56)
+        size += ProtoString.size(self.requestedBy, tag: 66)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.requestedBy, tag: 66, to: &writer)
+        ProtoInt64.write(self.quarantinedFiles, tag: 56, to: &writer)
+        ProtoInt64.write(self.damagedObjects, tag: 48, to: &writer)
+        ProtoInt64.write(self.missingObjects, tag: 40, to: &writer)
+        ProtoInt64.write(self.objects, tag: 32, to: &writer)
+        ProtoString.write(self.failure, tag: 26, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.backupTime, tag: 18, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.finishedAt, tag: 10, to: &writer)
+    }
+}
+
+/// The data that were replaced by the last restore.
+public struct PreviousData: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.PreviousData" }
+
+    /// The name of their folder in the data directory.
+    public var folder: String = ""
+    public var replacedAt: Timestamp?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        folder: String = "",
+        replacedAt: Timestamp? = nil
+    ) {
+        self.folder = folder
+        self.replacedAt = replacedAt
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.folder, from: &reader)
+            case 18: try ProtoMessage<Timestamp>.merge(into: &self.replacedAt, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.folder, tag: 10)
+        size += ProtoMessage<Timestamp>.size(optional: self.replacedAt, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.replacedAt, tag: 18, to: &writer)
+        ProtoString.write(self.folder, tag: 10, to: &writer)
+    }
+}
+
+public struct DiscardArchiveRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DiscardArchiveRequest" }
+
+    public var stagingID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        stagingID: String = ""
+    ) {
+        self.stagingID = stagingID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.stagingID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.stagingID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.stagingID, tag: 10, to: &writer)
+    }
+}
+
+public struct DiscardArchiveResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DiscardArchiveResponse" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct ApplyArchiveRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ApplyArchiveRequest" }
+
+    public var stagingID: String = ""
+    /// The caller's password.
+    public var password: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        stagingID: String = "",
+        password: String = ""
+    ) {
+        self.stagingID = stagingID
+        self.password = password
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.stagingID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.password, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.stagingID, tag: 10)
+        size += ProtoString.size(self.password, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.password, tag: 18, to: &writer)
+        ProtoString.write(self.stagingID, tag: 10, to: &writer)
+    }
+}
+
+public struct ApplyArchiveResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ApplyArchiveResponse" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct ReturnToPreviousDataRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ReturnToPreviousDataRequest" }
+
+    /// The caller's password.
+    public var password: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        password: String = ""
+    ) {
+        self.password = password
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.password, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.password, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.password, tag: 10, to: &writer)
+    }
+}
+
+public struct ReturnToPreviousDataResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ReturnToPreviousDataResponse" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct DeletePreviousDataRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DeletePreviousDataRequest" }
+
+    /// The caller's password.
+    public var password: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        password: String = ""
+    ) {
+        self.password = password
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.password, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.password, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.password, tag: 10, to: &writer)
+    }
+}
+
+public struct DeletePreviousDataResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DeletePreviousDataResponse" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
 extension FileDescriptor {
     /// `backup.proto`
     public static let backupProto = FileDescriptor(
         name: "backup.proto",
         base64: """
-            CgxiYWNrdXAucHJvdG8SGWFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEaHGdvb2dsZS9hcGkvYW5ub3RhdGlvbnMucHJvdG8iOAoN\
-            QmFja3VwUmVxdWVzdBInCg93aXRob3V0X29iamVjdHMYASABKAhSDndpdGhvdXRPYmplY3RzImUKC0JhY2t1cENodW5rEhIKBGRh\
-            dGEYASABKAxSBGRhdGESQgoHc3VtbWFyeRgCIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFja3VwU3VtbWFyeVIH\
-            c3VtbWFyeSK7AQoNQmFja3VwU3VtbWFyeRIYCgdvYmplY3RzGAEgASgDUgdvYmplY3RzEhQKBWJ5dGVzGAIgASgDUgVieXRlcxIn\
-            Cg9taXNzaW5nX29iamVjdHMYAyABKANSDm1pc3NpbmdPYmplY3RzEicKD2RhbWFnZWRfb2JqZWN0cxgEIAEoA1IOZGFtYWdlZE9i\
-            amVjdHMSKAoQZGFtYWdlZF9maWxlX2lkcxgFIAMoCVIOZGFtYWdlZEZpbGVJZHMyigEKDUJhY2t1cFNlcnZpY2USeQoGQmFja3Vw\
-            EiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5CYWNrdXBSZXF1ZXN0GiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5CYWNr\
-            dXBDaHVuayIbgtPkkwIVIgovdjEvYmFja3VwOgEqYgRkYXRhMAFiBnByb3RvMw==
+            CgxiYWNrdXAucHJvdG8SGWFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEaHGdvb2dsZS9hcGkvYW5ub3RhdGlvbnMucHJvdG8aGWdv\
+            b2dsZS9hcGkvaHR0cGJvZHkucHJvdG8aH2dvb2dsZS9wcm90b2J1Zi90aW1lc3RhbXAucHJvdG8iOAoNQmFja3VwUmVxdWVzdBIn\
+            Cg93aXRob3V0X29iamVjdHMYASABKAhSDndpdGhvdXRPYmplY3RzImUKC0JhY2t1cENodW5rEhIKBGRhdGEYASABKAxSBGRhdGES\
+            QgoHc3VtbWFyeRgCIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFja3VwU3VtbWFyeVIHc3VtbWFyeSK7AQoNQmFj\
+            a3VwU3VtbWFyeRIYCgdvYmplY3RzGAEgASgDUgdvYmplY3RzEhQKBWJ5dGVzGAIgASgDUgVieXRlcxInCg9taXNzaW5nX29iamVj\
+            dHMYAyABKANSDm1pc3NpbmdPYmplY3RzEicKD2RhbWFnZWRfb2JqZWN0cxgEIAEoA1IOZGFtYWdlZE9iamVjdHMSKAoQZGFtYWdl\
+            ZF9maWxlX2lkcxgFIAMoCVIOZGFtYWdlZEZpbGVJZHMiNQoTU3RhZ2VBcmNoaXZlUmVxdWVzdBIeCgpwYXNzcGhyYXNlGAEgASgJ\
+            UgpwYXNzcGhyYXNlIjUKFFN0YWdlQXJjaGl2ZVJlc3BvbnNlEh0KCnN0YWdpbmdfaWQYASABKAlSCXN0YWdpbmdJZCJlChRVcGxv\
+            YWRBcmNoaXZlUmVxdWVzdBIdCgpzdGFnaW5nX2lkGAEgASgJUglzdGFnaW5nSWQSLgoHYXJjaGl2ZRgCIAEoCzIULmdvb2dsZS5h\
+            cGkuSHR0cEJvZHlSB2FyY2hpdmUiWwoVVXBsb2FkQXJjaGl2ZVJlc3BvbnNlEkIKB2FyY2hpdmUYASABKAsyKC5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLlN0YWdlZEFyY2hpdmVSB2FyY2hpdmUiEwoRR2V0UmVzdG9yZVJlcXVlc3Qi9AEKEkdldFJlc3RvcmVS\
+            ZXNwb25zZRJCCgdhcmNoaXZlGAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdGFnZWRBcmNoaXZlUgdhcmNoaXZl\
+            EkwKDGxhc3RfcmVzdG9yZRgCIAEoCzIpLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU91dGNvbWVSC2xhc3RSZXN0\
+            b3JlEkwKDXByZXZpb3VzX2RhdGEYAyABKAsyJy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXZpb3VzRGF0YVIMcHJldmlv\
+            dXNEYXRhIvADCg1TdGFnZWRBcmNoaXZlEh0KCnN0YWdpbmdfaWQYASABKAlSCXN0YWdpbmdJZBI7CgtiYWNrdXBfdGltZRgCIAEo\
+            CzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCmJhY2t1cFRpbWUSHQoKc2l6ZV9ieXRlcxgDIAEoA1IJc2l6ZUJ5dGVzEh8K\
+            C2hhc19vYmplY3RzGAQgASgIUgpoYXNPYmplY3RzEisKEmlzX29mX3RoaXNfZ2F0ZXdheRgFIAEoCFIPaXNPZlRoaXNHYXRld2F5\
+            EicKD21pc3Npbmdfb2JqZWN0cxgGIAEoA1IObWlzc2luZ09iamVjdHMSJwoPZGFtYWdlZF9vYmplY3RzGAcgASgDUg5kYW1hZ2Vk\
+            T2JqZWN0cxJACgdjb250ZW50GAggASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhU3VtbWFyeVIHY29udGVudBJA\
+            CgdwcmVzZW50GAkgASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhU3VtbWFyeVIHcHJlc2VudBJACgdsYWNraW5n\
+            GAogASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhU3VtbWFyeVIHbGFja2luZyKEAgoLRGF0YVN1bW1hcnkSJAoN\
+            b3JnYW5pemF0aW9ucxgBIAEoA1INb3JnYW5pemF0aW9ucxIUCgV1c2VycxgCIAEoA1IFdXNlcnMSFAoFc2l0ZXMYAyABKANSBXNp\
+            dGVzEhgKB2RldmljZXMYBCABKANSB2RldmljZXMSGAoHb2JqZWN0cxgFIAEoA1IHb2JqZWN0cxIhCgxvYmplY3RfYnl0ZXMYBiAB\
+            KANSC29iamVjdEJ5dGVzEi0KEm9yZ2FuaXphdGlvbl9uYW1lcxgHIAMoCVIRb3JnYW5pemF0aW9uTmFtZXMSHQoKZGV2aWNlX2lk\
+            cxgIIAMoCVIJZGV2aWNlSWRzIuACCg5SZXN0b3JlT3V0Y29tZRI7CgtmaW5pc2hlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1\
+            Zi5UaW1lc3RhbXBSCmZpbmlzaGVkQXQSOwoLYmFja3VwX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpi\
+            YWNrdXBUaW1lEhgKB2ZhaWx1cmUYAyABKAlSB2ZhaWx1cmUSGAoHb2JqZWN0cxgEIAEoA1IHb2JqZWN0cxInCg9taXNzaW5nX29i\
+            amVjdHMYBSABKANSDm1pc3NpbmdPYmplY3RzEicKD2RhbWFnZWRfb2JqZWN0cxgGIAEoA1IOZGFtYWdlZE9iamVjdHMSKwoRcXVh\
+            cmFudGluZWRfZmlsZXMYByABKANSEHF1YXJhbnRpbmVkRmlsZXMSIQoMcmVxdWVzdGVkX2J5GAggASgJUgtyZXF1ZXN0ZWRCeSJj\
+            CgxQcmV2aW91c0RhdGESFgoGZm9sZGVyGAEgASgJUgZmb2xkZXISOwoLcmVwbGFjZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9i\
+            dWYuVGltZXN0YW1wUgpyZXBsYWNlZEF0IjYKFURpc2NhcmRBcmNoaXZlUmVxdWVzdBIdCgpzdGFnaW5nX2lkGAEgASgJUglzdGFn\
+            aW5nSWQiGAoWRGlzY2FyZEFyY2hpdmVSZXNwb25zZSJQChNBcHBseUFyY2hpdmVSZXF1ZXN0Eh0KCnN0YWdpbmdfaWQYASABKAlS\
+            CXN0YWdpbmdJZBIaCghwYXNzd29yZBgCIAEoCVIIcGFzc3dvcmQiFgoUQXBwbHlBcmNoaXZlUmVzcG9uc2UiOQobUmV0dXJuVG9Q\
+            cmV2aW91c0RhdGFSZXF1ZXN0EhoKCHBhc3N3b3JkGAEgASgJUghwYXNzd29yZCIeChxSZXR1cm5Ub1ByZXZpb3VzRGF0YVJlc3Bv\
+            bnNlIjcKGURlbGV0ZVByZXZpb3VzRGF0YVJlcXVlc3QSGgoIcGFzc3dvcmQYASABKAlSCHBhc3N3b3JkIhwKGkRlbGV0ZVByZXZp\
+            b3VzRGF0YVJlc3BvbnNlMooBCg1CYWNrdXBTZXJ2aWNlEnkKBkJhY2t1cBIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFj\
+            a3VwUmVxdWVzdBomLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFja3VwQ2h1bmsiG4LT5JMCFSIKL3YxL2JhY2t1cDoBKmIE\
+            ZGF0YTABMv4ICg5SZXN0b3JlU2VydmljZRKNAQoMU3RhZ2VBcmNoaXZlEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdGFn\
+            ZUFyY2hpdmVSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdGFnZUFyY2hpdmVSZXNwb25zZSIcgtPkkwIWIhEv\
+            djEvcmVzdG9yZTpzdGFnZToBKhKoAQoNVXBsb2FkQXJjaGl2ZRIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBsb2FkQXJj\
+            aGl2ZVJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwbG9hZEFyY2hpdmVSZXNwb25zZSIygtPkkwIsGiEvdjEv\
+            cmVzdG9yZS9hcmNoaXZlcy97c3RhZ2luZ19pZH06B2FyY2hpdmUoARKBAQoKR2V0UmVzdG9yZRIsLmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuR2V0UmVzdG9yZVJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJlc3RvcmVSZXNwb25zZSIW\
+            kAIBgtPkkwINEgsvdjEvcmVzdG9yZRKgAQoORGlzY2FyZEFyY2hpdmUSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRpc2Nh\
+            cmRBcmNoaXZlUmVxdWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGlzY2FyZEFyY2hpdmVSZXNwb25zZSIpgtPkkwIj\
+            KiEvdjEvcmVzdG9yZS9hcmNoaXZlcy97c3RhZ2luZ19pZH0SowEKDEFwcGx5QXJjaGl2ZRIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuQXBwbHlBcmNoaXZlUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQXBwbHlBcmNoaXZlUmVzcG9uc2Ui\
+            MoLT5JMCLCInL3YxL3Jlc3RvcmUvYXJjaGl2ZXMve3N0YWdpbmdfaWR9OmFwcGx5OgEqErMBChRSZXR1cm5Ub1ByZXZpb3VzRGF0\
+            YRI2LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmV0dXJuVG9QcmV2aW91c0RhdGFSZXF1ZXN0GjcuYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5SZXR1cm5Ub1ByZXZpb3VzRGF0YVJlc3BvbnNlIiqC0+STAiQiHy92MS9yZXN0b3JlL3ByZXZpb3VzRGF0YTpy\
+            ZXR1cm46ASoSrQEKEkRlbGV0ZVByZXZpb3VzRGF0YRI0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlUHJldmlvdXNE\
+            YXRhUmVxdWVzdBo1LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlUHJldmlvdXNEYXRhUmVzcG9uc2UiKoLT5JMCJCIf\
+            L3YxL3Jlc3RvcmUvcHJldmlvdXNEYXRhOmRlbGV0ZToBKmIGcHJvdG8z
             """)
 }

@@ -41,7 +41,8 @@ def parse(line: str) -> Call | None:
     bodies = [_text(word) for name, word in options if name == "-d"]
     methods = [word for name, word in options if name == "-X"]
     has_body = bool(bodies) and " -G" not in line
-    method = methods[0] if methods else "POST" if has_body else "GET"
+    # `-T FILE` sends a file.
+    method = methods[0] if methods else "PUT" if " -T " in line else "POST" if has_body else "GET"
     path, _, query = _text(f'"{found["url"]}"').partition("?")
     rpc, request = _route(method, path)
     for pair in [*query.split("&")] * bool(query) + [

@@ -20,6 +20,7 @@ LISTENERS = {
     "archebase.data_gateway.v1.ObjectManagementService": "admin",
     "archebase.data_gateway.v1.UploadManagementService": "admin",
     "archebase.data_gateway.v1.BackupService": "admin",
+    "archebase.data_gateway.v1.RestoreService": "admin",
     "archebase.data_gateway.v1.ClockService": "admin",
     "archebase.data_gateway.v1.SystemService": "admin",
     "archebase.events.v1.EventService": "admin",

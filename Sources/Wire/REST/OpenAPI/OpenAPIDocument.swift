@@ -137,9 +137,17 @@ package struct OpenAPIDocument: Sendable {
         return .members(members)
     }
 
+    /// The content of an HttpBody. Its type is known only with the bytes; generators of clients do not accept `*/*`.
+    private static let anyBytes: JSONValue = .members([
+        (
+            "application/octet-stream",
+            .members([("schema", .members([("type", .string("string")), ("format", .string("binary"))]))])
+        )
+    ])
+
     private func requestBody(_ operation: APIOperation, _ writer: inout SchemaWriter) -> JSONValue? {
         if operation.bodyMessage == "google.api.HttpBody" {
-            return .members([("content", .members([("*/*", .members([("schema", .object([]))]))]))])
+            return .members([("content", Self.anyBytes)])
         }
         guard !operation.bodyFields.isEmpty else { return nil }
         let schema =
@@ -162,10 +170,7 @@ package struct OpenAPIDocument: Sendable {
 
     private func responseContent(_ operation: APIOperation, _ writer: inout SchemaWriter) -> JSONValue {
         if operation.isRaw(schema) {
-            // The type of an HttpBody is known only with the response; generators of clients do not accept `*/*`.
-            let type = "application/octet-stream"
-            let bytes: JSONValue = .members([("type", .string("string")), ("format", .string("binary"))])
-            return .members([(type, .members([("schema", bytes)]))])
+            return Self.anyBytes
         }
         let value: JSONValue
         let example: JSONValue

@@ -1,0 +1,79 @@
+import Basics
+import Foundation
+
+/// The replacement of the present data by those in another folder of the data directory: `DIR/restore/switch`. See
+/// ``RestoreFolder``.
+struct DataSwitch: Codable, Sendable {
+    /// The folder of the new data, below the data directory.
+    let source: String
+    /// The folder for the present data, below the data directory.
+    let previous: String
+    /// The names in the source that are put in place.
+    let installed: [String]
+    let result: RestoreResult
+
+    /// The parts of a data directory that are replaced. The store is first: if it cannot be moved, little has to be moved back.
+    static let names = ["store", "keys", "gateway.db", "gateway.db-wal", "gateway.db-shm", "initial-admin-password"]
+
+    /// The reason why the present data could not be moved. They are in their place.
+    struct Undone: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init(from source: String, to previous: String, in directory: String, result: RestoreResult) {
+        self.source = source
+        self.previous = previous
+        self.result = result
+        installed = Self.names.filter { DataDirectory.exists("\(directory)/\(source)/\($0)") }
+    }
+
+    /// Puts the new data in place. Repeating it after an interruption at any point completes it.
+    ///
+    /// - Throws: ``Undone``; `DataDirectory.Problem` if a later attempt has to complete it.
+    func run(in directory: String) throws {
+        let (source, previous) = ("\(directory)/\(source)", "\(directory)/\(previous)")
+        try PrivateFile.makeFolder(previous)
+        do {
+            for name in Self.names where isPresent(name, source) && DataDirectory.exists("\(directory)/\(name)") {
+                try Self.move(name, from: directory, to: previous)
+            }
+        } catch {
+            try undo(in: directory, source, previous)
+            throw Undone(description: "\(error)")
+        }
+        for name in installed where DataDirectory.exists("\(source)/\(name)") {
+            try Self.move(name, from: source, to: directory)
+        }
+    }
+
+    /// Whether the name in the data directory belongs to the present data, not to those that were already put in place.
+    private func isPresent(_ name: String, _ source: String) -> Bool {
+        !installed.contains(name) || DataDirectory.exists("\(source)/\(name)")
+    }
+
+    private func undo(in directory: String, _ source: String, _ previous: String) throws {
+        guard installed.allSatisfy({ DataDirectory.exists("\(source)/\($0)") }) else {
+            throw DataDirectory.Problem(
+                description:
+                    "the data are being replaced, and the rest of the present data cannot be moved: start again")
+        }
+        for name in Self.names
+        where DataDirectory.exists("\(previous)/\(name)") && !DataDirectory.exists("\(directory)/\(name)") {
+            try Self.move(name, from: previous, to: directory)
+        }
+        guard rmdir(previous) == 0 else { throw Self.problem("remove \(previous)") }
+        try PrivateFile.synchronizeFolder(directory)
+    }
+
+    private static func move(_ name: String, from source: String, to target: String) throws {
+        guard rename("\(source)/\(name)", "\(target)/\(name)") == 0 else {
+            throw problem("move \(source)/\(name) to \(target)")
+        }
+        try PrivateFile.synchronizeFolder(target)
+        try PrivateFile.synchronizeFolder(source)
+    }
+
+    private static func problem(_ action: String) -> DataDirectory.Problem {
+        DataDirectory.Problem(description: "cannot \(action): \(String(cString: strerror(errno)))")
+    }
+}

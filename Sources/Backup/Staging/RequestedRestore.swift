@@ -1,0 +1,126 @@
+import Basics
+import Database
+import Foundation
+import ObjectStore
+
+/// Does at a start what a person has requested of the running gateway, before the data directory is served: replaces the data by a
+/// staged archive, or by the previous data. See ``RestoreFolder``.
+struct RequestedRestore {
+    let folder: RestoreFolder
+    let migrations: [Migration]
+    let now: UnixTime
+    let log: Logger
+
+    /// Returns whether a start has something to do for a restore.
+    static func isPending(in directory: String) -> Bool {
+        let path = RestoreFolder(directory: directory).path
+        return ["request", "switch"].contains { DataDirectory.exists("\(path)/\($0)") }
+    }
+
+    /// - Throws: `DataDirectory.Problem` and others if the data cannot be served: a later start has to complete the replacement.
+    func run() throws {
+        guard DataDirectory.exists(folder.path) else { return }
+        if let started = try folder.switching.read(in: folder) {
+            log.write(
+                "a restore that was interrupted is completed", ["previous_data": started.previous], level: .warning)
+            try complete(started, RestoreRequest(source: .archive, requestedBy: started.result.requestedBy))
+        } else if let request = try folder.request.read(in: folder) {
+            try begin(request)
+        } else {
+            try tidy()
+        }
+    }
+
+    private func begin(_ request: RestoreRequest) throws {
+        let started: DataSwitch
+        do {
+            started = try prepare(request)
+            try folder.switching.write(started, in: folder)
+        } catch {
+            // A failed write may have reached the disk, or not: it is removed before the request.
+            try folder.switching.remove(in: folder)
+            return try giveUp(request, "\(error)")
+        }
+        try complete(started, request)
+    }
+
+    /// Makes the new data, and changes nothing else.
+    private func prepare(_ request: RestoreRequest) throws -> DataSwitch {
+        var result = RestoreResult(request, at: now)
+        let previous = folder.newPrevious(at: now)
+        switch request.source {
+        case .previous(let name):
+            let started = DataSwitch(from: name, to: previous, in: folder.directory, result: result)
+            guard ["store", "keys", "gateway.db"].allSatisfy(started.installed.contains) else {
+                throw DataDirectory.Problem(description: "\(folder.directory)/\(name) is incomplete")
+            }
+            return started
+        case .archive:
+            log.write("the requested restore begins", ["requested_by": request.requestedBy])
+            try folder.remove(folder.new)
+            try PrivateFile.makeFolder(folder.new)
+            try linkStore()
+            let outcome = try Restore.run(
+                from: folder.archive, passphrase: nil, into: folder.new, migrations: migrations, now: now)
+            result.count(outcome)
+            return DataSwitch(from: "restore/new", to: previous, in: folder.directory, result: result)
+        }
+    }
+
+    /// Gives the new data the present store's finished files, if the archive was taken from this store.
+    private func linkStore() throws {
+        let present = OfflineStore(directory: folder.directory + "/store")
+        guard let identity = try present.identity, let description = try folder.description.read(in: folder),
+            description.storeID == identity.id
+        else { return }
+        let new = try OfflineStore.make(directory: folder.new + "/store")
+        try present.linkFinishedFiles(to: new)
+        try new.setIdentity(identity)
+    }
+
+    private func complete(_ started: DataSwitch, _ request: RestoreRequest) throws {
+        do {
+            try started.run(in: folder.directory)
+        } catch let undone as DataSwitch.Undone {
+            try folder.switching.remove(in: folder)
+            return try giveUp(request, undone.description)
+        }
+        try folder.outcome.write(started.result, in: folder)
+        try folder.request.remove(in: folder)
+        try folder.removeArchive()
+        try folder.remove(folder.new)
+        // Previous data that were put back leave an empty folder.
+        if started.source != "restore/new" { try folder.remove("\(folder.directory)/\(started.source)") }
+        try PrivateFile.synchronizeFolder(folder.directory)
+        try folder.switching.remove(in: folder)
+        log.write(
+            "the data were replaced as requested",
+            [
+                "backup_time": started.result.createdAt ?? "",
+                "previous_data": "\(folder.directory)/\(started.previous)",
+                "requested_by": started.result.requestedBy,
+            ])
+    }
+
+    /// Keeps the present data.
+    private func giveUp(_ request: RestoreRequest, _ reason: String) throws {
+        var result = RestoreResult(request, at: now)
+        if request.source == .archive { result.createdAt = try folder.description.read(in: folder)?.createdAt }
+        result.failure = reason
+        try folder.outcome.write(result, in: folder)
+        try folder.request.remove(in: folder)
+        try folder.remove(folder.new)
+        log.write(
+            "the requested restore failed",
+            ["error": reason, "consequence": "the present data are served"], level: .error)
+    }
+
+    /// Removes what a killed gateway has left, and keeps a complete archive.
+    private func tidy() throws {
+        try folder.remove(folder.partial)
+        try folder.remove(folder.new)
+        if (try? folder.description.read(in: folder)) ?? nil == nil { try folder.removeArchive() }
+        let folder = folder
+        Thread.detachNewThread { folder.removeDeleted() }
+    }
+}

@@ -1,0 +1,146 @@
+import Basics
+import Foundation
+
+/// The folder `DIR/restore`, in which a running gateway leaves an archive and a request for its next start.
+///
+/// The folder's files are also the journal of the replacement. Every step is durable before the next one begins:
+///
+/// 1. The gateway writes an arriving archive to `archive.partial` and checks it. It syncs the file, renames it to `archive`, syncs the
+///    folder, and writes `description`. The archive's database stays as `contents.db`, for comparisons.
+/// 2. When a person applies the archive, the gateway writes `request` and ends with the exit code 75.
+/// 3. The next start makes a second data directory in `new`: it links the finished files of the store, if the archive is from the
+///    same gateway, and then restores the archive into it. Nothing outside of `new` changes.
+/// 4. It writes `switch`, which names the files in `new`. From here on, every start goes forward.
+/// 5. It moves the present data to `previous-TIME`, one name after the other, and then the names in `new` to their places. It syncs
+///    both folders after each rename.
+/// 6. It writes `outcome`, removes `request`, then everything else, and `switch` last.
+///
+/// A start finds one of these states:
+///
+/// | state | data | action |
+/// |---|---|---|
+/// | neither `request` nor `switch` | present | removes `archive.partial` and `new`, and keeps a complete archive |
+/// | `request` | present, untouched | removes `new` and makes it again (step 3). If that fails, writes the reason to `outcome`, removes `request`, and serves the present data |
+/// | `switch` | mixed | completes steps 5 and 6. If the present data cannot be moved, moves all of them back and does as above |
+///
+/// To return to the previous data, `switch` names these instead of `new`; the steps are the same without step 3.
+///
+/// A file written by `PrivateFile.write` is whole or absent: it is synced before it is renamed to its name.
+struct RestoreFolder: Sendable {
+    /// The data directory.
+    let directory: String
+
+    var path: String { directory + "/restore" }
+    var partial: String { path + "/archive.partial" }
+    var archive: String { path + "/archive" }
+    var contents: String { path + "/contents.db" }
+    var new: String { path + "/new" }
+
+    private static let previousPrefix = "previous-"
+    private static let deletedPrefix = "deleted-"
+
+    let description = Record<StagedDescription>(name: "description")
+    let request = Record<RestoreRequest>(name: "request")
+    let switching = Record<DataSwitch>(name: "switch")
+    let outcome = Record<RestoreResult>(name: "outcome")
+
+    /// A small file of the folder.
+    struct Record<Value: Codable & Sendable>: Sendable {
+        let name: String
+
+        /// Returns the value; `nil` if the file does not exist.
+        func read(in folder: RestoreFolder) throws -> Value? {
+            guard let bytes = try PrivateFile.read("\(folder.path)/\(name)") else { return nil }
+            do {
+                return try JSONDecoder().decode(Value.self, from: Data(bytes))
+            } catch {
+                throw DataDirectory.Problem(description: "\(folder.path)/\(name) is damaged: \(error)")
+            }
+        }
+
+        /// Replaces the file; it is durable on return.
+        func write(_ value: Value, in folder: RestoreFolder) throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys]
+            try PrivateFile.write([UInt8](try encoder.encode(value)), to: "\(folder.path)/\(name)")
+        }
+
+        /// Removes the file, if it exists; durable on return.
+        func remove(in folder: RestoreFolder) throws {
+            guard unlink("\(folder.path)/\(name)") == 0 || errno == ENOENT else {
+                throw DataDirectory.Problem(
+                    description: "cannot remove \(folder.path)/\(name): \(String(cString: strerror(errno)))")
+            }
+            try PrivateFile.synchronizeFolder(folder.path)
+        }
+    }
+
+    /// Creates the folder.
+    func make() throws { try PrivateFile.makeFolder(path) }
+
+    /// Removes a file or a folder with its content, if it exists.
+    func remove(_ path: String) throws {
+        guard DataDirectory.exists(path) else { return }
+        try FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Removes the staged archive, its description first, so that an incomplete removal leaves no archive.
+    func removeArchive() throws {
+        try description.remove(in: self)
+        for path in [archive, partial, contents] { try remove(path) }
+        try PrivateFile.synchronizeFolder(path)
+    }
+
+    // MARK: Previous data
+
+    /// Returns the folders of previous data in the data directory, oldest first; there is more than one only if somebody made them.
+    func previous() throws -> [String] {
+        try FolderListing.names(in: directory).filter { $0.hasPrefix(Self.previousPrefix) }.sorted()
+    }
+
+    /// Returns the name of a folder for data that are replaced now.
+    func newPrevious(at now: UnixTime) -> String {
+        let stamp = BackupRun.timestamp(now).filter { $0.isNumber || $0 == "T" || $0 == "Z" }
+        var name = Self.previousPrefix + stamp
+        while DataDirectory.exists("\(directory)/\(name)") { name += "+" }
+        return name
+    }
+
+    /// Takes previous data out of the data directory, durably; ``removeDeleted()`` then removes them.
+    func delete(previous name: String) throws {
+        try make()
+        guard rename("\(directory)/\(name)", "\(path)/\(Self.deletedPrefix)\(name)") == 0 else {
+            throw DataDirectory.Problem(
+                description: "cannot delete \(directory)/\(name): \(String(cString: strerror(errno)))")
+        }
+        try PrivateFile.synchronizeFolder(path)
+        try PrivateFile.synchronizeFolder(directory)
+    }
+
+    /// Removes deleted previous data, which may take long.
+    ///
+    /// - Returns: whether nothing is left.
+    @discardableResult
+    func removeDeleted() -> Bool {
+        guard let names = try? FolderListing.names(in: path) else { return true }
+        return names.filter { $0.hasPrefix(Self.deletedPrefix) }.allSatisfy { name in
+            (try? FileManager.default.removeItem(atPath: "\(path)/\(name)")) != nil
+        }
+    }
+
+    /// Throws if the data directory cannot be replaced by renames, because the store is on another disk.
+    func requireOneDisk() throws {
+        for name in ["store", "keys"] {
+            var (folder, entry) = (stat(), stat())
+            guard stat(directory, &folder) == 0, lstat("\(directory)/\(name)", &entry) == 0,
+                folder.st_dev == entry.st_dev, entry.st_mode & S_IFMT == S_IFDIR
+            else {
+                throw DataDirectory.Problem(
+                    description: """
+                        \(directory)/\(name) is not a folder on the disk of the data directory: stop the gateway and use \
+                        'data-gateway restore'
+                        """)
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Basics
+import Crypto
+import RPC
+
+/// The one archive that is staged, and whether the gateway is about to restart with it.
+final class Staging: Sendable {
+    private enum Stage {
+        case empty
+        /// It has an id, and its bytes have not begun to arrive.
+        case awaited(id: String, passphrase: Secret?)
+        case arriving(id: String)
+        case complete(StagedDescription)
+        case restarting
+    }
+
+    private let stage: Lock<Stage>
+
+    /// - Parameter description: the archive that an earlier process staged.
+    init(_ description: StagedDescription?) {
+        stage = Lock(description.map { .complete($0) } ?? .empty)
+    }
+
+    var complete: StagedDescription? {
+        stage.withLock { if case .complete(let description) = $0 { description } else { nil } }
+    }
+
+    /// - Throws: FAILED_PRECONDITION while an archive arrives.
+    func begin(_ id: String, passphrase: Secret?) throws {
+        try change { stage in
+            if case .arriving = stage {
+                throw RPCError(bare: .failedPrecondition, "another archive is being uploaded: try again later")
+            }
+            stage = .awaited(id: id, passphrase: passphrase)
+        }
+    }
+
+    /// - Returns: the passphrase of the archive.
+    func beginUpload(_ id: String) throws -> Secret? {
+        try change { stage in
+            guard case .awaited(id, let passphrase) = stage else { throw Self.unknown }
+            stage = .arriving(id: id)
+            return passphrase
+        }
+    }
+
+    /// - Parameter description: `nil` if the archive could not be staged.
+    func endUpload(_ id: String, _ description: StagedDescription?) {
+        stage.withLock { if case .arriving(id) = $0 { $0 = description.map { .complete($0) } ?? .empty } }
+    }
+
+    func discard(_ id: String) throws {
+        try change { stage in
+            switch stage {
+            case .awaited(id, _): break
+            case .complete(let description) where description.stagingID == id: break
+            default: throw Self.unknown
+            }
+            stage = .empty
+        }
+    }
+
+    func requireNoRestart() throws {
+        try change { _ in }
+    }
+
+    func beginRestart() throws {
+        try change { stage in
+            if case .arriving = stage {
+                throw RPCError(bare: .failedPrecondition, "an archive is being uploaded: try again later")
+            }
+            stage = .restarting
+        }
+    }
+
+    /// The restart was not requested after all; a complete archive has to be staged again.
+    func endRestart() { stage.withLock { $0 = .empty } }
+
+    private func change<T>(_ body: (inout Stage) throws -> T) throws -> T {
+        try stage.withLock { stage in
+            if case .restarting = stage { throw RPCError(bare: .unavailable, "the gateway is restarting") }
+            return try body(&stage)
+        }
+    }
+
+    private static let unknown = RPCError.notFound("no archive is staged with this staging_id: stage it again")
+}

@@ -1,0 +1,139 @@
+import { call } from './api.js'
+import { alertMessage, button, h, propertyList, showNotice } from './dom.js'
+import { formField } from './dialog.js'
+import { formatBytes, formatCount, formatDuration, timeElement } from './format.js'
+import { applyArchive, deletePreviousData, returnToPreviousData, uploadArchive } from './restore-steps.js'
+import { table } from './table.js'
+
+/** The rows of the comparison: the field of a summary, and its title. */
+const kinds = [
+  ['organizations', 'Organizations'], ['users', 'Users'], ['sites', 'Sites'], ['devices', 'Devices'],
+  ['objects', 'Objects'], ['objectBytes', 'Size of the objects'],
+]
+
+/**
+ * The section that stages, shows and applies an archive, and a notice about the last restore for the top of the page.
+ * `signal` is aborted when the page is left.
+ */
+export async function restoreSections(signal) {
+  const [notice, section] = [h('div', { class: 'restore' }), h('div', { class: 'restore' })]
+  const show = async () => {
+    const state = await call('restore', 'GetRestore', {}, { organization: '' })
+    notice.replaceChildren(...[lastRestore(state, show)].filter(Boolean))
+    section.replaceChildren(state.archive ? stagedArchive(state, show) : uploadForm(signal, show))
+  }
+  await show()
+  return { notice, section }
+}
+
+/** The result of the last restore, and what can be done with the previous data. */
+function lastRestore({ lastRestore: last, previousData: previous }, reload) {
+  if (!last && !previous) return null
+  return h('div', { class: 'card' },
+    last && h('p', { class: last.failure && 'alert' }, resultText(last)),
+    last && propertyList([
+      ['Backup time', timeElement(last.backupTime)], ['Finished', timeElement(last.finishedAt)],
+      ['Requester', last.requestedBy],
+      ['Objects', !last.failure && last.backupTime && formatCount(last.objects, 'object')],
+      ['Missing', Number(last.missingObjects ?? 0) > 0 && formatCount(last.missingObjects, 'object')],
+      ['Left out', Number(last.damagedObjects ?? 0) > 0 && formatCount(last.damagedObjects, 'damaged object')],
+      ['In quarantine', Number(last.quarantinedFiles ?? 0) > 0
+        && `${formatCount(last.quarantinedFiles, 'file')} that the archive does not know. “data-gateway doctor” lists them.`],
+      ['Previous data', previous && h('code', {}, previous.folder)],
+    ].map(([name, value]) => [name, value || null])),
+    previous && h('p', {}, 'The data before the restore are kept until you delete them. Check the restored data first.'),
+    previous && h('div', { class: 'actions' },
+      button('Delete previous data', () => deletePreviousData(previous, reload), 'danger'),
+      button('Return to previous data', returnToPreviousData)))
+}
+
+function resultText({ failure, backupTime }) {
+  if (failure) return `The last restore failed and changed no data: ${failure}.`
+  return backupTime ? 'The gateway was restored from a backup.' : 'The gateway has its previous data again.'
+}
+
+function uploadForm(signal, reload) {
+  const errorArea = h('div', {})
+  const progress = h('div', { role: 'status' })
+  const submit = h('button', { type: 'submit', class: 'primary' }, 'Upload and check')
+  const cancel = button('Cancel', () => upload.abort())
+  cancel.hidden = true
+  let upload = new AbortController()
+  const form = h('form', { class: 'card' },
+    h('p', {}, 'An archive is checked while it is uploaded, and changes nothing until you confirm it. Keep this page open '
+      + 'during the upload.'),
+    formField({ name: 'archive', label: 'Archive', type: 'file', required: true, hint: 'A file made by a backup.' }),
+    formField({ name: 'passphrase', label: 'Passphrase', type: 'password', autocomplete: 'off',
+      hint: 'Only for an encrypted archive.' }),
+    progress, errorArea, h('div', { class: 'actions' }, submit, cancel))
+  signal.addEventListener('abort', () => upload.abort())
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    upload = new AbortController()
+    const values = new FormData(form)
+    errorArea.replaceChildren()
+    submit.disabled = true
+    cancel.hidden = false
+    try {
+      await uploadArchive(values.get('archive'), values.get('passphrase'), upload.signal, showProgress(progress))
+      await reload()
+    } catch (error) {
+      if (upload.signal.aborted) showNotice('The upload was canceled.')
+      else errorArea.replaceChildren(alertMessage(error.message))
+    } finally {
+      progress.replaceChildren()
+      submit.disabled = false
+      cancel.hidden = true
+    }
+  })
+  return form
+}
+
+/** Returns a function that shows how many bytes were sent. */
+function showProgress(area) {
+  const began = Date.now()
+  const bar = h('progress', { max: 1, value: 0, 'aria-label': 'Upload' })
+  const text = h('p', {})
+  area.replaceChildren(bar, text)
+  return (sent, size) => {
+    bar.max = Math.max(1, size)
+    bar.value = sent
+    const rest = sent > 0 ? (size - sent) * (Date.now() - began) / sent / 1000 : 0
+    text.textContent = sent >= size ? 'Sent. The end of the archive is being checked…'
+      : `${formatBytes(sent)} of ${formatBytes(size)}, ${formatDuration(Math.ceil(rest))} left`
+  }
+}
+
+function stagedArchive({ archive, previousData }, reload) {
+  const { content = {}, present = {}, lacking = {} } = archive
+  const value = (summary, name) => name === 'objectBytes' ? formatBytes(summary[name]) : String(summary[name] ?? 0)
+  const loses = kinds.some(([name]) => Number(lacking[name] ?? 0) > 0)
+  return h('div', { class: 'card' },
+    h('p', {}, 'The archive is complete and intact. Nothing has changed yet.'),
+    propertyList([
+      ['Backup time', timeElement(archive.backupTime)],
+      ['Age', formatDuration(Math.max(0, (Date.now() - Date.parse(archive.backupTime)) / 1000))],
+      ['Origin', archive.isOfThisGateway ? 'this gateway' : 'another gateway'],
+      ['Size', formatBytes(archive.sizeBytes)],
+      ['Object data', archive.hasObjects ? 'in the archive' : 'not in the archive: the gateway’s store has it'],
+      ['Organizations', (content.organizationNames ?? []).join(', ')],
+      ['Missing', Number(archive.missingObjects ?? 0) > 0 && formatCount(archive.missingObjects, 'object')],
+      ['Damaged', Number(archive.damagedObjects ?? 0) > 0 && formatCount(archive.damagedObjects, 'object')],
+    ].map(([name, text]) => [name, text || null])),
+    table([
+      { title: 'Content', cell: ([, title]) => title },
+      { title: 'In the archive', isNumber: true, cell: ([name]) => value(content, name) },
+      { title: 'Present', isNumber: true, cell: ([name]) => value(present, name) },
+      { title: 'Present, not in the archive', isNumber: true, cell: ([name]) => value(lacking, name) },
+    ], kinds, ''),
+    loses && h('p', { class: 'warning' }, archive.isOfThisGateway
+      ? 'Everything that the archive lacks is no longer listed then. Files of objects that it lacks go to quarantine.'
+      : 'The archive is from another gateway. It replaces all data of this one.'),
+    previousData && h('p', { class: 'warning' }, 'Delete the previous data of the last restore, or return to them, first.'),
+    h('div', { class: 'actions' },
+      !previousData && button('Restore…', () => applyArchive(archive), 'danger'),
+      button('Discard archive', async () => {
+        await call('restore', 'DiscardArchive', { stagingId: archive.stagingId }, { organization: '' })
+        await reload()
+      })))
+}
