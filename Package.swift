@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
 
 /// A module of the product; its folder is `Sources/NAME`, or `path` below `Sources` for modules in a group.
 func module(
-    _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, exclude: [String] = [],
+    _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, exclude: [String] = [],
     resources: [Resource] = []
 ) -> Target {
     .target(
@@ -58,6 +58,7 @@ let package = Package(
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
         module("XML", []),
         module("Zip", ["Basics", "CZlib"]),
+        module("Pictures"),
         module("MCAP", ["Basics"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
         module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),
@@ -236,13 +237,16 @@ let package = Package(
         tests("Crypto", ["Basics"]),
         tests("XML"),
         tests("Zip", ["Basics"]),
+        tests("Pictures"),
         tests("MCAP", ["Basics"]),
         .target(
             name: "WireTesting", dependencies: ["Basics", "Proto", "REST", "Wire"], path: "Tests/WireTesting",
             swiftSettings: strict),
         .target(
             name: "FuzzEntryPoints",
-            dependencies: ["Basics", "IdentityTokens", "MCAP", "ObjectFilters", "WireTesting", "XML", "Zip"],
+            dependencies: [
+                "Basics", "IdentityTokens", "MCAP", "ObjectFilters", "Pictures", "WireTesting", "XML", "Zip",
+            ],
             path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
         .executableTarget(
