@@ -192,6 +192,13 @@ let package = Package(
                 "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
                 "Identity", "IdentityTokens", "Members", "Protobuf", "RPC",
             ], path: "Apps/SignIn"),
+        module(
+            "Companions",
+            [
+                "Accounts", "AppProto", "AppSupport", "Basics", "CommonProto", "Crypto", "Database", "GRPCWire",
+                "GatewayAPI", "HTTPTypes", "Identity", "Members", "Observability", "Pictures", "Protobuf",
+                "ProtobufJSON", "RPC",
+            ], path: "Apps/Companions", resources: [.embedInCode("Assets")]),
         // The end of the apps.
         module(
             "Configuration",
@@ -200,6 +207,7 @@ let package = Package(
                 "HTTPServer",
                 "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC",
                 "ShareCodes", "SignIn",
+                "Companions",
                 "Sockets", "StoreClient",
                 "StoreProtocol", "StoreServer", "Uploads", "Webhooks",
             ], path: "GatewayServer/Configuration"),
@@ -349,6 +357,19 @@ let package = Package(
                 "RPC", "Wire",
             ]),
         .executableTarget(name: "sign-in-client", path: "Tests/SignInClient", swiftSettings: strict),
+        tests(
+            "Companions",
+            [
+                "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPTypes", "Identity",
+                "Members", "RPC", "Wire",
+            ]),
+        // Stand-ins for the libraries that an app's documentation imports, and its code with them.
+        .target(name: "Alamofire", path: "Tests/CompanionsClient/Alamofire", swiftSettings: [.swiftLanguageMode(.v5)]),
+        .target(name: "SwiftyJSON", path: "Tests/CompanionsClient/SwiftyJSON", swiftSettings: strict),
+        .target(name: "SSZipArchive", path: "Tests/CompanionsClient/SSZipArchive", swiftSettings: strict),
+        .executableTarget(
+            name: "companions-client", dependencies: ["Alamofire", "SwiftyJSON", "SSZipArchive"],
+            path: "Tests/CompanionsClient/Program", swiftSettings: [.swiftLanguageMode(.v5)]),
         // The end of the tests of apps.
         tests("Serve", ["AppSupport", "Backup", "Basics", "Configuration", "Database", "Observability", "RPC"]),
         tests(
