@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
 
 /// A module of the product; its folder is `Sources/NAME`, or `path` below `Sources` for modules in a group.
 func module(
-    _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, exclude: [String] = [],
+    _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, exclude: [String] = [],
     resources: [Resource] = []
 ) -> Target {
     .target(
@@ -58,6 +58,7 @@ let package = Package(
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
         module("XML", ["Basics"]),
         module("Zip", ["Basics", "CZlib"]),
+        module("Pictures"),
         module("MCAP", ["Basics"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
         module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),
@@ -191,6 +192,13 @@ let package = Package(
                 "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
                 "Identity", "IdentityTokens", "Members", "Protobuf", "RPC",
             ], path: "Apps/SignIn"),
+        module(
+            "Companions",
+            [
+                "Accounts", "AppProto", "AppSupport", "Basics", "CommonProto", "Crypto", "Database", "GRPCWire",
+                "GatewayAPI", "HTTPTypes", "Identity", "Members", "Observability", "Pictures", "Protobuf",
+                "ProtobufJSON", "RPC",
+            ], path: "Apps/Companions", resources: [.embedInCode("Assets")]),
         // The end of the apps.
         module(
             "Configuration",
@@ -199,6 +207,7 @@ let package = Package(
                 "HTTPServer",
                 "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC",
                 "ShareCodes", "SignIn",
+                "Companions",
                 "Sockets", "StoreClient",
                 "StoreProtocol", "StoreServer", "Uploads", "Webhooks",
             ], path: "GatewayServer/Configuration"),
@@ -236,13 +245,16 @@ let package = Package(
         tests("Crypto", ["Basics"]),
         tests("XML"),
         tests("Zip", ["Basics"]),
+        tests("Pictures"),
         tests("MCAP", ["Basics"]),
         .target(
             name: "WireTesting", dependencies: ["Basics", "Proto", "REST", "Wire"], path: "Tests/WireTesting",
             swiftSettings: strict),
         .target(
             name: "FuzzEntryPoints",
-            dependencies: ["Basics", "IdentityTokens", "MCAP", "ObjectFilters", "WireTesting", "XML", "Zip"],
+            dependencies: [
+                "Basics", "IdentityTokens", "MCAP", "ObjectFilters", "Pictures", "WireTesting", "XML", "Zip",
+            ],
             path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
         .executableTarget(
@@ -351,6 +363,19 @@ let package = Package(
                 "Protobuf", "RPC",
             ]),
         .executableTarget(name: "sign-in-client", path: "Tests/SignInClient", swiftSettings: strict),
+        tests(
+            "Companions",
+            [
+                "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPTypes", "Identity",
+                "Members", "RPC", "Wire",
+            ]),
+        // Stand-ins for the libraries that an app's documentation imports, and its code with them.
+        .target(name: "Alamofire", path: "Tests/CompanionsClient/Alamofire", swiftSettings: [.swiftLanguageMode(.v5)]),
+        .target(name: "SwiftyJSON", path: "Tests/CompanionsClient/SwiftyJSON", swiftSettings: strict),
+        .target(name: "SSZipArchive", path: "Tests/CompanionsClient/SSZipArchive", swiftSettings: strict),
+        .executableTarget(
+            name: "companions-client", dependencies: ["Alamofire", "SwiftyJSON", "SSZipArchive"],
+            path: "Tests/CompanionsClient/Program", swiftSettings: [.swiftLanguageMode(.v5)]),
         // The end of the tests of apps.
         tests("Serve", ["AppSupport", "Backup", "Basics", "Configuration", "Database", "Observability", "RPC"]),
         tests(

@@ -17,6 +17,7 @@ let package = Package(
         .target(name: "FuzzDriver", dependencies: ["CLibFuzzer"]),
         target("protobuf"), target("json"), target("web"), target("xml"), target("filter"), target("rest"),
         target("zip"), target("identity"), target("mcap"),
+        target("picture"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -36,8 +36,8 @@ package final class Accounts: Sendable {
     private let pageTokens: PageTokens
     let clock: any WallClock
     private let clockGuard: ClockGuard
-    private let database: Database
-    private let passwords: Passwords
+    let database: Database
+    let passwords: Passwords
     private let expiredTokenRetention: Duration
 
     /// - Parameters:

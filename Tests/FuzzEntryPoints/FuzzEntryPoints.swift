@@ -22,6 +22,8 @@ public enum FuzzEntryPoints {
 
     public static func mcap(_ input: [UInt8]) { MCAPProperties.check(input) }
 
+    public static func picture(_ input: [UInt8]) { PictureProperties.check(input) }
+
     /// The seed inputs of the fuzzers.
     public enum Seeds {
         public static var protobuf: [[UInt8]] { CodecProperties.seeds().protobuf }
@@ -33,5 +35,6 @@ public enum FuzzEntryPoints {
         public static var identity: [[UInt8]] { IdentityProperties.seeds }
         public static var zip: [[UInt8]] { ZipProperties.seeds }
         public static var mcap: [[UInt8]] { MCAPProperties.seeds }
+        public static var picture: [[UInt8]] { PictureProperties.seeds }
     }
 }

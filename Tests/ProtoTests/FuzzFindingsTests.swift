@@ -64,6 +64,11 @@ import Testing
         Self.change(inputs, [0, 1, 4, 8, 0x0B, 0x7F, 0x80, 0xFF], FuzzEntryPoints.mcap)
     }
 
+    @Test func pictureInputsKeepThePropertiesOfMetadata() throws {
+        let inputs = try Self.findings("picture") + FuzzEntryPoints.Seeds.picture
+        Self.change(inputs, [0, 1, 2, 8, 0x7F, 0x80, 0xC0, 0xD9, 0xDA, 0xE1, 0xFF], FuzzEntryPoints.picture)
+    }
+
     /// Checks each input, and then each input with every byte changed in turn, like a small fuzzer.
     private static func change(_ inputs: [[UInt8]], _ bytes: [UInt8], _ check: ([UInt8]) -> Void) {
         for input in inputs {

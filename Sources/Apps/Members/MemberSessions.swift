@@ -33,6 +33,13 @@ package struct MemberSessions: Sendable {
     /// - Parameter connection: the writer's.
     /// - Returns: the value of the response's field `set-cookie`.
     package func open(for user: UserRecord, in connection: Connection) throws -> String {
+        cookie(for: try begin(for: user, in: connection))
+    }
+
+    /// Opens a session as ``open(for:in:)``.
+    ///
+    /// - Returns: the session's credential, which is the value of its cookie.
+    package func begin(for user: UserRecord, in connection: Connection) throws -> String {
         let now = clock.now()
         let value = Base64.encodeURL(Random.bytes(32))
         try connection.execute(
@@ -44,12 +51,31 @@ package struct MemberSessions: Sendable {
             """
             INSERT INTO member_sessions (digest, user_id, epoch, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
             """, Self.digest(value), user.id, user.epoch, now.microseconds, now.adding(Self.lifetime).microseconds)
-        return cookie.set(value, lifetime: Self.lifetime)
+        return value
+    }
+
+    /// Returns the value of the response's field `set-cookie` for a session.
+    package func cookie(for credential: String) -> String { cookie.set(credential, lifetime: Self.lifetime) }
+
+    /// The value of `set-cookie` that removes the cookie of a session that has ended.
+    package var removal: String { cookie.removal }
+
+    /// Whether a text has the form of a credential, whether or not its session exists.
+    package static func isCredential(_ text: String) -> Bool {
+        text.utf8.count == 43 && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
     }
 
     /// Returns the member of a call's cookie; `nil` if the call has no cookie that counts, or its session has ended.
     package func member(_ context: CallContext) async throws -> UserRecord? {
         guard let value = MemberCookie.value(in: context) else { return nil }
+        return try await member(ofCredential: value)
+    }
+
+    /// Returns the credential of a call's cookie, whether or not its session exists; `nil` if the call has no cookie that counts.
+    package static func credential(in context: CallContext) -> String? { MemberCookie.value(in: context) }
+
+    /// Returns the member of a session; `nil` if there is no such session, or it has ended.
+    package func member(ofCredential value: String) async throws -> UserRecord? {
         let (digest, now) = (Self.digest(value), clock.now())
         return try await database.read { connection in
             let found = try connection.first(

@@ -8,22 +8,36 @@ import Protobuf
 package enum AppProtoFiles {
     /// The embedded descriptor of every file of this module, in the order of their names.
     package static let all: [FileDescriptor] = [
+        .appsCompanionsProto,
         .appsShareCodesProto,
         .appsSignInProto,
     ]
 
     /// Every message type of this module, in the order of their names.
     package static let messages: [any Message.Type] = [
+        AnnounceRequest.self,
         AnswerStatusRequestRequest.self,
         AnswerStatusRequestResponse.self,
         AppleFullName.self,
+        BlockCompanionRequest.self,
+        CancelMatchRequest.self,
+        ChangeCompanionPasswordRequest.self,
         CheckShareCodeRequest.self,
         CheckShareCodeResponse.self,
         ClaimUmidRequest.self,
         ClaimUmidResponse.self,
+        Companion.self,
+        CompanionAccount.self,
+        CompanionCredentials.self,
+        CompanionFeedback.self,
+        CompanionMatchRequest.self,
+        CompanionMessage.self,
+        CompanionOutcome.self,
+        CompanionPlan.self,
         CreateKnowledgeBaseRequest.self,
         CreateNonceRequest.self,
         CreateNonceResponse.self,
+        DeleteCompanionRequest.self,
         DeleteKnowledgeBaseRequest.self,
         DeleteKnowledgeBaseResponse.self,
         DeleteMeRequest.self,
@@ -33,24 +47,36 @@ package enum AppProtoFiles {
         DevLoginRequest.self,
         EndSessionRequest.self,
         EndSessionResponse.self,
+        ExportCompanionRequest.self,
         ExportMeRequest.self,
         GetHealthRequest.self,
         GetKnowledgeBaseRequest.self,
         GetMeRequest.self,
+        GetPictureRequest.self,
         GetStatusRequestRequest.self,
+        InboxMessage.self,
         KnowledgeBase.self,
+        LeaveMatchRequest.self,
+        ListFeedbackRequest.self,
+        ListFeedbackResponse.self,
         ListKnowledgeBasesRequest.self,
         ListKnowledgeBasesResponse.self,
+        ListMessagesRequest.self,
+        ListMessagesResponse.self,
+        ListPlansRequest.self,
+        ListPlansResponse.self,
         ListStatusRequestsRequest.self,
         ListStatusRequestsResponse.self,
         LookUpShareCodeRequest.self,
         NotifyByAppleRequest.self,
         NotifyByAppleResponse.self,
         PersonalData.self,
+        PrivateTask.self,
         ReceivedStatusRequest.self,
         RecordCollisionRequest.self,
         RecordCollisionResponse.self,
         RefreshSessionRequest.self,
+        RegisterCompanionRequest.self,
         RegisterShareCodeRequest.self,
         RegisterShareCodeResponse.self,
         SendStatusRequestRequest.self,
@@ -58,18 +84,24 @@ package enum AppProtoFiles {
         SentStatusRequest.self,
         ServiceHealth.self,
         SetStatusRequest.self,
+        SetWillingRequest.self,
         SharedData.self,
         SignInIdentity.self,
         SignInPlace.self,
         SignInSession.self,
         SignInUser.self,
         SignInWithAppleRequest.self,
+        TogetherTask.self,
         UpdateKnowledgeBaseRequest.self,
         UpdateMeRequest.self,
+        UploadPictureRequest.self,
     ]
 
     /// The HTTP requests that call methods of this module's services.
     package static let routes: [HTTPRoute] = [
+        CompanionServiceMethods.routes,
+        CompanionAccountServiceMethods.routes,
+        CompanionOperatorServiceMethods.routes,
         ShareCodeServiceMethods.routes,
         SignInServiceMethods.routes,
         ProfileServiceMethods.routes,
@@ -79,6 +111,60 @@ package enum AppProtoFiles {
     /// The comments of services, methods, messages, fields, enums and their values: on each line the full name, a tab and
     /// the text.
     package static let comments = #"""
+        archebase.apps.companions.v1.CompanionService	The calls of phones. Names of members are those of the published app (json_name) or those of its document (the field's own name): requests may use either, and the configuration chooses for responses. Every response has `msg`.
+        archebase.apps.companions.v1.CompanionService.RegisterCompanion	Makes an account. 0: done; -1: the address is taken, or a field violates a rule; 1: the app has no room for more accounts.
+        archebase.apps.companions.v1.CompanionService.LogInCompanion	Signs in. 1: done; 0: the password is wrong; -1: nobody has the address, or too many sign-ins failed.
+        archebase.apps.companions.v1.CompanionService.GetCompanion	Returns the caller's own data. `password` is a session's credential, which later calls accept in place of the password. On a failure there are `code` and `msg`, as of LogInCompanion, and no other values.
+        archebase.apps.companions.v1.CompanionService.ChangeCompanion	Changes what the caller may change: the profile, the state and the comments of tasks, private tasks, and messages that were read, removed or written. The rest of the document is ignored. 0: done; -1: nothing was changed.
+        archebase.apps.companions.v1.CompanionService.GetFriend	Returns what a friend or the partner shows to the caller. Needs the session's cookie. -1: the caller has no such friend.
+        archebase.apps.companions.v1.CompanionService.UploadPicture	Replaces the caller's picture. 0: done, and `msg` is its path; -1: it was refused.
+        archebase.apps.companions.v1.CompanionService.RequestMatch	Matches the caller with somebody who waits for a partner in the same plan, or lets the caller wait. Needs the session's cookie. 0: done; -1: refused; -2: the caller waits already; -3: the caller has a partner.
+        archebase.apps.companions.v1.CompanionService.GetMatch	Returns whether the caller was matched. Needs the session's cookie. 0, once for each match: `msg` is the partner's address; -1: the caller waits; 1: the caller does not wait.
+        archebase.apps.companions.v1.CompanionService.GetPicture	Returns a picture. Names that no picture has, for example of one that was replaced, get the standard picture.
+        archebase.apps.companions.v1.CompanionAccountService	Calls beside those of the published app, for its next version. All but ListPlans need the session's cookie. 0: done; -1: refused.
+        archebase.apps.companions.v1.CompanionAccountService.CancelMatch	Stops waiting for a partner.
+        archebase.apps.companions.v1.CompanionAccountService.LeaveMatch	Ends the match with the partner, who gets a notice.
+        archebase.apps.companions.v1.CompanionAccountService.BlockCompanion	Blocks a friend or the partner: the two are not friends any more, a match of them ends, and there will not be another one.
+        archebase.apps.companions.v1.CompanionAccountService.SetWilling	Sets whether the caller may be matched, and whether friends see the caller's phone number. An absent field stays as it is.
+        archebase.apps.companions.v1.CompanionAccountService.ChangePassword	Replaces the password and ends all sessions of the caller except a new one.
+        archebase.apps.companions.v1.CompanionAccountService.ListMessages	Returns the caller's messages after a position, the oldest first.
+        archebase.apps.companions.v1.CompanionAccountService.WatchMessages	Sends the caller's messages after a position, and further ones as they come.
+        archebase.apps.companions.v1.CompanionAccountService.ExportCompanion	Returns everything that is stored about the caller.
+        archebase.apps.companions.v1.CompanionAccountService.DeleteCompanion	Deletes the account with everything that belongs to it. A partner gets a notice.
+        archebase.apps.companions.v1.CompanionOperatorService	The calls of operators: admins of the app's organization, and admins of `system` who act for it.
+        archebase.apps.companions.v1.CompanionOperatorService.Announce	Puts a message into the inbox of every member.
+        archebase.apps.companions.v1.CompanionOperatorService.ListFeedback	Returns what members wrote to the operators, the newest first.
+        archebase.apps.companions.v1.CompanionOutcome	The result of a call: a code of the call, and a text for the person.
+        archebase.apps.companions.v1.RegisterCompanionRequest.file	The picture; may be absent.
+        archebase.apps.companions.v1.RegisterCompanionRequest.name	5 to 64 characters.
+        archebase.apps.companions.v1.RegisterCompanionRequest.pass	1 to 1024 bytes; the configuration can require more.
+        archebase.apps.companions.v1.CompanionCredentials.pass	The password, or the credential of a session.
+        archebase.apps.companions.v1.UploadPictureRequest.file	JPEG, PNG, WebP or HEIC of at most 2 MiB.
+        archebase.apps.companions.v1.UploadPictureRequest.pass	The password, or the credential of a session.
+        archebase.apps.companions.v1.CompanionMatchRequest.task_id	The number of the plan.
+        archebase.apps.companions.v1.CompanionMatchRequest.email	The caller's own address.
+        archebase.apps.companions.v1.TogetherTask	A task of two people.
+        archebase.apps.companions.v1.TogetherTask.number	The number of the plan.
+        archebase.apps.companions.v1.TogetherTask.friend_email	The address of the other person.
+        archebase.apps.companions.v1.PrivateTask	A task that only its owner sees.
+        archebase.apps.companions.v1.CompanionMessage.is_user	Whether the member wrote it to the operators.
+        archebase.apps.companions.v1.Companion	A member with everything of theirs, as the member's own phone has it; less of it for a friend's phone.
+        archebase.apps.companions.v1.Companion.password	In a response, a credential of the session; in a request, this credential or the password.
+        archebase.apps.companions.v1.Companion.friends	The addresses of friends.
+        archebase.apps.companions.v1.Companion.partner	The address of the partner; empty = none.
+        archebase.apps.companions.v1.Companion.current_task_id	The number of the plan for which the member waits, or was matched without having been told; 0 = none.
+        archebase.apps.companions.v1.Companion.code	In responses: 1 with a member's data.
+        archebase.apps.companions.v1.ChangeCompanionPasswordRequest.pass	The current password; a session's credential is not accepted.
+        archebase.apps.companions.v1.CompanionPlan	A list of tasks that two people do in the same days.
+        archebase.apps.companions.v1.CompanionPlan.category	fitness, study, life or read.
+        archebase.apps.companions.v1.ListMessagesRequest.after	The position of the last message that the caller has; 0 = none.
+        archebase.apps.companions.v1.InboxMessage.sent_at	RFC 3339.
+        archebase.apps.companions.v1.CompanionAccount	Everything that is stored about a member.
+        archebase.apps.companions.v1.CompanionAccount.blocked	The addresses of people whom the member has blocked.
+        archebase.apps.companions.v1.CompanionAccount.created_at	RFC 3339.
+        archebase.apps.companions.v1.AnnounceRequest.text	1 to 4,000 characters.
+        archebase.apps.companions.v1.ListFeedbackRequest.before	The position of the last entry of the page before; 0 = the newest page.
+        archebase.apps.companions.v1.CompanionFeedback.sent_at	RFC 3339.
         archebase.apps.share_codes.v1.ShareCodeService	Members have the order of the app's documentation, which the JSON keeps.
         archebase.apps.share_codes.v1.ShareCodeService.GetHealth	Returns whether the gateway accepts calls. While it does not, the HTTP status is 503.
         archebase.apps.share_codes.v1.ShareCodeService.CheckShareCode	Returns whether a code is free: it is not registered, and its last end was more than 24 hours ago. Reserves nothing.

@@ -1,0 +1,39 @@
+import Accounts
+import AppProto
+import AppSupport
+import Database
+import Members
+import Protobuf
+
+/// The app for companions: people who follow the same plan are matched in pairs, and each sees the other's tasks.
+package struct CompanionsApp: App {
+    package static let name = "companions"
+
+    package static var migrations: [Migration] { MemberRecords.migrations + CompanionMigrations.all }
+
+    package static var api: AppAPI {
+        AppAPI(
+            files: [.appsCompanionsProto],
+            routes: CompanionServiceMethods.routes + CompanionAccountServiceMethods.routes
+                + CompanionOperatorServiceMethods.routes,
+            access: AccessTable([
+                // The services authenticate: phones send a password, the credential of a session, or its cookie.
+                (.anyone, CompanionServiceMethods.all + CompanionAccountServiceMethods.all),
+                (.user(.admin), CompanionOperatorServiceMethods.all),
+            ]), comments: AppProtoFiles.comments)
+    }
+
+    let configuration: CompanionsConfiguration
+
+    package init(_ settings: inout some AppSettings) throws {
+        configuration = try CompanionsConfiguration(&settings)
+    }
+
+    package func adapt(_ style: inout RESTStyle) {
+        style.protoNames = configuration.usesDocumentNames
+    }
+
+    package func open(_ environment: AppEnvironment) async throws -> any RunningApp {
+        try await RunningCompanions(environment, configuration)
+    }
+}

@@ -1,0 +1,52 @@
+import AppSupport
+import Basics
+
+/// The settings of the app.
+struct CompanionsConfiguration: Sendable {
+    /// The name of the app's organization.
+    var organization = "companions"
+    /// Whether responses have the names of the app's document instead of those of the published app.
+    var usesDocumentNames = false
+    /// The shortest password of a new account, in bytes.
+    var minimumPassword = 1
+    /// The number of accounts.
+    var mostMembers = 100_000
+    /// The time in which two people are not matched again.
+    var rematchTime = Duration.days(30)
+    /// The file with the plans; empty = those of the program.
+    var plansFile = ""
+
+    /// Registrations a minute from one address.
+    static let registrations = 10
+    /// Changes a minute of one member.
+    static let changes = 120
+    /// Reads a minute of one member.
+    static let reads = 240
+    /// Pictures a minute of one member.
+    static let pictures = 6
+    /// Messages an hour of one member to the operators.
+    static let feedback = 20
+    /// Sign-ins a minute of one member.
+    static let signIns = 20
+    /// The shortest time for which an ended match is stored.
+    static let matchRetention = Duration.days(365)
+    /// The time after which somebody does not wait for a partner any more.
+    static let waitingTime = Duration.days(30)
+
+    init() {}
+
+    /// Reads the keys of `apps.companions`.
+    init(_ settings: inout some AppSettings) throws {
+        organization = try settings.text(
+            "organization", default: organization, unit: "name", bounds: "1–64 letters, digits or `. _ @ + -`")
+        let names = try settings.text("names", default: "app", unit: "name", bounds: "`app` or `document`")
+        guard names == "app" || names == "document" else { throw settings.wrong("names", "must be app or document") }
+        usesDocumentNames = names == "document"
+        minimumPassword = Int(
+            try settings.integer("min_password", default: Int64(minimumPassword), in: 1...64, unit: "bytes"))
+        mostMembers = Int(
+            try settings.integer("max_members", default: Int64(mostMembers), in: 1...10_000_000, unit: "accounts"))
+        rematchTime = .days(try settings.integer("rematch_days", default: 30, in: 0...3650, unit: "days"))
+        plansFile = try settings.text("plans_file", default: "", unit: "path", bounds: "a JSON file")
+    }
+}

@@ -1,0 +1,67 @@
+import AppProto
+import Basics
+import Database
+import RPC
+
+/// The rules for messages of members and operators.
+struct CompanionInbox: Sendable {
+    private static let pageSize = 100
+
+    let database: Database
+    let clock: any WallClock
+    let documents: CompanionDocuments
+    /// Notified at each message.
+    let news: Signal
+    let state: ServingState
+
+    /// Returns messages of a member after a position, and notes that the member has received them.
+    func list(_ userID: Int64, after position: Int64) async throws -> [MessageRecord] {
+        try await documents.receive(userID, isReceived: false)
+        let found = try await database.read {
+            try MessageRecords($0).inbox(of: userID, after: position, limit: Self.pageSize)
+        }
+        if let last = found.last(where: { !$0.isDelivered }) {
+            let now = clock.now()
+            try await database.write { try MessageRecords($0).markDelivered(of: userID, upTo: last.id, at: now) }
+        }
+        return found
+    }
+
+    /// Sends a member's messages after a position, and further ones until the call or the gateway ends.
+    ///
+    /// - Parameter isValid: whether the session of the call is still valid, asked before each page.
+    func watch(
+        _ userID: Int64, after position: Int64, isValid: () async throws -> Bool,
+        _ send: (MessageRecord) async throws -> Void
+    ) async throws {
+        var position = position
+        while state.isServing, try await isValid() {
+            // Before the read, so that a message that comes after it is noticed.
+            let notified = news.count
+            let found = try await list(userID, after: position)
+            for message in found {
+                try await send(message)
+                position = message.id
+            }
+            if found.isEmpty { await news.wait(after: notified) }
+            try Task.checkCancellation()
+        }
+    }
+
+    func announce(_ text: String, record: @escaping @Sendable (Connection) throws -> Void) async throws {
+        try CompanionFields.text(text, "text", atMost: CompanionFields.longestFeedback)
+        guard !text.isEmpty else { throw CompanionFields.invalid("text", "must not be empty") }
+        let now = clock.now()
+        try await database.write { connection in
+            try MessageRecords(connection).announce(text, at: now)
+            try record(connection)
+        }
+        news.notify()
+    }
+
+    func feedback(before position: Int64) async throws -> [FeedbackRecord] {
+        try await database.read {
+            try MessageRecords($0).feedback(before: position > 0 ? position : .max, limit: Self.pageSize)
+        }
+    }
+}

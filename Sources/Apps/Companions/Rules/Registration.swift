@@ -1,0 +1,101 @@
+import Accounts
+import Basics
+import Crypto
+import Database
+import Identity
+import Members
+import RPC
+
+/// The rules for new accounts, passwords and the end of accounts.
+struct Registration: Sendable {
+    let callers: CompanionCallers
+    let limits: CompanionLimits
+    let matching: Matching
+    let minimumPassword: Int
+    let mostMembers: Int
+
+    private var database: Database { callers.database }
+
+    /// Makes an account with a session.
+    ///
+    /// - Parameter picture: the bytes of a file; empty = none.
+    /// - Returns: the session's credential.
+    func register(
+        name: String, email: String, pass: String, picture: [UInt8], _ context: CallContext
+    ) async throws -> String {
+        try limits.countRegistration(context)
+        guard let address = EmailAddress(email) else {
+            throw CompanionFields.invalid("email", "must be an address such as ada@example.com")
+        }
+        try CompanionFields.username(name)
+        try CompanionFields.password(pass, least: minimumPassword)
+        let stored = picture.isEmpty ? nil : try MemberPictures.stored(picture)
+        guard try await database.read({ try CompanionCallers.user(address, of: callers.organization, in: $0) }) == nil
+        else { throw Self.taken }
+        guard try await database.readInBackground({ try MemberProfileRecords($0).count() }) < mostMembers else {
+            throw CompanionResult(1, "Register error")
+        }
+        let hash = try await callers.passwords.hash(Secret(pass), context)
+        let (now, peer) = (callers.clock.now(), context.peer.host)
+        return try await database.write { [callers] connection in
+            try callers.organization.checkExists(in: connection)
+            let (made, isNew) = try Identity.member(
+                issuer: CompanionCallers.issuer, subject: address.key, email: address.key,
+                organizationID: callers.organization.reference.id, at: now, in: connection)
+            guard isNew else { throw Self.taken }
+            try UserRecords(connection).update(id: made.id, role: .member, passwordHash: hash, at: now)
+            guard let user = try UserRecords(connection).find(id: made.id) else {
+                throw CompanionResult(1, "Register error")
+            }
+            var profile = MemberProfile(userID: user.id, email: address.text, username: name, createdAt: now)
+            profile.announced = try MessageRecords(connection).lastAnnouncement()
+            try MemberProfileRecords(connection).insert(profile)
+            if let stored { try MemberProfileRecords(connection).setPicture(stored, of: user.id) }
+            try MemberPasswords.noteSignIn(of: user, (action: "CreateUser", peer: peer), at: now, in: connection)
+            return try callers.sessions.begin(for: user, in: connection)
+        }
+    }
+
+    /// Replaces the password of a member, and ends all sessions but a new one.
+    ///
+    /// - Returns: the credential of the new session.
+    func changePassword(
+        email: String, pass: String, new: String, _ context: CallContext
+    ) async throws -> String {
+        try CompanionFields.password(new, least: minimumPassword)
+        let user = try await callers.provePassword(email, pass, context)
+        try limits.countChange(user.id)
+        let hash = try await callers.passwords.hash(Secret(new), context)
+        let (now, peer) = (callers.clock.now(), context.peer.host)
+        return try await database.write(mayUseReserve: true) { [callers] connection in
+            let records = UserRecords(connection)
+            guard let current = try records.find(id: user.id), current.epoch == user.epoch,
+                current.passwordHash == user.passwordHash
+            else { throw CompanionResult.wrongPassword }
+            // The epoch changes, with which all sessions end.
+            try records.update(id: user.id, role: current.role, passwordHash: hash, at: now)
+            guard let user = try records.find(id: user.id) else { throw CompanionResult.unknownAddress }
+            try MemberPasswords.noteSignIn(of: user, (action: "ChangePassword", peer: peer), at: now, in: connection)
+            return try callers.sessions.begin(for: user, in: connection)
+        }
+    }
+
+    /// Deletes an account with everything that belongs to it.
+    func delete(_ user: UserRecord, _ context: CallContext) async throws {
+        let (now, peer) = (callers.clock.now(), context.peer.host)
+        try await database.write(mayUseReserve: true) { [matching] connection in
+            let records = UserRecords(connection)
+            guard let current = try records.find(id: user.id) else { return }
+            guard try !records.isLastLocalAdmin(current) else {
+                throw CompanionResult(-1, "the last admin of the organization cannot be deleted")
+            }
+            try matching.end(of: user.id, for: .accountDeleted, at: now, in: connection)
+            // Everything of the member refers to this row, and goes with it.
+            try records.delete(id: user.id)
+            try Audit.record(user.did("DeleteUser", peer: peer), at: now, in: connection)
+        }
+        matching.news.notify()
+    }
+
+    private static let taken = CompanionResult(-1, "Email has existed")
+}

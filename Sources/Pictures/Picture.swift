@@ -1,0 +1,47 @@
+/// A picture as it may be shown to others: it has no data about where and when it was taken, and nothing behind its end.
+package struct Picture: Sendable, Hashable {
+    /// The largest number of pixels. A phone needs four bytes for each, and a small file can claim any number.
+    package static let mostPixels = 64_000_000
+
+    package let format: PictureFormat
+    package let bytes: [UInt8]
+
+    /// Recognizes a picture and removes its metadata. The image itself is not decoded.
+    ///
+    /// - Parameter bytes: at most as many as the caller accepts.
+    package init(_ bytes: [UInt8]) throws(PictureError) {
+        guard let format = PictureFormat(bytes) else { throw .format }
+        self.format = format
+        self.bytes =
+            switch format {
+            case .jpeg: try JPEGMetadata.removed(from: bytes)
+            case .png: try PNGMetadata.removed(from: bytes)
+            case .webp: try WebPMetadata.removed(from: bytes)
+            case .heic: try HEICMetadata.checked(bytes)
+            }
+    }
+
+    static func checkSize(width: Int, height: Int) throws(PictureError) {
+        // Sides of up to 32 bits, so the product does not overflow.
+        guard width > 0, height > 0, width <= mostPixels, height <= mostPixels, width * height <= mostPixels else {
+            throw .size
+        }
+    }
+}
+
+/// The reason why bytes are not an acceptable picture. The description is for the person who sent them.
+package enum PictureError: Error, Sendable, Hashable, CustomStringConvertible {
+    case format
+    case malformed(PictureFormat)
+    case size
+    case metadata
+
+    package var description: String {
+        switch self {
+        case .format: "the picture must be JPEG, PNG, WebP or HEIC"
+        case .malformed(let format): "the picture is not a complete \(format.rawValue) file"
+        case .size: "the picture must have at most \(Picture.mostPixels / 1_000_000) million pixels"
+        case .metadata: "a HEIC picture must not have data about where it was taken: send it as JPEG"
+        }
+    }
+}

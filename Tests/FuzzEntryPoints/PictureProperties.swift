@@ -1,0 +1,46 @@
+import Pictures
+
+/// Properties of the removal of metadata from pictures.
+enum PictureProperties {
+    /// A picture of each format, with metadata where they are removed.
+    static let seeds: [[UInt8]] = [jpeg, png, webp, heic]
+
+    /// Checks that bytes are refused, or that a picture without metadata is no larger than they are and an orientation, keeps its
+    /// format, and has nothing more that could be removed.
+    static func check(_ input: [UInt8]) {
+        guard let picture = try? Picture(input) else { return }
+        // The segment with the orientation may replace one that is shorter, as some cameras write it.
+        precondition(picture.bytes.count <= input.count + 36, "the picture grew")
+        precondition(PictureFormat(input) == picture.format, "the picture has another format")
+        guard let again = try? Picture(picture.bytes) else { fatalError("a picture without metadata is refused") }
+        precondition(again == picture, "the picture still had metadata")
+    }
+
+    private static let jpeg: [UInt8] =
+        [0xFF, 0xD8, 0xFF, 0xE1, 0, 36] + Array("Exif\0\0II*\0".utf8) + [
+            8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6,
+        ]
+        + [0, 0, 0, 0, 0, 0, 0, 1, 2] + [0xFF, 0xFE, 0, 4, 1, 2] + [0xFF, 0xE0, 0, 7] + Array("JFIF\0".utf8)
+        + [0xFF, 0xC0, 0, 11, 8, 0, 2, 0, 2, 1, 1, 0x11, 0] + [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0]
+        + [1, 0xFF, 0, 2, 0xFF, 0xD0, 3] + [0xFF, 0xD9, 7]
+
+    private static let png: [UInt8] =
+        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        + chunk("IHDR", [0, 0, 0, 2, 0, 0, 0, 2, 8, 0, 0, 0, 0]) + chunk("tEXt", [1, 0, 2]) + chunk("IDAT", [1, 2, 3])
+        + chunk("IEND", []) + [7]
+
+    private static let webp: [UInt8] = {
+        let chunks: [UInt8] =
+            Array("VP8X".utf8) + [10, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 1, 0, 0] + Array("VP8L".utf8)
+            + [5, 0, 0, 0, 0x2F, 1, 0x40, 0, 0, 0] + Array("EXIF".utf8) + [2, 0, 0, 0, 1, 2]
+        return Array("RIFF".utf8) + [UInt8(chunks.count + 4), 0, 0, 0] + Array("WEBP".utf8) + chunks + [7]
+    }()
+
+    private static let heic: [UInt8] =
+        [0, 0, 0, 16] + Array("ftypheic".utf8) + [0, 0, 0, 0] + [0, 0, 0, 12] + Array("meta".utf8) + [1, 2, 3, 4]
+        + [0, 0, 0, 9] + Array("mdat".utf8) + [5]
+
+    private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+        [0, 0, 0, UInt8(data.count)] + Array(type.utf8) + data + [0, 0, 0, 0]
+    }
+}

@@ -1,0 +1,112 @@
+import TestSupport
+import Testing
+
+@testable import Pictures
+
+@Suite(.timeLimited) struct PictureTests {
+    private static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
+        [0xFF, marker, UInt8((content.count + 2) >> 8), UInt8((content.count + 2) & 0xFF)] + content
+    }
+
+    private static func jpeg(_ more: [UInt8] = [], width: UInt8 = 2) -> [UInt8] {
+        [0xFF, 0xD8] + more + segment(0xC0, [8, 0, 2, width, 2, 1, 1, 0x11, 0]) + segment(0xDA, [1, 1, 0, 0, 63, 0])
+            + [0x12, 0xFF, 0, 0x34, 0xFF, 0xD3, 0x56, 0xFF, 0xD9]
+    }
+
+    /// An Exif segment of one byte order, with an orientation and a place.
+    private static func exif(_ orientation: UInt8, isLittle: Bool) -> [UInt8] {
+        let tiff: [UInt8] =
+            isLittle
+            ? Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0]
+            : Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0]
+        return segment(0xE1, Array("Exif\0\0".utf8) + tiff + Array("48.137N".utf8))
+    }
+
+    @Test(arguments: [true, false], [UInt8](1...8))
+    func orientationOfJPEGStaysAndThePlaceGoes(isLittle: Bool, orientation: UInt8) throws {
+        let picture = try Picture(Self.jpeg(Self.exif(orientation, isLittle: isLittle)))
+        #expect(picture.bytes.firstRange(of: Array("48.137N".utf8)) == nil)
+        let expected = orientation == 1 ? [] : ExifOrientation.segment(orientation)
+        #expect(picture.bytes == Self.jpeg(expected))
+        if orientation != 1 { #expect(ExifOrientation.value(in: expected.dropFirst(4)) == orientation) }
+    }
+
+    @Test func segmentsWithoutUseAreRemovedFromJPEG() throws {
+        let removed: [[UInt8]] = [
+            Self.segment(0xFE, Array("<script>".utf8)),
+            Self.segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8)),
+            Self.segment(0xE2, Array("MPF\0".utf8)), Self.segment(0xED, Array("Photoshop 3.0\0".utf8)),
+        ]
+        let kept: [[UInt8]] = [
+            Self.segment(0xE0, Array("JFIF\0".utf8) + [1, 1, 0, 0, 1, 0, 1, 0, 0]),
+            Self.segment(0xE2, Array("ICC_PROFILE\0".utf8) + [1, 1, 9]), Self.segment(0xEE, Array("Adobe".utf8) + [0]),
+        ]
+        let picture = try Picture(Self.jpeg(Array((removed + kept).joined())) + Array("PK\u{3}\u{4}".utf8))
+        #expect(picture.bytes == Self.jpeg(Array(kept.joined())))
+    }
+
+    @Test func pictureThatIsCutAnywhereIsRefused() {
+        let whole: [[UInt8]] = [Self.jpeg(Self.exif(6, isLittle: true)), Self.png(), Self.webp()]
+        for bytes in whole {
+            #expect(throws: Never.self) { try Picture(bytes) }
+            for count in bytes.indices {
+                #expect(throws: PictureError.self) { try Picture(Array(bytes.prefix(count))) }
+            }
+        }
+    }
+
+    private static func png(_ width: UInt8 = 0, _ more: [UInt8] = []) -> [UInt8] {
+        PNGMetadata.signature + chunk("IHDR", [width, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]) + more + chunk("IDAT", [7])
+            + chunk("IEND", [])
+    }
+
+    private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+        [0, 0, 0, UInt8(data.count)] + Array(type.utf8) + data + [1, 2, 3, 4]
+    }
+
+    @Test func textAndPlaceAreRemovedFromPNG() throws {
+        let metadata = ["tEXt", "zTXt", "iTXt", "eXIf", "tIME", "prVW"].flatMap { Self.chunk($0, [1]) }
+        let kept = ["gAMA", "sRGB", "tRNS"].flatMap { Self.chunk($0, [1]) }
+        #expect(try Picture(Self.png(0, metadata + kept) + [9, 9]).bytes == Self.png(0, kept))
+    }
+
+    private static func webp(_ bits: UInt8 = 0, _ more: [UInt8] = []) -> [UInt8] {
+        let chunks: [UInt8] =
+            Array("VP8X".utf8) + [10, 0, 0, 0, bits, 0, 0, 0, 1, 0, 0, 1, 0, 0] + Array("VP8L".utf8)
+            + [5, 0, 0, 0, 0x2F, 1, 0x40, 0, 0, 0] + more
+        return Array("RIFF".utf8) + [UInt8(chunks.count + 4), 0, 0, 0] + Array("WEBP".utf8) + chunks
+    }
+
+    @Test func exifAndXMPAreRemovedFromWebP() throws {
+        let metadata = Array("EXIF".utf8) + [3, 0, 0, 0, 1, 2, 3, 0] + Array("XMP ".utf8) + [2, 0, 0, 0, 1, 2]
+        #expect(try Picture(Self.webp(0b1100, metadata) + [9]).bytes == Self.webp())
+    }
+
+    @Test func pictureWithTooManyPixelsIsRefused() {
+        #expect(throws: PictureError.size) { try Picture(Self.png(5)) }
+        #expect(throws: Never.self) { try Picture(Self.jpeg(width: 0xFF)) }
+        let large: [UInt8] =
+            [0xFF, 0xD8] + Self.segment(0xC2, [8, 0xFF, 0xFF, 0xFF, 0xFF, 1, 1, 0x11, 0])
+            + Self.segment(0xDA, [1, 1, 0, 0, 63, 0]) + [0xFF, 0xD9]
+        #expect(throws: PictureError.size) { try Picture(large) }
+    }
+
+    @Test func heicWithMetadataIsRefused() throws {
+        func heic(_ meta: String, _ more: [UInt8] = []) -> [UInt8] {
+            [0, 0, 0, 16] + Array("ftypheic".utf8) + [0, 0, 0, 0] + [0, 0, 0, UInt8(8 + meta.utf8.count)]
+                + Array("meta\(meta)".utf8) + more + [0, 0, 0, 9] + Array("mdat".utf8) + [5]
+        }
+        #expect(try Picture(heic("hvc1")).format == .heic)
+        #expect(throws: PictureError.metadata) { try Picture(heic("hvc1 EExif")) }
+        #expect(throws: PictureError.metadata) { try Picture(heic("application/rdf+xml")) }
+        #expect(throws: PictureError.metadata) { try Picture(heic("", [0, 0, 0, 8] + Array("uuid".utf8))) }
+    }
+
+    @Test func otherFormatsAreRefused() {
+        for text in [
+            "", "<svg/>", "<?xml?><svg/>", "GIF89a", "%PDF-1.7", "BM", "RIFF1234WAVE", "\u{0}\u{0}\u{0}\u{18}ftypmp42",
+        ] {
+            #expect(throws: PictureError.format) { try Picture(Array(text.utf8)) }
+        }
+    }
+}
