@@ -45,8 +45,22 @@ import Testing
         #expect(error?.detail == .authInvalidCredential)
         #expect(error?.message == "the identity token is not valid: it was already used")
         #expect(try await identity.sweep() == 0)
-        identity.world.clock.advance(seconds: 700)
+        identity.world.clock.advance(seconds: 26 * 3600)
         #expect(try await identity.sweep() == 1)
+    }
+
+    @Test func usedTokenStaysUsedWhenTheClockSteps() async throws {
+        let identity = try await TestIdentity()
+        let (clock, token) = (identity.world.clock, identity.corpToken())
+        clock.advance(seconds: 300)
+        try await identity.signIn(token)
+        clock.step(seconds: -200)
+        #expect(await refusal { try await identity.signIn(token) }?.detail == .authInvalidCredential)
+        // Ahead by as much as is trusted for deletions, and back again.
+        clock.step(seconds: 86_400)
+        #expect(try await identity.sweep() == 0)
+        clock.step(seconds: -86_100)
+        #expect(await refusal { try await identity.signIn(token) }?.detail == .authInvalidCredential)
     }
 
     @Test func sameTokenAtTheSameTimeMakesOneAccount() async throws {

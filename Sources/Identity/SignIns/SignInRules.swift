@@ -122,8 +122,8 @@ struct SignInRules: Sendable {
         return try UserRecords(connection).find(id: id)
     }
 
-    /// Returns the form in which addresses are compared. Only ASCII letters have no case: otherwise the mailbox of somebody else,
-    /// whose name begins with the Kelvin sign (U+212A), would count as one that begins with "k".
+    /// Returns the form in which addresses are compared. Only the case of ASCII letters is ignored: otherwise the mailbox of somebody
+    /// else, whose name begins with the Kelvin sign (U+212A), would count as one that begins with "k".
     private static func comparable(_ email: String) -> String {
         String(decoding: email.utf8.map(\.asciiLowercased), as: UTF8.self)
     }

@@ -5,6 +5,10 @@ import RPC
 
 /// The single use of a token or a nonce.
 struct TokenUse: Sendable {
+    /// The time for which the use is remembered after the expiry. A clock that steps ahead by less than a day is trusted for
+    /// deletions (`ClockGuard`); when it steps back, the token has not expired yet.
+    private static let memory = Duration.hours(25)
+
     let digest: [UInt8]
     let expiresAt: UnixTime
     /// The time in which the same user may use it again, in case the response was lost.
@@ -17,9 +21,7 @@ struct TokenUse: Sendable {
     func record(by userID: Int64, at now: UnixTime, in connection: Connection) throws {
         let records = SpentTokenRecords(connection)
         guard let earlier = try records.find(digest) else {
-            // As long as any clock within the tolerance takes the token for valid.
-            let kept = expiresAt.adding(seconds: 2 * IdentityTokenRules.leewaySeconds)
-            return try records.insert(digest, userID: userID, at: now, expiresAt: kept)
+            return try records.insert(digest, userID: userID, at: now, expiresAt: expiresAt.adding(Self.memory))
         }
         let age = now.duration(since: earlier.usedAt)
         guard earlier.userID == userID, (.zero - grace..<grace).contains(age) else { throw RPCError(.used) }
