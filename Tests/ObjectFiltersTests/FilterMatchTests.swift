@@ -42,7 +42,7 @@ import Testing
         #expect(try Self.matches("NOT (\(filter))") == true)
     }
 
-    /// As the index does, which compares bytes.
+    /// A filter compares keys like the index, by bytes.
     @Test func keysThatUnicodeTakesForTheSameAreDifferent() throws {
         for (key, expected) in [("\u{e9}", true), ("e\u{301}", false)] {
             #expect(try Self.matches("raw_tags.\(key)=1", tags: ["\u{e9}": "1"]) == expected)

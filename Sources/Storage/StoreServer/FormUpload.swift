@@ -136,10 +136,9 @@ final class FormUpload: HTTPBodySink {
         }
         key = name
         guard ObjectName.isKey(key) else { throw StoreError(.invalidObjectName, "The object name is not valid.") }
-        for field in fields.fields where Self.isIgnored(field.name) && field.value != "private" {
+        if let name = fields.fields.first(where: Self.isNotImplemented)?.name.prefix(100) {
             throw StoreError(
-                .notImplemented,
-                "PostObject: this store does not implement the field \(field.name). Leave the field out.")
+                .notImplemented, "PostObject: this store does not implement the field \(name). Leave the field out.")
         }
         let target = try RequestTarget(
             "/\(bucketName)/\(URLEncoding.encode(key, keepingSlashes: true))", host: "", domains: [])
@@ -164,8 +163,12 @@ final class FormUpload: HTTPBodySink {
     }
 
     /// Whether the field would change or check the object, and is not implemented.
-    private static func isIgnored(_ name: String) -> Bool {
-        ["tagging", "acl", "content-md5"].contains(name) || name.hasPrefix("x-amz-checksum-")
+    private static func isNotImplemented(_ field: HTTPFields.Field) -> Bool {
+        switch field.name {
+        case "acl": field.value != "private"
+        case "tagging", "content-md5": true
+        default: field.name.hasPrefix("x-amz-checksum-")
+        }
     }
 
     private func answer(_ object: StoredObject) -> HTTPResponse {

@@ -118,7 +118,7 @@ import Testing
         #expect(try object().kept.tags == tags && object().kept.isAppendable)
     }
 
-    /// What the object does not get must not be passed over.
+    /// An append that would change other fields is refused, because the object would not get them.
     @Test func laterAppendsSetNoOtherFields() throws {
         let kept = try KeptFields(["x-oss-meta-a": "1"], .oss)
         try append([1], at: 0, ObjectHeader(kept: kept))

@@ -174,7 +174,7 @@ package struct FormParser {
             contentType = fields["content-type"]
         }
 
-        /// Returns a parameter's value. In quotes it may contain semicolons. Browsers write `%22` for a quote, older clients `\\"`;
+        /// Returns a parameter's value. In quotes it may contain semicolons. Browsers write `%22` for a quote, older clients `\"`;
         /// other backslashes are part of the name.
         private static func parameter(_ name: String, of disposition: String) -> String? {
             for item in items(of: disposition).dropFirst() {
