@@ -61,6 +61,7 @@ package actor Agent {
     var checkAt = ContinuousClock.now
     private var statusAt = ContinuousClock.now
     var isStatusStale = true
+    private var hasReleasedCode = false
 
     /// - Parameters:
     ///   - options: the uploader's; the agent itself sets its rate, its parts and its record.
@@ -181,6 +182,14 @@ package actor Agent {
         compare(waker)
         begin(waker)
         if isStatusStale || (!uploads.isEmpty && statusAt <= now) { writeStatus() }
+        releaseCode()
+    }
+
+    /// Releases the memory of code when the agent has become idle.
+    private func releaseCode() {
+        let isIdle = pending.count == 0 && uploads.isEmpty && comparing == nil && freeing == nil
+        if isIdle, !hasReleasedCode { ProgramCode.releasePages() }
+        hasReleasedCode = isIdle
     }
 
     /// Schedules the next wake-up. An agent without work sleeps for minutes.

@@ -74,7 +74,10 @@ def test_shared_link_works_as_long_as_asked(user, stored):
     (link,) = json.loads(user.done("object", "share", name, "--expires", "2h", "--json"))["links"]
     assert abs(link["expires_at_unix"] - time.time() - 7200) < 600
     assert urllib.request.urlopen(link["url"]).read() == data
-    assert "--expires is too long for the gateway: lifetime_seconds must be 0, or 1 to 604800" in user.run("object", "share", name, "--expires", "8d").stderr
+    assert (
+        "--expires is too long for the gateway: lifetime_seconds must be 0, or 1 to 604800"
+        in user.run("object", "share", name, "--expires", "8d").stderr
+    )
     assert user.run("object", "share", name, "--expires", "soon").returncode == USAGE
 
 

@@ -24,11 +24,10 @@ struct AgentCheck: Command {
     var options = AgentOptions()
     var isOffline = false
 
-    /// What a check found.
+    /// The results of a check, sentences without a full stop.
     private struct Findings {
-        /// Sentences without a full stop.
         var faults: [String] = []
-        /// What is as it should be, but might surprise.
+        /// Properties of a valid configuration that may surprise.
         var notes: [String] = []
     }
 

@@ -34,14 +34,12 @@ struct BackupVerify: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode {
         var isWhole = false
         let code = await environment.report(asJSON: json) {
-            let outcome: ArchiveVerification.Outcome
-            do {
-                outcome = try ArchiveVerification.run(
-                    of: path, passphrase: try Passphrase.read(passphrasePath),
+            let passphrase = try Passphrase.read(passphrasePath)
+            let outcome = try ArchiveError.naming(path) {
+                try ArchiveVerification.run(
+                    of: path, passphrase: passphrase,
                     scratch: scratch ?? FileManager.default.temporaryDirectory.path,
                     migrations: GatewayModules.migrations)
-            } catch let error as ArchiveError {
-                throw ClientFailure("\(path): \(error)")
             }
             isWhole = outcome.missing.count + outcome.damaged.count == 0
             return Reply(json: Self.json(outcome), text: text(outcome).joined(separator: "\n"))

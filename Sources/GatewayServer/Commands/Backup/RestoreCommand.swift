@@ -36,10 +36,13 @@ struct RestoreCommand: Command {
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.report(asJSON: json) {
-            let outcome = try Restore.run(
-                from: path, passphrase: try Passphrase.read(passphrasePath), into: directory,
-                migrations: GatewayModules.migrations, now: environment.clock.now())
-            return reply(outcome)
+            let passphrase = try Passphrase.read(passphrasePath)
+            return reply(
+                try ArchiveError.naming(path) {
+                    try Restore.run(
+                        from: path, passphrase: passphrase, into: directory, migrations: GatewayModules.migrations,
+                        now: environment.clock.now())
+                })
         }
     }
 
