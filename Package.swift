@@ -129,8 +129,8 @@ let package = Package(
         module(
             "Backup",
             [
-                "Accounts", "Basics", "Crypto", "Database", "HTTPClient", "ObjectStore", "Proto", "RPC", "StoreClient",
-                "StoreProtocol", "Uploads", "Webhooks", "Wire",
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore", "Proto", "RPC",
+                "StoreClient", "StoreProtocol", "Uploads", "Webhooks", "Wire",
             ]),
         module(
             "Console",

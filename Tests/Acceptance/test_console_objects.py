@@ -3,8 +3,10 @@
 import io
 import json
 import struct
+import wave
 import zipfile
 import zlib
+from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -253,6 +255,59 @@ def test_image_and_text_and_table_are_shown(console, gateway, uploader, admin):
     assert cells == ["1", "a, b", "2", "line break"]
     found = object_of(uploader, admin, "odd.bin", bytes(range(256)))
     assert "00000010  10 11 12" in preview(console, gateway, found)
+
+
+#: A film of 4 s, 160 × 120 pixels, in H.264.
+CLIP = Path(__file__).with_name("support") / "clip.mp4"
+
+
+def sound(seconds: int) -> bytes:
+    """Returns a WAV file with a tone."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setnchannels(1)
+        writer.setsampwidth(2)
+        writer.setframerate(8000)
+        period = b"".join(struct.pack("<h", 9000 if number < 10 else -9000) for number in range(20))
+        writer.writeframes(period * (400 * seconds))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "seconds"),
+    [("field.mp4", CLIP.read_bytes(), 4), ("motor.wav", sound(600), 600)],
+    ids=["mp4", "wav"],
+)
+def test_video_and_audio_play_from_any_position(console, gateway, uploader, admin, name, data, seconds):
+    found = object_of(uploader, admin, name, data)
+    preview(console, gateway, found)
+    media = "const media = document.querySelector('.preview video, .preview audio');"
+    console.until(lambda: console.driver.execute_script(media + "return media?.readyState >= 1"))
+    assert console.driver.execute_script(media + "return media.duration") == pytest.approx(seconds, abs=0.2)
+    # The end is read without what is before it.
+    console.driver.execute_script(media + "media.muted = true; media.currentTime = arguments[0]", seconds - 0.5)
+    console.until(lambda: console.driver.execute_script(media + "return media.readyState >= 2 && !media.seeking"))
+    assert console.driver.execute_script(media + "return media.currentTime") == pytest.approx(seconds - 0.5, abs=0.2)
+    console.script(media + "await media.play()")
+    console.until(lambda: console.driver.execute_script(media + "return media.ended && media.error === null"))
+    if name.endswith(".mp4"):
+        assert console.driver.execute_script(media + "return [media.videoWidth, media.videoHeight]") == [160, 120]
+
+
+def test_enormous_image_is_not_loaded(console, gateway, uploader, admin, is_full):
+    """An image of 65 MiB; with `--full` of 4 GiB."""
+    upload = Upload.create(uploader)
+    piece = upload.part_size
+    count = (4 << 30 if is_full else 65 << 20) // piece + 1
+    multipart_id = upload.store.initiate()
+    data = png(1, 1).ljust(piece, b"\0")
+    upload.parts = [upload.store.upload_part(multipart_id, number, data) for number in range(1, count + 1)]
+    upload.size = count * piece
+    upload.etag = upload.store.complete(multipart_id, upload.parts)
+    run = unique("run")
+    upload.complete({"run": run, FILE_NAME_TAG: "enormous.png"})
+    (found,) = admin.list_all(filter=f"raw_tags.run={run}")
+    assert preview(console, gateway, found).endswith("There is no preview: the image is larger than 64 MiB.")
 
 
 SCRIPT = b"document.title='hacked';document.cookie='x=1;Path=/'"

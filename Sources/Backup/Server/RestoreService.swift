@@ -3,6 +3,7 @@ import Basics
 import Crypto
 import Database
 import Foundation
+import GatewayAPI
 import ObjectStore
 import Proto
 import RPC
@@ -34,11 +35,11 @@ package final class RestoreService: RestoreServiceHandler {
         _ request: StageArchiveRequest, context: CallContext
     ) async throws -> StageArchiveResponse {
         let caller = try Caller(context)
-        try Self.reporting { try folder.requireOneDisk() }
+        try RestoreRefusal.reporting { try folder.requireOneDisk() }
         let id = Hex.lower(Random.bytes(16))
         try await audit(caller, on: "restore/\(id)")
         try staging.begin(id, passphrase: request.passphrase.isEmpty ? nil : Secret(request.passphrase))
-        try Self.reporting {
+        try RestoreRefusal.reporting {
             try folder.make()
             try folder.removeArchive()
         }
@@ -71,7 +72,7 @@ package final class RestoreService: RestoreServiceHandler {
             description = try await intake.outcome()
         } catch {
             staging.endUpload(first.stagingID, nil)
-            throw Self.refusal(error)
+            throw RestoreRefusal.of(error)
         }
         staging.endUpload(first.stagingID, description)
         try await audit(caller, on: "restore/\(first.stagingID)")
@@ -81,7 +82,7 @@ package final class RestoreService: RestoreServiceHandler {
     package func getRestore(_ request: GetRestoreRequest, context: CallContext) async throws -> GetRestoreResponse {
         var response = GetRestoreResponse()
         if let description = staging.complete { response.archive = try await compare(description) }
-        let (result, previous) = try Self.reporting {
+        let (result, previous) = try RestoreRefusal.reporting {
             (try folder.outcome.read(in: folder), try folder.previous().last)
         }
         response.lastRestore = result.map(RestoreOutcome.init)
@@ -96,7 +97,7 @@ package final class RestoreService: RestoreServiceHandler {
     ) async throws -> DiscardArchiveResponse {
         let caller = try Caller(context)
         try staging.discard(request.stagingID)
-        try Self.reporting { try folder.removeArchive() }
+        try RestoreRefusal.reporting { try folder.removeArchive() }
         try await audit(caller, on: "restore/\(request.stagingID)")
         return DiscardArchiveResponse()
     }
@@ -108,13 +109,13 @@ package final class RestoreService: RestoreServiceHandler {
         guard let description = staging.complete, description.stagingID == request.stagingID else {
             throw RPCError.notFound("no complete archive is staged with this staging_id: stage it again")
         }
-        guard try Self.reporting({ try folder.previous().isEmpty }) else {
+        guard try RestoreRefusal.reporting({ try folder.previous().isEmpty }) else {
             throw RPCError(
                 bare: .failedPrecondition,
                 "the previous data of an earlier restore are still there: delete them, or return to them, first")
         }
         try await accounts.requirePassword(Secret(request.password), of: caller)
-        try requireSpace(for: description)
+        try requireSpace(for: description, try await compare(description))
         try await requestRestart(.archive, caller, on: "restore/\(description.stagingID)")
         return ApplyArchiveResponse()
     }
@@ -137,7 +138,7 @@ package final class RestoreService: RestoreServiceHandler {
         try await accounts.requirePassword(Secret(request.password), of: caller)
         try staging.requireNoRestart()
         try await audit(caller, on: previous)
-        try Self.reporting { try folder.delete(previous: previous) }
+        try RestoreRefusal.reporting { try folder.delete(previous: previous) }
         Thread.detachNewThread { [folder] in folder.removeDeleted() }
         return DeletePreviousDataResponse()
     }
@@ -189,9 +190,11 @@ extension RestoreService {
             content: comparison.content, present: comparison.present, lacking: comparison.lacking)
     }
 
-    /// Throws unless the disk has space for the archive's objects, some of which the store may already have.
-    private func requireSpace(for description: StagedDescription) throws {
-        let needed = session.store.minimumFreeBytes + description.objectBytes
+    /// Throws unless the disk has space for the archive's objects, except those that the store has.
+    private func requireSpace(for description: StagedDescription, _ archive: StagedArchive) throws {
+        let present = (archive.present?.objectBytes ?? 0) - (archive.lacking?.objectBytes ?? 0)
+        let missing = description.objectBytes - (archive.isOfThisGateway ? present : 0)
+        let needed = session.store.minimumFreeBytes + max(0, missing)
         guard let free = DiskSpace.available(at: folder.path), free < needed else { return }
         throw RPCError(
             bare: .failedPrecondition,
@@ -199,7 +202,7 @@ extension RestoreService {
     }
 
     private func requirePrevious() throws -> String {
-        guard let previous = try Self.reporting({ try folder.previous().last }) else {
+        guard let previous = try RestoreRefusal.reporting({ try folder.previous().last }) else {
             throw RPCError.notFound("there are no previous data")
         }
         return previous
@@ -210,7 +213,7 @@ extension RestoreService {
         do {
             try await audit(caller, on: target)
             let request = RestoreRequest(source: source, requestedBy: caller.did(to: target).actor)
-            try Self.reporting {
+            try RestoreRefusal.reporting {
                 try folder.make()
                 try folder.request.write(request, in: folder)
             }
@@ -227,38 +230,5 @@ extension RestoreService {
         try await session.database.write { [now = session.clock.now()] in
             try Audit.record(caller.did(to: target), at: now, in: $0)
         }
-    }
-
-    private static func reporting<T>(_ body: () throws -> T) throws -> T {
-        do {
-            return try body()
-        } catch {
-            throw refusal(error)
-        }
-    }
-
-    /// Returns the error that a client gets: what is wrong with an archive is the client's, and a full disk the gateway's.
-    private static func refusal(_ error: any Error) -> any Error {
-        switch error {
-        case ArchiveError.passphraseMissing:
-            RPCError.invalidArgument("passphrase must not be empty, because the archive is encrypted")
-        case ArchiveError.passphraseUnexpected:
-            RPCError.invalidArgument("passphrase must be empty, because the archive is not encrypted")
-        case let error as ArchiveError: RPCError.invalidArgument(error.description)
-        case let error as DataDirectory.Problem: RPCError(bare: .failedPrecondition, error.description)
-        case let error as DatabaseError: RPCError.invalidArgument("the archive's database cannot be used: \(error)")
-        default: error
-        }
-    }
-}
-
-extension RestoreOutcome {
-    fileprivate init(_ result: RestoreResult) {
-        self.init(
-            finishedAt: Timestamp(UnixTime(seconds: result.finishedAt)),
-            backupTime: result.createdAt.flatMap { RFC3339.parse($0) }.map { Timestamp($0.time) },
-            failure: result.failure ?? "", objects: Int64(result.objects), missingObjects: Int64(result.missing),
-            damagedObjects: Int64(result.damaged), quarantinedFiles: Int64(result.quarantined),
-            requestedBy: result.requestedBy)
     }
 }
