@@ -13,11 +13,12 @@ enum JPEGMetadata {
         var (output, orientation) = (start, UInt8(1))
         var body: [UInt8] = []
         var (position, hasFrame, hasScan) = (2, false, false)
-        while true {
+        for _ in 0..<Picture.mostParts {
             let marker = try marker(bytes, &position)
             if marker == 0xD9 {
                 guard hasFrame, hasScan else { throw .malformed(.jpeg) }
-                break
+                if orientation != 1 { output += ExifOrientation.segment(orientation) }
+                return output + body + end
             }
             let segment = try segment(bytes, position)
             position = segment.endIndex
@@ -40,8 +41,7 @@ enum JPEGMetadata {
                 position = scan.endIndex
             }
         }
-        if orientation != 1 { output += ExifOrientation.segment(orientation) }
-        return output + body + end
+        throw .malformed(.jpeg)
     }
 
     /// Reads a marker, which any number of 0xFF may precede (section B.1.1.2).

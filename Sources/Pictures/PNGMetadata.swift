@@ -8,7 +8,7 @@ enum PNGMetadata {
 
     static func removed(from bytes: [UInt8]) throws(PictureError) -> [UInt8] {
         var (output, position, hasData) = (signature, signature.count, false)
-        while true {
+        for _ in 0..<Picture.mostParts {
             guard bytes.count - position >= 12 else { throw .malformed(.png) }
             let length = bytes[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
             guard length <= bytes.count - position - 12 else { throw .malformed(.png) }
@@ -29,5 +29,6 @@ enum PNGMetadata {
             }
             position = chunk.endIndex
         }
+        throw .malformed(.png)
     }
 }

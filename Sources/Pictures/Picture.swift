@@ -3,6 +3,9 @@ package struct Picture: Sendable, Hashable {
     /// The largest number of pixels. A phone needs four bytes for each, and a small file can claim any number.
     package static let mostPixels = 64_000_000
 
+    /// The largest number of segments or chunks. Each costs time, and pictures have some hundreds.
+    static let mostParts = 10_000
+
     package let format: PictureFormat
     package let bytes: [UInt8]
 

@@ -8,9 +8,10 @@ enum WebPMetadata {
         guard bytes.count >= 12 else { throw .malformed(.webp) }
         let end = 8 + number(bytes[4..<8])
         guard end <= bytes.count, end >= 12 else { throw .malformed(.webp) }
-        var (chunks, position, hasImage) = ([UInt8](), 12, false)
+        var (chunks, position, hasImage, count) = ([UInt8](), 12, false, 0)
         while position < end {
-            guard end - position >= 8 else { throw .malformed(.webp) }
+            count += 1
+            guard end - position >= 8, count <= Picture.mostParts else { throw .malformed(.webp) }
             let type = String(decoding: bytes[position..<position + 4], as: UTF8.self)
             let length = number(bytes[position + 4..<position + 8])
             // A chunk of odd length is followed by a byte that belongs to none.

@@ -447,6 +447,35 @@ def test_every_answer_has_a_text(server):
     assert phone.send("OPTIONS", "/login").status_code == 200
 
 
+def test_hostile_forms_are_refused(server):
+    """Forms that are cut, repeat a name, have too many parts, or a file where a text belongs."""
+    phone = Phone(server, "forms")
+    text = 'Content-Disposition: form-data; name="{}"\r\n\r\n{}'
+    whole = [text.format("name", "Forms"), text.format("email", "forms@example.com"), text.format("pass", "secret")]
+    file = 'Content-Disposition: form-data; name="{}"; filename="x"\r\n\r\nx'
+
+    def send(parts: list[str], boundary: str = "b", end: str = "--\r\n") -> tuple[int, str]:
+        body = "--b\r\n" + "\r\n--b\r\n".join(parts) + "\r\n--b" + end
+        return phone.post("/register", body, headers={"content-type": f"multipart/form-data; boundary={boundary}"})
+
+    hostile = {
+        "cut": ([*whole], {"end": ""}),
+        "another boundary": (whole, {"boundary": "c"}),
+        "a boundary of 71 characters": (whole, {"boundary": "b" * 71}),
+        "a repeated name": ([*whole, text.format("email", "other@example.com")], {}),
+        "a file as the name": ([file.format("name"), *whole[1:]], {}),
+        "a text as the file": ([*whole, text.format("file", "text")], {}),
+        "33 parts": ([*whole, *[text.format(f"x{number}", "") for number in range(30)]], {}),
+        "a header of 5 KiB": ([*whole, text.format("x" * 5000, "")], {}),
+        "no name": (whole[1:], {}),
+    }
+    for name, (parts, changes) in hostile.items():
+        code, message = send(parts, **changes)
+        assert code == -1 and message, name
+    assert rows(server, "SELECT * FROM companions_profiles WHERE email LIKE '%forms@%'") == []
+    assert send(whole) == (0, "Register succeed")
+
+
 # Pictures
 
 

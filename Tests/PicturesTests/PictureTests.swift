@@ -91,6 +91,15 @@ import Testing
         #expect(throws: PictureError.size) { try Picture(large) }
     }
 
+    @Test func pictureOfTooManyPartsIsRefused() {
+        let parts = Picture.mostParts
+        let pictures = [
+            Self.jpeg(Array([[UInt8]](repeating: Self.segment(0xFE, []), count: parts).joined())),
+            Self.png(0, Array([[UInt8]](repeating: Self.chunk("tEXt", []), count: parts).joined())),
+        ]
+        for bytes in pictures { #expect(throws: PictureError.self) { try Picture(bytes) } }
+    }
+
     @Test func heicWithMetadataIsRefused() throws {
         func heic(_ meta: String, _ more: [UInt8] = []) -> [UInt8] {
             [0, 0, 0, 16] + Array("ftypheic".utf8) + [0, 0, 0, 0] + [0, 0, 0, UInt8(8 + meta.utf8.count)]

@@ -51,7 +51,9 @@ struct MemberPictures: Sendable {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         let isRandom = parts.count == 2 && parts[0].utf8.count == 32 && parts[0].utf8.allSatisfy(\.isLowerHex)
         guard isRandom || name == Self.standardName else { return nil }
-        if isRandom, let found = try await database.read({ try MemberProfileRecords($0).picture(named: name) }) {
+        if isRandom,
+            let found = try await database.readInBackground({ try MemberProfileRecords($0).picture(named: name) })
+        {
             return (found, false)
         }
         return (
