@@ -191,6 +191,12 @@ let package = Package(
                 "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
                 "Identity", "IdentityTokens", "Members", "Protobuf", "RPC",
             ], path: "Apps/SignIn"),
+        module(
+            "LibraryArchive",
+            [
+                "Accounts", "AppProto", "AppSupport", "Basics", "CommonProto", "Crypto", "Database", "GRPCWire",
+                "GatewayAPI", "HTTPTypes", "Identity", "Members", "Protobuf", "ProtobufJSON", "RPC", "Zip",
+            ], path: "Apps/LibraryArchive", resources: [.embedInCode("Assets")]),
         // The end of the apps.
         module(
             "Configuration",
@@ -199,6 +205,7 @@ let package = Package(
                 "HTTPServer",
                 "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC",
                 "ShareCodes", "SignIn",
+                "LibraryArchive",
                 "Sockets", "StoreClient",
                 "StoreProtocol", "StoreServer", "Uploads", "Webhooks",
             ], path: "GatewayServer/Configuration"),
@@ -345,6 +352,7 @@ let package = Package(
                 "RPC", "Wire",
             ]),
         .executableTarget(name: "sign-in-client", path: "Tests/SignInClient", swiftSettings: strict),
+        tests("LibraryArchive", ["AppProto", "Basics"]),
         // The end of the tests of apps.
         tests("Serve", ["AppSupport", "Backup", "Basics", "Configuration", "Database", "Observability", "RPC"]),
         tests(

@@ -1,4 +1,5 @@
 import AppSupport
+import LibraryArchive
 import ShareCodes
 import SignIn
 
@@ -7,5 +8,6 @@ extension AppsConfiguration {
     package static let known: [any App.Type] = [
         ShareCodesApp.self,
         SignInApp.self,
+        LibraryArchiveApp.self,
     ]
 }
