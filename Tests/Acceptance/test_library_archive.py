@@ -391,7 +391,7 @@ def entry(name: bytes, data: bytes, **changes) -> tuple[bytes, bytes]:
 
 
 def assembled(*entries: tuple[str, bytes, dict], count: int | None = None, comment: bytes = b"") -> bytes:
-    body, directory = b"", b""
+    body, directory = bytearray(), bytearray()
     for name, data, changes in entries:
         offset = changes.get("at", len(body))
         local, record = entry(name.encode(), data, **({"offset": offset} | changes))
@@ -400,7 +400,7 @@ def assembled(*entries: tuple[str, bytes, dict], count: int | None = None, comme
         directory += record
     number = len(entries) if count is None else count
     end = struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, number, number, len(directory), len(body), len(comment))
-    return body + directory + end + comment
+    return bytes(body + directory + end + comment)
 
 
 def plain(name: str) -> bytes:

@@ -29,7 +29,7 @@ import Testing
         #expect(plan.begin().isEmpty)
     }
 
-    @Test func circlesTrap() async {
+    @Test func circlesOfStepsTrap() async {
         await #expect(processExitsWith: .failure) {
             _ = StepPlan([("a", ["b"]), ("b", ["a"])], atOnce: 1)
         }

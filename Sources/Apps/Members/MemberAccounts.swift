@@ -3,7 +3,7 @@ import Basics
 import Database
 import RPC
 
-/// What members do with their own accounts.
+/// The calls of members about their own accounts.
 package struct MemberAccounts: Sendable {
     private let database: Database
     private let clock: any WallClock

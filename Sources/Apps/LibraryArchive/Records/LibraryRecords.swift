@@ -109,27 +109,29 @@ struct LibraryRecords {
     private func checkLimits() throws {
         var size = LibrarySize()
         for table in ["library_books", "library_creators", "library_tags", "library_digests"] {
-            let sums = try sums("count(*), coalesce(sum(text_size), 0) FROM \(table) WHERE owner = $1")
+            let sums = try sums(
+                "SELECT count(*) AS rows, coalesce(sum(text_size), 0) AS texts FROM \(table) WHERE owner = $1")
             size.records += sums.count
             size.texts += sums.texts
         }
         // Documents repeat what identifies a book, a tag or a creator at each record that is related to it.
-        let book = "length(b.id || b.isbn13 || b.isbn10) + length(CAST(b.name AS BLOB))"
         let authorships = try sums(
             """
-            count(*), coalesce(sum(\(book) + c.text_size), 0)
+            SELECT count(*) AS rows, coalesce(sum(c.text_size + length(b.id || b.isbn13 || b.isbn10)
+                + length(CAST(b.name AS BLOB))), 0) AS texts
             FROM library_authorship a JOIN library_books b ON b.owner = a.owner AND b.id = a.book
                 JOIN library_creators c ON c.owner = a.owner AND c.id = a.creator
             WHERE a.owner = $1
             """)
         let taggings = try sums(
             """
-            count(*), coalesce(sum(t.text_size), 0)
+            SELECT count(*) AS rows, coalesce(sum(t.text_size), 0) AS texts
             FROM library_tagging g JOIN library_tags t ON t.owner = g.owner AND t.id = g.tag WHERE g.owner = $1
             """)
         let digests = try sums(
             """
-            count(*), coalesce(sum(\(book)), 0)
+            SELECT count(*) AS rows, coalesce(sum(length(b.id || b.isbn13 || b.isbn10)
+                + length(CAST(b.name AS BLOB))), 0) AS texts
             FROM library_digests d JOIN library_books b ON b.owner = d.owner AND b.id = d.book WHERE d.owner = $1
             """)
         size.relations = authorships.count + taggings.count + digests.count
@@ -137,8 +139,8 @@ struct LibraryRecords {
         try size.check()
     }
 
-    private func sums(_ columns: String) throws -> (count: Int, texts: Int64) {
-        try connection.first("SELECT \(columns)", owner) { ($0.int(0), $0.int64(1)) } ?? (0, 0)
+    private func sums(_ statement: String) throws -> (count: Int, texts: Int64) {
+        try connection.first(statement, owner) { (count: $0.int("rows"), texts: $0.int64("texts")) } ?? (0, 0)
     }
 
     private static func time(_ text: String) throws(ArchiveFailure) -> Int64 {
