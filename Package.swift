@@ -199,6 +199,12 @@ let package = Package(
                 "GatewayAPI", "HTTPTypes", "Identity", "Members", "Observability", "Pictures", "Protobuf",
                 "ProtobufJSON", "RPC",
             ], path: "Apps/Companions", resources: [.embedInCode("Assets")]),
+        module(
+            "LibraryArchive",
+            [
+                "Accounts", "AppProto", "AppSupport", "Basics", "CommonProto", "Crypto", "Database", "GRPCWire",
+                "GatewayAPI", "HTTPTypes", "Identity", "Members", "Protobuf", "ProtobufJSON", "RPC", "Zip",
+            ], path: "Apps/LibraryArchive", resources: [.embedInCode("Assets")]),
         // The end of the apps.
         module(
             "Configuration",
@@ -208,6 +214,7 @@ let package = Package(
                 "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC",
                 "ShareCodes", "SignIn",
                 "Companions",
+                "LibraryArchive",
                 "Sockets", "StoreClient",
                 "StoreProtocol", "StoreServer", "Uploads", "Webhooks",
             ], path: "GatewayServer/Configuration"),
@@ -376,6 +383,7 @@ let package = Package(
         .executableTarget(
             name: "companions-client", dependencies: ["Alamofire", "SwiftyJSON", "SSZipArchive"],
             path: "Tests/CompanionsClient/Program", swiftSettings: [.swiftLanguageMode(.v5)]),
+        tests("LibraryArchive", ["AppProto", "Basics"]),
         // The end of the tests of apps.
         tests("Serve", ["AppSupport", "Backup", "Basics", "Configuration", "Database", "Observability", "RPC"]),
         tests(

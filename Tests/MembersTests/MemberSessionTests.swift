@@ -31,7 +31,7 @@ import Wire
         AppEnvironment(
             world.environment, accounts: world.accounts,
             identity: Identity(world.environment, accounts: world.accounts, configuration: IdentityConfiguration()),
-            state: ServingState(), requiresSecureCookies: true)
+            state: ServingState(), requiresSecureCookies: true, spoolDirectory: world.directory)
     }
 
     private func member(_ name: String = "ada") async throws -> UserRecord {

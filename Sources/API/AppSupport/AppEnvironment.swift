@@ -14,15 +14,18 @@ package struct AppEnvironment: Sendable {
     package let state: ServingState
     /// Whether cookies may be sent over TLS only: false on a listener that only this machine reaches, in cleartext.
     package let requiresSecureCookies: Bool
+    /// The folder for files that exist only while a call needs them.
+    package let spoolDirectory: String
 
     package init(
         _ modules: ModuleEnvironment, accounts: Accounts, identity: Identity, state: ServingState,
-        requiresSecureCookies: Bool
+        requiresSecureCookies: Bool, spoolDirectory: String
     ) {
         self.modules = modules
         self.accounts = accounts
         self.identity = identity
         self.state = state
         self.requiresSecureCookies = requiresSecureCookies
+        self.spoolDirectory = spoolDirectory
     }
 }

@@ -37,6 +37,20 @@ struct Sessions: Sendable {
     func login(
         organization: String, userName: String, password: Secret, from place: SessionPlace, at now: UnixTime
     ) async throws -> Opened {
+        try await proven(
+            organization: organization, userName: userName, password: password, from: place, at: now
+        ) { user, connection in
+            try begin(user, by: .password, from: place, at: now, in: connection)
+        }
+    }
+
+    /// Checks a user's password, and runs `body` in the transaction of the sign-in.
+    ///
+    /// - Throws: AUTH_SECOND_FACTOR_REQUIRED, as ``login(organization:userName:password:from:at:)``.
+    func proven<T: Sendable>(
+        organization: String, userName: String, password: Secret, from place: SessionPlace, at now: UnixTime,
+        _ body: @escaping @Sendable (UserRecord, Connection) throws -> T
+    ) async throws -> T {
         // No account has such a name, and the text may be long.
         guard FieldRules.isAccountName(organization), FieldRules.isAccountName(userName) else {
             throw Self.wrongPassword
@@ -72,7 +86,7 @@ struct Sessions: Sendable {
         try auditPressure.admit(user.principal)
         let newHash =
             passwords.isOutdated(user.passwordHash) ? try await passwords.hash(password, for: owner) : nil
-        let outcome = try await database.write(mayUseReserve: true) { connection -> Result<Opened, RPCError>? in
+        let outcome = try await database.write(mayUseReserve: true) { connection -> Result<T, RPCError>? in
             // The password was checked outside this transaction and may have been changed since.
             guard let current = try UserRecords(connection).find(id: user.id), current.epoch == user.epoch else {
                 throw Self.wrongPassword
@@ -85,11 +99,11 @@ struct Sessions: Sendable {
                 let stored = try UserRecords(connection).find(id: user.id) ?? current
                 return .failure(secondFactors.challenge(stored, at: now))
             }
-            return .success(try begin(current, by: .password, from: place, at: now, in: connection))
+            return .success(try body(current, connection))
         }
         guard let outcome else {
-            return try await login(
-                organization: organization, userName: userName, password: password, from: place, at: now)
+            return try await proven(
+                organization: organization, userName: userName, password: password, from: place, at: now, body)
         }
         if case .failure(let challenge) = outcome {
             var entry = user.did("Login", peer: place.address)
@@ -177,14 +191,21 @@ struct Sessions: Sendable {
                 times: SessionTimes(createdAt: now, lastUsedAt: now, expiresAt: record.expiresAt)))
         try SessionRecords(connection).trim(userID: user.id, to: configuration.maximumSessionsPerUser)
         try RefreshTokenRecords(connection).insert(record)
-        try UserRecords(connection).noteLogin(id: user.id, at: now)
-        try LoginAddressRecords(connection).note(
-            AddressRange.countedAsOne(place.address), userID: user.id, at: now)
-        try Audit.record(user.did(action, peer: place.address), at: now, in: connection)
+        try Self.note(user, from: place, action: action, at: now, in: connection)
         let current = try UserRecords(connection).find(id: user.id) ?? user
         return Opened(
             id: record.family, user: current, refreshToken: token.text, refreshExpiresAt: record.expiresAt,
             endsAt: record.endsAt)
+    }
+
+    /// Records that a user has signed in.
+    static func note(
+        _ user: UserRecord, from place: SessionPlace, action: String, at now: UnixTime, in connection: Connection
+    ) throws {
+        try UserRecords(connection).noteLogin(id: user.id, at: now)
+        try LoginAddressRecords(connection).note(
+            AddressRange.countedAsOne(place.address), userID: user.id, at: now)
+        try Audit.record(user.did(action, peer: place.address), at: now, in: connection)
     }
 
     func refresh(_ text: String, peer: String, at now: UnixTime) async throws -> Opened {

@@ -18,12 +18,14 @@ package struct MemberSessions: Sendable {
 
     private let database: Database
     private let clock: any WallClock
+    private let accounts: Accounts
     private let organization: AppOrganization
     private let cookie: MemberCookie
 
     package init(_ environment: AppEnvironment, organization: AppOrganization) {
         database = environment.modules.database
         clock = environment.modules.clock
+        accounts = environment.accounts
         cookie = MemberCookie(isSecure: environment.requiresSecureCookies)
         self.organization = organization
     }
@@ -63,6 +65,18 @@ package struct MemberSessions: Sendable {
     /// Whether a text has the form of a credential, whether or not its session exists.
     package static func isCredential(_ text: String) -> Bool {
         text.utf8.count == 43 && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
+    }
+
+    /// Opens a session of a member with a password, under the limits of the gateway's sign-ins.
+    ///
+    /// - Returns: the value of the response's field `set-cookie`.
+    /// - Throws: AUTH_INVALID_CREDENTIAL for a wrong name or password.
+    package func open(name: String, password: Secret, _ context: CallContext) async throws -> String {
+        let signIn = PasswordProof(
+            organization: organization.reference.name, userName: name, password: password)
+        return try await accounts.signIn(signIn, context) { user, connection in
+            try open(for: user, in: connection)
+        }
     }
 
     /// Returns the member of a call's cookie; `nil` if the call has no cookie that counts, or its session has ended.

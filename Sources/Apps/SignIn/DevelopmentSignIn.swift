@@ -5,6 +5,7 @@ import Database
 import GatewayAPI
 import HTTPTypes
 import Identity
+import Members
 import RPC
 
 /// Sign-ins with an address and a secret that all developers share, on the machine of the gateway only.
@@ -32,7 +33,7 @@ struct DevelopmentSignIn: Sendable {
     func open(
         email: String, nickname: String, secret given: Secret, _ context: CallContext
     ) async throws -> ExternalSignIns.Session {
-        guard let secret, Self.isLocal(context) else {
+        guard let secret, context.isFromThisMachine else {
             throw RPCError(bare: .permissionDenied, "dev-login is disabled in production")
         }
         let address = try ProfileText.email(email)
@@ -63,16 +64,4 @@ struct DevelopmentSignIn: Sendable {
                 for: user, from: place, action: context.method.name, lifetime: lifetime, at: now, in: connection)
         }
     }
-
-    /// Whether the call comes from this machine, and was not passed on by a proxy on it.
-    private static func isLocal(_ context: CallContext) -> Bool {
-        let isForwarded = ["x-forwarded-for", "forwarded", "x-real-ip", "via"].contains { context.metadata[$0] != nil }
-        return context.peer.isOnThisMachine && !isForwarded
-    }
-}
-
-extension PeerAddress {
-    private static let loopback = ["127.0.0.0/8", "::1"].compactMap(AddressRange.init)
-
-    fileprivate var isOnThisMachine: Bool { Self.loopback.contain(host) }
 }

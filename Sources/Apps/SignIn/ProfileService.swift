@@ -11,6 +11,7 @@ struct ProfileService: ProfileServiceHandler {
     let store: ProfileStore
     let accounts: Accounts
     let writes: WriteLimit
+    let members: MemberAccounts
 
     func getMe(_ request: GetMeRequest, context: CallContext) async throws -> SignInUser {
         try await store.caller(context).message
@@ -34,17 +35,7 @@ struct ProfileService: ProfileServiceHandler {
 
     func deleteMe(_ request: DeleteMeRequest, context: CallContext) async throws -> DeleteMeResponse {
         let caller = try store.organization.member(context)
-        let (now, peer) = (store.clock.now(), context.peer.host)
-        try await store.database.write(mayUseReserve: true) { connection in
-            let records = UserRecords(connection)
-            guard let user = try records.find(id: caller.userID) else { return }
-            guard try !records.isLastLocalAdmin(user) else {
-                throw RPCError(bare: .failedPrecondition, "the last admin of the organization cannot be deleted")
-            }
-            // Everything of the user refers to this row, and goes with it.
-            try records.delete(id: user.id)
-            try Audit.record(user.did("DeleteUser", peer: peer), at: now, in: connection)
-        }
+        try await members.delete(caller.userID, from: context.peer.host)
         return DeleteMeResponse(success: true)
     }
 

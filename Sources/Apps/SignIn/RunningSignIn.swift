@@ -34,7 +34,9 @@ struct RunningSignIn: RunningApp {
             },
             sessions: SignInSessions(store: store, accounts: environment.accounts))
         let writes = WriteLimit(clock: modules.clock)
-        profiles = ProfileService(store: store, accounts: environment.accounts, writes: writes)
+        profiles = ProfileService(
+            store: store, accounts: environment.accounts, writes: writes,
+            members: MemberAccounts(database: modules.database, clock: modules.clock))
         let bases = KnowledgeBases(
             store: store, deletedRetention: configuration.deletedRetention, writes: writes)
         knowledgeBases = KnowledgeBaseService(bases: bases)

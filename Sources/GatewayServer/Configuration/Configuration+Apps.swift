@@ -1,5 +1,6 @@
 import AppSupport
 import Companions
+import LibraryArchive
 import ShareCodes
 import SignIn
 
@@ -9,5 +10,6 @@ extension AppsConfiguration {
         ShareCodesApp.self,
         SignInApp.self,
         CompanionsApp.self,
+        LibraryArchiveApp.self,
     ]
 }

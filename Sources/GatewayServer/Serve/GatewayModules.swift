@@ -179,7 +179,8 @@ package struct GatewayModules: Sendable {
             configuration.apps,
             AppEnvironment(
                 environment, accounts: accounts, identity: identity, state: state,
-                requiresSecureCookies: configuration.isSecure(.apps) || !configuration.address(.apps).isLoopback))
+                requiresSecureCookies: configuration.isSecure(.apps) || !configuration.address(.apps).isLoopback,
+                spoolDirectory: directory.path))
         try await checkOrganizations(of: configuration)
         do {
             try await restore.recordOutcome()

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 

@@ -19,7 +19,7 @@ import WireTesting
     }
 
     @Test(arguments: [
-        ("", 0, "expected /"), ("v1", 0, "expected /"), ("/", 1, "expected a segment"),
+        ("", 0, "expected /"), ("v1", 0, "expected /"), ("//", 1, "expected a segment"),
         ("/v1/", 4, "expected a segment"),
         ("/v1/{", 5, "expected the name of a field"), ("/v1/{a", 6, "expected }"),
         ("/v1/{a=}", 7, "expected a segment"),
@@ -79,6 +79,14 @@ import WireTesting
     func closestTemplateIsFirst(path: String, expected: [Int]) throws {
         let tree = try Self.tree(["/v1/a", "/v1/a:go", "/v1/{x}", "/v1/{x}:go", "/v1/{y=**}"])
         #expect(tree.routes(for: try #require(RoutePath(path.utf8))) == expected)
+    }
+
+    @Test func rootIsAPathOfItsOwn() throws {
+        #expect(try RouteTemplate(parsing: "/").text == "/")
+        let tree = try Self.tree(["/", "/a", "/{x}"])
+        #expect(tree.routes(for: try #require(RoutePath("/".utf8))) == [0])
+        #expect(tree.routes(for: try #require(RoutePath("/a".utf8))) == [1, 2])
+        #expect(tree.routes(for: try #require(RoutePath("//".utf8))).isEmpty)
     }
 
     @Test func pathWithTooManySegmentsIsNone() {

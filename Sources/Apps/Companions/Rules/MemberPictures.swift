@@ -49,7 +49,8 @@ struct MemberPictures: Sendable {
     /// - Returns: `nil` for texts that are no names of pictures.
     func find(_ name: String) async throws -> (picture: StoredPicture, isStandard: Bool)? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        let isRandom = parts.count == 2 && parts[0].utf8.count == 32 && parts[0].utf8.allSatisfy(\.isLowerHex)
+        let isRandom =
+            parts.count == 2 && parts[0].utf8.count == 32 && parts[0].utf8.allSatisfy(\.isASCIILowercaseHexDigit)
         guard isRandom || name == Self.standardName else { return nil }
         if isRandom,
             let found = try await database.readInBackground({ try MemberProfileRecords($0).picture(named: name) })
@@ -61,8 +62,4 @@ struct MemberPictures: Sendable {
                 name: Self.standardName, contentType: "image/png", content: PackageResources.standard_picture_png), true
         )
     }
-}
-
-extension UInt8 {
-    fileprivate var isLowerHex: Bool { isASCIIDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self) }
 }

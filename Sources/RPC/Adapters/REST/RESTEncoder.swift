@@ -19,6 +19,10 @@ final class RESTEncoder: ResponseEncoder {
     }
 
     func success(_ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
+        // A response with status 204 has no content (RFC 9110, section 15.3.5).
+        guard context.httpStatus != 204 else {
+            return ResponsePart(head: form.head(RESTForm.trailers(context), context), end: .head)
+        }
         var own =
             [(name: "content-type", value: contentType ?? "application/octet-stream")] + RESTForm.trailers(context)
         if context.compressesResponses, let encoding = form.accepted {

@@ -12,7 +12,7 @@ public struct RouteTemplateError: Error, Sendable, Hashable, CustomStringConvert
 extension RouteTemplate {
     /// Parses a template in the form of a `.proto` file.
     ///
-    /// Variables cannot be nested, and `**` is the last segment (google/api/http.proto, "Path template syntax").
+    /// Variables cannot be nested, and `**` is the last segment (google/api/http.proto, "Path template syntax"). `/` alone is the root.
     public init(parsing text: String) throws(RouteTemplateError) {
         var parser = RouteTemplateParser(text)
         self = try parser.template()
@@ -32,6 +32,8 @@ private struct RouteTemplateParser {
 
     mutating func template() throws(RouteTemplateError) -> RouteTemplate {
         try expect("/")
+        // The root, which the grammar does not have, as one empty segment.
+        if offset == text.count { return RouteTemplate([.literal("")]) }
         repeat { try segment(inVariable: false) } while take("/")
         let verb = take(":") ? try literal("a verb") : nil
         guard offset == text.count else { throw error("expected / or : or the end") }

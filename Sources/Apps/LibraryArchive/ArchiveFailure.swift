@@ -1,0 +1,44 @@
+import Basics
+import Database
+import RPC
+import Zip
+
+/// The failures of the app, in the words that its clients show.
+enum ArchiveFailure: RPCErrorConvertible {
+    case signedOut
+    case wrongPassword
+    /// The library, or the gateway, is busy with another task.
+    case busy(LibraryTasks.Kind)
+    /// The archive that a client sent cannot be unpacked.
+    case archive(String)
+    /// A document of the archive cannot be read.
+    case document(String)
+    /// An export cannot be written to the disk.
+    case file(UnnamedFile.Failure)
+    /// The gateway cannot store what it has received.
+    case storage(any Error)
+
+    var rpcError: RPCError {
+        switch self {
+        case .signedOut: RPCError(bare: .unauthenticated, "请先登录")
+        case .wrongPassword: RPCError(bare: .unauthenticated, "用户名或密码错误")
+        case .busy(.importing):
+            RPCError(bare: .unavailable, "暂时无法处理导入工作", retryAfterMilliseconds: 1000)
+        case .busy(.exporting):
+            RPCError(bare: .unavailable, "暂时不能处理导出工作", retryAfterMilliseconds: 1000)
+        case .archive(let reason): RPCError(bare: .invalidArgument, "导入失败: \(reason)")
+        case .document(let reason): RPCError(bare: .invalidArgument, "数据转换失败: \(reason)")
+        case .file(let failure): RPCError(bare: .internalError, "创建导出文件失败").caused(by: failure)
+        case .storage(let error): Self.storageError(error)
+        }
+    }
+
+    private static func storageError(_ error: any Error) -> RPCError {
+        guard let known = RPCError(of: error), known.status == .unavailable else {
+            return RPCError(bare: .internalError, "导入失败").caused(by: error)
+        }
+        return RPCError(
+            bare: .unavailable, "导入失败: \(known.message)", retryAfterMilliseconds: known.retryAfterMilliseconds
+        ).caused(by: error)
+    }
+}

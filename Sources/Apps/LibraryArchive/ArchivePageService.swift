@@ -1,0 +1,40 @@
+import AppProto
+import CommonProto
+import HTTPTypes
+import RPC
+
+/// The service ArchivePageService, which sends the page and its files.
+struct ArchivePageService: ArchivePageServiceHandler {
+    /// Fields of every response: no other page can embed the page, and it loads nothing from elsewhere.
+    private static let fields = [
+        ("cache-control", "max-age=3600"), ("accept-ranges", "bytes"), ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"), ("cross-origin-opener-policy", "same-origin"),
+        (
+            "content-security-policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+                + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+        ),
+    ]
+
+    func getArchivePage(_ request: GetArchivePageRequest, context: CallContext) async throws -> HttpBody {
+        guard let file = PageFile.named(request.name) else {
+            throw RPCError.notFound("the page has no file \(request.name.prefix(64))")
+        }
+        for (name, value) in Self.fields { context.responseMetadata.append(name: name, value: value) }
+        let ranges = context.metadata.values("range")
+        // No file has a version to compare, so a condition for the range cannot be true (RFC 9110, section 13.1.5).
+        guard ranges.count == 1, context.metadata["if-range"] == nil, let range = ByteRange(ranges[0]) else {
+            return HttpBody(contentType: file.contentType, data: file.bytes)
+        }
+        guard let part = range.resolved(in: Int64(file.bytes.count)) else {
+            context.httpStatus = 416
+            context.responseMetadata.append(name: "content-range", value: "bytes */\(file.bytes.count)")
+            return HttpBody(contentType: file.contentType)
+        }
+        context.httpStatus = 206
+        context.responseMetadata.append(
+            name: "content-range", value: "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(file.bytes.count)")
+        return HttpBody(
+            contentType: file.contentType, data: Array(file.bytes[Int(part.lowerBound)..<Int(part.upperBound)]))
+    }
+}

@@ -1,0 +1,61 @@
+import Accounts
+import Basics
+import Crypto
+import Database
+import Identity
+import Members
+import RPC
+
+/// The owners of libraries: the caller's user id.
+struct LibraryOwners: Sendable {
+    /// The issuer of the identity that owns the shared library: no URL, so no provider's.
+    private static let issuer = "archive"
+
+    let sessions: MemberSessions
+    /// The owner of the only library, which everybody on this machine uses; `nil` = each member has one.
+    let shared: Int64?
+
+    /// Returns the owner of the shared library, and makes it if there is none.
+    static func shared(_ organization: AppOrganization, database: Database, at now: UnixTime) async throws -> Int64 {
+        try await database.write(mayUseReserve: true) { connection in
+            let (user, isNew) = try Identity.member(
+                issuer: issuer, subject: "anyone", email: nil, organizationID: organization.reference.id, at: now,
+                in: connection)
+            if isNew {
+                var entry = AuditEntry.byGateway("CreateUser", on: "users/\(user.id)")
+                entry.organization = organization.reference
+                try Audit.record(entry, at: now, in: connection)
+            }
+            return user.id
+        }
+    }
+
+    /// Returns the owner of the library that the caller uses.
+    ///
+    /// - Throws: UNAUTHENTICATED without a member's cookie; for the shared library, from another machine.
+    func owner(_ context: CallContext) async throws -> Int64 {
+        guard let shared else { return try await member(context).id }
+        guard context.isFromThisMachine else { throw ArchiveFailure.signedOut }
+        return shared
+    }
+
+    /// Returns the calling member.
+    ///
+    /// - Throws: UNAUTHENTICATED without a member's cookie.
+    func member(_ context: CallContext) async throws -> UserRecord {
+        guard let member = try await sessions.member(context) else { throw ArchiveFailure.signedOut }
+        return member
+    }
+
+    /// Signs a member in, and returns the value of the response's field `set-cookie`.
+    ///
+    /// - Throws: UNAUTHENTICATED for a wrong name or password, UNAVAILABLE after too many of them.
+    func open(name: String, password: Secret, _ context: CallContext) async throws -> String {
+        do {
+            return try await sessions.open(name: name, password: password, context)
+        } catch {
+            guard let refusal = RPCError(of: error), refusal.status == .unauthenticated else { throw error }
+            throw ArchiveFailure.wrongPassword.rpcError.caused(by: error)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Database
+
+/// The tables of this app. Times are microseconds since 1970.
+enum LibraryMigrations {
+    static let all = [
+        Migration(
+            name: "archive-1",
+            sql: """
+                -- owner: the user to whom the library belongs; id: the app's; text_size: the bytes of all texts.
+                CREATE TABLE library_books (
+                    owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    id TEXT NOT NULL,
+                    server_id TEXT NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    updated_at INTEGER NOT NULL,
+                    isbn13 TEXT NOT NULL,
+                    isbn10 TEXT NOT NULL,
+                    name TEXT NOT NULL,
+                    locale_name TEXT NOT NULL,
+                    summary TEXT NOT NULL,
+                    publisher TEXT NOT NULL,
+                    image_large TEXT NOT NULL,
+                    image_medium TEXT NOT NULL,
+                    text_size INTEGER NOT NULL,
+                    PRIMARY KEY (owner, id)
+                ) STRICT;
+
+                CREATE TABLE library_creators (
+                    owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    id TEXT NOT NULL,
+                    server_id TEXT NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    updated_at INTEGER NOT NULL,
+                    name TEXT NOT NULL,
+                    locale_name TEXT NOT NULL,
+                    text_size INTEGER NOT NULL,
+                    PRIMARY KEY (owner, id)
+                ) STRICT;
+
+                CREATE TABLE library_tags (
+                    owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    id TEXT NOT NULL,
+                    server_id TEXT NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    updated_at INTEGER NOT NULL,
+                    name TEXT NOT NULL,
+                    color TEXT NOT NULL,
+                    text_size INTEGER NOT NULL,
+                    PRIMARY KEY (owner, id)
+                ) STRICT;
+
+                -- category: 0 sentence, 1 paragraph; book: the id of the book that has it.
+                CREATE TABLE library_digests (
+                    owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    id TEXT NOT NULL,
+                    server_id TEXT NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    updated_at INTEGER NOT NULL,
+                    content TEXT NOT NULL,
+                    page_index INTEGER NOT NULL,
+                    category INTEGER NOT NULL,
+                    book TEXT,
+                    text_size INTEGER NOT NULL,
+                    PRIMARY KEY (owner, id)
+                ) STRICT;
+                CREATE INDEX library_digests_search ON library_digests (owner, category, updated_at, id);
+                CREATE INDEX library_digests_book ON library_digests (owner, book) WHERE book IS NOT NULL;
+
+                -- kind: 1 written, 2 translated.
+                CREATE TABLE library_authorship (
+                    owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    creator TEXT NOT NULL,
+                    book TEXT NOT NULL,
+                    kind INTEGER NOT NULL,
+                    PRIMARY KEY (owner, creator, book, kind)
+                ) STRICT, WITHOUT ROWID;
+
+                CREATE TABLE library_tagging (
+                    owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    tag TEXT NOT NULL,
+                    digest TEXT NOT NULL,
+                    PRIMARY KEY (owner, tag, digest)
+                ) STRICT, WITHOUT ROWID;
+                """)
+    ]
+}

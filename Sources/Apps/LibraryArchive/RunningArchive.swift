@@ -1,0 +1,41 @@
+import AppProto
+import AppSupport
+import Members
+import RPC
+
+/// The app while the gateway serves.
+struct RunningArchive: RunningApp {
+    /// The largest request in bytes, except archives, which arrive in pieces.
+    private static let largestRequest = 64 * 1024
+
+    private let service: ArchiveService
+    private let page = ArchivePageService()
+    let sweeps: [AppSweep]
+
+    init(_ environment: AppEnvironment, _ configuration: ArchiveConfiguration) async throws {
+        let modules = environment.modules
+        let organization = try await AppOrganization.open(
+            configuration.organization, of: LibraryArchiveApp.name, database: modules.database, at: modules.clock.now())
+        let sessions = MemberSessions(environment, organization: organization)
+        let shared =
+            configuration.access == .anyone
+            ? try await LibraryOwners.shared(organization, database: modules.database, at: modules.clock.now()) : nil
+        let files = LibraryFiles(directory: environment.spoolDirectory)
+        service = ArchiveService(
+            owners: LibraryOwners(sessions: sessions, shared: shared), tasks: LibraryTasks(),
+            exports: ArchiveExport(database: modules.database, clock: modules.clock, files: files),
+            imports: ArchiveImport(database: modules.database, files: files),
+            search: DigestSearch(database: modules.database, clock: modules.clock),
+            accounts: MemberAccounts(database: modules.database, clock: modules.clock))
+        sweeps = [sessions.sweep]
+    }
+
+    func register(in router: inout Router) {
+        service.register(in: &router)
+        page.register(in: &router)
+        for method in ArchiveServiceMethods.all + ArchivePageServiceMethods.all
+        where method != ArchiveServiceMethods.importArchive {
+            router.apply(MethodRules(maximumRequest: Self.largestRequest), to: method)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Basics
+
+/// A text in UTF-16 in which upper and lower case are equal (Unicode 15, section 3.13, simple case folding). Each unit belongs to the
+/// unit of the text at the same position.
+struct FoldedText: Sendable {
+    let units: [UInt16]
+    /// Whether folding changes the text, or other texts that fold to it.
+    private(set) var hasCase = false
+
+    init(_ text: String) {
+        var units: [UInt16] = []
+        units.reserveCapacity(text.utf16.count)
+        var hasCase = false
+        for unit in text.utf16 {
+            let folded = CaseFolding.folded(unit)
+            hasCase = hasCase || CaseFolding.hasCase(folded)
+            units.append(folded)
+        }
+        self.units = units
+        self.hasCase = hasCase
+    }
+
+    /// Returns the positions at which `other` begins, without overlaps, at most `limit`.
+    func positions(of other: FoldedText, limit: Int = .max) -> [Int] {
+        let (count, length) = (units.count, other.units.count)
+        guard length > 0, length <= count else { return [] }
+        return units.withUnsafeBufferPointer { units in
+            other.units.withUnsafeBufferPointer { pattern in
+                var found: [Int] = []
+                var position = 0
+                while position <= count - length, found.count < limit {
+                    var matching = 0
+                    while matching < length, units[position + matching] == pattern[matching] { matching += 1 }
+                    guard matching == length else {
+                        position += 1
+                        continue
+                    }
+                    found.append(position)
+                    position += length
+                }
+                return found
+            }
+        }
+    }
+}
+
+/// The simple case folding of UTF-16 code units. The few scripts with case outside of the Basic Multilingual Plane are not folded.
+enum CaseFolding {
+    static func folded(_ unit: UInt16) -> UInt16 {
+        if unit < 0x80 { return UInt16(UInt8(unit).asciiLowercased) }
+        // Most texts of this app: no script from here to the full-width letters has case, except those below U+AB00.
+        if 0x2E80..<0xA640 ~= unit { return unit }
+        return table[unit] ?? unit
+    }
+
+    /// Whether a folded unit is also the form of another unit.
+    static func hasCase(_ folded: UInt16) -> Bool {
+        folded < 0x80 ? UInt8(folded).isASCIILetter : targets.contains(folded)
+    }
+
+    private static let targets = Set(table.values)
+
+    private static let table: [UInt16: UInt16] = {
+        var table: [UInt16: UInt16] = [:]
+        for value in UInt16(0x80)...UInt16.max {
+            guard let scalar = Unicode.Scalar(value), scalar.properties.changesWhenCaseMapped,
+                let folded = single(single(scalar.properties.uppercaseMapping)?.properties.lowercaseMapping ?? "")
+                    ?? single(scalar.properties.lowercaseMapping),
+                let unit = UInt16(exactly: folded.value), unit != value,
+                // The dotless i is a letter of its own.
+                value != 0x131
+            else { continue }
+            table[value] = unit
+        }
+        return table
+    }()
+
+    private static func single(_ text: String) -> Unicode.Scalar? {
+        let scalars = text.unicodeScalars
+        return scalars.count == 1 ? scalars.first : nil
+    }
+}

@@ -1,0 +1,33 @@
+import Accounts
+import Basics
+import Database
+import RPC
+
+/// The calls of members about their own accounts.
+package struct MemberAccounts: Sendable {
+    private let database: Database
+    private let clock: any WallClock
+
+    package init(database: Database, clock: any WallClock) {
+        self.database = database
+        self.clock = clock
+    }
+
+    /// Deletes an account with everything that refers to it.
+    ///
+    /// - Parameter peer: the caller's address, for the audit log.
+    /// - Throws: FAILED_PRECONDITION for the last admin of the organization.
+    package func delete(_ userID: Int64, from peer: String) async throws {
+        let now = clock.now()
+        try await database.write(mayUseReserve: true) { connection in
+            let records = UserRecords(connection)
+            guard let user = try records.find(id: userID) else { return }
+            guard try !records.isLastLocalAdmin(user) else {
+                throw RPCError(bare: .failedPrecondition, "the last admin of the organization cannot be deleted")
+            }
+            // Everything of the user refers to this row, and goes with it.
+            try records.delete(id: user.id)
+            try Audit.record(user.did("DeleteUser", peer: peer), at: now, in: connection)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import AppProto
+import TestSupport
+import Testing
+
+@testable import LibraryArchive
+
+@Suite(.timeLimited) struct DigestExcerptTests {
+    private func excerpt(_ text: String, _ keyword: String) -> DigestExcerpt? {
+        DigestExcerpt(of: text, containing: FoldedText(keyword))
+    }
+
+    /// Returns the marked parts.
+    private func hits(_ excerpt: DigestExcerpt?) -> [String] {
+        guard let excerpt else { return [] }
+        let units = Array(excerpt.content.utf16)
+        return excerpt.ranges.map {
+            String(decoding: units[Int($0.start)..<Int($0.start + $0.length)], as: UTF16.self)
+        }
+    }
+
+    @Test(arguments: [
+        ("0123456789ABCDE甲abcde9876543210", "甲", "56789ABCDE甲abcde98765"),
+        ("甲", "甲", "甲"), ("123甲", "甲", "123甲"), ("甲123", "甲", "甲123"),
+        ("12345678901甲2甲34567890123", "甲", "2345678901甲2甲3456789012"),
+    ])
+    func excerptHasTenCharactersOnBothSides(text: String, keyword: String, content: String) throws {
+        let found = try #require(excerpt(text, keyword))
+        #expect(found.content == content)
+        #expect(hits(found) == Array(repeating: keyword, count: found.ranges.count))
+    }
+
+    @Test func charactersAreNotCut() throws {
+        let family = "👩‍👩‍👧‍👦"
+        let found = try #require(excerpt(String(repeating: family, count: 30) + "x" + "e\u{301}" + "y", "x"))
+        #expect(found.content == String(repeating: family, count: 10) + "xe\u{301}y")
+        #expect(found.ranges.map(\.start) == [Int32(10 * family.utf16.count)])
+        // A hit within a character shows the whole character.
+        let within = try #require(excerpt("e\u{301}", "e"))
+        #expect(within.content == "e\u{301}" && hits(within) == ["e"])
+        let accent = try #require(excerpt("ae\u{301}b", "\u{301}"))
+        #expect(accent.content == "ae\u{301}b" && accent.ranges.map(\.start) == [2])
+    }
+
+    @Test(arguments: [
+        ("Straße", "STRAßE"), ("ΣΑΣ", "σας"), ("ſ", "S"), ("K", "k"), ("Ǆ", "ǅ"), ("ÀÉ", "àé"), ("Ж", "ж"), ("Ａ", "ａ"),
+    ])
+    func caseIsIgnored(text: String, keyword: String) {
+        #expect(hits(excerpt(text, keyword)) == [text])
+    }
+
+    @Test func lettersThatOnlyLookAlikeDiffer() {
+        #expect(excerpt("ı", "i") == nil)
+        #expect(excerpt("ss", "ß") == nil)
+        #expect(excerpt("甲", "乙") == nil)
+        #expect(excerpt("", "a") == nil && excerpt("abc", "abcd") == nil)
+    }
+
+    @Test func hitsDoNotOverlapAndAreLimited() throws {
+        #expect(hits(excerpt("aaaaa", "aa")) == ["aa", "aa"])
+        let many = try #require(excerpt(String(repeating: "a", count: 100_000), "a"))
+        #expect(many.content.count == 210 && many.ranges.count == 210)
+    }
+
+    @Test func caseMattersToKeywordsWithLettersOnly() {
+        #expect(!FoldedText("甲、1😀").hasCase)
+        #expect(FoldedText("甲a").hasCase && FoldedText("ß").hasCase == FoldedText("ẞ").hasCase)
+        #expect(FoldedText("Σ").hasCase && FoldedText("ς").hasCase)
+    }
+}
