@@ -26,7 +26,8 @@ import Wire
                 world.environment, accounts: world.accounts,
                 identity: Identity(
                     world.environment, accounts: world.accounts, configuration: IdentityConfiguration()),
-                state: ServingState(), requiresSecureCookies: true), CompanionsConfiguration())
+                state: ServingState(), requiresSecureCookies: true, spoolDirectory: world.directory),
+            CompanionsConfiguration())
     }
 
     private var matching: Matching { app.service.matching }

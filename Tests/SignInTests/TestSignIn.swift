@@ -26,7 +26,7 @@ final class TestSignIn: Sendable {
         let environment = AppEnvironment(
             world.environment, accounts: world.accounts,
             identity: Identity(world.environment, accounts: world.accounts, configuration: IdentityConfiguration()),
-            state: ServingState(), requiresSecureCookies: false)
+            state: ServingState(), requiresSecureCookies: false, spoolDirectory: world.directory)
         app = try await RunningSignIn(environment, SignInConfiguration(&settings))
     }
 
