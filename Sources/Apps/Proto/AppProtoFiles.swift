@@ -125,11 +125,11 @@ package enum AppProtoFiles {
 
     /// The HTTP requests that call methods of this module's services.
     package static let routes: [HTTPRoute] = [
+        ArchiveServiceMethods.routes,
+        ArchivePageServiceMethods.routes,
         CompanionServiceMethods.routes,
         CompanionAccountServiceMethods.routes,
         CompanionOperatorServiceMethods.routes,
-        ArchiveServiceMethods.routes,
-        ArchivePageServiceMethods.routes,
         ShareCodeServiceMethods.routes,
         SignInServiceMethods.routes,
         ProfileServiceMethods.routes,
@@ -139,6 +139,32 @@ package enum AppProtoFiles {
     /// The comments of services, methods, messages, fields, enums and their values: on each line the full name, a tab and
     /// the text.
     package static let comments = #"""
+        archebase.apps.archive.v1.ArchiveService	The library of the caller.
+        archebase.apps.archive.v1.ArchiveService.ExportArchive	Sends the library as a zip archive of the four documents.
+        archebase.apps.archive.v1.ArchiveService.ImportArchive	Adds a zip archive of the four documents to the library, all of it or nothing. What the archive has replaces what the library has with the same id; everything else stays.
+        archebase.apps.archive.v1.ArchiveService.GetArchiveStatus	Returns what happens to the library now.
+        archebase.apps.archive.v1.ArchiveService.SearchDigests	Finds the digests that contain a text, the last changed first. Upper and lower case are equal.
+        archebase.apps.archive.v1.ArchiveService.OpenArchiveSession	Signs in with a password. The response sets a cookie, and has no body.
+        archebase.apps.archive.v1.ArchiveService.EndArchiveSession	Signs out.
+        archebase.apps.archive.v1.ArchiveService.DeleteArchiveAccount	Deletes the account of the caller with the library.
+        archebase.apps.archive.v1.ArchivePageService	The page with which a person uses the library from a browser.
+        archebase.apps.archive.v1.ArchiveStatus.status	normal, importing or exporting.
+        archebase.apps.archive.v1.SearchDigestsRequest.keyword	1 to 100 characters; nothing contains an empty one.
+        archebase.apps.archive.v1.SearchDigestsRequest.type	sentence or paragraph.
+        archebase.apps.archive.v1.SearchDigestsRequest.page	From 0; a page has 5 results.
+        archebase.apps.archive.v1.SearchDigestsResponse.has_more	Whether there is a further page.
+        archebase.apps.archive.v1.DigestSearchResult.content	The part of the digest with the hits, and 10 characters on both sides of it.
+        archebase.apps.archive.v1.DigestSearchResult.book_name	Empty if the digest belongs to no book.
+        archebase.apps.archive.v1.DigestSearchResult.ranges	The hits in `content`.
+        archebase.apps.archive.v1.TextRange	A part of a text, in UTF-16 code units.
+        archebase.apps.archive.v1.GetArchivePageRequest.name	The name of a file of the page; empty = the page itself.
+        archebase.apps.archive.v1.PlainBooks	The document books.json. Ids are UUIDs, and times are of RFC 3339, with milliseconds.
+        archebase.apps.archive.v1.PlainBook.authors	The names of the creators who wrote it.
+        archebase.apps.archive.v1.PlainBook.translators	The names of the creators who translated it.
+        archebase.apps.archive.v1.PlainCreators	The document creators.json.
+        archebase.apps.archive.v1.PlainTags	The document tags.json.
+        archebase.apps.archive.v1.PlainDigests	The document digests.json.
+        archebase.apps.archive.v1.PlainDigest.category	0 = sentence, 1 = paragraph.
         archebase.apps.companions.v1.CompanionService	The calls of phones. Names of members are those of the published app (json_name) or those of its document (the field's own name): requests may use either, and the configuration chooses for responses. Every response has `msg`.
         archebase.apps.companions.v1.CompanionService.RegisterCompanion	Makes an account. 0: done; -1: the address is taken, or a field violates a rule; 1: the app has no room for more accounts.
         archebase.apps.companions.v1.CompanionService.LogInCompanion	Signs in. 1: done; 0: the password is wrong; -1: nobody has the address, or too many sign-ins failed.
@@ -193,32 +219,6 @@ package enum AppProtoFiles {
         archebase.apps.companions.v1.AnnounceRequest.text	1 to 4,000 characters.
         archebase.apps.companions.v1.ListFeedbackRequest.before	The position of the last entry of the page before; 0 = the newest page.
         archebase.apps.companions.v1.CompanionFeedback.sent_at	RFC 3339.
-        archebase.apps.archive.v1.ArchiveService	The library of the caller.
-        archebase.apps.archive.v1.ArchiveService.ExportArchive	Sends the library as a zip archive of the four documents.
-        archebase.apps.archive.v1.ArchiveService.ImportArchive	Adds a zip archive of the four documents to the library, all of it or nothing. What the archive has replaces what the library has with the same id; everything else stays.
-        archebase.apps.archive.v1.ArchiveService.GetArchiveStatus	Returns what happens to the library now.
-        archebase.apps.archive.v1.ArchiveService.SearchDigests	Finds the digests that contain a text, the last changed first. Upper and lower case are equal.
-        archebase.apps.archive.v1.ArchiveService.OpenArchiveSession	Signs in with a password. The response sets a cookie, and has no body.
-        archebase.apps.archive.v1.ArchiveService.EndArchiveSession	Signs out.
-        archebase.apps.archive.v1.ArchiveService.DeleteArchiveAccount	Deletes the account of the caller with the library.
-        archebase.apps.archive.v1.ArchivePageService	The page with which a person uses the library from a browser.
-        archebase.apps.archive.v1.ArchiveStatus.status	normal, importing or exporting.
-        archebase.apps.archive.v1.SearchDigestsRequest.keyword	1 to 100 characters; nothing contains an empty one.
-        archebase.apps.archive.v1.SearchDigestsRequest.type	sentence or paragraph.
-        archebase.apps.archive.v1.SearchDigestsRequest.page	From 0; a page has 5 results.
-        archebase.apps.archive.v1.SearchDigestsResponse.has_more	Whether there is a further page.
-        archebase.apps.archive.v1.DigestSearchResult.content	The part of the digest with the hits, and 10 characters on both sides of it.
-        archebase.apps.archive.v1.DigestSearchResult.book_name	Empty if the digest belongs to no book.
-        archebase.apps.archive.v1.DigestSearchResult.ranges	The hits in `content`.
-        archebase.apps.archive.v1.TextRange	A part of a text, in UTF-16 code units.
-        archebase.apps.archive.v1.GetArchivePageRequest.name	The name of a file of the page; empty = the page itself.
-        archebase.apps.archive.v1.PlainBooks	The document books.json. Ids are UUIDs, and times are of RFC 3339, with milliseconds.
-        archebase.apps.archive.v1.PlainBook.authors	The names of the creators who wrote it.
-        archebase.apps.archive.v1.PlainBook.translators	The names of the creators who translated it.
-        archebase.apps.archive.v1.PlainCreators	The document creators.json.
-        archebase.apps.archive.v1.PlainTags	The document tags.json.
-        archebase.apps.archive.v1.PlainDigests	The document digests.json.
-        archebase.apps.archive.v1.PlainDigest.category	0 = sentence, 1 = paragraph.
         archebase.apps.share_codes.v1.ShareCodeService	Members have the order of the app's documentation, which the JSON keeps.
         archebase.apps.share_codes.v1.ShareCodeService.GetHealth	Returns whether the gateway accepts calls. While it does not, the HTTP status is 503.
         archebase.apps.share_codes.v1.ShareCodeService.CheckShareCode	Returns whether a code is free: it is not registered, and its last end was more than 24 hours ago. Reserves nothing.
