@@ -54,7 +54,8 @@ import Wire
     private static let system: Set<String> = [
         "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",
         "PresignObject", "ReadObject", "IssueSystemCredential", "RotateSigningKey", "Backup", "GetClock",
-        "ConfirmClock", "GetSystemStatus", "ListSettings",
+        "ConfirmClock", "GetSystemStatus", "ListSettings", "StageArchive", "UploadArchive", "GetRestore",
+        "DiscardArchive", "ApplyArchive", "ReturnToPreviousData", "DeletePreviousData",
     ]
 
     @Test func everyCallerIsLetInWhereTheContractSays() async throws {
