@@ -85,7 +85,8 @@ def test_answers_agree_with_the_document(gateway_with, login, tmp_path, is_full)
 def test_answers_of_apps_agree_with_their_document(gateway_with, tmp_path, is_full):
     gateway = gateway_with(enabled())
     OpenAPIV31SpecValidator(App(gateway).get("/openapi.json").json).validate()
-    described_calls.check(f"http://{gateway.listeners['apps']}", tmp_path, is_full)
+    # The archive answers every failure with status 500, as its clients expect, and with a page, a zip archive or nothing.
+    described_calls.check(f"http://{gateway.listeners['apps']}", tmp_path, is_full, paths="^/api/")
 
 
 @pytest.fixture(scope="module")
