@@ -37,7 +37,15 @@ package final class ObjectAppend {
         digest = BodyDigest(payload.checks)
         put = try ObjectPut(
             store, permit: permit, length: payload.length.map { $0 + position }, checks: BodyChecks(), header: header)
-        if let present { try store.read(present, 0..<present.size, put.append) }
+        guard let present else { return }
+        do {
+            try store.read(present, 0..<present.size, put.append)
+        } catch {
+            put.abandon()
+            // Somebody may have replaced the object since its row was read, and its file is removed then.
+            try store.database.readBlocking { try permit.check(header.condition, in: $0) }
+            throw error
+        }
     }
 
     package func receive(_ bytes: UnsafeRawBufferPointer) {
