@@ -315,4 +315,5 @@ def main(binary: str) -> None:
         pages(binary, stubs, Path(cache or text))
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])
