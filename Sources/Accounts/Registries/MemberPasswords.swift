@@ -70,10 +70,8 @@ package struct MemberPasswords: Sendable {
     package static func noteSignIn(
         of user: UserRecord, _ context: (action: String, peer: String), at now: UnixTime, in connection: Connection
     ) throws {
-        try UserRecords(connection).noteLogin(id: user.id, at: now)
-        try LoginAddressRecords(connection).note(
-            AddressRange.countedAsOne(context.peer), userID: user.id, at: now)
-        try Audit.record(user.did(context.action, peer: context.peer), at: now, in: connection)
+        let place = SessionPlace(address: context.peer, userAgent: "")
+        try Sessions.note(user, from: place, action: context.action, at: now, in: connection)
     }
 }
 
