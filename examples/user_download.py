@@ -43,16 +43,18 @@ def download(arguments) -> None:
     has_found = False
     for found in objects(service, metadata, arguments.filter):
         has_found = True
-        print(f"{found.file_id}  {found.size_bytes:,} bytes  ETag {found.etag}")
+        print(f"{found.file_id}  {found.name}  {found.size_bytes:,} bytes  ETag {found.etag}")
         if arguments.to is None:
             continue
         (location,) = service.RequestDownload(
             stubs.gateway.RequestDownloadRequest(file_ids=[found.file_id]), metadata=metadata, timeout=TIMEOUT
         ).files
         request = urllib.request.Request(location.read.uri, headers=dict(location.read.headers))
-        arguments.to.mkdir(parents=True, exist_ok=True)
+        # Other files may have the same name.
+        folder = arguments.to / found.file_id
+        folder.mkdir(parents=True, exist_ok=True)
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-            with open(arguments.to / found.file_id, "wb") as file:
+            with open(folder / found.name, "wb") as file:
                 shutil.copyfileobj(answer, file)
     if not has_found:
         print("no objects match the filter")
@@ -62,7 +64,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("filter", nargs="?", default="", help="the filter, for example 'weather=rain size>1MiB'")
     parser.add_argument(
-        "--to", type=Path, metavar="FOLDER", help="download each object to this folder; without it, only list"
+        "--to",
+        type=Path,
+        metavar="FOLDER",
+        help="download each object to FOLDER/FILE_ID, under its name; without this option, only list",
     )
     parser.add_argument("--user", default="admin")
     parser.add_argument("--organization", default="system")

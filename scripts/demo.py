@@ -135,15 +135,17 @@ class Demo:
         device_id = self.provision()
         say(f"The device fetches its key and uploads {file.name} in parts, through alibabacloud-oss-v2")
         self.example("device_upload.py", device_id, file.name, "--tag", "demo_run=1")
-        say("A user signs in, finds the file by its tag, and downloads it with the URL that the gateway returns")
+        say(
+            "A user signs in, finds the file by its tag and name, and downloads it with the URL that the gateway returns"
+        )
         self.example(
             "user_download.py",
-            "status:verified raw_tags.demo_run=1",
+            f"demo_run=1 name:{file.stem}*",
             "--to",
             "downloads",
             DATA_GATEWAY_PASSWORD=self.password,
         )
-        (received,) = (self.directory / "downloads").iterdir()
+        (received,) = (self.directory / "downloads").glob(f"*/{file.name}")
         sent, got = (hashlib.sha256(path.read_bytes()).hexdigest() for path in (file, received))
         if sent != got:
             raise RuntimeError("the downloaded bytes differ from the uploaded bytes")
