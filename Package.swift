@@ -331,7 +331,9 @@ let package = Package(
                 "Accounts", "Basics", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI", "GatewayTesting",
                 "HTTPTypes", "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol", "StoreServer", "Wire",
             ]),
-        tests("Backup", ["Basics", "Crypto", "Database", "ObjectStore", "StoreProtocol", "StoreClient"]),
+        tests(
+            "Backup",
+            ["Basics", "Crypto", "Database", "ObjectStore", "Proto", "RPC", "StoreProtocol", "StoreClient"]),
         tests("StoreClient", ["Basics", "HTTPClient"]),
         tests(
             "DeviceClient",

@@ -116,7 +116,8 @@ package final class RestoreService: RestoreServiceHandler {
         }
         try await accounts.requirePassword(Secret(request.password), of: caller)
         try requireSpace(for: description, try await compare(description))
-        try await requestRestart(.archive, caller, on: "restore/\(description.stagingID)")
+        try await requestRestart(
+            .archive, caller, on: "restore/\(description.stagingID)", applying: description.stagingID)
         return ApplyArchiveResponse()
     }
 
@@ -208,8 +209,10 @@ extension RestoreService {
         return previous
     }
 
-    private func requestRestart(_ source: RestoreRequest.Source, _ caller: Caller, on target: String) async throws {
-        try staging.beginRestart()
+    private func requestRestart(
+        _ source: RestoreRequest.Source, _ caller: Caller, on target: String, applying stagingID: String? = nil
+    ) async throws {
+        try staging.beginRestart(applying: stagingID)
         do {
             try await audit(caller, on: target)
             let request = RestoreRequest(source: source, requestedBy: caller.did(to: target).actor)

@@ -63,10 +63,18 @@ final class Staging: Sendable {
         try change { _ in }
     }
 
-    func beginRestart() throws {
+    /// From here on, nothing else is staged.
+    ///
+    /// - Parameter id: that of the archive whose data the gateway will have; `nil` = the previous data. Another archive may have been
+    ///   staged since the person who confirms the restart has seen it.
+    func beginRestart(applying id: String?) throws {
         try change { stage in
-            if case .arriving = stage {
+            switch (stage, id) {
+            case (.arriving, nil):
                 throw RPCError(bare: .failedPrecondition, "an archive is being uploaded: try again later")
+            case (_, nil): break
+            case (.complete(let description), let id) where description.stagingID == id: break
+            default: throw Self.unknown
             }
             stage = .restarting
         }
