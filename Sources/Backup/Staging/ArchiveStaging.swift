@@ -41,6 +41,7 @@ struct ArchiveStaging: Sendable {
         let outcome = try ArchiveVerification.run(
             of: stored, scratch: folder.path, migrations: migrations, keepingDatabaseAs: folder.contents, accept: accept
         )
+        try Database.inspect(path: folder.contents, DataComparison.check)
         guard fsync(descriptor) == 0, rename(folder.partial, folder.archive) == 0 else {
             throw problem("finish \(folder.archive)")
         }
