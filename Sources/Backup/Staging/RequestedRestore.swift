@@ -50,11 +50,7 @@ struct RequestedRestore {
         let previous = folder.newPrevious(at: now)
         switch request.source {
         case .previous(let name):
-            let started = DataSwitch(from: name, to: previous, in: folder.directory, result: result)
-            guard ["store", "keys", "gateway.db"].allSatisfy(started.installed.contains) else {
-                throw DataDirectory.Problem(description: "\(folder.directory)/\(name) is incomplete")
-            }
-            return started
+            return try DataSwitch(from: name, to: previous, in: folder.directory, result: result)
         case .archive:
             log.write("the requested restore begins", ["requested_by": request.requestedBy])
             try folder.remove(folder.new)
@@ -63,7 +59,7 @@ struct RequestedRestore {
             let outcome = try Restore.run(
                 from: folder.archive, passphrase: nil, into: folder.new, migrations: migrations, now: now)
             result.count(outcome)
-            return DataSwitch(from: "restore/new", to: previous, in: folder.directory, result: result)
+            return try DataSwitch(from: "restore/new", to: previous, in: folder.directory, result: result)
         }
     }
 
@@ -107,9 +103,10 @@ struct RequestedRestore {
         var result = RestoreResult(request, at: now)
         if request.source == .archive { result.createdAt = try folder.description.read(in: folder)?.createdAt }
         result.failure = reason
+        // First, because the disk may be full of it, and the result needs space.
+        try folder.remove(folder.new)
         try folder.outcome.write(result, in: folder)
         try folder.request.remove(in: folder)
-        try folder.remove(folder.new)
         log.write(
             "the requested restore failed",
             ["error": reason, "consequence": "the present data are served"], level: .error)

@@ -20,7 +20,7 @@ import Foundation
 /// | state | data | action |
 /// |---|---|---|
 /// | neither `request` nor `switch` | present | removes `archive.partial` and `new`, and keeps a complete archive |
-/// | `request` | present, untouched | removes `new` and makes it again (step 3). If that fails, writes the reason to `outcome`, removes `request`, and serves the present data |
+/// | `request` | present, untouched | removes `new` and makes it again (step 3). If that fails, removes `new`, writes the reason to `outcome`, removes `request`, and serves the present data |
 /// | `switch` | mixed | completes steps 5 and 6. If the present data cannot be moved, moves all of them back and does as above |
 ///
 /// To return to the previous data, `switch` names these instead of `new`; the steps are the same without step 3.
@@ -80,7 +80,7 @@ struct RestoreFolder: Sendable {
 
     /// Removes a file or a folder with its content, if it exists.
     func remove(_ path: String) throws {
-        guard DataDirectory.exists(path) else { return }
+        guard try PrivateFile.exists(path) else { return }
         try FileManager.default.removeItem(atPath: path)
     }
 
