@@ -45,6 +45,14 @@ import Testing
         #expect(picture.bytes == Self.jpeg(Array(kept.joined())))
     }
 
+    /// The thumbnail is of the picture before it was cropped.
+    @Test func thumbnailOfJFIFIsRemoved() throws {
+        let density = Array("JFIF\0".utf8) + [1, 1, 1, 0, 72, 0, 72]
+        let picture = try Picture(Self.jpeg(Self.segment(0xE0, density + [1, 2] + [10, 20, 30, 40, 50, 60])))
+        #expect(picture.bytes == Self.jpeg(Self.segment(0xE0, density + [0, 0])))
+        #expect(throws: PictureError.self) { try Picture(Self.jpeg(Self.segment(0xE0, Array("JFIF\0".utf8)))) }
+    }
+
     @Test func pictureThatIsCutAnywhereIsRefused() {
         let whole: [[UInt8]] = [Self.jpeg(Self.exif(6, isLittle: true)), Self.png(), Self.webp()]
         for bytes in whole {
