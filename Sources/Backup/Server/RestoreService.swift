@@ -16,6 +16,8 @@ package final class RestoreService: RestoreServiceHandler {
     private let session: ArchiveSession
     private let accounts: Accounts
     private let migrations: [Migration]
+    /// For comparisons, each of which reads all rows of two databases.
+    private let reads: BackgroundReads
     /// Notified when the process has to end and start again.
     private let restart: Signal
 
@@ -27,6 +29,7 @@ package final class RestoreService: RestoreServiceHandler {
         self.accounts = accounts
         self.migrations = migrations
         self.restart = restart
+        reads = BackgroundReads(of: session.database, for: "restore")
         folder = RestoreFolder(directory: session.directory.path)
         staging = Staging((try? folder.description.read(in: folder)) ?? nil)
     }
@@ -177,7 +180,7 @@ extension RestoreService {
 
     private func compare(_ description: StagedDescription) async throws -> StagedArchive {
         let contents = folder.contents
-        let (comparison, storeID) = try await session.database.readInBackground { present in
+        let (comparison, storeID) = try await reads.run { present in
             let comparison = try Database.inspect(path: contents) { archive in
                 try DataComparison(archive: archive, present: present)
             }
