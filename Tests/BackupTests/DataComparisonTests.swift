@@ -29,7 +29,8 @@ import Testing
 
     @Test func sizesThatExceedANumberDoNotEndTheGateway() throws {
         let sizes = [
-            "INSERT INTO objects VALUES ('a', 9223372036854775807)", "INSERT INTO objects VALUES ('b', 9223372036854775807)",
+            "INSERT INTO objects VALUES ('a', 9223372036854775807)",
+            "INSERT INTO objects VALUES ('b', 9223372036854775807)",
         ]
         try inspect(sizes) { archive in
             try DataComparison.check(archive)

@@ -15,23 +15,43 @@ import Testing
     @Test func onlyTheConfirmedArchiveIsApplied() throws {
         let staging = Staging(Self.description("first"))
         // Between the confirmation and the restart, another archive is staged.
-        try staging.discard("first")
-        try staging.begin("second", passphrase: nil)
+        try staging.beginDiscard("first")
+        staging.end("first", nil)
+        try staging.begin("second")
+        staging.expect("second", passphrase: nil)
         #expect(throws: RPCError.self) { try staging.beginRestart(applying: "first") }
         _ = try staging.beginUpload("second")
-        staging.endUpload("second", Self.description("second"))
+        staging.end("second", Self.description("second"))
         #expect(throws: RPCError.self) { try staging.beginRestart(applying: "first") }
         #expect(staging.complete?.stagingID == "second")
         try staging.beginRestart(applying: "second")
-        #expect(throws: RPCError.self) { try staging.begin("third", passphrase: nil) }
+        #expect(throws: RPCError.self) { try staging.begin("third") }
     }
 
     @Test func theArrivalOfAnArchiveIsNotCutOffByAReturn() throws {
         let staging = Staging(nil)
-        try staging.begin("first", passphrase: nil)
+        try staging.begin("first")
+        staging.expect("first", passphrase: nil)
         _ = try staging.beginUpload("first")
         #expect(throws: RPCError.self) { try staging.beginRestart(applying: nil) }
-        staging.endUpload("first", nil)
+        staging.end("first", nil)
         try staging.beginRestart(applying: nil)
+    }
+
+    @Test func nothingElseHappensWhileAnArchiveIsRemoved() throws {
+        let staging = Staging(Self.description("first"))
+        try staging.beginDiscard("first")
+        #expect(throws: RPCError.self) { try staging.begin("second") }
+        #expect(throws: RPCError.self) { try staging.beginRestart(applying: "first") }
+        // The removal failed before it changed anything.
+        staging.end("first", Self.description("first"))
+        #expect(staging.complete?.stagingID == "first")
+        try staging.beginDiscard("first")
+        staging.end("first", nil)
+        #expect(staging.complete == nil)
+        try staging.begin("second")
+        staging.expect("second", passphrase: nil)
+        #expect(throws: RPCError.self) { try staging.beginUpload("first") }
+        #expect(try staging.beginUpload("second") == nil)
     }
 }

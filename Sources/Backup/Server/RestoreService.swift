@@ -34,6 +34,9 @@ package final class RestoreService: RestoreServiceHandler {
         staging = Staging((try? folder.description.read(in: folder)) ?? nil)
     }
 
+    /// The description of the archive in the folder; `nil` = there is none.
+    private var remaining: StagedDescription? { (try? folder.description.read(in: folder)) ?? nil }
+
     package func stageArchive(
         _ request: StageArchiveRequest, context: CallContext
     ) async throws -> StageArchiveResponse {
@@ -41,11 +44,17 @@ package final class RestoreService: RestoreServiceHandler {
         try RestoreRefusal.reporting { try folder.requireOneDisk() }
         let id = Hex.lower(Random.bytes(16))
         try await audit(caller, on: "restore/\(id)")
-        try staging.begin(id, passphrase: request.passphrase.isEmpty ? nil : Secret(request.passphrase))
-        try RestoreRefusal.reporting {
-            try folder.make()
-            try folder.removeArchive()
+        try staging.begin(id)
+        do {
+            try await DiskWork.run { [folder] in
+                try folder.make()
+                try folder.removeArchive()
+            }
+        } catch {
+            staging.end(id, remaining)
+            throw RestoreRefusal.of(error)
         }
+        staging.expect(id, passphrase: request.passphrase.isEmpty ? nil : Secret(request.passphrase))
         return StageArchiveResponse(stagingID: id)
     }
 
@@ -74,10 +83,10 @@ package final class RestoreService: RestoreServiceHandler {
             }
             description = try await intake.outcome()
         } catch {
-            staging.endUpload(first.stagingID, nil)
+            staging.end(first.stagingID, nil)
             throw RestoreRefusal.of(error)
         }
-        staging.endUpload(first.stagingID, description)
+        staging.end(first.stagingID, description)
         try await audit(caller, on: "restore/\(first.stagingID)")
         return UploadArchiveResponse(archive: try await compare(description))
     }
@@ -99,8 +108,14 @@ package final class RestoreService: RestoreServiceHandler {
         _ request: DiscardArchiveRequest, context: CallContext
     ) async throws -> DiscardArchiveResponse {
         let caller = try Caller(context)
-        try staging.discard(request.stagingID)
-        try RestoreRefusal.reporting { try folder.removeArchive() }
+        try staging.beginDiscard(request.stagingID)
+        do {
+            try await DiskWork.run { [folder] in try folder.removeArchive() }
+        } catch {
+            staging.end(request.stagingID, remaining)
+            throw RestoreRefusal.of(error)
+        }
+        staging.end(request.stagingID, nil)
         try await audit(caller, on: "restore/\(request.stagingID)")
         return DiscardArchiveResponse()
     }

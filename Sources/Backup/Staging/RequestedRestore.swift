@@ -114,8 +114,7 @@ struct RequestedRestore {
 
     /// Removes what a killed gateway has left, and keeps a complete archive.
     private func tidy() throws {
-        try folder.remove(folder.partial)
-        try folder.remove(folder.new)
+        for path in [folder.partial, folder.scratch, folder.new] { try folder.remove(path) }
         if (try? folder.description.read(in: folder)) ?? nil == nil { try folder.removeArchive() }
         let folder = folder
         Thread.detachNewThread { folder.removeDeleted() }

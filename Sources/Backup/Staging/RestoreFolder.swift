@@ -19,7 +19,7 @@ import Foundation
 ///
 /// | state | data | action |
 /// |---|---|---|
-/// | neither `request` nor `switch` | present | removes `archive.partial` and `new`, and keeps a complete archive |
+/// | neither `request` nor `switch` | present | removes `archive.partial`, `scratch` and `new`, and keeps a complete archive |
 /// | `request` | present, untouched | removes `new` and makes it again (step 3). If that fails, removes `new`, writes the reason to `outcome`, removes `request`, and serves the present data |
 /// | `switch` | mixed | completes steps 5 and 6. If the present data cannot be moved, moves all of them back and does as above |
 ///
@@ -34,6 +34,8 @@ struct RestoreFolder: Sendable {
     var partial: String { path + "/archive.partial" }
     var archive: String { path + "/archive" }
     var contents: String { path + "/contents.db" }
+    /// A folder for copies of an arriving archive's database and keys while they are checked.
+    var scratch: String { path + "/scratch" }
     var new: String { path + "/new" }
 
     private static let previousPrefix = "previous-"
@@ -87,7 +89,7 @@ struct RestoreFolder: Sendable {
     /// Removes the staged archive, its description first, so that an incomplete removal leaves no archive.
     func removeArchive() throws {
         try description.remove(in: self)
-        for path in [archive, partial, contents] { try remove(path) }
+        for path in [archive, partial, contents, scratch] { try remove(path) }
         try PrivateFile.synchronizeFolder(path)
     }
 
