@@ -385,7 +385,7 @@ let package = Package(
         .executableTarget(
             name: "companions-client", dependencies: ["Alamofire", "SwiftyJSON", "SSZipArchive"],
             path: "Tests/CompanionsClient/Program", swiftSettings: [.swiftLanguageMode(.v5)]),
-        tests("LibraryArchive", ["AppProto", "Basics", "Database"]),
+        tests("LibraryArchive", ["AppProto", "Basics", "Database", "GatewayTesting"]),
         // The end of the tests of apps.
         tests("Serve", ["AppSupport", "Backup", "Basics", "Configuration", "Database", "Observability", "RPC"]),
         tests(
