@@ -95,19 +95,44 @@ import Testing
             try RequestedRestore(folder: folder, migrations: [], now: UnixTime(seconds: 9), log: .discarding).run()
         }
         #expect(!DataDirectory.exists(folder.new))
-        #expect(RequestedRestore.isPending(in: path))
+        #expect(try RequestedRestore.isPending(in: path))
+    }
+
+    @Test func aCompletedRestoreReleasesItsSpaceBeforeItWritesItsResult() throws {
+        let path = try directory("data")
+        let folder = RestoreFolder(directory: path)
+        try folder.switching.write(try makeSwitch(in: path), in: folder)
+        try Data().write(to: URL(filePath: folder.archive))
+        _ = try scratch.folder("data/restore/outcome", files: ["file"])
+        let restore = RequestedRestore(folder: folder, migrations: [], now: UnixTime(seconds: 9), log: .discarding)
+        #expect(throws: (any Error).self) { try restore.run() }
+        #expect(!DataDirectory.exists(folder.archive) && !DataDirectory.exists(folder.new))
+        // A later start, with space, completes it.
+        try FileManager.default.removeItem(atPath: folder.path + "/outcome")
+        try restore.run()
+        #expect(try folder.outcome.read(in: folder)?.failure == nil)
+        #expect(try !RequestedRestore.isPending(in: path))
+        #expect(try contents(path) == Dictionary(uniqueKeysWithValues: Self.new.map { ($0, "new") }))
+    }
+
+    @Test func aRequestThatCannotBeLookedUpIsNotTakenForNone() throws {
+        let path = try scratch.folder("unreadable", files: ["restore"])
+        #expect(throws: PrivateFile.Failure.self) { try RequestedRestore.isPending(in: path) }
+        let restore = RequestedRestore(
+            folder: RestoreFolder(directory: path), migrations: [], now: UnixTime(seconds: 9), log: .discarding)
+        #expect(throws: (any Error).self) { try restore.run() }
     }
 
     @Test func aRequestIsFollowedOnlyByTheStart() throws {
         let path = try scratch.folder("empty", files: [])
         let folder = RestoreFolder(directory: path)
-        #expect(!RequestedRestore.isPending(in: path))
+        #expect(try !RequestedRestore.isPending(in: path))
         try folder.make()
         try folder.request.write(RestoreRequest(source: .previous("previous-1"), requestedBy: "x"), in: folder)
-        #expect(RequestedRestore.isPending(in: path))
+        #expect(try RequestedRestore.isPending(in: path))
         // The named data do not exist: nothing is replaced, and the reason is kept.
         try RequestedRestore(folder: folder, migrations: [], now: UnixTime(seconds: 9), log: .discarding).run()
-        #expect(!RequestedRestore.isPending(in: path))
+        #expect(try !RequestedRestore.isPending(in: path))
         let result = try #require(try folder.outcome.read(in: folder))
         #expect(result.failure?.contains("previous-1 is incomplete") == true)
         #expect(result.finishedAt == 9)

@@ -12,14 +12,18 @@ struct RequestedRestore {
     let log: Logger
 
     /// Returns whether a start has something to do for a restore.
-    static func isPending(in directory: String) -> Bool {
+    ///
+    /// - Throws: if that cannot be found out.
+    static func isPending(in directory: String) throws(PrivateFile.Failure) -> Bool {
         let path = RestoreFolder(directory: directory).path
-        return ["request", "switch"].contains { DataDirectory.exists("\(path)/\($0)") }
+        let isRequested = try PrivateFile.exists(path + "/request")
+        let isBegun = try PrivateFile.exists(path + "/switch")
+        return isRequested || isBegun
     }
 
     /// - Throws: `DataDirectory.Problem` and others if the data cannot be served: a later start has to complete the replacement.
     func run() throws {
-        guard DataDirectory.exists(folder.path) else { return }
+        guard try PrivateFile.exists(folder.path) else { return }
         if let started = try folder.switching.read(in: folder) {
             log.write(
                 "a restore that was interrupted is completed", ["previous_data": started.previous], level: .warning)
@@ -81,10 +85,11 @@ struct RequestedRestore {
             try folder.switching.remove(in: folder)
             return try giveUp(request, undone.description)
         }
-        try folder.outcome.write(started.result, in: folder)
-        try folder.request.remove(in: folder)
+        // First, because the disk may be full of it, and the result needs space.
         try folder.removeArchive()
         try folder.remove(folder.new)
+        try folder.outcome.write(started.result, in: folder)
+        try folder.request.remove(in: folder)
         // Previous data that were put back leave an empty folder.
         if started.source != "restore/new" { try folder.remove("\(folder.directory)/\(started.source)") }
         try PrivateFile.synchronizeFolder(folder.directory)

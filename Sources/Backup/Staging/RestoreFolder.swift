@@ -13,7 +13,7 @@ import Foundation
 /// 4. It writes `switch`, which names the files in `new`. From here on, every start goes forward.
 /// 5. It moves the present data to `previous-TIME`, one name after the other, and then the names in `new` to their places. It syncs
 ///    both folders after each rename.
-/// 6. It writes `outcome`, removes `request`, then everything else, and `switch` last.
+/// 6. It removes the archive and `new`, writes `outcome`, and removes `request`, and `switch` last.
 ///
 /// A start finds one of these states:
 ///
