@@ -40,6 +40,30 @@ import Testing
         }
     }
 
+    /// Checks pages of one organization, and organizations whose order differs from that of their names with a slash.
+    @Test func usersAndSitesAreComparedByOrganizationAndName() throws {
+        let common = [
+            "INSERT INTO organizations VALUES (1, 'a'), (2, 'a-b'), (3, 'empty'), (4, 'z')",
+            """
+            WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 2500)
+            INSERT INTO users SELECT 1, 'user ' || number FROM numbers
+            """,
+            "INSERT INTO users VALUES (2, 'user 1'), (4, 'user 1')",
+            "INSERT INTO sites VALUES (1, 'north'), (2, 'north'), (2, 'a/b')",
+        ]
+        let further = ["INSERT INTO users VALUES (2, 'user 2'), (4, 'a')", "INSERT INTO sites VALUES (4, 'north')"]
+        try inspect(common) { archive in
+            try DataComparison.check(archive)
+            try inspect(common + further) { present in
+                let comparison = try DataComparison(archive: archive, present: present)
+                #expect(comparison.content.users == 2502 && comparison.content.sites == 3)
+                #expect(comparison.present.users == 2504 && comparison.present.sites == 4)
+                #expect(comparison.lacking.users == 2 && comparison.lacking.sites == 1)
+                #expect(comparison.lacking.organizations == 0)
+            }
+        }
+    }
+
     @Test(arguments: [
         "INSERT INTO organizations VALUES (1, CAST(X'FF' AS TEXT))",
         "INSERT INTO devices VALUES (CAST(X'FFFF' AS TEXT))",
