@@ -331,7 +331,9 @@ let package = Package(
                 "Accounts", "Basics", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI", "GatewayTesting",
                 "HTTPTypes", "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol", "StoreServer", "Wire",
             ]),
-        tests("Backup", ["Basics", "Crypto", "Database", "ObjectStore", "StoreProtocol", "StoreClient"]),
+        tests(
+            "Backup",
+            ["Basics", "Crypto", "Database", "ObjectStore", "Proto", "RPC", "StoreProtocol", "StoreClient"]),
         tests("StoreClient", ["Basics", "HTTPClient"]),
         tests(
             "DeviceClient",
@@ -383,7 +385,7 @@ let package = Package(
         .executableTarget(
             name: "companions-client", dependencies: ["Alamofire", "SwiftyJSON", "SSZipArchive"],
             path: "Tests/CompanionsClient/Program", swiftSettings: [.swiftLanguageMode(.v5)]),
-        tests("LibraryArchive", ["AppProto", "Basics"]),
+        tests("LibraryArchive", ["AppProto", "Basics", "Database", "GatewayTesting"]),
         // The end of the tests of apps.
         tests("Serve", ["AppSupport", "Backup", "Basics", "Configuration", "Database", "Observability", "RPC"]),
         tests(

@@ -95,7 +95,13 @@ package final class DataDirectory: Sendable {
 
     /// Throws if the next start replaces the data, which a command must not precede.
     func requireNoRequest() throws(Problem) {
-        guard !RequestedRestore.isPending(in: path) else {
+        let isPending: Bool
+        do {
+            isPending = try RequestedRestore.isPending(in: path)
+        } catch {
+            throw Problem(description: "cannot read \(error.reason)")
+        }
+        guard !isPending else {
             throw Problem(
                 description: """
                     \(path)/restore has a restore that was requested in the console: start the gateway, which completes it

@@ -3,17 +3,20 @@
 enum HEICMetadata {
     /// The types of metadata items, and the beginning of XMP's content type.
     private static let refused = ["Exif", "application/rdf+xml"].map { Array($0.utf8) }
+    /// The type and the length of the property that has the size of an image (ISO/IEC 23008-12, section 6.5.3).
+    private static let extents = (type: Array("ispe".utf8), length: 20)
 
     static func checked(_ bytes: [UInt8]) throws(PictureError) -> [UInt8] {
         var (position, hasMetadataBox, hasData) = (0, false, false)
         while position < bytes.count {
             guard bytes.count - position >= 8 else { throw .malformed(.heic) }
-            let length = bytes[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
+            let length = number(bytes[position..<position + 4])
             guard length >= 8, length <= bytes.count - position else { throw .malformed(.heic) }
             let box = bytes[position..<position + length]
             switch String(decoding: box.dropFirst(4).prefix(4), as: UTF8.self) {
             case "meta":
-                guard !refused.contains(where: { contains($0, box) }) else { throw .metadata }
+                guard refused.allSatisfy({ positions(of: $0, in: box).isEmpty }) else { throw .metadata }
+                try checkSizes(box)
                 hasMetadataBox = true
             case "ftyp" where position == 0: break
             case "mdat": hasData = true
@@ -27,12 +30,28 @@ enum HEICMetadata {
         return bytes
     }
 
-    private static func contains(_ text: [UInt8], _ box: ArraySlice<UInt8>) -> Bool {
-        var position = box.startIndex
+    /// Checks the sizes of the image and of its tiles, of which there is one at least.
+    private static func checkSizes(_ box: ArraySlice<UInt8>) throws(PictureError) {
+        let found = positions(of: extents.type, in: box).filter {
+            $0 - 4 >= box.startIndex && $0 - 4 + extents.length <= box.endIndex
+                && number(box[$0 - 4..<$0]) == extents.length
+        }
+        guard !found.isEmpty else { throw .malformed(.heic) }
+        for type in found {
+            // The type and the version come before the sides.
+            try Picture.checkSize(
+                width: number(box[type + 8..<type + 12]), height: number(box[type + 12..<type + 16]))
+        }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
+
+    private static func positions(of text: [UInt8], in box: ArraySlice<UInt8>) -> [Int] {
+        var (positions, position) = ([Int](), box.startIndex)
         while let found = box[position...].firstIndex(of: text[0]) {
-            if box[found...].starts(with: text) { return true }
+            if box[found...].starts(with: text) { positions.append(found) }
             position = found + 1
         }
-        return false
+        return positions
     }
 }

@@ -1,11 +1,13 @@
 /// The segments of a JPEG file (ITU-T T.81, annex B), of which only those are kept that a decoder needs.
 ///
-/// Removed are comments and the application segments: Exif with the place and the time, XMP, thumbnails of the original picture, and
-/// further pictures behind the first one. JFIF, colour profiles and Adobe's colour transformation stay, and the orientation is
+/// Removed are comments and the application segments: Exif with the place and the time, XMP, thumbnails of the original picture (JFIF's
+/// as well), and further pictures behind the first one. JFIF's density, colour profiles and Adobe's colour transformation stay, and the orientation is
 /// written as an Exif segment of its own, since pictures of phones would lie on their side without it.
 enum JPEGMetadata {
     private static let start: [UInt8] = [0xFF, 0xD8]
     private static let end: [UInt8] = [0xFF, 0xD9]
+    /// The length of JFIF's segment up to its thumbnail, with the segment's own length and without the thumbnail's size (JFIF 1.02).
+    private static let densityEnd = 14
     /// The names at the beginning of application segments that are kept, by marker.
     private static let kept: [UInt8: String] = [0xE0: "JFIF\0", 0xE2: "ICC_PROFILE\0", 0xEE: "Adobe"]
 
@@ -26,7 +28,7 @@ enum JPEGMetadata {
             case 0xE1: orientation = ExifOrientation.value(in: segment.dropFirst(2)) ?? orientation
             case 0xE0...0xEF:
                 guard let name = kept[marker], segment.dropFirst(2).starts(with: name.utf8) else { continue }
-                body += [0xFF, marker] + segment
+                body += [0xFF, marker] + (marker == 0xE0 ? try withoutThumbnail(segment) : segment)
             case 0xFE: continue
             default:
                 if isFrame(marker) {
@@ -61,6 +63,12 @@ enum JPEGMetadata {
         let length = Int(bytes[position]) << 8 | Int(bytes[position + 1])
         guard length >= 2, length <= bytes.count - position else { throw .malformed(.jpeg) }
         return bytes[position..<position + length]
+    }
+
+    /// Returns JFIF's segment with a thumbnail of no size, as cameras and editors write it.
+    private static func withoutThumbnail(_ segment: ArraySlice<UInt8>) throws(PictureError) -> ArraySlice<UInt8> {
+        guard segment.count >= densityEnd + 2 else { throw .malformed(.jpeg) }
+        return [0, UInt8(densityEnd + 2)] + segment.prefix(densityEnd).dropFirst(2) + [0, 0]
     }
 
     /// Whether a marker begins a frame: SOF0 to SOF15, without DHT, JPG and DAC.

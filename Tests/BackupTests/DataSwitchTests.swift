@@ -30,16 +30,16 @@ import Testing
         return found
     }
 
-    private func makeSwitch(in path: String) -> DataSwitch {
+    private func makeSwitch(in path: String) throws -> DataSwitch {
         let request = RestoreRequest(source: .archive, requestedBy: "user:system/admin")
-        return DataSwitch(
+        return try DataSwitch(
             from: "restore/new", to: "previous-1", in: path,
             result: RestoreResult(request, at: UnixTime(seconds: 1)))
     }
 
     @Test(arguments: 0...8) func anInterruptedSwitchIsCompleted(renames: Int) throws {
         let path = try directory("data")
-        let whole = makeSwitch(in: path)
+        let whole = try makeSwitch(in: path)
         #expect(Set(whole.installed) == Set(Self.new))
         let moves =
             DataSwitch.names.filter(Self.old.contains).map { (path, path + "/previous-1", $0) }
@@ -57,7 +57,7 @@ import Testing
 
     @Test func anUnmovableNamePutsEverythingBack() throws {
         let path = try directory("data")
-        let whole = makeSwitch(in: path)
+        let whole = try makeSwitch(in: path)
         // A folder in the way of a file: the rename of the database fails after those of the store and the keys.
         try FileManager.default.createDirectory(
             atPath: path + "/previous-1/gateway.db", withIntermediateDirectories: true)
@@ -67,16 +67,72 @@ import Testing
         #expect(try contents(path + "/restore/new").count == Self.new.count)
     }
 
+    @Test(arguments: ["store", "keys", "gateway.db"]) func incompleteDataAreNotPutInPlace(missing: String) throws {
+        let path = try directory("data")
+        try FileManager.default.removeItem(atPath: "\(path)/restore/new/\(missing)")
+        #expect(throws: DataDirectory.Problem.self) { try makeSwitch(in: path) }
+    }
+
+    @Test func namesThatCannotBeLookedUpAreNotTakenForMissing() throws {
+        let path = try directory("data")
+        let whole = try makeSwitch(in: path)
+        // A file in the place of the folder: every name in it is looked up in vain, and not because it is missing.
+        try FileManager.default.removeItem(atPath: path + "/restore/new")
+        try Data().write(to: URL(filePath: path + "/restore/new"))
+        #expect(throws: (any Error).self) { try makeSwitch(in: path) }
+        #expect(throws: (any Error).self) { try whole.run(in: path) }
+        #expect(try contents(path) == Dictionary(uniqueKeysWithValues: Self.old.map { ($0, "old") }))
+    }
+
+    @Test func aFailedRestoreReleasesItsSpaceBeforeItWritesItsResult() throws {
+        let path = try scratch.folder("full", files: [])
+        let folder = RestoreFolder(directory: path)
+        try folder.make()
+        try folder.request.write(RestoreRequest(source: .archive, requestedBy: "x"), in: folder)
+        // The result cannot be written, as on a full disk.
+        _ = try scratch.folder("full/restore/outcome", files: ["file"])
+        #expect(throws: (any Error).self) {
+            try RequestedRestore(folder: folder, migrations: [], now: UnixTime(seconds: 9), log: .discarding).run()
+        }
+        #expect(!DataDirectory.exists(folder.new))
+        #expect(try RequestedRestore.isPending(in: path))
+    }
+
+    @Test func aCompletedRestoreReleasesItsSpaceBeforeItWritesItsResult() throws {
+        let path = try directory("data")
+        let folder = RestoreFolder(directory: path)
+        try folder.switching.write(try makeSwitch(in: path), in: folder)
+        try Data().write(to: URL(filePath: folder.archive))
+        _ = try scratch.folder("data/restore/outcome", files: ["file"])
+        let restore = RequestedRestore(folder: folder, migrations: [], now: UnixTime(seconds: 9), log: .discarding)
+        #expect(throws: (any Error).self) { try restore.run() }
+        #expect(!DataDirectory.exists(folder.archive) && !DataDirectory.exists(folder.new))
+        // A later start, with space, completes it.
+        try FileManager.default.removeItem(atPath: folder.path + "/outcome")
+        try restore.run()
+        #expect(try folder.outcome.read(in: folder)?.failure == nil)
+        #expect(try !RequestedRestore.isPending(in: path))
+        #expect(try contents(path) == Dictionary(uniqueKeysWithValues: Self.new.map { ($0, "new") }))
+    }
+
+    @Test func aRequestThatCannotBeLookedUpIsNotTakenForNone() throws {
+        let path = try scratch.folder("unreadable", files: ["restore"])
+        #expect(throws: PrivateFile.Failure.self) { try RequestedRestore.isPending(in: path) }
+        let restore = RequestedRestore(
+            folder: RestoreFolder(directory: path), migrations: [], now: UnixTime(seconds: 9), log: .discarding)
+        #expect(throws: (any Error).self) { try restore.run() }
+    }
+
     @Test func aRequestIsFollowedOnlyByTheStart() throws {
         let path = try scratch.folder("empty", files: [])
         let folder = RestoreFolder(directory: path)
-        #expect(!RequestedRestore.isPending(in: path))
+        #expect(try !RequestedRestore.isPending(in: path))
         try folder.make()
         try folder.request.write(RestoreRequest(source: .previous("previous-1"), requestedBy: "x"), in: folder)
-        #expect(RequestedRestore.isPending(in: path))
+        #expect(try RequestedRestore.isPending(in: path))
         // The named data do not exist: nothing is replaced, and the reason is kept.
         try RequestedRestore(folder: folder, migrations: [], now: UnixTime(seconds: 9), log: .discarding).run()
-        #expect(!RequestedRestore.isPending(in: path))
+        #expect(try !RequestedRestore.isPending(in: path))
         let result = try #require(try folder.outcome.read(in: folder))
         #expect(result.failure?.contains("previous-1 is incomplete") == true)
         #expect(result.finishedAt == 9)

@@ -122,6 +122,18 @@ import Testing
         #expect(try change { $0.messages = [] }.cleared == [1, 2, 3])
     }
 
+    /// Texts that are equal only as texts of Unicode are different messages: comparing all of them so would take too long.
+    @Test func messagesAreToldApartByTheirBytes() throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        var stored = stored
+        stored.messages = [Self.message(1, composed, isUser: true)]
+        var posted = document
+        posted.messages = [CompanionMessage(msg: decomposed, isUser: true, isRead: false)]
+        let change = try ProfileChange(from: stored, to: posted, at: Self.now)
+        #expect(change.cleared == [1])
+        #expect(change.feedback.map { Array($0.utf8) } == [Array(decomposed.utf8)])
+    }
+
     @Test func feedbackIsNewOnce() throws {
         let more = CompanionMessage(msg: "Help", isUser: true, isRead: true)
         let change = try change { $0.messages += [more, CompanionMessage(msg: "", isUser: true, isRead: true)] }

@@ -37,8 +37,9 @@ enum PictureProperties {
     }()
 
     private static let heic: [UInt8] =
-        [0, 0, 0, 16] + Array("ftypheic".utf8) + [0, 0, 0, 0] + [0, 0, 0, 12] + Array("meta".utf8) + [1, 2, 3, 4]
-        + [0, 0, 0, 9] + Array("mdat".utf8) + [5]
+        [0, 0, 0, 16] + Array("ftypheic".utf8) + [0, 0, 0, 0, 0, 0, 0, 28] + Array("meta".utf8)
+        + [0, 0, 0, 20] + Array("ispe".utf8) + [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2] + [0, 0, 0, 9]
+        + Array("mdat".utf8) + [5]
 
     private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
         [0, 0, 0, UInt8(data.count)] + Array(type.utf8) + data + [0, 0, 0, 0]

@@ -32,4 +32,32 @@ extension Database {
         entered.wait()
         return { release.signal() }
     }
+
+    /// Runs `body` while a read of ``Database/readInBackground(_:)`` does not end. A `body` that waits for it is released at the end of
+    /// its test's time.
+    package func occupyingBackgroundReads<T: Sendable>(_ body: () async throws -> T) async throws -> T {
+        let release = DispatchSemaphore(value: 0)
+        let (starts, start) = AsyncStream<Void>.makeStream()
+        let occupied = Task {
+            try await readInBackground { _ in
+                start.finish()
+                release.wait()
+            }
+        }
+        for await _ in starts {}
+        let result: Result<T, any Error>
+        do {
+            result = .success(
+                try await withTaskCancellationHandler {
+                    try await body()
+                } onCancel: {
+                    release.signal()
+                })
+        } catch {
+            result = .failure(error)
+        }
+        release.signal()
+        try await occupied.value
+        return try result.get()
+    }
 }

@@ -48,6 +48,28 @@ import Testing
         #expect(hits(excerpt(text, keyword)) == [text])
     }
 
+    /// Texts of two letters, in which the beginnings of a keyword are everywhere.
+    @Test(arguments: 1...20)
+    func everyHitIsFoundInTextsOfRepetitions(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        func letters(_ counts: ClosedRange<Int>) -> [UInt8] {
+            (0..<Int.random(in: counts, using: &generator)).map { _ in UInt8.random(in: 97...98, using: &generator) }
+        }
+        for _ in 0..<200 {
+            let (text, keyword) = (letters(0...40), letters(1...6))
+            var (expected, position) = ([Int](), 0)
+            while position + keyword.count <= text.count {
+                let isHit = text[position...].starts(with: keyword)
+                if isHit { expected.append(position) }
+                position += isHit ? keyword.count : 1
+            }
+            let folded = FoldedText(String(decoding: text, as: UTF8.self))
+            let pattern = FoldedText(String(decoding: keyword, as: UTF8.self))
+            #expect(folded.positions(of: pattern) == expected)
+            #expect(folded.positions(of: pattern, limit: 1) == Array(expected.prefix(1)))
+        }
+    }
+
     @Test func lettersThatOnlyLookAlikeDiffer() {
         #expect(excerpt("ı", "i") == nil)
         #expect(excerpt("ss", "ß") == nil)

@@ -71,10 +71,23 @@ import Testing
         #expect(
             problem(.tags, #"{"tags":[{"x":"\#(record)"}]}"#)
                 == "tags.json: tags[0]: a record can have at most 4194304 bytes")
-        let ids = Array(repeating: #""""#, count: 500_001).joined(separator: ",")
+        let ids = Array(repeating: #""""#, count: 180_000).joined(separator: ",")
+        let tag = #"{\#(Self.head),"digestIds":[\#(ids)]}"#
         #expect(
-            problem(.tags, #"{"tags":[{\#(Self.head),"digestIds":[\#(ids)]}]}"#)
+            problem(.tags, #"{"tags":[\#(tag),\#(tag),\#(tag)]}"#)
                 == "tags.json: a library can have at most 500000 relations between records")
+    }
+
+    /// Values that are small in JSON and large in memory: a record of 4 MiB could take 300 MiB.
+    @Test func valuesOfARecordAreLimited() throws {
+        let books = Array(repeating: "{}", count: 200_000).joined(separator: ",")
+        #expect(
+            problem(.creators, #"{"creators":[{\#(Self.head),"writtenBooks":[\#(books)]}]}"#)
+                == "creators.json: creators[0]: a record can have at most 200000 values")
+        // Commas in texts separate no values.
+        let text = String(repeating: ",", count: 200_000) + #"\",\\"#
+        let digest = try read(.digests, #"{"digests":[{\#(Self.head),"content":"\#(text)"}]}"#).digests.first
+        #expect(digest?.content.utf8.count == 200_003)
     }
 
     @Test func relationsAreThoseOfCreatorsBooksAndTagsOnce() {

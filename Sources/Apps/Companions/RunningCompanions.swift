@@ -1,6 +1,7 @@
 import AppProto
 import AppSupport
 import Basics
+import Database
 import Members
 import Observability
 import RPC
@@ -35,15 +36,17 @@ final class RunningCompanions: RunningApp {
         let matching = Matching(
             database: database, clock: clock, plans: plans, rematchTime: configuration.rematchTime, news: news)
         let documents = CompanionDocuments(database: database, clock: clock, matching: matching, limits: limits)
+        // The reads that strangers cause.
+        let reads = BackgroundReads(of: database, for: "companions")
         let registration = Registration(
             callers: callers, limits: limits, matching: matching, minimumPassword: configuration.minimumPassword,
-            mostMembers: configuration.mostMembers)
+            mostMembers: configuration.mostMembers, reads: reads)
         let inbox = CompanionInbox(
             database: database, clock: clock, documents: documents, news: news, state: environment.state)
         let counters = CompanionMetrics(database: database)
         service = CompanionService(
             callers: callers, limits: limits, registration: registration, documents: documents,
-            pictures: MemberPictures(database: database), matching: matching, metrics: counters)
+            pictures: MemberPictures(database: database, reads: reads), matching: matching, metrics: counters)
         account = CompanionAccountService(
             callers: callers, limits: limits, registration: registration, matching: matching, inbox: inbox)
         operators = CompanionOperatorService(organization: organization, inbox: inbox)

@@ -1,5 +1,6 @@
 import AppProto
 import AppSupport
+import Database
 import Members
 import RPC
 
@@ -20,12 +21,14 @@ struct RunningArchive: RunningApp {
         let shared =
             configuration.access == .anyone
             ? try await LibraryOwners.shared(organization, database: modules.database, at: modules.clock.now()) : nil
+        // The searches and exports of one member take seconds if the library is large.
+        let reads = BackgroundReads(of: modules.database, for: "archive")
         let files = LibraryFiles(directory: environment.spoolDirectory)
         service = ArchiveService(
             owners: LibraryOwners(sessions: sessions, shared: shared), tasks: LibraryTasks(),
-            exports: ArchiveExport(database: modules.database, clock: modules.clock, files: files),
+            exports: ArchiveExport(reads: reads, clock: modules.clock, files: files),
             imports: ArchiveImport(database: modules.database, files: files),
-            search: DigestSearch(database: modules.database, clock: modules.clock),
+            search: DigestSearch(reads: reads, clock: modules.clock),
             accounts: MemberAccounts(database: modules.database, clock: modules.clock))
         sweeps = [sessions.sweep]
     }

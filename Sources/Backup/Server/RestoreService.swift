@@ -16,6 +16,8 @@ package final class RestoreService: RestoreServiceHandler {
     private let session: ArchiveSession
     private let accounts: Accounts
     private let migrations: [Migration]
+    /// For comparisons, each of which reads all rows of two databases.
+    private let reads: BackgroundReads
     /// Notified when the process has to end and start again.
     private let restart: Signal
 
@@ -27,9 +29,13 @@ package final class RestoreService: RestoreServiceHandler {
         self.accounts = accounts
         self.migrations = migrations
         self.restart = restart
+        reads = BackgroundReads(of: session.database, for: "restore")
         folder = RestoreFolder(directory: session.directory.path)
         staging = Staging((try? folder.description.read(in: folder)) ?? nil)
     }
+
+    /// The description of the archive in the folder; `nil` = there is none.
+    private var remaining: StagedDescription? { (try? folder.description.read(in: folder)) ?? nil }
 
     package func stageArchive(
         _ request: StageArchiveRequest, context: CallContext
@@ -38,11 +44,17 @@ package final class RestoreService: RestoreServiceHandler {
         try RestoreRefusal.reporting { try folder.requireOneDisk() }
         let id = Hex.lower(Random.bytes(16))
         try await audit(caller, on: "restore/\(id)")
-        try staging.begin(id, passphrase: request.passphrase.isEmpty ? nil : Secret(request.passphrase))
-        try RestoreRefusal.reporting {
-            try folder.make()
-            try folder.removeArchive()
+        try staging.begin(id)
+        do {
+            try await DiskWork.run { [folder] in
+                try folder.make()
+                try folder.removeArchive()
+            }
+        } catch {
+            staging.end(id, remaining)
+            throw RestoreRefusal.of(error)
         }
+        staging.expect(id, passphrase: request.passphrase.isEmpty ? nil : Secret(request.passphrase))
         return StageArchiveResponse(stagingID: id)
     }
 
@@ -71,10 +83,10 @@ package final class RestoreService: RestoreServiceHandler {
             }
             description = try await intake.outcome()
         } catch {
-            staging.endUpload(first.stagingID, nil)
+            staging.end(first.stagingID, nil)
             throw RestoreRefusal.of(error)
         }
-        staging.endUpload(first.stagingID, description)
+        staging.end(first.stagingID, description)
         try await audit(caller, on: "restore/\(first.stagingID)")
         return UploadArchiveResponse(archive: try await compare(description))
     }
@@ -96,8 +108,14 @@ package final class RestoreService: RestoreServiceHandler {
         _ request: DiscardArchiveRequest, context: CallContext
     ) async throws -> DiscardArchiveResponse {
         let caller = try Caller(context)
-        try staging.discard(request.stagingID)
-        try RestoreRefusal.reporting { try folder.removeArchive() }
+        try staging.beginDiscard(request.stagingID)
+        do {
+            try await DiskWork.run { [folder] in try folder.removeArchive() }
+        } catch {
+            staging.end(request.stagingID, remaining)
+            throw RestoreRefusal.of(error)
+        }
+        staging.end(request.stagingID, nil)
         try await audit(caller, on: "restore/\(request.stagingID)")
         return DiscardArchiveResponse()
     }
@@ -116,7 +134,8 @@ package final class RestoreService: RestoreServiceHandler {
         }
         try await accounts.requirePassword(Secret(request.password), of: caller)
         try requireSpace(for: description, try await compare(description))
-        try await requestRestart(.archive, caller, on: "restore/\(description.stagingID)")
+        try await requestRestart(
+            .archive, caller, on: "restore/\(description.stagingID)", applying: description.stagingID)
         return ApplyArchiveResponse()
     }
 
@@ -176,7 +195,7 @@ extension RestoreService {
 
     private func compare(_ description: StagedDescription) async throws -> StagedArchive {
         let contents = folder.contents
-        let (comparison, storeID) = try await session.database.readInBackground { present in
+        let (comparison, storeID) = try await reads.run { present in
             let comparison = try Database.inspect(path: contents) { archive in
                 try DataComparison(archive: archive, present: present)
             }
@@ -208,8 +227,10 @@ extension RestoreService {
         return previous
     }
 
-    private func requestRestart(_ source: RestoreRequest.Source, _ caller: Caller, on target: String) async throws {
-        try staging.beginRestart()
+    private func requestRestart(
+        _ source: RestoreRequest.Source, _ caller: Caller, on target: String, applying stagingID: String? = nil
+    ) async throws {
+        try staging.beginRestart(applying: stagingID)
         do {
             try await audit(caller, on: target)
             let request = RestoreRequest(source: source, requestedBy: caller.did(to: target).actor)

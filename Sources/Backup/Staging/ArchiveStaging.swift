@@ -36,11 +36,15 @@ struct ArchiveStaging: Sendable {
             replay.rewind()
             return replay
         }
+        try PrivateFile.makeFolder(folder.scratch)
         let stored = StoredSource(
             plain, to: descriptor, in: folder.path, minimumFreeBytes: minimumFreeBytes)
         let outcome = try ArchiveVerification.run(
-            of: stored, scratch: folder.path, migrations: migrations, keepingDatabaseAs: folder.contents, accept: accept
+            of: stored, scratch: folder.scratch, migrations: migrations, keepingDatabaseAs: folder.contents,
+            accept: accept
         )
+        try folder.remove(folder.scratch)
+        try Database.inspect(path: folder.contents, DataComparison.check)
         guard fsync(descriptor) == 0, rename(folder.partial, folder.archive) == 0 else {
             throw problem("finish \(folder.archive)")
         }

@@ -11,7 +11,19 @@ struct DataComparison: Sendable {
     /// The part of the present data that the archive lacks.
     private(set) var lacking = DataSummary()
 
+    /// Checks that an archive's database can be compared, however it was made.
+    ///
+    /// - Throws: ``ArchiveError``, `DatabaseError`.
+    static func check(_ archive: Connection) throws {
+        for kind in DataSummaryRecords.Kind.allCases {
+            var cursor = Cursor(kind, archive)
+            while try cursor.entry() != nil { cursor.advance() }
+        }
+    }
+
     /// Compares entry by entry, with a page of each in memory.
+    ///
+    /// - Throws: ``ArchiveError``, `DatabaseError`.
     init(archive: Connection, present: Connection) throws {
         for kind in DataSummaryRecords.Kind.allCases {
             var (archived, presents) = (Cursor(kind, archive), Cursor(kind, present))
@@ -45,7 +57,9 @@ struct DataComparison: Sendable {
             if summary.deviceIDs.count < listed { summary.deviceIDs.append(entry.key) }
         case .object:
             summary.objects += 1
-            summary.objectBytes += entry.size
+            // The sizes in an archive's database may be any.
+            let (sum, isTooLarge) = summary.objectBytes.addingReportingOverflow(entry.size)
+            summary.objectBytes = isTooLarge ? .max : sum
         }
     }
 
@@ -67,11 +81,20 @@ struct DataComparison: Sendable {
             if page.isEmpty, !isAtEnd {
                 page = try records.entries(kind, after: last, limit: 1000)[...]
                 isAtEnd = page.isEmpty
+                try requireProgress()
                 last = page.last?.key ?? last
             }
             return page.first
         }
 
         mutating func advance() { page = page.dropFirst() }
+
+        /// Throws if an entry is not after the one before. A name that is not UTF-8 is read as another one, after which the same entry
+        /// would be found again, without an end.
+        private func requireProgress() throws {
+            guard page.allSatisfy({ last.utf8.lexicographicallyPrecedes($0.key.utf8) && $0.size >= 0 }) else {
+                throw ArchiveError.altered("its database has malformed entries")
+            }
+        }
     }
 }

@@ -24,29 +24,39 @@ struct DataSummaryRecords {
 
     /// Returns entries in the order of their keys.
     func entries(_ kind: Kind, after key: String, limit: Int) throws -> [Entry] {
-        try connection.query(Self.statement(kind), key, limit) {
-            Entry(key: $0.text("key"), size: $0.int64("size"))
-        }
+        let statement: String? =
+            switch kind {
+            case .organization:
+                "SELECT name AS key, 0 AS size FROM organizations WHERE name > $1 ORDER BY name LIMIT $2"
+            case .device: "SELECT id AS key, 0 AS size FROM devices WHERE id > $1 ORDER BY id LIMIT $2"
+            case .object: "SELECT file_id AS key, size FROM objects WHERE file_id > $1 ORDER BY file_id LIMIT $2"
+            case .user, .site: nil
+            }
+        guard let statement else { return try named(kind == .user ? "users" : "sites", after: key, limit: limit) }
+        return try connection.query(statement, key, limit) { Entry(key: $0.text("key"), size: $0.int64("size")) }
     }
 
-    private static func statement(_ kind: Kind) -> String {
-        switch kind {
-        case .organization:
-            "SELECT name AS key, 0 AS size FROM organizations WHERE name > $1 ORDER BY name LIMIT $2"
-        case .user:
-            """
-            SELECT o.name || '/' || u.name AS key, 0 AS size FROM users u JOIN organizations o ON o.id = u.organization_id
-            WHERE o.name || '/' || u.name > $1 ORDER BY o.name || '/' || u.name LIMIT $2
-            """
-        case .site:
-            """
-            SELECT o.name || '/' || s.name AS key, 0 AS size FROM sites s JOIN organizations o ON o.id = s.organization_id
-            WHERE o.name || '/' || s.name > $1 ORDER BY o.name || '/' || s.name LIMIT $2
-            """
-        case .device:
-            "SELECT id AS key, 0 AS size FROM devices WHERE id > $1 ORDER BY id LIMIT $2"
-        case .object:
-            "SELECT file_id AS key, size FROM objects WHERE file_id > $1 ORDER BY file_id LIMIT $2"
+    /// Returns entries of a table whose names are unique in an organization, one organization after the other: the tables have
+    /// indexes for the names of each. The zero byte between both names keeps the order of the pairs.
+    private func named(_ table: String, after key: String, limit: Int) throws -> [Entry] {
+        let names = key.split(separator: "\0", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        var (organization, last) = (names[0], names.count > 1 ? names[1] : "")
+        var entries: [Entry] = []
+        while true {
+            entries += try connection.query(
+                """
+                SELECT t.name FROM organizations o JOIN \(table) t ON t.organization_id = o.id
+                WHERE o.name = $1 AND t.name > $2 ORDER BY t.name LIMIT $3
+                """, organization, last, limit - entries.count
+            ) { Entry(key: "\(organization)\0\($0.text("name"))", size: 0) }
+            let next = try connection.first(
+                "SELECT name FROM organizations WHERE name > $1 ORDER BY name LIMIT 1", organization
+            ) { $0.text("name") }
+            guard let next, entries.count < limit else { return entries }
+            guard organization.utf8.lexicographicallyPrecedes(next.utf8) else {
+                throw ArchiveError.altered("its database has malformed entries")
+            }
+            (organization, last) = (next, "")
         }
     }
 }

@@ -20,11 +20,18 @@ struct DataSwitch: Codable, Sendable {
         let description: String
     }
 
-    init(from source: String, to previous: String, in directory: String, result: RestoreResult) {
+    /// The parts without which no gateway can be served.
+    private static let required = ["store", "keys", "gateway.db"]
+
+    /// - Throws: `DataDirectory.Problem` if the new data are incomplete.
+    init(from source: String, to previous: String, in directory: String, result: RestoreResult) throws {
         self.source = source
         self.previous = previous
         self.result = result
-        installed = Self.names.filter { DataDirectory.exists("\(directory)/\(source)/\($0)") }
+        installed = try Self.names.filter { try PrivateFile.exists("\(directory)/\(source)/\($0)") }
+        guard Self.required.allSatisfy(installed.contains) else {
+            throw DataDirectory.Problem(description: "\(directory)/\(source) is incomplete")
+        }
     }
 
     /// Puts the new data in place. Repeating it after an interruption at any point completes it.
@@ -34,31 +41,32 @@ struct DataSwitch: Codable, Sendable {
         let (source, previous) = ("\(directory)/\(source)", "\(directory)/\(previous)")
         try PrivateFile.makeFolder(previous)
         do {
-            for name in Self.names where isPresent(name, source) && DataDirectory.exists("\(directory)/\(name)") {
+            for name in Self.names
+            where try isPresent(name, source) && PrivateFile.exists("\(directory)/\(name)") {
                 try Self.move(name, from: directory, to: previous)
             }
         } catch {
             try undo(in: directory, source, previous)
             throw Undone(description: "\(error)")
         }
-        for name in installed where DataDirectory.exists("\(source)/\(name)") {
+        for name in installed where try PrivateFile.exists("\(source)/\(name)") {
             try Self.move(name, from: source, to: directory)
         }
     }
 
     /// Whether the name in the data directory belongs to the present data, not to those that were already put in place.
-    private func isPresent(_ name: String, _ source: String) -> Bool {
-        !installed.contains(name) || DataDirectory.exists("\(source)/\(name)")
+    private func isPresent(_ name: String, _ source: String) throws -> Bool {
+        try !installed.contains(name) || PrivateFile.exists("\(source)/\(name)")
     }
 
     private func undo(in directory: String, _ source: String, _ previous: String) throws {
-        guard installed.allSatisfy({ DataDirectory.exists("\(source)/\($0)") }) else {
+        guard try installed.allSatisfy({ try PrivateFile.exists("\(source)/\($0)") }) else {
             throw DataDirectory.Problem(
                 description:
                     "the data are being replaced, and the rest of the present data cannot be moved: start again")
         }
         for name in Self.names
-        where DataDirectory.exists("\(previous)/\(name)") && !DataDirectory.exists("\(directory)/\(name)") {
+        where try PrivateFile.exists("\(previous)/\(name)") && !PrivateFile.exists("\(directory)/\(name)") {
             try Self.move(name, from: previous, to: directory)
         }
         guard rmdir(previous) == 0 else { throw Self.problem("remove \(previous)") }

@@ -12,14 +12,18 @@ struct RequestedRestore {
     let log: Logger
 
     /// Returns whether a start has something to do for a restore.
-    static func isPending(in directory: String) -> Bool {
+    ///
+    /// - Throws: if that cannot be found out.
+    static func isPending(in directory: String) throws(PrivateFile.Failure) -> Bool {
         let path = RestoreFolder(directory: directory).path
-        return ["request", "switch"].contains { DataDirectory.exists("\(path)/\($0)") }
+        let isRequested = try PrivateFile.exists(path + "/request")
+        let isBegun = try PrivateFile.exists(path + "/switch")
+        return isRequested || isBegun
     }
 
     /// - Throws: `DataDirectory.Problem` and others if the data cannot be served: a later start has to complete the replacement.
     func run() throws {
-        guard DataDirectory.exists(folder.path) else { return }
+        guard try PrivateFile.exists(folder.path) else { return }
         if let started = try folder.switching.read(in: folder) {
             log.write(
                 "a restore that was interrupted is completed", ["previous_data": started.previous], level: .warning)
@@ -50,11 +54,7 @@ struct RequestedRestore {
         let previous = folder.newPrevious(at: now)
         switch request.source {
         case .previous(let name):
-            let started = DataSwitch(from: name, to: previous, in: folder.directory, result: result)
-            guard ["store", "keys", "gateway.db"].allSatisfy(started.installed.contains) else {
-                throw DataDirectory.Problem(description: "\(folder.directory)/\(name) is incomplete")
-            }
-            return started
+            return try DataSwitch(from: name, to: previous, in: folder.directory, result: result)
         case .archive:
             log.write("the requested restore begins", ["requested_by": request.requestedBy])
             try folder.remove(folder.new)
@@ -63,7 +63,7 @@ struct RequestedRestore {
             let outcome = try Restore.run(
                 from: folder.archive, passphrase: nil, into: folder.new, migrations: migrations, now: now)
             result.count(outcome)
-            return DataSwitch(from: "restore/new", to: previous, in: folder.directory, result: result)
+            return try DataSwitch(from: "restore/new", to: previous, in: folder.directory, result: result)
         }
     }
 
@@ -85,10 +85,11 @@ struct RequestedRestore {
             try folder.switching.remove(in: folder)
             return try giveUp(request, undone.description)
         }
-        try folder.outcome.write(started.result, in: folder)
-        try folder.request.remove(in: folder)
+        // First, because the disk may be full of it, and the result needs space.
         try folder.removeArchive()
         try folder.remove(folder.new)
+        try folder.outcome.write(started.result, in: folder)
+        try folder.request.remove(in: folder)
         // Previous data that were put back leave an empty folder.
         if started.source != "restore/new" { try folder.remove("\(folder.directory)/\(started.source)") }
         try PrivateFile.synchronizeFolder(folder.directory)
@@ -107,9 +108,10 @@ struct RequestedRestore {
         var result = RestoreResult(request, at: now)
         if request.source == .archive { result.createdAt = try folder.description.read(in: folder)?.createdAt }
         result.failure = reason
+        // First, because the disk may be full of it, and the result needs space.
+        try folder.remove(folder.new)
         try folder.outcome.write(result, in: folder)
         try folder.request.remove(in: folder)
-        try folder.remove(folder.new)
         log.write(
             "the requested restore failed",
             ["error": reason, "consequence": "the present data are served"], level: .error)
@@ -117,8 +119,7 @@ struct RequestedRestore {
 
     /// Removes what a killed gateway has left, and keeps a complete archive.
     private func tidy() throws {
-        try folder.remove(folder.partial)
-        try folder.remove(folder.new)
+        for path in [folder.partial, folder.scratch, folder.new] { try folder.remove(path) }
         if (try? folder.description.read(in: folder)) ?? nil == nil { try folder.removeArchive() }
         let folder = folder
         Thread.detachNewThread { folder.removeDeleted() }

@@ -13,14 +13,14 @@ import Foundation
 /// 4. It writes `switch`, which names the files in `new`. From here on, every start goes forward.
 /// 5. It moves the present data to `previous-TIME`, one name after the other, and then the names in `new` to their places. It syncs
 ///    both folders after each rename.
-/// 6. It writes `outcome`, removes `request`, then everything else, and `switch` last.
+/// 6. It removes the archive and `new`, writes `outcome`, and removes `request`, and `switch` last.
 ///
 /// A start finds one of these states:
 ///
 /// | state | data | action |
 /// |---|---|---|
-/// | neither `request` nor `switch` | present | removes `archive.partial` and `new`, and keeps a complete archive |
-/// | `request` | present, untouched | removes `new` and makes it again (step 3). If that fails, writes the reason to `outcome`, removes `request`, and serves the present data |
+/// | neither `request` nor `switch` | present | removes `archive.partial`, `scratch` and `new`, and keeps a complete archive |
+/// | `request` | present, untouched | removes `new` and makes it again (step 3). If that fails, removes `new`, writes the reason to `outcome`, removes `request`, and serves the present data |
 /// | `switch` | mixed | completes steps 5 and 6. If the present data cannot be moved, moves all of them back and does as above |
 ///
 /// To return to the previous data, `switch` names these instead of `new`; the steps are the same without step 3.
@@ -34,6 +34,8 @@ struct RestoreFolder: Sendable {
     var partial: String { path + "/archive.partial" }
     var archive: String { path + "/archive" }
     var contents: String { path + "/contents.db" }
+    /// A folder for copies of an arriving archive's database and keys while they are checked.
+    var scratch: String { path + "/scratch" }
     var new: String { path + "/new" }
 
     private static let previousPrefix = "previous-"
@@ -80,14 +82,14 @@ struct RestoreFolder: Sendable {
 
     /// Removes a file or a folder with its content, if it exists.
     func remove(_ path: String) throws {
-        guard DataDirectory.exists(path) else { return }
+        guard try PrivateFile.exists(path) else { return }
         try FileManager.default.removeItem(atPath: path)
     }
 
     /// Removes the staged archive, its description first, so that an incomplete removal leaves no archive.
     func removeArchive() throws {
         try description.remove(in: self)
-        for path in [archive, partial, contents] { try remove(path) }
+        for path in [archive, partial, contents, scratch] { try remove(path) }
         try PrivateFile.synchronizeFolder(path)
     }
 

@@ -8,7 +8,8 @@ final class Staging: Sendable {
         case empty
         /// It has an id, and its bytes have not begun to arrive.
         case awaited(id: String, passphrase: Secret?)
-        case arriving(id: String)
+        /// The folder's files are being written or removed.
+        case busy(id: String)
         case complete(StagedDescription)
         case restarting
     }
@@ -24,38 +25,46 @@ final class Staging: Sendable {
         stage.withLock { if case .complete(let description) = $0 { description } else { nil } }
     }
 
-    /// - Throws: FAILED_PRECONDITION while an archive arrives.
-    func begin(_ id: String, passphrase: Secret?) throws {
+    /// Begins the removal of the archive before a new one; ``expect(_:passphrase:)`` or ``end(_:_:)`` follows.
+    ///
+    /// - Throws: FAILED_PRECONDITION while an archive arrives or is removed.
+    func begin(_ id: String) throws {
         try change { stage in
-            if case .arriving = stage {
+            if case .busy = stage {
                 throw RPCError(bare: .failedPrecondition, "another archive is being uploaded: try again later")
             }
-            stage = .awaited(id: id, passphrase: passphrase)
+            stage = .busy(id: id)
         }
+    }
+
+    /// Waits for the new archive's bytes from now on.
+    func expect(_ id: String, passphrase: Secret?) {
+        stage.withLock { if case .busy(id) = $0 { $0 = .awaited(id: id, passphrase: passphrase) } }
     }
 
     /// - Returns: the passphrase of the archive.
     func beginUpload(_ id: String) throws -> Secret? {
         try change { stage in
             guard case .awaited(id, let passphrase) = stage else { throw Self.unknown }
-            stage = .arriving(id: id)
+            stage = .busy(id: id)
             return passphrase
         }
     }
 
-    /// - Parameter description: `nil` if the archive could not be staged.
-    func endUpload(_ id: String, _ description: StagedDescription?) {
-        stage.withLock { if case .arriving(id) = $0 { $0 = description.map { .complete($0) } ?? .empty } }
+    /// - Parameter description: that of the archive in the folder; `nil` = there is none.
+    func end(_ id: String, _ description: StagedDescription?) {
+        stage.withLock { if case .busy(id) = $0 { $0 = description.map { .complete($0) } ?? .empty } }
     }
 
-    func discard(_ id: String) throws {
+    /// Begins the removal of an archive; ``end(_:_:)`` follows.
+    func beginDiscard(_ id: String) throws {
         try change { stage in
             switch stage {
             case .awaited(id, _): break
             case .complete(let description) where description.stagingID == id: break
             default: throw Self.unknown
             }
-            stage = .empty
+            stage = .busy(id: id)
         }
     }
 
@@ -63,10 +72,18 @@ final class Staging: Sendable {
         try change { _ in }
     }
 
-    func beginRestart() throws {
+    /// From here on, nothing else is staged.
+    ///
+    /// - Parameter id: that of the archive whose data the gateway will have; `nil` = the previous data. Another archive may have been
+    ///   staged since the person who confirms the restart has seen it.
+    func beginRestart(applying id: String?) throws {
         try change { stage in
-            if case .arriving = stage {
+            switch (stage, id) {
+            case (.busy, nil):
                 throw RPCError(bare: .failedPrecondition, "an archive is being uploaded: try again later")
+            case (_, nil): break
+            case (.complete(let description), let id) where description.stagingID == id: break
+            default: throw Self.unknown
             }
             stage = .restarting
         }

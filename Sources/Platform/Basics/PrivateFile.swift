@@ -40,6 +40,15 @@ package enum PrivateFile {
         }
     }
 
+    /// Whether something has that name: a file, a folder, or a link, wherever it leads. A name that cannot be looked up is an error,
+    /// never an absence.
+    package static func exists(_ path: String) throws(Failure) -> Bool {
+        var status = stat()
+        if lstat(path, &status) == 0 { return true }
+        guard errno == ENOENT else { throw .last(path) }
+        return false
+    }
+
     /// Makes the folder `path` with mode 0700; an existing folder stays unchanged.
     package static func makeFolder(_ path: String) throws(Failure) {
         if mkdir(path, 0o700) != 0 && errno != EEXIST { throw .last() }

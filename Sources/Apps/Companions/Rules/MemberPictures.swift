@@ -13,6 +13,8 @@ struct MemberPictures: Sendable {
     private static let place = "/img/"
 
     let database: Database
+    /// For pictures, which everybody can request without a limit.
+    let reads: BackgroundReads
 
     /// Checks a file, removes its metadata, and gives it a random name. The name and the type that the client sent have no effect.
     static func stored(_ file: [UInt8]) throws -> StoredPicture {
@@ -53,7 +55,7 @@ struct MemberPictures: Sendable {
             parts.count == 2 && parts[0].utf8.count == 32 && parts[0].utf8.allSatisfy(\.isASCIILowercaseHexDigit)
         guard isRandom || name == Self.standardName else { return nil }
         if isRandom,
-            let found = try await database.readInBackground({ try MemberProfileRecords($0).picture(named: name) })
+            let found = try await reads.run({ try MemberProfileRecords($0).picture(named: name) })
         {
             return (found, false)
         }

@@ -100,21 +100,32 @@ struct ProfileChange: Sendable, Hashable {
         privateTasks = changed
     }
 
+    /// A message as documents tell it from others: by its bytes. To compare each posted text with each stored one, as texts of Unicode,
+    /// would take a minute for texts that were written for it.
+    private struct MessageKey: Hashable {
+        let body: [UInt8]
+        let isUser: Bool
+
+        init(_ body: String, isUser: Bool) {
+            self.body = Array(body.utf8)
+            self.isUser = isUser
+        }
+    }
+
     /// Messages have no ids in the document: equal ones are the same in their order. A message that the member's phone has never
     /// received is not cleared by its absence.
     private mutating func readMessages(_ stored: [MessageRecord], _ posted: [CompanionMessage]) throws(CompanionResult)
     {
         try CompanionFields.list(posted.count, "Messages", atMost: CompanionFields.mostMessages)
-        var left = stored
+        var left = Dictionary(grouping: stored.reversed()) { MessageKey($0.body, isUser: $0.isUser) }
         for message in posted {
-            if let index = left.firstIndex(where: { $0.body == message.msg && $0.isUser == message.isUser }) {
-                let known = left.remove(at: index)
+            if let known = left[MessageKey(message.msg, isUser: message.isUser)]?.popLast() {
                 if message.isRead, !known.isRead { read.append(known.id) }
             } else if message.isUser, !message.msg.isEmpty {
                 try CompanionFields.text(message.msg, "msg", atMost: CompanionFields.longestFeedback)
                 feedback.append(message.msg)
             }
         }
-        cleared = left.filter(\.isDelivered).map(\.id)
+        cleared = left.values.joined().filter(\.isDelivered).map(\.id).sorted()
     }
 }

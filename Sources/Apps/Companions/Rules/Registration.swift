@@ -13,6 +13,8 @@ struct Registration: Sendable {
     let matching: Matching
     let minimumPassword: Int
     let mostMembers: Int
+    /// For counts of all members.
+    let reads: BackgroundReads
 
     private var database: Database { callers.database }
 
@@ -32,7 +34,7 @@ struct Registration: Sendable {
         let stored = picture.isEmpty ? nil : try MemberPictures.stored(picture)
         guard try await database.read({ try CompanionCallers.user(address, of: callers.organization, in: $0) }) == nil
         else { throw Self.taken }
-        guard try await database.readInBackground({ try MemberProfileRecords($0).count() }) < mostMembers else {
+        guard try await reads.run({ try MemberProfileRecords($0).count() }) < mostMembers else {
             throw CompanionResult(1, "Register error")
         }
         let hash = try await callers.passwords.hash(Secret(pass), context)

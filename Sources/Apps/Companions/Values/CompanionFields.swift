@@ -12,7 +12,7 @@ enum CompanionFields {
     static let longestTaskText = 1000
 
     static func username(_ text: String) throws(CompanionResult) {
-        guard (5...64).contains(text.count), text.utf8.count <= 256, !FieldRules.hasControlCharacter(text) else {
+        guard text.utf8.count <= 256, (5...64).contains(text.count), !FieldRules.hasControlCharacter(text) else {
             throw invalid("username", "must be 5 to 64 characters, without control characters")
         }
     }
@@ -57,7 +57,7 @@ enum CompanionFields {
 
     /// Checks a text without control characters except line ends and tabs.
     static func text(_ text: String, _ field: String, atMost limit: Int) throws(CompanionResult) {
-        guard text.count <= limit, text.utf8.count <= 4 * limit, !hasControl(text) else {
+        guard text.utf8.count <= 4 * limit, text.count <= limit, !hasControl(text) else {
             throw invalid(field, "must be at most \(limit) characters, without control characters")
         }
     }

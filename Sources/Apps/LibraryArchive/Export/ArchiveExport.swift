@@ -31,7 +31,7 @@ struct ArchiveExport: Sendable {
             (.pack, LibraryDocument.allCases.map { .document($0) })
         ], atOnce: 3)
 
-    let database: Database
+    let reads: BackgroundReads
     let clock: any WallClock
     let files: LibraryFiles
 
@@ -39,10 +39,10 @@ struct ArchiveExport: Sendable {
     func make(of owner: Int64) async throws -> Archive {
         let now = clock.now()
         let results = Lock(Results())
-        try await Self.plan.run { [database, files] step in
+        try await Self.plan.run { [reads, files] step in
             switch step {
             case .snapshot:
-                let contents = try await database.readInBackground {
+                let contents = try await reads.run {
                     try LibraryRecords($0, owner: owner).contents()
                 }
                 results.withLock { $0.contents = contents }

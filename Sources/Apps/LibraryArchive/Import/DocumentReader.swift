@@ -62,16 +62,36 @@ struct DocumentReader {
         guard scanner.offset - start <= LibraryLimits.record else {
             throw failure("\(place): a record can have at most \(LibraryLimits.record) bytes")
         }
+        let text = json[start..<scanner.offset]
+        guard Self.separators(in: text) < LibraryLimits.values else {
+            throw failure("\(place): a record can have at most \(LibraryLimits.values) values")
+        }
         var record: Record
         do {
-            record = try LibraryJSON.mapping.message(
-                from: Array(json[start..<scanner.offset]), ignoresUnknownFields: true)
+            record = try LibraryJSON.mapping.message(from: Array(text), ignoresUnknownFields: true)
         } catch {
             throw failure("\(place): \(error.field.map { "\($0) has" } ?? "the record has") a value of the wrong type")
         }
         record.dropDerived()
         if let problem = record.problem { throw failure("\(place): \(problem)") }
         return record
+    }
+
+    /// Returns the number of commas between the values of a valid JSON text.
+    private static func separators(in text: ArraySlice<UInt8>) -> Int {
+        var (count, isQuoted, isEscaped) = (0, false, false)
+        for byte in text {
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if byte == UInt8(ascii: ","), !isQuoted {
+                count += 1
+            }
+        }
+        return count
     }
 
     private func failure(_ problem: String) -> ArchiveFailure { .document("\(document.fileName): \(problem)") }

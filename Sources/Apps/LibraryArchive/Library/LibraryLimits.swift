@@ -18,4 +18,6 @@ enum LibraryLimits {
     static let shortText = 4096
     /// The size of one record in JSON, in bytes.
     static let record = 4 << 20
+    /// The number of values in one record. A value of two bytes in JSON can take a hundred in memory.
+    static let values = 200_000
 }

@@ -17,12 +17,12 @@ struct DigestSearch: Sendable {
     /// The number of rows in one statement.
     private static let rows = 200
 
-    private let database: Database
+    private let reads: BackgroundReads
     private let clock: any WallClock
     private let throttle = Throttle(perMinute: Self.perMinute)
 
-    init(database: Database, clock: any WallClock) {
-        self.database = database
+    init(reads: BackgroundReads, clock: any WallClock) {
+        self.reads = reads
         self.clock = clock
     }
 
@@ -34,7 +34,7 @@ struct DigestSearch: Sendable {
                 retryAfterMilliseconds: wait)
         }
         if query.keyword.isEmpty { return Page() }
-        return try await database.readInBackground { connection in
+        return try await reads.run { connection in
             try Self.page(query, in: LibraryRecords(connection, owner: owner))
         }
     }

@@ -20,27 +20,39 @@ struct FoldedText: Sendable {
         self.hasCase = hasCase
     }
 
-    /// Returns the positions at which `other` begins, without overlaps, at most `limit`.
+    /// Returns the positions at which `other` begins, without overlaps, at most `limit`. The time is linear in the lengths of both texts
+    /// (Knuth, Morris and Pratt, 1977): people choose both.
     func positions(of other: FoldedText, limit: Int = .max) -> [Int] {
         let (count, length) = (units.count, other.units.count)
         guard length > 0, length <= count else { return [] }
+        let borders = other.borders
         return units.withUnsafeBufferPointer { units in
             other.units.withUnsafeBufferPointer { pattern in
                 var found: [Int] = []
-                var position = 0
-                while position <= count - length, found.count < limit {
-                    var matching = 0
-                    while matching < length, units[position + matching] == pattern[matching] { matching += 1 }
-                    guard matching == length else {
-                        position += 1
-                        continue
-                    }
-                    found.append(position)
-                    position += length
+                var (position, matching) = (0, 0)
+                while position < count, found.count < limit {
+                    while matching > 0, units[position] != pattern[matching] { matching = borders[matching - 1] }
+                    if units[position] == pattern[matching] { matching += 1 }
+                    position += 1
+                    guard matching == length else { continue }
+                    found.append(position - length)
+                    matching = 0
                 }
                 return found
             }
         }
+    }
+
+    /// The length of the longest proper prefix of each prefix of the text that also ends it.
+    private var borders: [Int] {
+        var borders = [Int](repeating: 0, count: units.count)
+        var length = 0
+        for index in units.indices.dropFirst() {
+            while length > 0, units[index] != units[length] { length = borders[length - 1] }
+            if units[index] == units[length] { length += 1 }
+            borders[index] = length
+        }
+        return borders
     }
 }
 
