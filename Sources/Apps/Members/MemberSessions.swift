@@ -27,7 +27,8 @@ package struct MemberSessions: Sendable {
         database = environment.modules.database
         clock = environment.modules.clock
         passwords = environment.accounts.memberPasswords
-        cookie = MemberCookie(isSecure: environment.requiresSecureCookies)
+        cookie = MemberCookie(
+            of: organization.app, isSecure: environment.requiresSecureCookies)
         self.organization = organization
     }
 
@@ -88,12 +89,12 @@ package struct MemberSessions: Sendable {
 
     /// Returns the member of a call's cookie; `nil` if the call has no cookie that counts, or its session has ended.
     package func member(_ context: CallContext) async throws -> UserRecord? {
-        guard let value = MemberCookie.value(in: context) else { return nil }
+        guard let value = cookie.value(in: context) else { return nil }
         return try await member(ofCredential: value)
     }
 
     /// Returns the credential of a call's cookie, whether or not its session exists; `nil` if the call has no cookie that counts.
-    package func credential(in context: CallContext) -> String? { MemberCookie.value(in: context) }
+    package func credential(in context: CallContext) -> String? { cookie.value(in: context) }
 
     /// Returns the member of a session; `nil` if there is no such session, or it has ended.
     package func member(ofCredential value: String) async throws -> UserRecord? {
@@ -114,7 +115,7 @@ package struct MemberSessions: Sendable {
     ///
     /// - Returns: the value of the response's field `set-cookie`, which removes the cookie.
     package func end(_ context: CallContext) async throws -> String {
-        if let value = MemberCookie.value(in: context) {
+        if let value = cookie.value(in: context) {
             let digest = Self.digest(value)
             try await database.write(mayUseReserve: true) {
                 _ = try $0.execute("DELETE FROM member_sessions WHERE digest = $1", digest)
