@@ -47,6 +47,10 @@ import Wire
         }
     }
 
+    private func user(_ id: Int64) async throws -> UserRecord {
+        try #require(try await world.database.read { try UserRecords($0).find(id: id) })
+    }
+
     private func code(_ body: () async throws -> Matching.Result) async throws -> Int32 {
         do {
             _ = try await body()
@@ -125,7 +129,13 @@ import Wire
         let (first, second) = (try await member("ada"), try await member("bob"))
         _ = try await matching.request(1, of: first)
         _ = try await matching.request(1, of: second)
-        try await world.database.write { try UserRecords($0).delete(id: first) }
+        let (removed, count) = (try await user(first), app.service.matching.news.count)
+        try await world.database.write { [world] in
+            try world.accounts.userRemoval.remove(removed, at: world.clock.now(), in: $0)
+        }
+        #expect(app.service.matching.news.count > count)
+        let notices = try await world.database.read { try MessageRecords($0).inbox(of: second).map(\.body) }
+        #expect(notices.last?.contains("account of your companion was deleted") == true, "\(notices)")
         #expect(try await matching.report(of: second) == .none)
         #expect(try await matching.request(1, of: second) == .waiting)
         let rows = try await world.database.read { connection in

@@ -36,8 +36,12 @@ final class RunningCompanions: RunningApp {
             database: database, clock: clock, plans: plans, rematchTime: configuration.rematchTime, news: news)
         let documents = CompanionDocuments(database: database, clock: clock, matching: matching, limits: limits)
         let registration = Registration(
-            callers: callers, limits: limits, matching: matching, minimumPassword: configuration.minimumPassword,
-            mostMembers: configuration.mostMembers)
+            callers: callers, limits: limits, removal: environment.accounts.userRemoval,
+            minimumPassword: configuration.minimumPassword, mostMembers: configuration.mostMembers)
+        environment.accounts.userRemoval.beforeEach { user, now, connection in
+            guard organization.has(user) else { return }
+            try matching.end(of: user.id, for: .accountDeleted, at: now, in: connection)
+        }
         let inbox = CompanionInbox(
             database: database, clock: clock, documents: documents, news: news, state: environment.state)
         let counters = CompanionMetrics(database: database)

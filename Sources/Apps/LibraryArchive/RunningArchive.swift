@@ -26,7 +26,7 @@ struct RunningArchive: RunningApp {
             exports: ArchiveExport(database: modules.database, clock: modules.clock, files: files),
             imports: ArchiveImport(database: modules.database, files: files),
             search: DigestSearch(database: modules.database, clock: modules.clock),
-            accounts: MemberAccounts(database: modules.database, clock: modules.clock))
+            accounts: MemberAccounts(environment))
         sweeps = [sessions.sweep]
     }
 
