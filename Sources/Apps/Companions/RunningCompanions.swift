@@ -33,7 +33,8 @@ final class RunningCompanions: RunningApp {
             database: database, clock: clock, organization: organization, sessions: sessions,
             passwords: environment.accounts.memberPasswords, limits: limits)
         let matching = Matching(
-            database: database, clock: clock, plans: plans, rematchTime: configuration.rematchTime, news: news)
+            database: database, clock: clock, plans: plans, rematchTime: configuration.rematchTime, news: news,
+            events: MatchEvents(outbox: environment.outbox, organization: organization.reference))
         let documents = CompanionDocuments(database: database, clock: clock, matching: matching, limits: limits)
         let registration = Registration(
             callers: callers, limits: limits, removal: environment.accounts.userRemoval,

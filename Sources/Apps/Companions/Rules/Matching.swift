@@ -33,14 +33,16 @@ struct Matching: Sendable {
     let rematchTime: Duration
     /// Notified at each message.
     let news: Signal
+    let events: MatchEvents
 
     /// Matches a member with the one who has waited longest, or lets the member wait.
     ///
+    /// - Parameter traceparent: the trace of the call, for the event.
     /// - Throws: a ``CompanionResult``, e.g. of a member who waits already (-2) or has a partner (-3).
-    func request(_ plan: Int32, of userID: Int64) async throws -> Result {
+    func request(_ plan: Int32, of userID: Int64, traceparent: String? = nil) async throws -> Result {
         guard let plan = plans.plan(plan) else { throw CompanionResult(-1, "TaskId must be the id of a plan") }
         defer { news.notify() }
-        return try await database.write { [clock] connection in
+        return try await database.write { [clock, events] connection in
             let now = clock.now()
             let (matches, profiles) = (MatchRecords(connection), MemberProfileRecords(connection))
             guard let profile = try profiles.find(userID) else { throw CompanionResult.unknownAddress }
@@ -54,7 +56,9 @@ struct Matching: Sendable {
                 try MessageRecords(connection).insert(Notice.waiting(plan.title), to: userID, at: now)
                 return .waiting
             }
-            _ = try pair(profile, partner, plan, at: now, in: connection)
+            let id = try pair(profile, partner, plan, at: now, in: connection)
+            try events.recordMatch(
+                id, of: plan, between: [other, userID], traceparent: traceparent, at: now, in: connection)
             return .matched
         }
     }
