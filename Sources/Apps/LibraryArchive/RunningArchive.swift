@@ -22,7 +22,7 @@ struct RunningArchive: RunningApp {
             ? try await LibraryOwners.shared(organization, database: modules.database, at: modules.clock.now()) : nil
         let files = LibraryFiles(directory: environment.spoolDirectory)
         service = ArchiveService(
-            owners: LibraryOwners(sessions: sessions, shared: shared), tasks: LibraryTasks(),
+            owners: LibraryOwners(sessions: sessions, shared: shared, hosts: configuration.hosts), tasks: LibraryTasks(),
             exports: ArchiveExport(database: modules.database, clock: modules.clock, files: files),
             imports: ArchiveImport(database: modules.database, files: files),
             search: DigestSearch(database: modules.database, clock: modules.clock),
