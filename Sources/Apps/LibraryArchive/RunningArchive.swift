@@ -21,13 +21,14 @@ struct RunningArchive: RunningApp {
             configuration.access == .anyone
             ? try await LibraryOwners.shared(organization, database: modules.database, at: modules.clock.now()) : nil
         let files = LibraryFiles(directory: environment.spoolDirectory)
+        let (tasks, staging) = (LibraryTasks(), LibraryStaging(database: modules.database))
         service = ArchiveService(
-            owners: LibraryOwners(sessions: sessions, shared: shared, hosts: configuration.hosts), tasks: LibraryTasks(),
+            owners: LibraryOwners(sessions: sessions, shared: shared, hosts: configuration.hosts), tasks: tasks,
             exports: ArchiveExport(database: modules.database, clock: modules.clock, files: files),
-            imports: ArchiveImport(database: modules.database, files: files),
+            imports: ArchiveImport(staging: staging, files: files),
             search: DigestSearch(database: modules.database, clock: modules.clock),
             accounts: MemberAccounts(environment))
-        sweeps = [sessions.sweep]
+        sweeps = [sessions.sweep, LibrarySweep(staging: staging, tasks: tasks).sweep]
     }
 
     func register(in router: inout Router) {
