@@ -375,6 +375,17 @@ def test_friend_sees_what_the_member_shows(phone, pair):
     assert first.post("/unblock", {"email": second.email}) == (0, "Success")
 
 
+def test_friend_does_not_see_tasks_with_somebody_else(phone, pair):
+    first, second = pair
+    assert first.post("/match/leave") == (0, "Success")
+    third = phone("third")
+    assert second.match(4)[0] == 0 and third.match(4)[0] == 0
+    assert second.refresh()["TogetherTasks"] and third.friend(second.email)["TogetherTasks"]
+    seen = first.friend(second.email)
+    assert seen["email"] == second.email and seen["TogetherTasks"] == []
+    assert second.post("/match/leave") == (0, "Success")
+
+
 def test_notice_that_comes_meanwhile_survives_clear_all(phone):
     ada, bob = phone("ada"), phone("bob")
     ada.refresh(), bob.refresh()

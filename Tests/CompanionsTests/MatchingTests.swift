@@ -106,9 +106,26 @@ import Wire
         world.clock.advance(seconds: 100 * 86_400)
         #expect(try await matching.request(1, of: first) == .waiting)
         #expect(try await matching.request(1, of: second) == .waiting)
+        // Neither the other way round.
+        try await matching.cancel(first)
+        #expect(try await matching.request(1, of: first) == .waiting)
         try await matching.cancel(second)
         try await matching.unblock(second, by: first)
         #expect(try await matching.request(1, of: second) == .matched)
+    }
+
+    @Test func longestWaitDecidesBetweenTwo() async throws {
+        let (first, second, third) = (try await member("ada"), try await member("bob"), try await member("eve"))
+        // Two wait for the same plan only if they cannot be matched.
+        _ = try await matching.request(1, of: first)
+        _ = try await matching.request(1, of: second)
+        try await matching.leave(first)
+        #expect(try await matching.request(1, of: second) == .waiting)
+        world.clock.advance(seconds: 1)
+        #expect(try await matching.request(1, of: first) == .waiting)
+        #expect(try await matching.request(1, of: third) == .matched)
+        #expect(try await matching.report(of: third) == .matched(partner: "bob@example.com"))
+        #expect(try await matching.report(of: first) == .waiting)
     }
 
     @Test func strangersCannotBeBlocked() async throws {

@@ -1,12 +1,13 @@
 import AppSupport
 import HTTPTypes
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Members
 
-@Suite struct OwnHostTests {
+@Suite(.timeLimited) struct OwnHostTests {
     @Test(arguments: [
         "localhost", "localhost:8080", "LOCALHOST", "localhost.", "books.localhost:1", "127.0.0.1", "127.9.8.7:80",
         "[::1]",
