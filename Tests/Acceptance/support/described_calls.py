@@ -16,6 +16,7 @@ def check(
     token: str | None = None,
     but: Iterable[str] = (),
     only: Iterable[str] = (),
+    paths: str = "",
     is_failure_described: bool = False,
 ) -> None:
     """Checks that no response is an error of the server that the document does not describe, and that each agrees with it.
@@ -26,6 +27,7 @@ def check(
         token: sent with every request.
         but: paths that are left out.
         only: the paths of the requests; empty = all.
+        paths: a regular expression for the paths of the requests; empty = all.
         is_failure_described: whether the document describes responses with status 500, which are no faults then.
     """
     command = [Path(sys.executable).with_name("schemathesis"), "run", f"{url}/openapi.json", f"--url={url}"]
@@ -37,5 +39,6 @@ def check(
     command += ["-H", f"Authorization: Bearer {token}"] if token else []
     command += [f"--exclude-path={path}" for path in but]
     command += [f"--include-path={path}" for path in only]
+    command += [f"--include-path-regex={paths}"] if paths else []
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=3000 if is_full else 300)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
