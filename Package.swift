@@ -172,8 +172,11 @@ let package = Package(
             ], path: "GatewayServer/Observability"),
         module(
             "AppSupport",
-            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "Identity", "Observability", "Protobuf", "RPC"],
-            path: "API/AppSupport"),
+            [
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "Identity", "Observability", "Protobuf",
+                "RPC",
+                "Webhooks",
+            ], path: "API/AppSupport"),
         // The apps: this part can be removed with Sources/Apps, protos/apps and the lines that name an app.
         module("AppProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Apps/Proto"),
         module(
@@ -197,7 +200,7 @@ let package = Package(
             [
                 "Accounts", "AppProto", "AppSupport", "Basics", "CommonProto", "Crypto", "Database", "GRPCWire",
                 "GatewayAPI", "HTTPTypes", "Identity", "Members", "Observability", "Pictures", "Protobuf",
-                "ProtobufJSON", "RPC",
+                "ProtobufJSON", "RPC", "Webhooks",
             ], path: "Apps/Companions", resources: [.embedInCode("Assets")]),
         module(
             "LibraryArchive",
@@ -385,7 +388,9 @@ let package = Package(
         .executableTarget(
             name: "companions-client", dependencies: ["Alamofire", "SwiftyJSON", "SSZipArchive"],
             path: "Tests/CompanionsClient/Program", swiftSettings: [.swiftLanguageMode(.v5)]),
-        tests("LibraryArchive", ["AppProto", "Basics", "Database", "GatewayTesting"]),
+        tests(
+            "LibraryArchive",
+            ["AppProto", "AppSupport", "Basics", "Database", "GatewayTesting", "Identity", "Members"]),
         // The end of the tests of apps.
         tests("Serve", ["AppSupport", "Backup", "Basics", "Configuration", "Database", "Observability", "RPC"]),
         tests(

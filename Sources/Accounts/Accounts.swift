@@ -18,6 +18,9 @@ package final class Accounts: Sendable {
     /// The records that are written once a minute. Flush it before the database closes.
     package let deferred: DeferredRecords
 
+    /// The removal of users, which other modules can observe.
+    package let userRemoval = UserRemoval()
+
     let keyExchange: KeyExchange
     let sessions: Sessions
     let ownSessions: OwnSessions
@@ -102,7 +105,7 @@ package final class Accounts: Sendable {
             check: check("ExchangeSystemCredential"), deferred: deferred)
         sites = SiteRegistry(database: database, clock: clock)
         keys = APIKeyRegistry(database: database, clock: clock, identifiers: identifiers, pepper: pepper)
-        users = UserRegistry(database: database, clock: clock, passwords: passwords)
+        users = UserRegistry(database: database, clock: clock, passwords: passwords, removal: userRemoval)
     }
 
     /// Creates the organization `system` with the user `admin` in a database without organizations.

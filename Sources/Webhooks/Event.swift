@@ -1,27 +1,42 @@
 import Basics
 
 /// The types of events for webhooks.
-package enum EventType: String, Sendable, Hashable, CaseIterable {
+///
+/// Those of the gateway are listed here; an app declares its own.
+package struct EventType: Sendable, Hashable {
+    package let rawValue: String
+
+    /// - Parameter rawValue: the subject and what happened to it, e.g. `object.verified`.
+    package init(_ rawValue: String) {
+        self.rawValue = rawValue
+    }
+
     /// CompleteUpload succeeded for the first time: the object is in ListObjects.
-    case objectVerified = "object.verified"
+    package static let objectVerified = EventType("object.verified")
     /// AbortUpload succeeded for the first time.
-    case uploadAborted = "upload.aborted"
+    package static let uploadAborted = EventType("upload.aborted")
     /// A device received a key from InitDevice or ReinitDevice.
-    case deviceInitialized = "device.initialized"
+    package static let deviceInitialized = EventType("device.initialized")
     /// UpdateObject changed an object's tags.
-    case objectUpdated = "object.updated"
+    package static let objectUpdated = EventType("object.updated")
     /// An object was moved to the trash.
-    case objectTrashed = "object.trashed"
+    package static let objectTrashed = EventType("object.trashed")
     /// An object left the trash for the lists.
-    case objectRestored = "object.restored"
+    package static let objectRestored = EventType("object.restored")
     /// An object was deleted permanently.
-    case objectDeleted = "object.deleted"
+    package static let objectDeleted = EventType("object.deleted")
     /// A scheduled backup is complete.
-    case backupCompleted = "backup.completed"
+    package static let backupCompleted = EventType("backup.completed")
     /// A scheduled backup failed, and is tried again later.
-    case backupFailed = "backup.failed"
+    package static let backupFailed = EventType("backup.failed")
     /// SendTestEvent asked for an event to one webhook.
-    case webhookTest = "webhook.test"
+    package static let webhookTest = EventType("webhook.test")
+
+    /// The types of the gateway.
+    package static let gateway: [EventType] = [
+        .objectVerified, .uploadAborted, .deviceInitialized, .objectUpdated, .objectTrashed, .objectRestored,
+        .objectDeleted, .backupCompleted, .backupFailed, .webhookTest,
+    ]
 }
 
 /// An event, as a capability reports it.

@@ -8,10 +8,14 @@ struct HTTPRules {
         let template: RouteTemplate
         let body: HTTPRoute.Body
         let responseBody: String?
+        /// The form of successful responses; `nil` = JSON with status 200.
+        let response: AnnotationResponseForm?
     }
 
     /// The field number of `google.api.http` among the options of a method.
     private static let annotation: UInt32 = 72_295_728
+    /// The field number of `archebase.http.v1.http_response` among the options of a method.
+    private static let response: UInt32 = 51002
     private static let httpBody = ".google.api.HttpBody"
 
     private let method: MethodDescriptorProto
@@ -33,12 +37,31 @@ struct HTTPRules {
         for extra in rule.additionalBindings where !extra.additionalBindings.isEmpty {
             throw error("an additional binding cannot have additional bindings")
         }
+        let response = try response()
         var routes: [Route] = []
-        for each in [rule] + rule.additionalBindings { routes.append(try route(each)) }
+        for each in [rule] + rule.additionalBindings { routes.append(try route(each, response)) }
         return routes
     }
 
-    private func route(_ rule: AnnotationHttpRule) throws(PluginError) -> Route {
+    private func response() throws(PluginError) -> AnnotationResponseForm? {
+        let found = try method.options?.unknownFields.message(Self.response, as: AnnotationResponseForm.self, place)
+        guard let found else { return nil }
+        guard found.status == 0 || (200...299).contains(found.status) else {
+            throw error("the status of http_response must be 0 or 200 to 299")
+        }
+        guard found.contentTypes.isEmpty && !found.takesRanges || method.outputType == Self.httpBody else {
+            throw error("http_response has content types or ranges only where the response is google.api.HttpBody")
+        }
+        let isWellFormed = found.contentTypes.allSatisfy { type in
+            type.utf8.allSatisfy { $0.isASCIIAlphanumeric || "/+-.".utf8.contains($0) }
+        }
+        guard isWellFormed else { throw error("a content type of http_response is malformed") }
+        return found
+    }
+
+    private func route(
+        _ rule: AnnotationHttpRule, _ response: AnnotationResponseForm?
+    ) throws(PluginError) -> Route {
         let (httpMethod, text) = try pattern(of: rule)
         let template: RouteTemplate
         do throws(RouteTemplateError) {
@@ -55,7 +78,7 @@ struct HTTPRules {
         try checkStreams(body)
         return Route(
             httpMethod: httpMethod, template: template, body: body,
-            responseBody: rule.responseBody.isEmpty ? nil : rule.responseBody)
+            responseBody: rule.responseBody.isEmpty ? nil : rule.responseBody, response: response)
     }
 
     private func pattern(of rule: AnnotationHttpRule) throws(PluginError) -> (httpMethod: String, template: String) {

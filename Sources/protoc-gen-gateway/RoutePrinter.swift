@@ -18,6 +18,7 @@ enum RoutePrinter {
         if let name = route.responseBody { arguments.append("responseBody: \(quoted(name))") }
         arguments.append("messages: (\(quoted(messages.input)), \(quoted(messages.output)))")
         if let style { arguments.append("style: \(expression(style))") }
+        if let response = route.response { arguments.append("response: \(expression(response))") }
         return "HTTPRoute(\(arguments.joined(separator: ", ")))"
     }
 
@@ -50,6 +51,16 @@ enum RoutePrinter {
         if style.sniffsJson { arguments.append("sniffsJSON: true") }
         if style.failureStatus != 0 { arguments.append("failureStatus: \(style.failureStatus)") }
         return "RESTStyle(\(arguments.joined(separator: ", ")))"
+    }
+
+    private static func expression(_ response: AnnotationResponseForm) -> String {
+        var arguments: [String] = []
+        if response.status != 0 { arguments.append("status: \(response.status)") }
+        if !response.contentTypes.isEmpty {
+            arguments.append("contentTypes: [\(response.contentTypes.map(quoted).joined(separator: ", "))]")
+        }
+        if response.takesRanges { arguments.append("takesRanges: true") }
+        return "RESTResponse(\(arguments.joined(separator: ", ")))"
     }
 
     private static func quoted(_ text: String) -> String { "\"\(text)\"" }

@@ -153,6 +153,57 @@ struct AnnotationHTTPStyle: Message {
     }
 }
 
+/// The form of a method's successful responses over REST, where they are not JSON with status 200.
+struct AnnotationResponseForm: Message {
+    static var fullName: String { "archebase.http.v1.ResponseForm" }
+
+    /// The HTTP status; 0 = 200. A response with status 204 has no content.
+    var status: Int32 = 0
+    /// The media types of a google.api.HttpBody; none = any.
+    var contentTypes: [String] = []
+    /// Whether a request can ask for a range of the bytes (RFC 9110, section 14).
+    var takesRanges: Bool = false
+    var unknownFields = UnknownFields()
+
+    init() {}
+
+    init(
+        status: Int32 = 0,
+        contentTypes: [String] = [],
+        takesRanges: Bool = false
+    ) {
+        self.status = status
+        self.contentTypes = contentTypes
+        self.takesRanges = takesRanges
+    }
+
+    mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.status, from: &reader)
+            case 18: try ProtoString.append(to: &self.contentTypes, tag: tag, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.takesRanges, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.status, tag: 8)
+        size += ProtoString.size(repeated: self.contentTypes, tag: 18)
+        size += ProtoBool.size(self.takesRanges, tag: 24)
+        return size
+    }
+
+    func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.takesRanges, tag: 24, to: &writer)
+        ProtoString.write(repeated: self.contentTypes, tag: 18, to: &writer)
+        ProtoInt32.write(self.status, tag: 8, to: &writer)
+    }
+}
+
 /// A file in a form (multipart/form-data).
 struct AnnotationFormFile: Message {
     static var fullName: String { "archebase.http.v1.FormFile" }
@@ -213,9 +264,12 @@ extension FileDescriptor {
             Ugpwcm90b05hbWVzEicKD2lnbm9yZXNfdW5rbm93bhgEIAEoCFIOaWdub3Jlc1Vua25vd24SHwoLdGFrZXNfZm9ybXMYBSABKAhS\
             CnRha2VzRm9ybXMSHwoLc25pZmZzX2pzb24YBiABKAhSCnNuaWZmc0pzb24SJQoOZmFpbHVyZV9zdGF0dXMYByABKAVSDWZhaWx1\
             cmVTdGF0dXMiRQoGRXJyb3JzEgoKBlNUQVRVUxAAEgoKBk5FU1RFRBABEggKBEhUVFAQAhIMCghDT0RFX01TRxADEgsKB01FU1NB\
-            R0UQBCIrCgVVbnNldBILCgdPTUlUVEVEEAASCwoHSU5JVElBTBABEggKBE5VTEwQAiJjCghGb3JtRmlsZRIaCghmaWxlbmFtZRgB\
-            IAEoCVIIZmlsZW5hbWUSIQoMY29udGVudF90eXBlGAIgASgJUgtjb250ZW50VHlwZRIYCgdjb250ZW50GAMgASgMUgdjb250ZW50\
-            Ol4KCmh0dHBfc3R5bGUSHy5nb29nbGUucHJvdG9idWYuU2VydmljZU9wdGlvbnMYuY4DIAEoCzIcLmFyY2hlYmFzZS5odHRwLnYx\
-            LkhUVFBTdHlsZVIJaHR0cFN0eWxlYgZwcm90bzM=
+            R0UQBCIrCgVVbnNldBILCgdPTUlUVEVEEAASCwoHSU5JVElBTBABEggKBE5VTEwQAiJuCgxSZXNwb25zZUZvcm0SFgoGc3RhdHVz\
+            GAEgASgFUgZzdGF0dXMSIwoNY29udGVudF90eXBlcxgCIAMoCVIMY29udGVudFR5cGVzEiEKDHRha2VzX3JhbmdlcxgDIAEoCFIL\
+            dGFrZXNSYW5nZXMiYwoIRm9ybUZpbGUSGgoIZmlsZW5hbWUYASABKAlSCGZpbGVuYW1lEiEKDGNvbnRlbnRfdHlwZRgCIAEoCVIL\
+            Y29udGVudFR5cGUSGAoHY29udGVudBgDIAEoDFIHY29udGVudDpeCgpodHRwX3N0eWxlEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZp\
+            Y2VPcHRpb25zGLmOAyABKAsyHC5hcmNoZWJhc2UuaHR0cC52MS5IVFRQU3R5bGVSCWh0dHBTdHlsZTpmCg1odHRwX3Jlc3BvbnNl\
+            Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuo4DIAEoCzIfLmFyY2hlYmFzZS5odHRwLnYxLlJlc3BvbnNlRm9ybVIM\
+            aHR0cFJlc3BvbnNlYgZwcm90bzM=
             """)
 }

@@ -10,8 +10,9 @@ import zlib
 
 import pytest
 import requests
-from support.gateway import Gateway
+from support.gateway import Gateway, eventually
 from support.monitoring import metric
+from support.webhooks import KEY, SECRET, metrics, verify
 
 #: Callers name their address, so that each test has limits of its own.
 ENABLED = {
@@ -346,11 +347,11 @@ def test_posted_document_cannot_make_friends_partners_or_tasks(phone, pair):
 
 def test_forged_cookies_and_pages_of_other_origins_are_nobody(server, phone):
     ada = phone("ada")
-    cookie = ada.session.cookies["member"]
+    cookie = ada.session.cookies["member_companions"]
     other = Phone(server, "other")
     email = {"TaskId": 1, "Email": ada.email}
-    for value in (cookie[:-1], cookie[::-1], "", "x" * 43, f"{cookie}; member={cookie}"):
-        headers = {"cookie": f"member={value}"}
+    for value in (cookie[:-1], cookie[::-1], "", "x" * 43, f"{cookie}; member_companions={cookie}"):
+        headers = {"cookie": f"member_companions={value}"}
         assert other.post("/GetMatch", email, headers=headers) == (1, "No queue info")
         assert other.post("/match", email, headers=headers)[0] == -1
     for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
@@ -372,6 +373,17 @@ def test_friend_sees_what_the_member_shows(phone, pair):
         assert one.refresh()["Friends"] == [] and one.user["partner"] == "" and one.user["TogetherTasks"] == []
     assert second.post("/block", {"email": first.email}) == (-1, "Email does not exist")
     assert first.post("/unblock", {"email": second.email}) == (0, "Success")
+
+
+def test_friend_does_not_see_tasks_with_somebody_else(phone, pair):
+    first, second = pair
+    assert first.post("/match/leave") == (0, "Success")
+    third = phone("third")
+    assert second.match(4)[0] == 0 and third.match(4)[0] == 0
+    assert second.refresh()["TogetherTasks"] and third.friend(second.email)["TogetherTasks"]
+    seen = first.friend(second.email)
+    assert seen["email"] == second.email and seen["TogetherTasks"] == []
+    assert second.post("/match/leave") == (0, "Success")
 
 
 def test_notice_that_comes_meanwhile_survives_clear_all(phone):
@@ -561,8 +573,61 @@ def test_deleted_account_leaves_no_row_and_no_picture(server, pair):
     assert second.send("GET", path).content == second.send("GET", "/img/default.png").content
     assert first.login() == (-1, "Email does not exist")
     assert second.refresh()["partner"] == "" and second.user["Friends"] == []
-    assert "deleted the account" in second.user["Messages"][-1]["msg"]
+    assert "account of your companion was deleted" in second.user["Messages"][-1]["msg"]
     assert second.match(4)[0] == 0 and second.post("/match/cancel")[0] == 0
+
+
+def test_account_that_an_operator_deletes_frees_the_partner(server, pair, login):
+    first, second = pair
+    name = rows(
+        server,
+        "SELECT u.name FROM users u JOIN companions_profiles p ON p.user_id = u.id WHERE p.email = ?",
+        first.email,
+    )[0][0]
+    operator = login(server)
+    operator.acting_for = "companions"
+    operator.users("DeleteUser", user_name=name)
+    assert second.get_match() == (1, "No queue info") and second.refresh()["partner"] == ""
+    assert second.user["TogetherTasks"] == [] and second.user["Friends"] == []
+    notices = [message["msg"] for message in second.user["Messages"]]
+    assert [text for text in notices if "account of your companion was deleted" in text] == notices[-1:]
+    assert second.match(4)[0] == 0 and second.post("/match/cancel")[0] == 0
+    assert first.login() == (-1, "Email does not exist")
+
+
+def test_match_is_reported_to_webhooks_without_addresses(gateway_with, receivers, tmp_path):
+    (secret := tmp_path / "secret").write_text(SECRET)
+    wanted, others = receivers(), receivers()
+    hooks = {
+        "matches": {"url": wanted.url, "secret_file": str(secret), "events": ["companions.matched"]},
+        "objects": {"url": others.url, "secret_file": str(secret), "events": ["object.verified"]},
+    }
+    server = gateway_with(ENABLED | {"webhooks": hooks})
+    first, second = Phone(server, "first.user"), Phone(server, "second.user")
+    assert first.register()[0] == 0 and second.register()[0] == 0
+    assert first.match(2)[0] == 0
+    trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    answer = second.send(
+        "POST", "/match", data={"TaskId": 2, "Email": second.email},
+        headers={"traceparent": f"00-{trace}-00f067aa0ba902b7-01"},
+    )  # fmt: skip
+    assert answer.json()["code"] == 0
+    assert second.match(2)[0] == -3, "a call that is refused reports nothing"
+    ((match, title),) = rows(server, "SELECT id, title FROM companions_matches")
+    (event,) = wanted.waits_for(f"matches/{match}")
+    users = dict(rows(server, "SELECT email, user_id FROM companions_profiles"))
+    made = event["data"].pop("made_at")
+    assert made.startswith(event["timestamp"][:10])
+    assert event["type"] == "companions.matched" and event["organization"] == "companions"
+    assert event["data"] == {
+        "match_id": match, "plan": 2, "title": title, "user_ids": [users[first.email], users[second.email]],
+    }  # fmt: skip
+    headers, body = wanted.requests[0]
+    assert verify(KEY, headers, body) and trace in headers["traceparent"]
+    assert b"example.com" not in body and b"user" not in body.replace(b"user_ids", b"")
+    assert first.post("/match/leave")[0] == 0
+    eventually(lambda: metrics(server, "pending") == {"matches": 0, "objects": 0})
+    assert len(wanted.events) == 1 and others.events == []
 
 
 def test_operators_announce_and_read_feedback(server, phone, login):

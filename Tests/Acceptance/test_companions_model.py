@@ -7,10 +7,11 @@ import contextlib
 import random
 import sqlite3
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 
 import requests
-from support.gateway import Gateway
+from support.gateway import Gateway, eventually
+from support.webhooks import SECRET, Receiver, metrics
 from test_companions import ENABLED, Phone
 
 SEED = 20261124
@@ -153,10 +154,14 @@ def run(world: World, callers: int, operations: int, kills: int) -> None:
             world.gateway.start()
 
 
-def test_matching_keeps_its_rules(gateway_with, is_full):
+def test_matching_keeps_its_rules(gateway_with, receivers, tmp_path, is_full):
     # Pairs may meet again at once, so that there are many matches; the limits of one user are above what callers can reach.
     companions = {"enabled": True, "rematch_days": 0}
-    world = World(gateway_with(ENABLED | {"apps": {"companions": companions}}), 200 if is_full else 24)
+    (secret := tmp_path / "secret").write_text(SECRET)
+    receiver = receivers()
+    hook = {"url": receiver.url, "secret_file": str(secret), "events": ["companions.matched"]}
+    changes = {"apps": {"companions": companions}, "webhooks": {"matches": hook}}
+    world = World(gateway_with(ENABLED | changes), 200 if is_full else 24)
     world.register()
     if is_full:
         run(world, callers=16, operations=20_000, kills=10)
@@ -174,9 +179,22 @@ def test_matching_keeps_its_rules(gateway_with, is_full):
     world.look()
     assert world.faults == []
     world.history()
+    check_events(world, receiver)
     counts = world.answers
     assert counts["match", 0] > 50 and counts["told", 0] > 10 and counts["finish", 0] > 10, counts
     assert counts["match", -3] and counts["match", -2] and counts["leave", 0] and counts["block", 0], counts
+
+
+def check_events(world: World, receiver: Receiver) -> None:
+    """Checks that each match has one event, and no other has one: a repetition after a kill has the same id."""
+    eventually(lambda: metrics(world.gateway, "pending") == {"matches": 0}, seconds=120)
+    assert metrics(world.gateway, "dead") == {"matches": 0}
+    ids: dict[str, set] = defaultdict(set)
+    for event in receiver.taken:
+        ids[event["subject"]].add(event["id"])
+    with contextlib.closing(world.database()) as database:
+        matches = {f"matches/{match}" for (match,) in database.execute("SELECT id FROM companions_matches")}
+    assert ids.keys() == matches and all(len(found) == 1 for found in ids.values())
 
 
 def told_without_answer(world: World) -> dict[str, str]:

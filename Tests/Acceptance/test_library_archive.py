@@ -11,12 +11,14 @@ import sqlite3
 import struct
 import subprocess
 import threading
+import time
 import uuid
 import zipfile
 import zlib
 from pathlib import Path
 
 import pytest
+from support import described_calls
 from support.app_calls import App
 from support.browser import Browser
 from support.commands import CommandLine
@@ -193,10 +195,27 @@ class Phone(App):
 
 
 def rows(gateway: Gateway) -> list:
-    """Returns everything that the tables of libraries have."""
+    """Returns everything that the tables have of the current libraries."""
     database = sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True)
     try:
-        return [sorted(database.execute(f"SELECT * FROM {table}").fetchall(), key=repr) for table in TABLES]
+        found = []
+        for table in TABLES:
+            columns = [row[1] for row in database.execute(f"SELECT * FROM pragma_table_info('{table}')")]
+            names = ", ".join(f"t.{name}" for name in columns if name != "library")
+            query = (
+                f"SELECT l.owner, {names} FROM {table} t JOIN libraries l ON l.id = t.library WHERE l.is_current = 1"
+            )
+            found.append(sorted(database.execute(query).fetchall(), key=repr))
+        return found
+    finally:
+        database.close()
+
+
+def left(gateway: Gateway) -> list:
+    """Returns the libraries that are not current."""
+    database = sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True)
+    try:
+        return database.execute("SELECT id FROM libraries WHERE is_current = 0").fetchall()
     finally:
         database.close()
 
@@ -626,6 +645,8 @@ def test_kill_leaves_the_library_as_it_was_or_complete(binary, tmp_path, moment)
         assert phone.status() == "normal"
         assert not list(gateway.data.glob(".request-*"))
         assert phone.take(data) == (200, {"ok": True})
+        # The housekeeping of each minute removes what the kill left.
+        eventually(lambda: not left(gateway), seconds=100)
     finally:
         gateway.close()
 
@@ -635,6 +656,46 @@ def _quietly(body):
         return body()
     except (OSError, http.client.HTTPException, ValueError):
         return None
+
+
+def test_other_writers_write_during_a_large_import(gateway_with, stubs, login, is_full, capsys):
+    """The import of many digests is many transactions: another writer's come between them. Prints the longest wait of one."""
+    gateway = gateway_with(OPEN_TO_ALL)
+    phone, admin = Phone(gateway), login(gateway)
+    count = 90_000 if is_full else 12_000
+    data = archive(
+        {
+            "books": [book(1, "书", [identifier(1000 + number) for number in range(count)])],
+            "creators": [],
+            "tags": [tag(2, "词", [identifier(1000 + number) for number in range(count)])],
+            "digests": [digest(1000 + number, f"第{number}句的内容") for number in range(count)],
+        }
+    )
+    for attempt in ("first", "repeated"):
+        waits, staged, ended = [], [], threading.Event()
+
+        def write(waits=waits, staged=staged, ended=ended, attempt=attempt):
+            while not ended.is_set():
+                begun = time.perf_counter()
+                admin.users("CreateUser", user_name=f"{attempt}-{len(waits)}", password="long enough", role="viewer")
+                waits.append(time.perf_counter() - begun)
+                staged.append(bool(left(gateway)))
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        begun = time.perf_counter()
+        assert phone.take(data) == (200, {"ok": True})
+        took = time.perf_counter() - begun
+        ended.set()
+        thread.join()
+        assert sum(staged) >= 3, "no writer got its turn while the import wrote"
+        with capsys.disabled():
+            print(
+                f"\n{attempt} import of {count} digests: {took:.1f} s, longest of {len(waits)} writes {max(waits):.3f} s"
+            )
+    exported = unpacked(phone.export())
+    assert len(exported["digests"]) == count and len(exported["tags"][0]["digestIds"]) == count
+    assert len(exported["books"][0]["digestIds"]) == count and left(gateway) == []
 
 
 @pytest.mark.parametrize("fault", ["file", "log"])
@@ -690,6 +751,7 @@ def searched(gateway_with) -> Phone:
         20_002: "at the end needle",
         20_003: "😀😀 NeeDLe 👩‍👩‍👧‍👦👩‍👩‍👧‍👦 needle 😀 tail of more than ten characters",
         20_004: "İstanbul Ǆ ǆ ΣΑΣ",
+        20_005: "😀 𐐔𐐇𐐝𐐀𐐡𐐇𐐓 İzmir",
     }
     digests += [
         digest(number, text, updated=f"2021-01-01T00:00:{number - 20_000:02}.000Z", of=book(1, "书"))
@@ -740,7 +802,11 @@ def test_search_ignores_case_and_counts_utf16(searched):
     assert middle["bookName"] == "书"
     assert hits(search(searched, "σας")["results"][0]) == ["ΣΑΣ"]
     assert hits(search(searched, "ǆ")["results"][0]) == ["Ǆ", "ǆ"]
-    assert hits(search(searched, "😀")["results"][0]) == ["😀", "😀", "😀"]
+    assert hits(search(searched, "😀")["results"][1]) == ["😀", "😀", "😀"]
+    # Letters outside of the Basic Multilingual Plane are two units each; the capital I with a dot has no simple lower case.
+    assert hits(search(searched, "𐐼𐐯𐑅𐐨𐑉𐐯𐐻")["results"][0]) == ["𐐔𐐇𐐝𐐀𐐡𐐇𐐓"]
+    dotted = search(searched, "İZMIR")["results"][0]
+    assert hits(dotted) == ["İzmir"] and search(searched, "izmir")["results"] == []
 
 
 def test_search_without_a_keyword_finds_nothing_and_refuses_what_is_not_valid(searched):
@@ -775,7 +841,7 @@ def test_members_have_libraries_of_their_own(members):
         assert ada.raw("GET", "/export", **fields)[0] == 401
     assert ada.raw("GET", "/status", sec_fetch_site="same-origin")[0] == 200
     status, fields, body = ada.raw("DELETE", "/session")
-    assert (status, body) == (204, b"") and fields["set-cookie"].startswith("member=; Max-Age=0")
+    assert (status, body) == (204, b"") and fields["set-cookie"].startswith("member_archive=; Max-Age=0")
     assert ada.raw("GET", "/status")[0] == 401
 
 
@@ -788,7 +854,7 @@ def test_deleting_an_account_deletes_its_library(binary, members, tmp_path):
     eve = member(members, "eve")
     before = rows(members)
     status, fields, body = eve.raw("DELETE", "/account")
-    assert (status, body) == (204, b"") and fields["set-cookie"].startswith("member=; Max-Age=0")
+    assert (status, body) == (204, b"") and fields["set-cookie"].startswith("member_archive=; Max-Age=0")
     assert eve.raw("GET", "/status")[0] == 401 and eve.sign_in("eve", "eve's password") == 401
     assert [len(table) for table in rows(members)] < [len(table) for table in before]
     operator.json("user", "delete", "mallory", "--organization", "kvasir")
@@ -813,6 +879,31 @@ def test_shared_library_is_for_this_machine_only(binary, phone, tmp_path):
     done = subprocess.run([binary, "config", "check", "--config", configuration], capture_output=True, text=True)
     assert done.returncode != 0
     assert "apps.archive.access" in done.stderr and "can be anyone only if listeners.apps is a loopback" in done.stderr
+
+
+def test_shared_library_is_used_by_names_of_this_machine_only(phone, gateway_with):
+    """A page whose name was led to this machine after it was loaded sends its own name."""
+    port = phone.gateway.listeners["apps"].rsplit(":", 1)[1]
+    for host in ("localhost", f"localhost:{port}", f"127.0.0.1:{port}", f"[::1]:{port}", "books.localhost"):
+        assert phone.raw("GET", "/status", host=host)[0] == 200, host
+    for host in (f"evil.example:{port}", "192.0.2.1", f"localhost.evil.example:{port}"):
+        for method, path in (("GET", "/export"), ("POST", "/import"), ("GET", "/status"), ("GET", "/search?keyword=a")):
+            status, _, body = phone.raw(method, path, host=host)
+            assert status == 500 and "the host name" in json.loads(body)["message"], (host, path, body)
+    assert "apps.archive.host_names" in json.loads(body)["message"]
+    changed = json.loads(json.dumps(OPEN_TO_ALL))
+    changed["apps"]["archive"]["host_names"] = "evil.example, books.test"
+    assert Phone(gateway_with(changed)).raw("GET", "/status", host="Books.test:80")[0] == 200
+
+
+def test_cookie_of_another_app_signs_in_nobody(members):
+    ada = member(members, "ada")
+    name, value = ada.cookie.split("=", 1)
+    assert name == "member_archive"
+    ada.cookie = f"member_companions={value}"
+    assert ada.raw("GET", "/status")[0] == 401
+    ada.cookie = f"member_companions=other; {name}={value}; member=another"
+    assert ada.raw("GET", "/status")[0] == 200
 
 
 # The page and its requests
@@ -866,6 +957,43 @@ def test_options_is_200_with_the_permissions_of_allowed_origins(gateway_with):
         )
         assert status == 500 and "application/json" in json.loads(body)["message"]
     assert unpacked(phone.export()) == {name: [] for name in DOCUMENTS}
+
+
+def test_description_of_the_requests_is_true(phone, gateway_with, tmp_path, is_full):
+    """The OpenAPI document has the media types, the responses without content, and the failures; schemathesis agrees."""
+    document = phone.get("/openapi.json").json["paths"]
+    responses = {
+        (path, method): {
+            status: list(response.get("content", {})) for status, response in operation["responses"].items()
+        }
+        for path, item in document.items()
+        for method, operation in item.items()
+    }
+    for path in ("/", "/index.html"):
+        assert responses[path, "get"]["200"] == responses[path, "get"]["206"] == ["text/html"]
+        assert responses[path, "get"]["416"] == []
+    assert responses["/assets/{name}", "get"]["200"] == ["text/css", "text/javascript", "image/svg+xml"]
+    empty_failures = {"401": [], "500": []}  # References, whose shape the validator of the document knows.
+    assert responses["/export", "get"] == {"200": ["application/zip"]} | empty_failures
+    assert responses["/import", "post"] == {"200": ["application/json"]} | empty_failures
+    for call in (("/session", "post"), ("/session", "delete"), ("/account", "delete")):
+        assert responses[call] == {"204": []} | empty_failures
+    for path, media in {
+        "/": "text/html",
+        "/assets/archive.css": "text/css",
+        "/assets/archive.js": "text/javascript",
+        "/assets/icon.svg": "image/svg+xml",
+        "/export": "application/zip",
+    }.items():
+        status, fields, _ = phone.raw("GET", path)
+        assert status == 200 and fields["content-type"].split(";")[0] == media
+    status, fields, body = phone.raw("DELETE", "/session")
+    assert (status, body) == (204, b"") and "content-type" not in fields
+    gateway = gateway_with(OPEN_TO_ALL)
+    described_calls.check(
+        f"http://{gateway.listeners['apps']}", tmp_path, is_full, is_failure_described=True, but=("/account",)
+    )
+    assert unpacked(Phone(gateway).export())["books"] == []
 
 
 def test_every_failure_but_401_is_500_with_a_message(phone):

@@ -84,9 +84,18 @@ def test_answers_agree_with_the_document(gateway_with, login, tmp_path, is_full)
 @pytest.mark.skipif(not NAMES, reason="there are no apps")
 def test_answers_of_apps_agree_with_their_document(gateway_with, tmp_path, is_full):
     gateway = gateway_with(enabled())
-    OpenAPIV31SpecValidator(App(gateway).get("/openapi.json").json).validate()
-    # The archive answers every failure with status 500, as its clients expect, and with a page, a zip archive or nothing.
-    described_calls.check(f"http://{gateway.listeners['apps']}", tmp_path, is_full, paths="^/api/")
+    document = App(gateway).get("/openapi.json").json
+    OpenAPIV31SpecValidator(document).validate()
+    # The clients of some apps expect status 500 for every failure, and the document says so.
+    failing = [
+        path
+        for path, item in document["paths"].items()
+        if any("500" in operation["responses"] for operation in item.values())
+    ]
+    url = f"http://{gateway.listeners['apps']}"
+    described_calls.check(url, tmp_path, is_full, but=failing)
+    if failing:
+        described_calls.check(url, tmp_path, is_full, only=failing, is_failure_described=True)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import Testing
 @testable import Accounts
 
 /// An account with a second factor, and its authenticator app.
-private struct ProtectedAccount {
+struct ProtectedAccount {
     let world: TestAccounts
     let token: String
     let app: TOTP

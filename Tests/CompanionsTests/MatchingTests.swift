@@ -47,6 +47,10 @@ import Wire
         }
     }
 
+    private func user(_ id: Int64) async throws -> UserRecord {
+        try #require(try await world.database.read { try UserRecords($0).find(id: id) })
+    }
+
     private func code(_ body: () async throws -> Matching.Result) async throws -> Int32 {
         do {
             _ = try await body()
@@ -102,9 +106,26 @@ import Wire
         world.clock.advance(seconds: 100 * 86_400)
         #expect(try await matching.request(1, of: first) == .waiting)
         #expect(try await matching.request(1, of: second) == .waiting)
+        // Neither the other way round.
+        try await matching.cancel(first)
+        #expect(try await matching.request(1, of: first) == .waiting)
         try await matching.cancel(second)
         try await matching.unblock(second, by: first)
         #expect(try await matching.request(1, of: second) == .matched)
+    }
+
+    @Test func longestWaitDecidesBetweenTwo() async throws {
+        let (first, second, third) = (try await member("ada"), try await member("bob"), try await member("eve"))
+        // Two wait for the same plan only if they cannot be matched.
+        _ = try await matching.request(1, of: first)
+        _ = try await matching.request(1, of: second)
+        try await matching.leave(first)
+        #expect(try await matching.request(1, of: second) == .waiting)
+        world.clock.advance(seconds: 1)
+        #expect(try await matching.request(1, of: first) == .waiting)
+        #expect(try await matching.request(1, of: third) == .matched)
+        #expect(try await matching.report(of: third) == .matched(partner: "bob@example.com"))
+        #expect(try await matching.report(of: first) == .waiting)
     }
 
     @Test func strangersCannotBeBlocked() async throws {
@@ -125,7 +146,13 @@ import Wire
         let (first, second) = (try await member("ada"), try await member("bob"))
         _ = try await matching.request(1, of: first)
         _ = try await matching.request(1, of: second)
-        try await world.database.write { try UserRecords($0).delete(id: first) }
+        let (removed, count) = (try await user(first), app.service.matching.news.count)
+        try await world.database.write { [world] in
+            try world.accounts.userRemoval.remove(removed, at: world.clock.now(), in: $0)
+        }
+        #expect(app.service.matching.news.count > count)
+        let notices = try await world.database.read { try MessageRecords($0).inbox(of: second).map(\.body) }
+        #expect(notices.last?.contains("account of your companion was deleted") == true, "\(notices)")
         #expect(try await matching.report(of: second) == .none)
         #expect(try await matching.request(1, of: second) == .waiting)
         let rows = try await world.database.read { connection in

@@ -57,8 +57,9 @@ import Wire
         let cookie = try await open(for: try await member())
         #expect(
             cookie.wholeMatch(
-                of: /member=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict; Secure/) != nil)
-        #expect(MemberCookie(isSecure: false).removal == "member=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict")
+                of: /member_app=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict; Secure/) != nil)
+        let removal = MemberCookie(of: "app", isSecure: false).removal
+        #expect(removal == "member_app=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict")
     }
 
     @Test func cookieOfAProgramOpensTheSession() async throws {
@@ -86,7 +87,7 @@ import Wire
             [origin], [("sec-fetch-site", "same-site")], [("sec-fetch-site", "cross-site")],
             [("sec-fetch-site", "cross-site"), origin], [("sec-fetch-site", "none"), origin],
             [("sec-fetch-site", "Same-Origin")], [("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site")],
-            [("cookie", "member=another")],
+            [("cookie", "member_app=another")],
         ]
         for fields in refused {
             let context = CallContext(
@@ -111,7 +112,7 @@ import Wire
 
     @Test func signOutEndsTheSession() async throws {
         let cookie = pair(try await open(for: try await member()))
-        #expect(try await sessions.end(call(("cookie", cookie))).hasPrefix("member=; Max-Age=0"))
+        #expect(try await sessions.end(call(("cookie", cookie))).hasPrefix("member_app=; Max-Age=0"))
         #expect(try await sessions.member(call(("cookie", cookie))) == nil)
     }
 
@@ -156,6 +157,22 @@ import Wire
         let cookie = pair(try await open(for: try await member()))
         let foreign = MemberSessions(Self.environment(world), organization: other)
         #expect(try await foreign.member(call(("cookie", cookie))) == nil)
+        // Neither under the name of the other app's cookie.
+        let renamed = cookie.replacing("member_app=", with: "member_another=")
+        #expect(renamed != cookie)
+        #expect(try await foreign.member(call(("cookie", renamed))) == nil)
+        #expect(try await sessions.member(call(("cookie", renamed))) == nil)
+        let own = try await world.database.write { [world] connection in
+            try Identity.member(
+                issuer: "test", subject: "bob", email: nil, organizationID: other.reference.id, at: world.clock.now(),
+                in: connection
+            ).user
+        }
+        let second = pair(try await world.database.write { try foreign.open(for: own, in: $0) })
+        // A browser sends both to the host, and each app finds its own.
+        let both = call(("cookie", "\(cookie); \(second)"))
+        #expect(try await sessions.member(both)?.name == (try await member()).name)
+        #expect(try await foreign.member(both)?.id == own.id)
         let user = try await member()
         let context = CallContext(method: Self.method, identity: Principal.user(user.principal))
         #expect(try organization.member(context).userID == user.id)

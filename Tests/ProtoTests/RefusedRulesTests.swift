@@ -69,6 +69,23 @@ import Testing
         #expect(!fine.contains("--gateway_out:"))
     }
 
+    @Test(arguments: [
+        ("status: 404", "(In) returns (In)", "the status of http_response must be 0 or 200 to 299"),
+        (#"content_types: "text/html""#, "(In) returns (In)", "only where the response is google.api.HttpBody"),
+        ("takes_ranges: true", "(In) returns (In)", "only where the response is google.api.HttpBody"),
+        (
+            #"content_types: "a b""#, "(In) returns (google.api.HttpBody)",
+            "a content type of http_response is malformed"
+        ),
+    ])
+    func wrongFormOfResponsesIsRefused(form: String, types: String, explanation: String) throws {
+        let options =
+            #"option (google.api.http) = { get: "/v1" }; "#
+            + "option (archebase.http.v1.http_response) = { \(form) };"
+        let output = try Self.output(of: "rpc M\(types) { \(options) }")
+        #expect(output.contains("S.M: ") && output.contains(explanation), "\(output)")
+    }
+
     @Test func statusOfAStyleIsHTTPs() throws {
         let style = "option (archebase.http.v1.http_style) = { failure_status: 99 };"
         #expect(try Self.output(of: style).contains("failure_status must be 0 or an HTTP status"))

@@ -1,5 +1,6 @@
 import Database
 import Protobuf
+import Webhooks
 
 /// An application for users of its own, beside the gateway's services: one that is a guest in the gateway's process.
 ///
@@ -15,6 +16,9 @@ package protocol App: Sendable {
     /// The app's calls.
     static var api: AppAPI { get }
 
+    /// The types of the events for webhooks that the app reports; by default none.
+    static var eventTypes: [EventType] { get }
+
     /// Reads the keys of the app's section, except `enabled`, also if the app is disabled.
     ///
     /// - Throws: an error of ``AppSettings``.
@@ -28,5 +32,7 @@ package protocol App: Sendable {
 }
 
 extension App {
+    package static var eventTypes: [EventType] { [] }
+
     package func adapt(_ style: inout RESTStyle) {}
 }

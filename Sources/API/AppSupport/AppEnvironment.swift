@@ -3,6 +3,7 @@ import Crypto
 import GatewayAPI
 import Identity
 import RPC
+import Webhooks
 
 /// The gateway's modules that apps use.
 package struct AppEnvironment: Sendable {
@@ -16,6 +17,8 @@ package struct AppEnvironment: Sendable {
     package let requiresSecureCookies: Bool
     /// The folder for files that exist only while a call needs them.
     package let spoolDirectory: String
+    /// The events for webhooks.
+    package var outbox = Outbox.closed
 
     package init(
         _ modules: ModuleEnvironment, accounts: Accounts, identity: Identity, state: ServingState,

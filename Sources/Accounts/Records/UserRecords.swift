@@ -121,7 +121,8 @@ package struct UserRecords {
             """, id, role.rawValue, passwordHash, now.microseconds)
     }
 
-    package func delete(id: Int64) throws {
+    /// Only for ``UserRemoval``.
+    func delete(id: Int64) throws {
         try connection.execute("DELETE FROM users WHERE id = $1", id)
     }
 

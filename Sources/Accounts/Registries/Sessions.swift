@@ -37,80 +37,16 @@ struct Sessions: Sendable {
     func login(
         organization: String, userName: String, password: Secret, from place: SessionPlace, at now: UnixTime
     ) async throws -> Opened {
-        try await proven(
-            organization: organization, userName: userName, password: password, from: place, at: now
-        ) { user, connection in
-            try begin(user, by: .password, from: place, at: now, in: connection)
-        }
-    }
-
-    /// Checks a user's password, and runs `body` in the transaction of the sign-in.
-    ///
-    /// - Throws: AUTH_SECOND_FACTOR_REQUIRED, as ``login(organization:userName:password:from:at:)``.
-    func proven<T: Sendable>(
-        organization: String, userName: String, password: Secret, from place: SessionPlace, at now: UnixTime,
-        _ body: @escaping @Sendable (UserRecord, Connection) throws -> T
-    ) async throws -> T {
         // No account has such a name, and the text may be long.
         guard FieldRules.isAccountName(organization), FieldRules.isAccountName(userName) else {
             throw Self.wrongPassword
         }
-        let address = AddressRange.countedAsOne(place.address)
-        let (found, isKnown) = try await database.read { connection in
-            let user = try UserRecords(connection).find(organization: organization, name: userName)
-            // Queried even if there is no such account, so that it takes as long.
-            let isKnown = try LoginAddressRecords(connection).contain(address, userID: user?.id ?? 0)
-            return (user, isKnown)
+        let user = try await database.read { try UserRecords($0).find(organization: organization, name: userName) }
+        let signIn = SignIn(account: "\(organization)/\(userName)", place: place, action: "Login", at: now)
+        guard let proven = try await prove(password, of: user, for: signIn) else { throw Self.wrongPassword }
+        return try await enter(proven) { user, signIn, connection in
+            try begin(user, by: .password, from: signIn.place, at: signIn.at, in: connection)
         }
-        let attempt = LoginFailures.Attempt(account: "\(organization)/\(userName)", address: address, isKnown: isKnown)
-        // Counted before the password is checked and given back if it was right: otherwise many simultaneous attempts would all
-        // pass the limit.
-        if let wait = failures.count(attempt, at: now) {
-            throw RPCError(bare: .unavailable, "too many logins failed: try again later", retryAfterMilliseconds: wait)
-        }
-        // An account without a password, of a program or of a person of an identity provider, is treated like a missing one.
-        let user = found.flatMap { $0.hasPassword ? $0 : nil }
-        let owner = isKnown ? Passwords.Owner.known(address: address) : .stranger(address: address)
-        let isRight: Bool
-        do {
-            isRight = try await passwords.verify(password, against: user?.passwordHash, for: owner)
-        } catch {
-            failures.giveBack(attempt)
-            throw error
-        }
-        guard let user, isRight else {
-            deferred.noteDenial("Login", Self.wrongPassword.code, host: place.address, at: now)
-            throw Self.wrongPassword
-        }
-        failures.giveBack(attempt)
-        try auditPressure.admit(user.principal)
-        let newHash =
-            passwords.isOutdated(user.passwordHash) ? try await passwords.hash(password, for: owner) : nil
-        let outcome = try await database.write(mayUseReserve: true) { connection -> Result<T, RPCError>? in
-            // The password was checked outside this transaction and may have been changed since.
-            guard let current = try UserRecords(connection).find(id: user.id), current.epoch == user.epoch else {
-                throw Self.wrongPassword
-            }
-            guard current.passwordHash == user.passwordHash else { return nil }
-            if let newHash {
-                try UserRecords(connection).replaceHash(id: user.id, old: user.passwordHash, new: newHash)
-            }
-            if try SecondFactorRecords(connection).isConfirmed(userID: user.id) {
-                let stored = try UserRecords(connection).find(id: user.id) ?? current
-                return .failure(secondFactors.challenge(stored, at: now))
-            }
-            return .success(try body(current, connection))
-        }
-        guard let outcome else {
-            return try await proven(
-                organization: organization, userName: userName, password: password, from: place, at: now, body)
-        }
-        if case .failure(let challenge) = outcome {
-            var entry = user.did("Login", peer: place.address)
-            entry.result = challenge.code
-            deferred.note(entry, at: now)
-        }
-        return try outcome.get()
     }
 
     /// Completes a sign-in with a second factor.
@@ -296,7 +232,7 @@ struct Sessions: Sendable {
             expiresAt: UnixTime(seconds: now.seconds).adding(configuration.refreshTokenLifetime))
     }
 
-    private static let wrongPassword = RPCError(
+    static let wrongPassword = RPCError(
         .authInvalidCredential, "the organization, the user name or the password is wrong")
     private static let wrongChallenge = RPCError(
         .authInvalidCredential, "the sign-in has expired or was never begun: sign in again")

@@ -8,6 +8,7 @@ struct UserRegistry: Sendable {
     let database: Database
     let clock: any WallClock
     let passwords: Passwords
+    let removal: UserRemoval
 
     /// - Parameter password: `nil` for a service account, which has none.
     func createUser(name: String, password: Secret?, role: Role, by caller: Caller) async throws -> UserRecord {
@@ -68,7 +69,7 @@ struct UserRegistry: Sendable {
         try await database.write(mayUseReserve: true) { connection in
             let user = try user(name, of: caller, in: connection)
             try checkAnotherAdmin(than: user, in: connection)
-            try UserRecords(connection).delete(id: user.id)
+            try removal.remove(user, at: now, in: connection)
             try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
         }
     }

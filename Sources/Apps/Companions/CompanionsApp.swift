@@ -4,6 +4,7 @@ import AppSupport
 import Database
 import Members
 import Protobuf
+import Webhooks
 
 /// The app for companions: people who follow the same plan are matched in pairs, and each sees the other's tasks.
 package struct CompanionsApp: App {
@@ -22,6 +23,8 @@ package struct CompanionsApp: App {
                 (.user(.admin), CompanionOperatorServiceMethods.all),
             ]), comments: AppProtoFiles.comments)
     }
+
+    package static var eventTypes: [EventType] { [MatchEvents.matched] }
 
     let configuration: CompanionsConfiguration
 

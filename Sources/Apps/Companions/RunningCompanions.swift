@@ -34,13 +34,18 @@ final class RunningCompanions: RunningApp {
             database: database, clock: clock, organization: organization, sessions: sessions,
             passwords: environment.accounts.memberPasswords, limits: limits)
         let matching = Matching(
-            database: database, clock: clock, plans: plans, rematchTime: configuration.rematchTime, news: news)
+            database: database, clock: clock, plans: plans, rematchTime: configuration.rematchTime, news: news,
+            events: MatchEvents(outbox: environment.outbox, organization: organization.reference))
         let documents = CompanionDocuments(database: database, clock: clock, matching: matching, limits: limits)
         // The reads that strangers cause.
         let reads = BackgroundReads(of: database, for: "companions")
         let registration = Registration(
-            callers: callers, limits: limits, matching: matching, minimumPassword: configuration.minimumPassword,
-            mostMembers: configuration.mostMembers, reads: reads)
+            callers: callers, limits: limits, removal: environment.accounts.userRemoval,
+            minimumPassword: configuration.minimumPassword, mostMembers: configuration.mostMembers, reads: reads)
+        environment.accounts.userRemoval.beforeEach { user, now, connection in
+            guard organization.has(user) else { return }
+            try matching.end(of: user.id, for: .accountDeleted, at: now, in: connection)
+        }
         let inbox = CompanionInbox(
             database: database, clock: clock, documents: documents, news: news, state: environment.state)
         let counters = CompanionMetrics(database: database)

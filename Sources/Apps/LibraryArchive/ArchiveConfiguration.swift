@@ -1,4 +1,5 @@
 import AppSupport
+import Members
 
 /// The settings of the app.
 struct ArchiveConfiguration: Sendable {
@@ -13,10 +14,17 @@ struct ArchiveConfiguration: Sendable {
     /// The name of the app's organization.
     var organization: String
     var access: Access
+    /// The host names by which the library of everybody is used.
+    var hosts: OwnHosts
 
     init(_ settings: inout some AppSettings) throws {
         organization = try settings.text(
             "organization", default: "archive", unit: "name", bounds: "1–64 letters, digits or `. _ @ + -`")
+        hosts = OwnHosts(
+            try settings.text("host_names", default: "", unit: "names", bounds: "host names, separated by commas"))
+        guard hosts.areValid else {
+            throw settings.wrong("host_names", "must be host names without ports, separated by commas")
+        }
         let text = try settings.text(
             "access", default: Access.member.rawValue, unit: "word", bounds: "`member`, `anyone`")
         guard let access = Access(rawValue: text) else {

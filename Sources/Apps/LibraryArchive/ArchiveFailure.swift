@@ -7,6 +7,8 @@ import Zip
 enum ArchiveFailure: RPCErrorConvertible {
     case signedOut
     case wrongPassword
+    /// The request names a host that is not the listener's.
+    case host(String)
     /// The library, or the gateway, is busy with another task.
     case busy(LibraryTasks.Kind)
     /// The archive that a client sent cannot be unpacked.
@@ -22,6 +24,11 @@ enum ArchiveFailure: RPCErrorConvertible {
         switch self {
         case .signedOut: RPCError(bare: .unauthenticated, "请先登录")
         case .wrongPassword: RPCError(bare: .unauthenticated, "用户名或密码错误")
+        case .host(let name):
+            RPCError(
+                bare: .permissionDenied,
+                "拒绝访问: the host name \(name.prefix(100)) is not this library's: "
+                    + "use localhost, or add it to apps.archive.host_names")
         case .busy(.importing):
             RPCError(bare: .unavailable, "暂时无法处理导入工作", retryAfterMilliseconds: 1000)
         case .busy(.exporting):

@@ -17,9 +17,17 @@ struct ArchivePageService: ArchivePageServiceHandler {
     ]
 
     func getArchivePage(_ request: GetArchivePageRequest, context: CallContext) async throws -> HttpBody {
+        respond(with: .page, context)
+    }
+
+    func getArchivePageFile(_ request: GetArchivePageFileRequest, context: CallContext) async throws -> HttpBody {
         guard let file = PageFile.named(request.name) else {
             throw RPCError.notFound("the page has no file \(request.name.prefix(64))")
         }
+        return respond(with: file, context)
+    }
+
+    private func respond(with file: PageFile, _ context: CallContext) -> HttpBody {
         for (name, value) in Self.fields { context.responseMetadata.append(name: name, value: value) }
         let ranges = context.metadata.values("range")
         // No file has a version to compare, so a condition for the range cannot be true (RFC 9110, section 13.1.5).

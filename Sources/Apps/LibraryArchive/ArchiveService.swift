@@ -62,14 +62,14 @@ struct ArchiveService: ArchiveServiceHandler {
         _ request: OpenArchiveSessionRequest, context: CallContext
     ) async throws -> OpenArchiveSessionResponse {
         let cookie = try await owners.open(name: request.name, password: Secret(request.password), context)
-        Self.answerEmpty(context, cookie: cookie)
+        context.responseMetadata.append(name: "set-cookie", value: cookie)
         return OpenArchiveSessionResponse()
     }
 
     func endArchiveSession(
         _ request: EndArchiveSessionRequest, context: CallContext
     ) async throws -> EndArchiveSessionResponse {
-        Self.answerEmpty(context, cookie: try await owners.sessions.end(context))
+        context.responseMetadata.append(name: "set-cookie", value: try await owners.sessions.end(context))
         return EndArchiveSessionResponse()
     }
 
@@ -78,12 +78,7 @@ struct ArchiveService: ArchiveServiceHandler {
     ) async throws -> DeleteArchiveAccountResponse {
         let member = try await owners.member(context)
         try await accounts.delete(member.id, from: context.peer.host)
-        Self.answerEmpty(context, cookie: try await owners.sessions.end(context))
+        context.responseMetadata.append(name: "set-cookie", value: try await owners.sessions.end(context))
         return DeleteArchiveAccountResponse()
-    }
-
-    private static func answerEmpty(_ context: CallContext, cookie: String) {
-        context.httpStatus = 204
-        context.responseMetadata.append(name: "set-cookie", value: cookie)
     }
 }

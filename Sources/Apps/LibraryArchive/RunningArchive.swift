@@ -24,13 +24,14 @@ struct RunningArchive: RunningApp {
         // The searches and exports of one member take seconds if the library is large.
         let reads = BackgroundReads(of: modules.database, for: "archive")
         let files = LibraryFiles(directory: environment.spoolDirectory)
+        let (tasks, staging) = (LibraryTasks(), LibraryStaging(database: modules.database))
         service = ArchiveService(
-            owners: LibraryOwners(sessions: sessions, shared: shared), tasks: LibraryTasks(),
+            owners: LibraryOwners(sessions: sessions, shared: shared, hosts: configuration.hosts), tasks: tasks,
             exports: ArchiveExport(reads: reads, clock: modules.clock, files: files),
-            imports: ArchiveImport(database: modules.database, files: files),
+            imports: ArchiveImport(staging: staging, files: files),
             search: DigestSearch(reads: reads, clock: modules.clock),
-            accounts: MemberAccounts(database: modules.database, clock: modules.clock))
-        sweeps = [sessions.sweep]
+            accounts: MemberAccounts(environment))
+        sweeps = [sessions.sweep, LibrarySweep(staging: staging, tasks: tasks).sweep]
     }
 
     func register(in router: inout Router) {

@@ -7,6 +7,8 @@ import RPC
 /// The organization of an app: its users are members there, and nobody in any other organization.
 package struct AppOrganization: Sendable, Hashable {
     package let reference: OrganizationReference
+    /// The app's name.
+    package let app: String
 
     /// Returns the organization of an app, and makes it if there is none of that name.
     ///
@@ -36,7 +38,7 @@ package struct AppOrganization: Sendable, Hashable {
             try Audit.record(entry, at: now, in: connection)
             return made
         }
-        return AppOrganization(reference: reference)
+        return AppOrganization(reference: reference, app: app)
     }
 
     private static func owner(of organizationID: Int64, in connection: Connection) throws -> String? {

@@ -1,4 +1,5 @@
 import Accounts
+import AppSupport
 import Basics
 import Database
 import RPC
@@ -6,11 +7,13 @@ import RPC
 /// The calls of members about their own accounts.
 package struct MemberAccounts: Sendable {
     private let database: Database
+    private let removal: UserRemoval
     private let clock: any WallClock
 
-    package init(database: Database, clock: any WallClock) {
-        self.database = database
-        self.clock = clock
+    package init(_ environment: AppEnvironment) {
+        database = environment.modules.database
+        clock = environment.modules.clock
+        removal = environment.accounts.userRemoval
     }
 
     /// Deletes an account with everything that refers to it.
@@ -19,14 +22,14 @@ package struct MemberAccounts: Sendable {
     /// - Throws: FAILED_PRECONDITION for the last admin of the organization.
     package func delete(_ userID: Int64, from peer: String) async throws {
         let now = clock.now()
-        try await database.write(mayUseReserve: true) { connection in
+        try await database.write(mayUseReserve: true) { [removal] connection in
             let records = UserRecords(connection)
             guard let user = try records.find(id: userID) else { return }
             guard try !records.isLastLocalAdmin(user) else {
                 throw RPCError(bare: .failedPrecondition, "the last admin of the organization cannot be deleted")
             }
             // Everything of the user refers to this row, and goes with it.
-            try records.delete(id: user.id)
+            try removal.remove(user, at: now, in: connection)
             try Audit.record(user.did("DeleteUser", peer: peer), at: now, in: connection)
         }
     }

@@ -4,22 +4,24 @@ import RPC
 
 /// The cookie of a member's session, and the rule for the requests in which it counts.
 package struct MemberCookie: Sendable {
-    private static let name = "member"
-
+    /// The cookie's name, which differs from app to app: one browser may be signed in to several apps of one host.
+    private let name: String
     /// Whether browsers may send it over TLS only.
     package let isSecure: Bool
 
-    package init(isSecure: Bool) {
+    /// - Parameter app: the app's name.
+    package init(of app: String, isSecure: Bool) {
+        name = "member_\(app)"
         self.isSecure = isSecure
     }
 
     /// Returns the value of `set-cookie`: not readable by scripts, and not sent with requests of other sites (RFC 6265bis, section
     /// 4.1.2).
     package func set(_ value: String, lifetime: Duration) -> String {
-        "\(Self.name)=\(value); Max-Age=\(lifetime.wholeSeconds); \(attributes)"
+        "\(name)=\(value); Max-Age=\(lifetime.wholeSeconds); \(attributes)"
     }
 
-    package var removal: String { "\(Self.name)=; Max-Age=0; \(attributes)" }
+    package var removal: String { "\(name)=; Max-Age=0; \(attributes)" }
 
     private var attributes: String { "Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "") }
 
@@ -27,8 +29,8 @@ package struct MemberCookie: Sendable {
     ///
     /// A browser sends cookies with every request to this host, whichever page caused it. The cookie counts if the browser says that
     /// a page of this origin made the request, or if no page did: programs and phones send neither `sec-fetch-site` nor `origin`.
-    package static func value(in context: CallContext) -> String? {
-        guard counts(context) else { return nil }
+    package func value(in context: CallContext) -> String? {
+        guard Self.counts(context) else { return nil }
         var found: String?
         for field in context.metadata.values("cookie") {
             for pair in field.utf8.split(separator: UInt8(ascii: ";")) {

@@ -3,6 +3,7 @@ import AppSupport
 import Basics
 import Crypto
 import Database
+import GatewayAPI
 import RPC
 
 /// Sessions of members in browsers and in apps that keep cookies. They open the app's own calls only.
@@ -18,15 +19,16 @@ package struct MemberSessions: Sendable {
 
     private let database: Database
     private let clock: any WallClock
-    private let accounts: Accounts
+    private let passwords: MemberPasswords
     private let organization: AppOrganization
     private let cookie: MemberCookie
 
     package init(_ environment: AppEnvironment, organization: AppOrganization) {
         database = environment.modules.database
         clock = environment.modules.clock
-        accounts = environment.accounts
-        cookie = MemberCookie(isSecure: environment.requiresSecureCookies)
+        passwords = environment.accounts.memberPasswords
+        cookie = MemberCookie(
+            of: organization.app, isSecure: environment.requiresSecureCookies)
         self.organization = organization
     }
 
@@ -72,21 +74,27 @@ package struct MemberSessions: Sendable {
     /// - Returns: the value of the response's field `set-cookie`.
     /// - Throws: AUTH_INVALID_CREDENTIAL for a wrong name or password.
     package func open(name: String, password: Secret, _ context: CallContext) async throws -> String {
-        let signIn = PasswordProof(
-            organization: organization.reference.name, userName: name, password: password)
-        return try await accounts.signIn(signIn, context) { user, connection in
-            try open(for: user, in: connection)
+        let organization = organization.reference
+        // No account has such a name, and the text may be long.
+        guard FieldRules.isAccountName(name) else { throw Self.wrongPassword }
+        let user = try await database.read {
+            try UserRecords($0).find(organizationID: organization.id, name: name)
         }
+        let account = "\(organization.name)/\(name)"
+        guard
+            let proven = try await passwords.prove(password, of: user, named: account, context, at: clock.now())
+        else { throw Self.wrongPassword }
+        return try await passwords.signIn(proven) { user, connection in try open(for: user, in: connection) }
     }
 
     /// Returns the member of a call's cookie; `nil` if the call has no cookie that counts, or its session has ended.
     package func member(_ context: CallContext) async throws -> UserRecord? {
-        guard let value = MemberCookie.value(in: context) else { return nil }
+        guard let value = cookie.value(in: context) else { return nil }
         return try await member(ofCredential: value)
     }
 
     /// Returns the credential of a call's cookie, whether or not its session exists; `nil` if the call has no cookie that counts.
-    package static func credential(in context: CallContext) -> String? { MemberCookie.value(in: context) }
+    package func credential(in context: CallContext) -> String? { cookie.value(in: context) }
 
     /// Returns the member of a session; `nil` if there is no such session, or it has ended.
     package func member(ofCredential value: String) async throws -> UserRecord? {
@@ -107,7 +115,7 @@ package struct MemberSessions: Sendable {
     ///
     /// - Returns: the value of the response's field `set-cookie`, which removes the cookie.
     package func end(_ context: CallContext) async throws -> String {
-        if let value = MemberCookie.value(in: context) {
+        if let value = cookie.value(in: context) {
             let digest = Self.digest(value)
             try await database.write(mayUseReserve: true) {
                 _ = try $0.execute("DELETE FROM member_sessions WHERE digest = $1", digest)
@@ -136,6 +144,8 @@ package struct MemberSessions: Sendable {
             }
         }
     }
+
+    private static let wrongPassword = RPCError(.authInvalidCredential, "the user name or the password is wrong")
 
     private static func digest(_ value: String) -> [UInt8] { Digest.sha256(Array(value.utf8)) }
 }

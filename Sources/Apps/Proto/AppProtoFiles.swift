@@ -57,6 +57,7 @@ package enum AppProtoFiles {
         ExportArchiveRequest.self,
         ExportCompanionRequest.self,
         ExportMeRequest.self,
+        GetArchivePageFileRequest.self,
         GetArchivePageRequest.self,
         GetArchiveStatusRequest.self,
         GetHealthRequest.self,
@@ -148,6 +149,8 @@ package enum AppProtoFiles {
         archebase.apps.archive.v1.ArchiveService.EndArchiveSession	Signs out.
         archebase.apps.archive.v1.ArchiveService.DeleteArchiveAccount	Deletes the account of the caller with the library.
         archebase.apps.archive.v1.ArchivePageService	The page with which a person uses the library from a browser.
+        archebase.apps.archive.v1.ArchivePageService.GetArchivePage	Returns the page.
+        archebase.apps.archive.v1.ArchivePageService.GetArchivePageFile	Returns a file that the page needs.
         archebase.apps.archive.v1.ArchiveStatus.status	normal, importing or exporting.
         archebase.apps.archive.v1.SearchDigestsRequest.keyword	1 to 100 characters; nothing contains an empty one.
         archebase.apps.archive.v1.SearchDigestsRequest.type	sentence or paragraph.
@@ -157,7 +160,7 @@ package enum AppProtoFiles {
         archebase.apps.archive.v1.DigestSearchResult.book_name	Empty if the digest belongs to no book.
         archebase.apps.archive.v1.DigestSearchResult.ranges	The hits in `content`.
         archebase.apps.archive.v1.TextRange	A part of a text, in UTF-16 code units.
-        archebase.apps.archive.v1.GetArchivePageRequest.name	The name of a file of the page; empty = the page itself.
+        archebase.apps.archive.v1.GetArchivePageFileRequest.name	The name of a file, e.g. archive.css.
         archebase.apps.archive.v1.PlainBooks	The document books.json. Ids are UUIDs, and times are of RFC 3339, with milliseconds.
         archebase.apps.archive.v1.PlainBook.authors	The names of the creators who wrote it.
         archebase.apps.archive.v1.PlainBook.translators	The names of the creators who translated it.

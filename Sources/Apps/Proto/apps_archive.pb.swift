@@ -57,13 +57,13 @@ package enum ArchiveServiceMethods {
     package static let all: [MethodDescriptor] = [exportArchive, importArchive, getArchiveStatus, searchDigests, openArchiveSession, endArchiveSession, deleteArchiveAccount]
     /// The HTTP requests that call the methods.
     package static let routes: [HTTPRoute] = [
-        HTTPRoute(exportArchive, "GET", RouteTemplate([.literal("export")]), messages: ("archebase.apps.archive.v1.ExportArchiveRequest", "google.api.HttpBody"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500)),
+        HTTPRoute(exportArchive, "GET", RouteTemplate([.literal("export")]), messages: ("archebase.apps.archive.v1.ExportArchiveRequest", "google.api.HttpBody"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500), response: RESTResponse(contentTypes: ["application/zip"])),
         HTTPRoute(importArchive, "POST", RouteTemplate([.literal("import")]), body: .whole, messages: ("google.api.HttpBody", "archebase.apps.archive.v1.ImportArchiveResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500)),
         HTTPRoute(getArchiveStatus, "GET", RouteTemplate([.literal("status")]), messages: ("archebase.apps.archive.v1.GetArchiveStatusRequest", "archebase.apps.archive.v1.ArchiveStatus"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500)),
         HTTPRoute(searchDigests, "GET", RouteTemplate([.literal("search")]), messages: ("archebase.apps.archive.v1.SearchDigestsRequest", "archebase.apps.archive.v1.SearchDigestsResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500)),
-        HTTPRoute(openArchiveSession, "POST", RouteTemplate([.literal("session")]), body: .whole, messages: ("archebase.apps.archive.v1.OpenArchiveSessionRequest", "archebase.apps.archive.v1.OpenArchiveSessionResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500)),
-        HTTPRoute(endArchiveSession, "DELETE", RouteTemplate([.literal("session")]), messages: ("archebase.apps.archive.v1.EndArchiveSessionRequest", "archebase.apps.archive.v1.EndArchiveSessionResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500)),
-        HTTPRoute(deleteArchiveAccount, "DELETE", RouteTemplate([.literal("account")]), messages: ("archebase.apps.archive.v1.DeleteArchiveAccountRequest", "archebase.apps.archive.v1.DeleteArchiveAccountResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500)),
+        HTTPRoute(openArchiveSession, "POST", RouteTemplate([.literal("session")]), body: .whole, messages: ("archebase.apps.archive.v1.OpenArchiveSessionRequest", "archebase.apps.archive.v1.OpenArchiveSessionResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500), response: RESTResponse(status: 204)),
+        HTTPRoute(endArchiveSession, "DELETE", RouteTemplate([.literal("session")]), messages: ("archebase.apps.archive.v1.EndArchiveSessionRequest", "archebase.apps.archive.v1.EndArchiveSessionResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500), response: RESTResponse(status: 204)),
+        HTTPRoute(deleteArchiveAccount, "DELETE", RouteTemplate([.literal("account")]), messages: ("archebase.apps.archive.v1.DeleteArchiveAccountRequest", "archebase.apps.archive.v1.DeleteArchiveAccountResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500), response: RESTResponse(status: 204)),
     ]
 }
 
@@ -108,25 +108,31 @@ package struct ArchiveServiceClient<Transport: CallTransport>: Sendable {
 package protocol ArchivePageServiceHandler: Sendable {
     associatedtype Context: Sendable
 
+    /// Returns the page.
     func getArchivePage(_ request: GetArchivePageRequest, context: Context) async throws -> HttpBody
+
+    /// Returns a file that the page needs.
+    func getArchivePageFile(_ request: GetArchivePageFileRequest, context: Context) async throws -> HttpBody
 }
 
 extension ArchivePageServiceHandler {
     /// Enters every method of the service.
     package func register(in registry: inout some MethodRegistry<Context>) {
         registry.add(ArchivePageServiceMethods.getArchivePage, unary: { try await self.getArchivePage($0, context: $1) })
+        registry.add(ArchivePageServiceMethods.getArchivePageFile, unary: { try await self.getArchivePageFile($0, context: $1) })
     }
 }
 
 package enum ArchivePageServiceMethods {
     package static let service = "archebase.apps.archive.v1.ArchivePageService"
     package static let getArchivePage = MethodDescriptor(service: service, name: "GetArchivePage", kind: .unary, isSideEffectFree: true)
-    package static let all: [MethodDescriptor] = [getArchivePage]
+    package static let getArchivePageFile = MethodDescriptor(service: service, name: "GetArchivePageFile", kind: .unary, isSideEffectFree: true)
+    package static let all: [MethodDescriptor] = [getArchivePage, getArchivePageFile]
     /// The HTTP requests that call the methods.
     package static let routes: [HTTPRoute] = [
-        HTTPRoute(getArchivePage, "GET", RouteTemplate([.literal("")]), messages: ("archebase.apps.archive.v1.GetArchivePageRequest", "google.api.HttpBody"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true)),
-        HTTPRoute(getArchivePage, "GET", RouteTemplate([.literal("index.html")]), messages: ("archebase.apps.archive.v1.GetArchivePageRequest", "google.api.HttpBody"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true)),
-        HTTPRoute(getArchivePage, "GET", RouteTemplate([.literal("assets"), .single], [.init("name", 1..<2)]), messages: ("archebase.apps.archive.v1.GetArchivePageRequest", "google.api.HttpBody"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true)),
+        HTTPRoute(getArchivePage, "GET", RouteTemplate([.literal("")]), messages: ("archebase.apps.archive.v1.GetArchivePageRequest", "google.api.HttpBody"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true), response: RESTResponse(contentTypes: ["text/html"], takesRanges: true)),
+        HTTPRoute(getArchivePage, "GET", RouteTemplate([.literal("index.html")]), messages: ("archebase.apps.archive.v1.GetArchivePageRequest", "google.api.HttpBody"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true), response: RESTResponse(contentTypes: ["text/html"], takesRanges: true)),
+        HTTPRoute(getArchivePageFile, "GET", RouteTemplate([.literal("assets"), .single], [.init("name", 1..<2)]), messages: ("archebase.apps.archive.v1.GetArchivePageFileRequest", "google.api.HttpBody"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true), response: RESTResponse(contentTypes: ["text/css", "text/javascript", "image/svg+xml"], takesRanges: true)),
     ]
 }
 
@@ -136,8 +142,14 @@ package struct ArchivePageServiceClient<Transport: CallTransport>: Sendable {
 
     package init(_ transport: Transport) { self.transport = transport }
 
+    /// Returns the page.
     package func getArchivePage(_ request: GetArchivePageRequest, options: CallOptions = CallOptions()) async throws -> HttpBody {
         try await transport.unary(ArchivePageServiceMethods.getArchivePage, request, options: options)
+    }
+
+    /// Returns a file that the page needs.
+    package func getArchivePageFile(_ request: GetArchivePageFileRequest, options: CallOptions = CallOptions()) async throws -> HttpBody {
+        try await transport.unary(ArchivePageServiceMethods.getArchivePageFile, request, options: options)
     }
 }
 
@@ -600,7 +612,29 @@ package struct DeleteArchiveAccountResponse: Message {
 package struct GetArchivePageRequest: Message {
     package static var fullName: String { "archebase.apps.archive.v1.GetArchivePageRequest" }
 
-    /// The name of a file of the page; empty = the page itself.
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    package var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+package struct GetArchivePageFileRequest: Message {
+    package static var fullName: String { "archebase.apps.archive.v1.GetArchivePageFileRequest" }
+
+    /// The name of a file, e.g. archive.css.
     package var name: String = ""
     package var unknownFields = UnknownFields()
 
@@ -1247,46 +1281,49 @@ extension FileDescriptor {
             KAVSBmxlbmd0aCJLChlPcGVuQXJjaGl2ZVNlc3Npb25SZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSGgoIcGFzc3dvcmQYAiAB\
             KAlSCHBhc3N3b3JkIhwKGk9wZW5BcmNoaXZlU2Vzc2lvblJlc3BvbnNlIhoKGEVuZEFyY2hpdmVTZXNzaW9uUmVxdWVzdCIbChlF\
             bmRBcmNoaXZlU2Vzc2lvblJlc3BvbnNlIh0KG0RlbGV0ZUFyY2hpdmVBY2NvdW50UmVxdWVzdCIeChxEZWxldGVBcmNoaXZlQWNj\
-            b3VudFJlc3BvbnNlIisKFUdldEFyY2hpdmVQYWdlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIkgKClBsYWluQm9va3MSOgoF\
-            Ym9va3MYASADKAsyJC5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLlBsYWluQm9va1IFYm9va3MisgMKCVBsYWluQm9vaxIOCgJp\
-            ZBgBIAEoCVICaWQSGwoJc2VydmVyX2lkGAIgASgJUghzZXJ2ZXJJZBIdCgpjcmVhdGVkX2F0GAMgASgJUgljcmVhdGVkQXQSHQoK\
-            dXBkYXRlZF9hdBgEIAEoCVIJdXBkYXRlZEF0EhYKBmlzYm4xMxgFIAEoCVIGaXNibjEzEhYKBmlzYm4xMBgGIAEoCVIGaXNibjEw\
-            EhIKBG5hbWUYByABKAlSBG5hbWUSHwoLbG9jYWxlX25hbWUYCCABKAlSCmxvY2FsZU5hbWUSGAoHc3VtbWFyeRgJIAEoCVIHc3Vt\
-            bWFyeRIcCglwdWJsaXNoZXIYCiABKAlSCXB1Ymxpc2hlchIfCgtpbWFnZV9sYXJnZRgLIAEoCVIKaW1hZ2VMYXJnZRIhCgxpbWFn\
-            ZV9tZWRpdW0YDCABKAlSC2ltYWdlTWVkaXVtEhgKB2F1dGhvcnMYDSADKAlSB2F1dGhvcnMSIAoLdHJhbnNsYXRvcnMYDiADKAlS\
-            C3RyYW5zbGF0b3JzEh0KCmRpZ2VzdF9pZHMYDyADKAlSCWRpZ2VzdElkcyJUCg1QbGFpbkNyZWF0b3JzEkMKCGNyZWF0b3JzGAEg\
-            AygLMicuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52MS5QbGFpbkNyZWF0b3JSCGNyZWF0b3JzItwCCgxQbGFpbkNyZWF0b3ISDgoC\
-            aWQYASABKAlSAmlkEhsKCXNlcnZlcl9pZBgCIAEoCVIIc2VydmVySWQSHQoKY3JlYXRlZF9hdBgDIAEoCVIJY3JlYXRlZEF0Eh0K\
-            CnVwZGF0ZWRfYXQYBCABKAlSCXVwZGF0ZWRBdBISCgRuYW1lGAUgASgJUgRuYW1lEh8KC2xvY2FsZV9uYW1lGAYgASgJUgpsb2Nh\
-            bGVOYW1lElIKDXdyaXR0ZW5fYm9va3MYByADKAsyLS5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLlBsYWluQm9va1JlZmVyZW5j\
-            ZVIMd3JpdHRlbkJvb2tzElgKEHRyYW5zbGF0ZWRfYm9va3MYCCADKAsyLS5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLlBsYWlu\
-            Qm9va1JlZmVyZW5jZVIPdHJhbnNsYXRlZEJvb2tzInEKElBsYWluQm9va1JlZmVyZW5jZRIOCgJpZBgBIAEoCVICaWQSFgoGaXNi\
-            bjEzGAIgASgJUgZpc2JuMTMSFgoGaXNibjEwGAMgASgJUgZpc2JuMTASGwoJYm9va19uYW1lGAQgASgJUghib29rTmFtZSJECglQ\
-            bGFpblRhZ3MSNwoEdGFncxgBIAMoCzIjLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuUGxhaW5UYWdSBHRhZ3MivgEKCFBsYWlu\
-            VGFnEg4KAmlkGAEgASgJUgJpZBIbCglzZXJ2ZXJfaWQYAiABKAlSCHNlcnZlcklkEhIKBG5hbWUYAyABKAlSBG5hbWUSFAoFY29s\
-            b3IYBCABKAlSBWNvbG9yEh0KCmNyZWF0ZWRfYXQYBSABKAlSCWNyZWF0ZWRBdBIdCgp1cGRhdGVkX2F0GAYgASgJUgl1cGRhdGVk\
-            QXQSHQoKZGlnZXN0X2lkcxgHIAMoCVIJZGlnZXN0SWRzIk0KEVBsYWluVGFnUmVmZXJlbmNlEg4KAmlkGAEgASgJUgJpZBISCgRu\
-            YW1lGAIgASgJUgRuYW1lEhQKBWNvbG9yGAMgASgJUgVjb2xvciJQCgxQbGFpbkRpZ2VzdHMSQAoHZGlnZXN0cxgBIAMoCzImLmFy\
-            Y2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuUGxhaW5EaWdlc3RSB2RpZ2VzdHMi0gIKC1BsYWluRGlnZXN0Eg4KAmlkGAEgASgJUgJp\
-            ZBIbCglzZXJ2ZXJfaWQYAiABKAlSCHNlcnZlcklkEh0KCmNyZWF0ZWRfYXQYAyABKAlSCWNyZWF0ZWRBdBIdCgp1cGRhdGVkX2F0\
-            GAQgASgJUgl1cGRhdGVkQXQSGAoHY29udGVudBgFIAEoCVIHY29udGVudBIdCgpwYWdlX2luZGV4GAYgASgFUglwYWdlSW5kZXgS\
-            GgoIY2F0ZWdvcnkYByABKAVSCGNhdGVnb3J5EkEKBGJvb2sYCCABKAsyLS5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLlBsYWlu\
-            Qm9va1JlZmVyZW5jZVIEYm9vaxJACgR0YWdzGAkgAygLMiwuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52MS5QbGFpblRhZ1JlZmVy\
-            ZW5jZVIEdGFnczLUBwoOQXJjaGl2ZVNlcnZpY2USbAoNRXhwb3J0QXJjaGl2ZRIvLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEu\
-            RXhwb3J0QXJjaGl2ZVJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IhKQAgGC0+STAgkSBy9leHBvcnQwARJtCg1JbXBvcnRB\
-            cmNoaXZlEhQuZ29vZ2xlLmFwaS5IdHRwQm9keRowLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuSW1wb3J0QXJjaGl2ZVJlc3Bv\
-            bnNlIhKC0+STAgwiBy9pbXBvcnQ6ASooARKEAQoQR2V0QXJjaGl2ZVN0YXR1cxIyLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEu\
-            R2V0QXJjaGl2ZVN0YXR1c1JlcXVlc3QaKC5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLkFyY2hpdmVTdGF0dXMiEpACAYLT5JMC\
-            CRIHL3N0YXR1cxKGAQoNU2VhcmNoRGlnZXN0cxIvLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuU2VhcmNoRGlnZXN0c1JlcXVl\
-            c3QaMC5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLlNlYXJjaERpZ2VzdHNSZXNwb25zZSISkAIBgtPkkwIJEgcvc2VhcmNoEpYB\
-            ChJPcGVuQXJjaGl2ZVNlc3Npb24SNC5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLk9wZW5BcmNoaXZlU2Vzc2lvblJlcXVlc3Qa\
-            NS5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLk9wZW5BcmNoaXZlU2Vzc2lvblJlc3BvbnNlIhOC0+STAg0iCC9zZXNzaW9uOgEq\
-            EpABChFFbmRBcmNoaXZlU2Vzc2lvbhIzLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuRW5kQXJjaGl2ZVNlc3Npb25SZXF1ZXN0\
-            GjQuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52MS5FbmRBcmNoaXZlU2Vzc2lvblJlc3BvbnNlIhCC0+STAgoqCC9zZXNzaW9uEpkB\
-            ChREZWxldGVBcmNoaXZlQWNjb3VudBI2LmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuRGVsZXRlQXJjaGl2ZUFjY291bnRSZXF1\
-            ZXN0GjcuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52MS5EZWxldGVBcmNoaXZlQWNjb3VudFJlc3BvbnNlIhCC0+STAgoqCC9hY2Nv\
-            dW50Gg3K8xgJCAQQASABOPQDMqoBChJBcmNoaXZlUGFnZVNlcnZpY2UShwEKDkdldEFyY2hpdmVQYWdlEjAuYXJjaGViYXNlLmFw\
-            cHMuYXJjaGl2ZS52MS5HZXRBcmNoaXZlUGFnZVJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5Ii2QAgGC0+STAiQSAS9aDRIL\
-            L2luZGV4Lmh0bWxaEBIOL2Fzc2V0cy97bmFtZX0aCsrzGAYIBBABIAFiBnByb3RvMw==
+            b3VudFJlc3BvbnNlIhcKFUdldEFyY2hpdmVQYWdlUmVxdWVzdCIvChlHZXRBcmNoaXZlUGFnZUZpbGVSZXF1ZXN0EhIKBG5hbWUY\
+            ASABKAlSBG5hbWUiSAoKUGxhaW5Cb29rcxI6CgVib29rcxgBIAMoCzIkLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuUGxhaW5C\
+            b29rUgVib29rcyKyAwoJUGxhaW5Cb29rEg4KAmlkGAEgASgJUgJpZBIbCglzZXJ2ZXJfaWQYAiABKAlSCHNlcnZlcklkEh0KCmNy\
+            ZWF0ZWRfYXQYAyABKAlSCWNyZWF0ZWRBdBIdCgp1cGRhdGVkX2F0GAQgASgJUgl1cGRhdGVkQXQSFgoGaXNibjEzGAUgASgJUgZp\
+            c2JuMTMSFgoGaXNibjEwGAYgASgJUgZpc2JuMTASEgoEbmFtZRgHIAEoCVIEbmFtZRIfCgtsb2NhbGVfbmFtZRgIIAEoCVIKbG9j\
+            YWxlTmFtZRIYCgdzdW1tYXJ5GAkgASgJUgdzdW1tYXJ5EhwKCXB1Ymxpc2hlchgKIAEoCVIJcHVibGlzaGVyEh8KC2ltYWdlX2xh\
+            cmdlGAsgASgJUgppbWFnZUxhcmdlEiEKDGltYWdlX21lZGl1bRgMIAEoCVILaW1hZ2VNZWRpdW0SGAoHYXV0aG9ycxgNIAMoCVIH\
+            YXV0aG9ycxIgCgt0cmFuc2xhdG9ycxgOIAMoCVILdHJhbnNsYXRvcnMSHQoKZGlnZXN0X2lkcxgPIAMoCVIJZGlnZXN0SWRzIlQK\
+            DVBsYWluQ3JlYXRvcnMSQwoIY3JlYXRvcnMYASADKAsyJy5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLlBsYWluQ3JlYXRvclII\
+            Y3JlYXRvcnMi3AIKDFBsYWluQ3JlYXRvchIOCgJpZBgBIAEoCVICaWQSGwoJc2VydmVyX2lkGAIgASgJUghzZXJ2ZXJJZBIdCgpj\
+            cmVhdGVkX2F0GAMgASgJUgljcmVhdGVkQXQSHQoKdXBkYXRlZF9hdBgEIAEoCVIJdXBkYXRlZEF0EhIKBG5hbWUYBSABKAlSBG5h\
+            bWUSHwoLbG9jYWxlX25hbWUYBiABKAlSCmxvY2FsZU5hbWUSUgoNd3JpdHRlbl9ib29rcxgHIAMoCzItLmFyY2hlYmFzZS5hcHBz\
+            LmFyY2hpdmUudjEuUGxhaW5Cb29rUmVmZXJlbmNlUgx3cml0dGVuQm9va3MSWAoQdHJhbnNsYXRlZF9ib29rcxgIIAMoCzItLmFy\
+            Y2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuUGxhaW5Cb29rUmVmZXJlbmNlUg90cmFuc2xhdGVkQm9va3MicQoSUGxhaW5Cb29rUmVm\
+            ZXJlbmNlEg4KAmlkGAEgASgJUgJpZBIWCgZpc2JuMTMYAiABKAlSBmlzYm4xMxIWCgZpc2JuMTAYAyABKAlSBmlzYm4xMBIbCgli\
+            b29rX25hbWUYBCABKAlSCGJvb2tOYW1lIkQKCVBsYWluVGFncxI3CgR0YWdzGAEgAygLMiMuYXJjaGViYXNlLmFwcHMuYXJjaGl2\
+            ZS52MS5QbGFpblRhZ1IEdGFncyK+AQoIUGxhaW5UYWcSDgoCaWQYASABKAlSAmlkEhsKCXNlcnZlcl9pZBgCIAEoCVIIc2VydmVy\
+            SWQSEgoEbmFtZRgDIAEoCVIEbmFtZRIUCgVjb2xvchgEIAEoCVIFY29sb3ISHQoKY3JlYXRlZF9hdBgFIAEoCVIJY3JlYXRlZEF0\
+            Eh0KCnVwZGF0ZWRfYXQYBiABKAlSCXVwZGF0ZWRBdBIdCgpkaWdlc3RfaWRzGAcgAygJUglkaWdlc3RJZHMiTQoRUGxhaW5UYWdS\
+            ZWZlcmVuY2USDgoCaWQYASABKAlSAmlkEhIKBG5hbWUYAiABKAlSBG5hbWUSFAoFY29sb3IYAyABKAlSBWNvbG9yIlAKDFBsYWlu\
+            RGlnZXN0cxJACgdkaWdlc3RzGAEgAygLMiYuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52MS5QbGFpbkRpZ2VzdFIHZGlnZXN0cyLS\
+            AgoLUGxhaW5EaWdlc3QSDgoCaWQYASABKAlSAmlkEhsKCXNlcnZlcl9pZBgCIAEoCVIIc2VydmVySWQSHQoKY3JlYXRlZF9hdBgD\
+            IAEoCVIJY3JlYXRlZEF0Eh0KCnVwZGF0ZWRfYXQYBCABKAlSCXVwZGF0ZWRBdBIYCgdjb250ZW50GAUgASgJUgdjb250ZW50Eh0K\
+            CnBhZ2VfaW5kZXgYBiABKAVSCXBhZ2VJbmRleBIaCghjYXRlZ29yeRgHIAEoBVIIY2F0ZWdvcnkSQQoEYm9vaxgIIAEoCzItLmFy\
+            Y2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuUGxhaW5Cb29rUmVmZXJlbmNlUgRib29rEkAKBHRhZ3MYCSADKAsyLC5hcmNoZWJhc2Uu\
+            YXBwcy5hcmNoaXZlLnYxLlBsYWluVGFnUmVmZXJlbmNlUgR0YWdzMv8HCg5BcmNoaXZlU2VydmljZRKBAQoNRXhwb3J0QXJjaGl2\
+            ZRIvLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuRXhwb3J0QXJjaGl2ZVJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IieQ\
+            AgGC0+STAgkSBy9leHBvcnTS8xgREg9hcHBsaWNhdGlvbi96aXAwARJtCg1JbXBvcnRBcmNoaXZlEhQuZ29vZ2xlLmFwaS5IdHRw\
+            Qm9keRowLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuSW1wb3J0QXJjaGl2ZVJlc3BvbnNlIhKC0+STAgwiBy9pbXBvcnQ6ASoo\
+            ARKEAQoQR2V0QXJjaGl2ZVN0YXR1cxIyLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuR2V0QXJjaGl2ZVN0YXR1c1JlcXVlc3Qa\
+            KC5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLkFyY2hpdmVTdGF0dXMiEpACAYLT5JMCCRIHL3N0YXR1cxKGAQoNU2VhcmNoRGln\
+            ZXN0cxIvLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuU2VhcmNoRGlnZXN0c1JlcXVlc3QaMC5hcmNoZWJhc2UuYXBwcy5hcmNo\
+            aXZlLnYxLlNlYXJjaERpZ2VzdHNSZXNwb25zZSISkAIBgtPkkwIJEgcvc2VhcmNoEp0BChJPcGVuQXJjaGl2ZVNlc3Npb24SNC5h\
+            cmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLk9wZW5BcmNoaXZlU2Vzc2lvblJlcXVlc3QaNS5hcmNoZWJhc2UuYXBwcy5hcmNoaXZl\
+            LnYxLk9wZW5BcmNoaXZlU2Vzc2lvblJlc3BvbnNlIhqC0+STAg0iCC9zZXNzaW9uOgEq0vMYAwjMARKXAQoRRW5kQXJjaGl2ZVNl\
+            c3Npb24SMy5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLkVuZEFyY2hpdmVTZXNzaW9uUmVxdWVzdBo0LmFyY2hlYmFzZS5hcHBz\
+            LmFyY2hpdmUudjEuRW5kQXJjaGl2ZVNlc3Npb25SZXNwb25zZSIXgtPkkwIKKggvc2Vzc2lvbtLzGAMIzAESoAEKFERlbGV0ZUFy\
+            Y2hpdmVBY2NvdW50EjYuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52MS5EZWxldGVBcmNoaXZlQWNjb3VudFJlcXVlc3QaNy5hcmNo\
+            ZWJhc2UuYXBwcy5hcmNoaXZlLnYxLkRlbGV0ZUFyY2hpdmVBY2NvdW50UmVzcG9uc2UiF4LT5JMCCioIL2FjY291bnTS8xgDCMwB\
+            Gg3K8xgJCAQQASABOPQDMtcCChJBcmNoaXZlUGFnZVNlcnZpY2UShgEKDkdldEFyY2hpdmVQYWdlEjAuYXJjaGViYXNlLmFwcHMu\
+            YXJjaGl2ZS52MS5HZXRBcmNoaXZlUGFnZVJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IiyQAgGC0+STAhISAS9aDRILL2lu\
+            ZGV4Lmh0bWzS8xgNEgl0ZXh0L2h0bWwYARKrAQoSR2V0QXJjaGl2ZVBhZ2VGaWxlEjQuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52\
+            MS5HZXRBcmNoaXZlUGFnZUZpbGVSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSJJkAIBgtPkkwIQEg4vYXNzZXRzL3tuYW1l\
+            fdLzGCwSCHRleHQvY3NzEg90ZXh0L2phdmFzY3JpcHQSDWltYWdlL3N2Zyt4bWwYARoKyvMYBggEEAEgAWIGcHJvdG8z
             """)
 }

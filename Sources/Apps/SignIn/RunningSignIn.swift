@@ -36,7 +36,7 @@ struct RunningSignIn: RunningApp {
         let writes = WriteLimit(clock: modules.clock)
         profiles = ProfileService(
             store: store, accounts: environment.accounts, writes: writes,
-            members: MemberAccounts(database: modules.database, clock: modules.clock))
+            members: MemberAccounts(environment))
         let bases = KnowledgeBases(
             store: store, deletedRetention: configuration.deletedRetention, writes: writes)
         knowledgeBases = KnowledgeBaseService(bases: bases)

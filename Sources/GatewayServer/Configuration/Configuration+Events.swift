@@ -51,9 +51,10 @@ extension Configuration {
         }
         var types: Set<EventType> = []
         for text in try reader.list("\(section).events") ?? [] {
-            guard let type = EventType(rawValue: text) else {
-                let known = EventType.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ConfigurationError("\(section).events may name \(known), not \(text)")
+            let known = EventType.gateway + AppsConfiguration.known.flatMap { $0.eventTypes }
+            guard let type = known.first(where: { $0.rawValue == text }) else {
+                let list = known.map(\.rawValue).joined(separator: ", ")
+                throw ConfigurationError("\(section).events may name \(list), not \(text)")
             }
             types.insert(type)
         }

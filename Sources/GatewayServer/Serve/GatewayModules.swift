@@ -175,12 +175,12 @@ package struct GatewayModules: Sendable {
                 ["organization": "system", "user": "admin", "password_file": directory.initialPassword])
         }
         // After the first administrator, who is made in a database without organizations.
-        apps = try await GatewayApps(
-            configuration.apps,
-            AppEnvironment(
-                environment, accounts: accounts, identity: identity, state: state,
-                requiresSecureCookies: configuration.isSecure(.apps) || !configuration.address(.apps).isLoopback,
-                spoolDirectory: directory.path))
+        var appEnvironment = AppEnvironment(
+            environment, accounts: accounts, identity: identity, state: state,
+            requiresSecureCookies: configuration.isSecure(.apps) || !configuration.address(.apps).isLoopback,
+            spoolDirectory: directory.path)
+        appEnvironment.outbox = events.outbox
+        apps = try await GatewayApps(configuration.apps, appEnvironment)
         try await checkOrganizations(of: configuration)
         do {
             try await restore.recordOutcome()

@@ -110,7 +110,7 @@ struct GatewayServices: Sendable {
         let apps = Self.http(.apps, configuration.apps.server, configuration, certificates, log) {
             let server = servers.value[.apps]
             return AppsHandler(
-                calls: RPCRequestHandler(server: server, loops: loops.value),
+                calls: RPCRequestHandler(server: server, loops: loops.value, passesHost: true),
                 description: APIDescription(
                     server, access: modules.value.accounts.access, about: .apps, comments: configuration.apps.comments))
         }

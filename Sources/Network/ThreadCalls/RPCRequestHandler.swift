@@ -13,11 +13,15 @@ package final class RPCRequestHandler: HTTPRequestHandler {
     private let server: RPCServer
     private let loops: [EventLoop]
     private let turn = Atomic<Int>(0)
+    private let passesHost: Bool
 
-    /// - Parameter loops: the loops that run the calls; not empty.
-    package init(server: RPCServer, loops: [EventLoop]) {
+    /// - Parameters:
+    ///   - loops: the loops that run the calls; not empty.
+    ///   - passesHost: whether calls have the field `host` of their requests among their metadata.
+    package init(server: RPCServer, loops: [EventLoop], passesHost: Bool = false) {
         self.server = server
         self.loops = loops
+        self.passesHost = passesHost
     }
 
     package func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
@@ -38,7 +42,8 @@ package final class RPCRequestHandler: HTTPRequestHandler {
         let loop = loops[turn.add(1, ordering: .relaxed).newValue % loops.count]
         let stream = ThreadCallStream(
             server: server, loop: loop, peer: PeerAddress(host: head.peer, port: 0), progress: progress)
-        let fields = Self.fields(head)
+        let host = passesHost ? head.fields["host"].map { [(name: "host", value: $0)] } : nil
+        let fields = Self.fields(head) + (host ?? [])
         let hasBody = head.framing != .none
         loop.run { stream.open(fields, hasBody: hasBody) }
         return .receive(

@@ -53,6 +53,7 @@ public enum CommonProtoFiles {
         Int64Value.self,
         ListServiceResponse.self,
         ListValue.self,
+        ResponseForm.self,
         ServerReflectionRequest.self,
         ServerReflectionResponse.self,
         ServiceResponse.self,
@@ -135,6 +136,10 @@ public enum CommonProtoFiles {
         archebase.http.v1.HTTPStyle.Unset	The JSON of fields that are not set.
         archebase.http.v1.HTTPStyle.Unset.INITIAL	false, 0, "", [] and {}.
         archebase.http.v1.HTTPStyle.Unset.NULL	The values of INITIAL, and null for an optional field.
+        archebase.http.v1.ResponseForm	The form of a method's successful responses over REST, where they are not JSON with status 200.
+        archebase.http.v1.ResponseForm.status	The HTTP status; 0 = 200. A response with status 204 has no content.
+        archebase.http.v1.ResponseForm.content_types	The media types of a google.api.HttpBody; none = any.
+        archebase.http.v1.ResponseForm.takes_ranges	Whether a request can ask for a range of the bytes (RFC 9110, section 14).
         archebase.http.v1.FormFile	A file in a form (multipart/form-data).
         archebase.http.v1.FormFile.filename	The name that the client sent; never a path of this machine.
         """#

@@ -37,7 +37,7 @@ package final class CallContext: @unchecked Sendable {  // state belongs to the 
     package var responseMetadata = Metadata()
     /// Additional fields after the last message, with the status, also if the call fails.
     package var trailingMetadata = Metadata()
-    /// The HTTP status of a response over REST that is not an error.
+    /// The HTTP status of a response over REST that is not an error; 200 = the one that the method declares.
     package var httpStatus = 200
     /// Whether messages sent from now on are compressed, if the client accepts that.
     package var compressesResponses = false

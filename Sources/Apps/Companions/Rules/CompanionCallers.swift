@@ -16,9 +16,15 @@ struct CompanionCallers: Sendable {
 
     /// A member who has proven the password or a session.
     struct Proven: Sendable {
+        /// The proof of the member.
+        enum Proof: Sendable {
+            /// The credential of a session.
+            case credential(String)
+            case password(ProvenPassword)
+        }
+
         let user: UserRecord
-        /// The credential that was sent; `nil` = the password was.
-        let credential: String?
+        let proof: Proof
     }
 
     let database: Database
@@ -61,55 +67,53 @@ struct CompanionCallers: Sendable {
         guard let address = EmailAddress(email) else { throw CompanionResult.unknownAddress }
         let user = try await database.read { try Self.user(address, of: organization, in: $0) }
         if let user, MemberSessions.isCredential(pass), try await sessions.member(ofCredential: pass)?.id == user.id {
-            return Proven(user: user, credential: pass)
+            return Proven(user: user, proof: .credential(pass))
         }
-        try await provePassword(pass, of: user, address, context)
-        guard let user else { throw CompanionResult.unknownAddress }
-        return Proven(user: user, credential: nil)
+        let proven = try await provePassword(pass, of: user, address, context)
+        return Proven(user: proven.user, proof: .password(proven))
     }
 
     /// Returns the member with an address and a password.
     func provePassword(_ email: String, _ pass: String, _ context: CallContext) async throws -> UserRecord {
         guard let address = EmailAddress(email) else { throw CompanionResult.unknownAddress }
         let user = try await database.read { try Self.user(address, of: organization, in: $0) }
-        try await provePassword(pass, of: user, address, context)
-        guard let user else { throw CompanionResult.unknownAddress }
-        return user
+        return try await provePassword(pass, of: user, address, context).user
     }
 
     private func provePassword(
         _ pass: String, of user: UserRecord?, _ address: EmailAddress, _ context: CallContext
-    ) async throws {
-        let isRight = try await passwords.verify(
-            Secret(pass), of: user, named: address.key, context, at: clock.now())
+    ) async throws -> ProvenPassword {
+        let proven = try await passwords.prove(
+            Secret(pass), of: user, named: "members/\(address.key)", context, at: clock.now())
         guard user != nil else { throw CompanionResult.unknownAddress }
-        guard isRight else { throw CompanionResult.wrongPassword }
+        guard let proven else { throw CompanionResult.wrongPassword }
+        return proven
     }
 
     /// Returns the credential of a session of a proven member, and gives the call its cookie. A session that the call has proven
     /// continues; otherwise one begins.
     func openSession(_ proven: Proven, _ context: CallContext) async throws -> String {
-        let user = proven.user
-        var credential = proven.credential
-        if credential == nil, try await sessions.member(context)?.id == user.id {
-            credential = MemberSessions.credential(in: context)
-        }
-        let value: String
-        if let credential {
-            value = credential
-        } else {
-            try limits.countSignIn(user.id)
-            let (now, place) = (clock.now(), (action: context.method.name, peer: context.peer.host))
-            value = try await database.write(mayUseReserve: true) { [sessions] connection in
-                // The password was checked outside this transaction and may have been changed since.
-                guard let current = try UserRecords(connection).find(id: user.id), current.epoch == user.epoch,
-                    current.passwordHash == user.passwordHash
-                else { throw CompanionResult.wrongPassword }
-                try MemberPasswords.noteSignIn(of: current, place, at: now, in: connection)
-                return try sessions.begin(for: current, in: connection)
-            }
-        }
+        let value = try await credential(for: proven, context)
         context.responseMetadata.append(name: "set-cookie", value: sessions.cookie(for: value))
         return value
+    }
+
+    private func credential(for proven: Proven, _ context: CallContext) async throws -> String {
+        let password: ProvenPassword
+        switch proven.proof {
+        case .credential(let credential): return credential
+        case .password(let proof): password = proof
+        }
+        if try await sessions.member(context)?.id == proven.user.id, let credential = sessions.credential(in: context) {
+            return credential
+        }
+        try limits.countSignIn(proven.user.id)
+        do {
+            return try await passwords.signIn(password) { [sessions] user, connection in
+                try sessions.begin(for: user, in: connection)
+            }
+        } catch let refusal as RPCError where refusal.detail == .authInvalidCredential {
+            throw CompanionResult.wrongPassword
+        }
     }
 }

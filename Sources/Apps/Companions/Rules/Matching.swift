@@ -33,14 +33,16 @@ struct Matching: Sendable {
     let rematchTime: Duration
     /// Notified at each message.
     let news: Signal
+    let events: MatchEvents
 
     /// Matches a member with the one who has waited longest, or lets the member wait.
     ///
+    /// - Parameter traceparent: the trace of the call, for the event.
     /// - Throws: a ``CompanionResult``, e.g. of a member who waits already (-2) or has a partner (-3).
-    func request(_ plan: Int32, of userID: Int64) async throws -> Result {
+    func request(_ plan: Int32, of userID: Int64, traceparent: String? = nil) async throws -> Result {
         guard let plan = plans.plan(plan) else { throw CompanionResult(-1, "TaskId must be the id of a plan") }
         defer { news.notify() }
-        return try await database.write { [clock] connection in
+        return try await database.write { [clock, events] connection in
             let now = clock.now()
             let (matches, profiles) = (MatchRecords(connection), MemberProfileRecords(connection))
             guard let profile = try profiles.find(userID) else { throw CompanionResult.unknownAddress }
@@ -54,7 +56,9 @@ struct Matching: Sendable {
                 try MessageRecords(connection).insert(Notice.waiting(plan.title), to: userID, at: now)
                 return .waiting
             }
-            try pair(profile, partner, plan, at: now, in: connection)
+            let id = try pair(profile, partner, plan, at: now, in: connection)
+            try events.recordMatch(
+                id, of: plan, between: [other, userID], traceparent: traceparent, at: now, in: connection)
             return .matched
         }
     }
@@ -62,7 +66,7 @@ struct Matching: Sendable {
     private func pair(
         _ profile: MemberProfile, _ partner: MemberProfile, _ plan: CompanionPlan, at now: UnixTime,
         in connection: Connection
-    ) throws {
+    ) throws -> Int64 {
         let matches = MatchRecords(connection)
         try matches.dequeue(partner.userID)
         let id = try matches.insert(
@@ -73,6 +77,7 @@ struct Matching: Sendable {
                 Notice.matched(plan.title, with: other), to: member.userID, at: now)
         }
         try FriendRecords(connection).befriend(profile.userID, partner.userID, at: now)
+        return id
     }
 
     /// Returns a member's state. A match is told to each side once: the app begins its tasks anew when it hears of one.
@@ -104,7 +109,6 @@ struct Matching: Sendable {
             try end(of: userID, for: .left, at: clock.now(), in: connection)
         }
         guard ended else { throw CompanionResult(-1, "You have no companion") }
-        news.notify()
     }
 
     /// Ends the match of a member, if there is one, in the transaction of `connection`.
@@ -119,6 +123,7 @@ struct Matching: Sendable {
             try messages.insert(Notice.ended(side.title, for: reason, isOwn: true), to: userID, at: now)
         }
         try messages.insert(Notice.ended(side.title, for: reason, isOwn: false), to: side.partnerID, at: now)
+        connection.afterCommit { [news] in news.notify() }
         return true
     }
 
@@ -133,7 +138,6 @@ struct Matching: Sendable {
             if side?.partnerID == blockedID { try end(of: userID, for: .left, at: now, in: connection) }
             try friends.block(userID, blockedID, at: now)
         }
-        news.notify()
     }
 
     func unblock(_ blockedID: Int64, by userID: Int64) async throws {

@@ -19,7 +19,7 @@ enum Notice {
         case (.left, true): "You have left \"\(plan)\". You can start another plan."
         case (.left, false): "Your companion has left \"\(plan)\". You can start another plan."
         case (.accountDeleted, _):
-            "Your companion has deleted the account, so \"\(plan)\" has ended. You can start another plan."
+            "The account of your companion was deleted, so \"\(plan)\" has ended. You can start another plan."
         }
     }
 }

@@ -10,7 +10,7 @@ import RPC
 struct Registration: Sendable {
     let callers: CompanionCallers
     let limits: CompanionLimits
-    let matching: Matching
+    let removal: UserRemoval
     let minimumPassword: Int
     let mostMembers: Int
     /// For counts of all members.
@@ -85,18 +85,16 @@ struct Registration: Sendable {
     /// Deletes an account with everything that belongs to it.
     func delete(_ user: UserRecord, _ context: CallContext) async throws {
         let (now, peer) = (callers.clock.now(), context.peer.host)
-        try await database.write(mayUseReserve: true) { [matching] connection in
+        try await database.write(mayUseReserve: true) { [removal] connection in
             let records = UserRecords(connection)
             guard let current = try records.find(id: user.id) else { return }
             guard try !records.isLastLocalAdmin(current) else {
                 throw CompanionResult(-1, "the last admin of the organization cannot be deleted")
             }
-            try matching.end(of: user.id, for: .accountDeleted, at: now, in: connection)
             // Everything of the member refers to this row, and goes with it.
-            try records.delete(id: user.id)
+            try removal.remove(current, at: now, in: connection)
             try Audit.record(user.did("DeleteUser", peer: peer), at: now, in: connection)
         }
-        matching.news.notify()
     }
 
     private static let taken = CompanionResult(-1, "Email has existed")

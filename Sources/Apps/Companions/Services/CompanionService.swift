@@ -72,7 +72,9 @@ struct CompanionService: CompanionServiceHandler {
         try await .of {
             let user = try await callers.member(context, named: request.email)
             try limits.countChange(user.id)
-            if try await matching.request(request.taskID, of: user.id) == .matched { metrics.matched() }
+            let result = try await matching.request(
+                request.taskID, of: user.id, traceparent: context.trace?.traceparent)
+            if result == .matched { metrics.matched() }
             return CompanionOutcome(code: 0, msg: "add queue success")
         }
     }

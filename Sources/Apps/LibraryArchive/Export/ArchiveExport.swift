@@ -43,7 +43,7 @@ struct ArchiveExport: Sendable {
             switch step {
             case .snapshot:
                 let contents = try await reads.run {
-                    try LibraryRecords($0, owner: owner).contents()
+                    try LibraryGenerations($0).records(of: owner)?.contents() ?? LibraryContents()
                 }
                 results.withLock { $0.contents = contents }
             case .document(let document):

@@ -8,7 +8,7 @@ import RPC
 /// The import of an archive into a library, all of it or nothing.
 ///
 /// The archive is received into a file. Then follow steps that depend on each other: unpacking, the four documents, the relations
-/// between their records, and one transaction.
+/// between their records, and the writes, of which the last one makes the result visible.
 struct ArchiveImport: Sendable {
     private enum Step: Sendable, Hashable {
         case unpack
@@ -29,7 +29,7 @@ struct ArchiveImport: Sendable {
             (.relate, LibraryDocument.allCases.map { .document($0) }), (.store, [.relate]),
         ], atOnce: LibraryDocument.allCases.count)
 
-    let database: Database
+    let staging: LibraryStaging
     let files: LibraryFiles
 
     /// Receives an archive into a file.
@@ -64,7 +64,7 @@ struct ArchiveImport: Sendable {
     /// - Throws: INVALID_ARGUMENT for an archive that violates a rule.
     func store(_ file: LibraryFile, of owner: Int64) async throws {
         let results = Lock(Results())
-        try await Self.plan.run { [database] step in
+        try await Self.plan.run { [staging] step in
             switch step {
             case .unpack:
                 let documents = try await DiskWork.run { try ReceivedArchive.documents(of: file) }
@@ -82,19 +82,19 @@ struct ArchiveImport: Sendable {
                 results.withLock { $0.relations = relations }
             case .store:
                 let (contents, relations) = results.withLock { ($0.contents, $0.relations) }
-                try await Self.write(contents, relations ?? LibraryRelations(contents), of: owner, to: database)
+                try await Self.write(contents, relations ?? LibraryRelations(contents), of: owner, staging)
             }
         }
     }
 
     private static func write(
-        _ contents: LibraryContents, _ relations: LibraryRelations, of owner: Int64, to database: Database
+        _ contents: LibraryContents, _ relations: LibraryRelations, of owner: Int64, _ staging: LibraryStaging
     ) async throws {
         do {
-            try await database.write { connection in
-                try LibraryRecords(connection, owner: owner).store(contents, relations)
-            }
+            try await staging.add(contents, relations, toLibraryOf: owner)
         } catch let error as ArchiveFailure {
+            throw error
+        } catch let error as CancellationError {
             throw error
         } catch {
             throw ArchiveFailure.storage(error)

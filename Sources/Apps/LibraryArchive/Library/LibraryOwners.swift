@@ -14,6 +14,8 @@ struct LibraryOwners: Sendable {
     let sessions: MemberSessions
     /// The owner of the only library, which everybody on this machine uses; `nil` = each member has one.
     let shared: Int64?
+    /// The names of the listener by which the shared library is used.
+    let hosts: OwnHosts
 
     /// Returns the owner of the shared library, and makes it if there is none.
     static func shared(_ organization: AppOrganization, database: Database, at now: UnixTime) async throws -> Int64 {
@@ -32,10 +34,12 @@ struct LibraryOwners: Sendable {
 
     /// Returns the owner of the library that the caller uses.
     ///
-    /// - Throws: UNAUTHENTICATED without a member's cookie; for the shared library, from another machine.
+    /// - Throws: UNAUTHENTICATED without a member's cookie; for the shared library, from another machine. PERMISSION_DENIED for the
+    ///   shared library by a host name that may belong to a web page.
     func owner(_ context: CallContext) async throws -> Int64 {
         guard let shared else { return try await member(context).id }
         guard context.isFromThisMachine else { throw ArchiveFailure.signedOut }
+        guard hosts.include(context) else { throw ArchiveFailure.host(context.metadata["host"] ?? "") }
         return shared
     }
 

@@ -3,11 +3,12 @@ struct PageFile: Sendable {
     let contentType: String
     let bytes: [UInt8]
 
-    /// - Parameter name: the path after `/assets/`; empty for the page itself.
+    static let page = PageFile(contentType: "text/html; charset=utf-8", bytes: PackageResources.index_html)
+
+    /// - Parameter name: the path after `/assets/`.
     static func named(_ name: String) -> PageFile? { all[name] }
 
     private static let all: [String: PageFile] = [
-        "": PageFile(contentType: "text/html; charset=utf-8", bytes: PackageResources.index_html),
         "archive.css": PageFile(contentType: "text/css; charset=utf-8", bytes: PackageResources.archive_css),
         "archive.js": PageFile(contentType: "text/javascript; charset=utf-8", bytes: PackageResources.archive_js),
         "icon.svg": PageFile(contentType: "image/svg+xml", bytes: PackageResources.icon_svg),

@@ -6,9 +6,20 @@ enum LibraryMigrations {
         Migration(
             name: "archive-1",
             sql: """
-                -- owner: the user to whom the library belongs; id: the app's; text_size: the bytes of all texts.
-                CREATE TABLE library_books (
+                -- owner: the user to whom the library belongs. One of an owner's is current; the others are being made by an
+                -- import, or are left over from one.
+                CREATE TABLE libraries (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
                     owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    is_current INTEGER NOT NULL
+                ) STRICT;
+                CREATE INDEX libraries_owner ON libraries (owner);
+                CREATE UNIQUE INDEX libraries_current ON libraries (owner) WHERE is_current = 1;
+                CREATE INDEX libraries_left ON libraries (id) WHERE is_current = 0;
+
+                -- id: the app's; text_size: the bytes of all texts.
+                CREATE TABLE library_books (
+                    library INTEGER NOT NULL REFERENCES libraries (id) ON DELETE CASCADE,
                     id TEXT NOT NULL,
                     server_id TEXT NOT NULL,
                     created_at INTEGER NOT NULL,
@@ -22,11 +33,11 @@ enum LibraryMigrations {
                     image_large TEXT NOT NULL,
                     image_medium TEXT NOT NULL,
                     text_size INTEGER NOT NULL,
-                    PRIMARY KEY (owner, id)
+                    PRIMARY KEY (library, id)
                 ) STRICT;
 
                 CREATE TABLE library_creators (
-                    owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    library INTEGER NOT NULL REFERENCES libraries (id) ON DELETE CASCADE,
                     id TEXT NOT NULL,
                     server_id TEXT NOT NULL,
                     created_at INTEGER NOT NULL,
@@ -34,11 +45,11 @@ enum LibraryMigrations {
                     name TEXT NOT NULL,
                     locale_name TEXT NOT NULL,
                     text_size INTEGER NOT NULL,
-                    PRIMARY KEY (owner, id)
+                    PRIMARY KEY (library, id)
                 ) STRICT;
 
                 CREATE TABLE library_tags (
-                    owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    library INTEGER NOT NULL REFERENCES libraries (id) ON DELETE CASCADE,
                     id TEXT NOT NULL,
                     server_id TEXT NOT NULL,
                     created_at INTEGER NOT NULL,
@@ -46,12 +57,12 @@ enum LibraryMigrations {
                     name TEXT NOT NULL,
                     color TEXT NOT NULL,
                     text_size INTEGER NOT NULL,
-                    PRIMARY KEY (owner, id)
+                    PRIMARY KEY (library, id)
                 ) STRICT;
 
                 -- category: 0 sentence, 1 paragraph; book: the id of the book that has it.
                 CREATE TABLE library_digests (
-                    owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    library INTEGER NOT NULL REFERENCES libraries (id) ON DELETE CASCADE,
                     id TEXT NOT NULL,
                     server_id TEXT NOT NULL,
                     created_at INTEGER NOT NULL,
@@ -61,25 +72,25 @@ enum LibraryMigrations {
                     category INTEGER NOT NULL,
                     book TEXT,
                     text_size INTEGER NOT NULL,
-                    PRIMARY KEY (owner, id)
+                    PRIMARY KEY (library, id)
                 ) STRICT;
-                CREATE INDEX library_digests_search ON library_digests (owner, category, updated_at, id);
-                CREATE INDEX library_digests_book ON library_digests (owner, book) WHERE book IS NOT NULL;
+                CREATE INDEX library_digests_search ON library_digests (library, category, updated_at, id);
+                CREATE INDEX library_digests_book ON library_digests (library, book) WHERE book IS NOT NULL;
 
                 -- kind: 1 written, 2 translated.
                 CREATE TABLE library_authorship (
-                    owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    library INTEGER NOT NULL REFERENCES libraries (id) ON DELETE CASCADE,
                     creator TEXT NOT NULL,
                     book TEXT NOT NULL,
                     kind INTEGER NOT NULL,
-                    PRIMARY KEY (owner, creator, book, kind)
+                    PRIMARY KEY (library, creator, book, kind)
                 ) STRICT, WITHOUT ROWID;
 
                 CREATE TABLE library_tagging (
-                    owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    library INTEGER NOT NULL REFERENCES libraries (id) ON DELETE CASCADE,
                     tag TEXT NOT NULL,
                     digest TEXT NOT NULL,
-                    PRIMARY KEY (owner, tag, digest)
+                    PRIMARY KEY (library, tag, digest)
                 ) STRICT, WITHOUT ROWID;
                 """)
     ]

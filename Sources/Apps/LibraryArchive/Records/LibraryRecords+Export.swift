@@ -36,8 +36,8 @@ extension LibraryRecords {
             """
             SELECT id, server_id, created_at, updated_at, isbn13, isbn10, name, locale_name, summary, publisher,
                 image_large, image_medium
-            FROM library_books WHERE owner = $1 ORDER BY created_at, id
-            """, owner
+            FROM library_books WHERE library = $1 ORDER BY created_at, id
+            """, library
         ) { row in
             PlainBook(
                 id: row.text("id"), serverID: row.text("server_id"), createdAt: Self.text(row.time("created_at")),
@@ -53,8 +53,8 @@ extension LibraryRecords {
         let creators = try connection.query(
             """
             SELECT id, server_id, created_at, updated_at, name, locale_name
-            FROM library_creators WHERE owner = $1 ORDER BY created_at, id
-            """, owner
+            FROM library_creators WHERE library = $1 ORDER BY created_at, id
+            """, library
         ) { row in
             PlainCreator(
                 id: row.text("id"), serverID: row.text("server_id"), createdAt: Self.text(row.time("created_at")),
@@ -68,8 +68,8 @@ extension LibraryRecords {
         let tags = try connection.query(
             """
             SELECT id, server_id, created_at, updated_at, name, color
-            FROM library_tags WHERE owner = $1 ORDER BY created_at, id
-            """, owner
+            FROM library_tags WHERE library = $1 ORDER BY created_at, id
+            """, library
         ) { row in
             PlainTag(
                 id: row.text("id"), serverID: row.text("server_id"), name: row.text("name"), color: row.text("color"),
@@ -83,8 +83,8 @@ extension LibraryRecords {
         let digests = try connection.query(
             """
             SELECT id, server_id, created_at, updated_at, content, page_index, category, book
-            FROM library_digests WHERE owner = $1 ORDER BY created_at, id
-            """, owner
+            FROM library_digests WHERE library = $1 ORDER BY created_at, id
+            """, library
         ) { row in
             PlainDigest(
                 id: row.text("id"), serverID: row.text("server_id"), createdAt: Self.text(row.time("created_at")),
@@ -98,7 +98,7 @@ extension LibraryRecords {
 
     private func relate(_ creators: inout Indexed<PlainCreator>, _ books: inout Indexed<PlainBook>) throws {
         let authorships = try connection.query(
-            "SELECT creator, book, kind FROM library_authorship WHERE owner = $1 ORDER BY creator, book", owner
+            "SELECT creator, book, kind FROM library_authorship WHERE library = $1 ORDER BY creator, book", library
         ) { (creator: $0.text("creator"), book: $0.text("book"), kind: $0.int64("kind")) }
         for each in authorships {
             guard let book = books.find(each.book), let name = creators.find(each.creator)?.name else { continue }
@@ -124,7 +124,7 @@ extension LibraryRecords {
             books.change(book.id) { $0.digestIDs.append(digest.id) }
         }
         let taggings = try connection.query(
-            "SELECT tag, digest FROM library_tagging WHERE owner = $1 ORDER BY tag, digest", owner
+            "SELECT tag, digest FROM library_tagging WHERE library = $1 ORDER BY tag, digest", library
         ) { (tag: $0.text("tag"), digest: $0.text("digest")) }
         for each in taggings {
             guard let tag = tags.find(each.tag) else { continue }

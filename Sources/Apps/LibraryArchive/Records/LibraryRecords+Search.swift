@@ -27,11 +27,11 @@ extension LibraryRecords {
         try connection.query(
             """
             SELECT d.id AS id, d.updated_at AS updated_at, d.content AS content, coalesce(b.name, '') AS book_name
-            FROM library_digests d LEFT JOIN library_books b ON b.owner = d.owner AND b.id = d.book
-            WHERE d.owner = $1 AND d.category = $2 AND (d.updated_at, d.id) < ($3, $4)
+            FROM library_digests d LEFT JOIN library_books b ON b.library = d.library AND b.id = d.book
+            WHERE d.library = $1 AND d.category = $2 AND (d.updated_at, d.id) < ($3, $4)
                 AND ($5 = '' OR instr(d.content, $5) > 0)
             ORDER BY d.updated_at DESC, d.id DESC LIMIT $6
-            """, owner, category, position.updatedAt, position.id, text, limit
+            """, library, category, position.updatedAt, position.id, text, limit
         ) { row in
             FoundDigest(
                 position: DigestPosition(updatedAt: row.int64("updated_at"), id: row.text("id")),

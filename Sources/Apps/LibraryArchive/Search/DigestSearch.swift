@@ -35,7 +35,8 @@ struct DigestSearch: Sendable {
         }
         if query.keyword.isEmpty { return Page() }
         return try await reads.run { connection in
-            try Self.page(query, in: LibraryRecords(connection, owner: owner))
+            guard let library = try LibraryGenerations(connection).records(of: owner) else { return Page() }
+            return try Self.page(query, in: library)
         }
     }
 

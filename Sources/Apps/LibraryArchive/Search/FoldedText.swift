@@ -11,10 +11,10 @@ struct FoldedText: Sendable {
         var units: [UInt16] = []
         units.reserveCapacity(text.utf16.count)
         var hasCase = false
-        for unit in text.utf16 {
-            let folded = CaseFolding.folded(unit)
+        for scalar in text.unicodeScalars {
+            let folded = CaseFolding.folded(scalar)
             hasCase = hasCase || CaseFolding.hasCase(folded)
-            units.append(folded)
+            units.append(contentsOf: folded.utf16)
         }
         self.units = units
         self.hasCase = hasCase
@@ -56,33 +56,34 @@ struct FoldedText: Sendable {
     }
 }
 
-/// The simple case folding of UTF-16 code units. The few scripts with case outside of the Basic Multilingual Plane are not folded.
+/// The simple case folding of scalars. A scalar and its folded form have the same number of UTF-16 code units.
 enum CaseFolding {
-    static func folded(_ unit: UInt16) -> UInt16 {
-        if unit < 0x80 { return UInt16(UInt8(unit).asciiLowercased) }
+    static func folded(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        if scalar.isASCII { return Unicode.Scalar(UInt8(ascii: scalar).asciiLowercased) }
         // Most texts of this app: no script from here to the full-width letters has case, except those below U+AB00.
-        if 0x2E80..<0xA640 ~= unit { return unit }
-        return table[unit] ?? unit
+        if 0x2E80..<0xA640 ~= scalar.value { return scalar }
+        return table[scalar] ?? scalar
     }
 
-    /// Whether a folded unit is also the form of another unit.
-    static func hasCase(_ folded: UInt16) -> Bool {
-        folded < 0x80 ? UInt8(folded).isASCIILetter : targets.contains(folded)
+    /// Whether a folded scalar is also the form of another scalar.
+    static func hasCase(_ folded: Unicode.Scalar) -> Bool {
+        folded.isASCII ? UInt8(ascii: folded).isASCIILetter : targets.contains(folded)
     }
 
     private static let targets = Set(table.values)
 
-    private static let table: [UInt16: UInt16] = {
-        var table: [UInt16: UInt16] = [:]
-        for value in UInt16(0x80)...UInt16.max {
+    private static let table: [Unicode.Scalar: Unicode.Scalar] = {
+        var table: [Unicode.Scalar: Unicode.Scalar] = [:]
+        // No script beyond these planes has case.
+        for value in UInt32(0x80)..<0x20000 {
             guard let scalar = Unicode.Scalar(value), scalar.properties.changesWhenCaseMapped,
                 let folded = single(single(scalar.properties.uppercaseMapping)?.properties.lowercaseMapping ?? "")
                     ?? single(scalar.properties.lowercaseMapping),
-                let unit = UInt16(exactly: folded.value), unit != value,
+                folded != scalar, UTF16.width(folded) == UTF16.width(scalar),
                 // The dotless i is a letter of its own.
                 value != 0x131
             else { continue }
-            table[value] = unit
+            table[scalar] = folded
         }
         return table
     }()

@@ -20,7 +20,7 @@ final class RESTEncoder: ResponseEncoder {
 
     func success(_ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
         // A response with status 204 has no content (RFC 9110, section 15.3.5).
-        guard context.httpStatus != 204 else {
+        guard form.status(context) != 204 else {
             return ResponsePart(head: form.head(RESTForm.trailers(context), context), end: .head)
         }
         var own =

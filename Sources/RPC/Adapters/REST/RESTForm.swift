@@ -15,11 +15,16 @@ struct RESTForm {
     /// Whether the request was HEAD, so that the response has no body.
     var omitsBody = false
 
+    /// Returns the status of a successful response: the handler's, or the one that the method declares.
+    func status(_ context: CallContext) -> Int {
+        context.httpStatus == 200 ? route.response.status : context.httpStatus
+    }
+
     /// Returns the header section of a successful response. A handler's field replaces one with the same name.
     func head(_ own: [(name: String, value: String)], _ context: CallContext) -> ResponseSection {
         let metadata = context.leadingMetadata
         let fields = own.filter { metadata[$0.name] == nil } + metadata.pairs
-        return .made(status: context.httpStatus, ResponseSection.fields(fields) + crossOrigin)
+        return .made(status: status(context), ResponseSection.fields(fields) + crossOrigin)
     }
 
     /// Returns the body of a response that is one message, and its content type if the message defines it.

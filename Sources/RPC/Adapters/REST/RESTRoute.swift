@@ -68,6 +68,7 @@ final class RESTRoute: Sendable {
     var template: RouteTemplate { route.template }
     var httpMethod: String { route.httpMethod }
     var style: RESTStyle { route.style }
+    var response: RESTResponse { route.response }
     var input: String { route.input }
     var output: String { route.output }
 

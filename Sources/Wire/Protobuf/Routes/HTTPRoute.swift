@@ -22,10 +22,12 @@ public struct HTTPRoute: Sendable {
     public let input: String
     public let output: String
     public var style: RESTStyle
+    public let response: RESTResponse
 
     public init(
         _ method: MethodDescriptor, _ httpMethod: String, _ template: RouteTemplate, body: Body = .none,
-        responseBody: String? = nil, messages: (input: String, output: String), style: RESTStyle = RESTStyle()
+        responseBody: String? = nil, messages: (input: String, output: String), style: RESTStyle = RESTStyle(),
+        response: RESTResponse = RESTResponse()
     ) {
         self.method = method
         self.httpMethod = httpMethod
@@ -34,6 +36,23 @@ public struct HTTPRoute: Sendable {
         self.responseBody = responseBody
         (input, output) = messages
         self.style = style
+        self.response = response
+    }
+}
+
+/// The form of successful responses: `archebase.http.v1.http_response` of the method.
+public struct RESTResponse: Sendable, Hashable {
+    /// The HTTP status, unless the handler says another one.
+    public let status: Int
+    /// The media types of a response that is a `google.api.HttpBody`; empty = any.
+    public let contentTypes: [String]
+    /// Whether a request can ask for a range of the bytes.
+    public let takesRanges: Bool
+
+    public init(status: Int = 200, contentTypes: [String] = [], takesRanges: Bool = false) {
+        self.status = status
+        self.contentTypes = contentTypes
+        self.takesRanges = takesRanges
     }
 }
 

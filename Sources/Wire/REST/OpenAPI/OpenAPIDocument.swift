@@ -137,17 +137,16 @@ package struct OpenAPIDocument: Sendable {
         return .members(members)
     }
 
-    /// The content of an HttpBody. Its type is known only with the bytes; generators of clients do not accept `*/*`.
-    private static let anyBytes: JSONValue = .members([
-        (
-            "application/octet-stream",
-            .members([("schema", .members([("type", .string("string")), ("format", .string("binary"))]))])
-        )
-    ])
+    /// The content of an HttpBody. Its type may be known only with the bytes; generators of clients do not accept `*/*`.
+    private static func bytes(_ types: [String] = []) -> JSONValue {
+        let schema: JSONValue = .members([("type", .string("string")), ("format", .string("binary"))])
+        return .members(
+            (types.isEmpty ? ["application/octet-stream"] : types).map { ($0, .members([("schema", schema)])) })
+    }
 
     private func requestBody(_ operation: APIOperation, _ writer: inout SchemaWriter) -> JSONValue? {
         if operation.bodyMessage == "google.api.HttpBody" {
-            return .members([("content", Self.anyBytes)])
+            return .members([("content", Self.bytes())])
         }
         guard !operation.bodyFields.isEmpty else { return nil }
         let schema =
@@ -162,15 +161,27 @@ package struct OpenAPIDocument: Sendable {
     }
 
     private func responses(_ operation: APIOperation, _ writer: inout SchemaWriter) -> JSONValue {
-        let content = responseContent(operation, &writer)
-        let success: JSONValue = .members([("description", .string("The call succeeded.")), ("content", content)])
-        let error = "#/components/responses/\(operation.route.style.errors.componentName)"
-        return .members([("200", success), ("default", .members([("$ref", .string(error))]))])
+        let (form, style) = (operation.route.response, operation.route.style)
+        var success: [(String, JSONValue)] = [("description", .string("The call succeeded."))]
+        if form.status != 204 { success.append(("content", responseContent(operation, &writer))) }
+        var responses = [("\(form.status)", JSONValue.members(success))]
+        if form.takesRanges {
+            let part = [("description", JSONValue.string("The range that was asked for."))] + success.dropFirst()
+            responses.append(("206", .members(part)))
+            responses.append(
+                ("416", .members([("description", .string("The file does not have the range that was asked for."))])))
+        }
+        let error: JSONValue = .members([
+            ("$ref", .string("#/components/responses/\(style.errors.componentName)"))
+        ])
+        // Every failure but a missing sign-in has the status of the style.
+        let failures = style.failureStatus == 0 ? ["default"] : ["401", "\(style.failureStatus)"]
+        return .members(responses + failures.map { ($0, error) })
     }
 
     private func responseContent(_ operation: APIOperation, _ writer: inout SchemaWriter) -> JSONValue {
         if operation.isRaw(schema) {
-            return Self.anyBytes
+            return Self.bytes(operation.route.response.contentTypes)
         }
         let value: JSONValue
         let example: JSONValue

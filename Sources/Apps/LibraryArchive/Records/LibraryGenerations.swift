@@ -1,0 +1,70 @@
+import Database
+
+/// The libraries of all owners. An import makes the next one of an owner beside the current one, so that it needs no long
+/// transaction, and readers see the one or the other.
+struct LibraryGenerations {
+    private static let relationTables = [
+        (name: "library_authorship", key: "creator, book, kind"), (name: "library_tagging", key: "tag, digest"),
+    ]
+
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    /// Returns the records of an owner's library; `nil` = the owner has none yet.
+    func records(of owner: Int64) throws -> LibraryRecords? {
+        try current(of: owner).map { LibraryRecords(connection, library: $0) }
+    }
+
+    func current(of owner: Int64) throws -> Int64? {
+        try connection.first("SELECT id FROM libraries WHERE owner = $1 AND is_current = 1", owner) { $0.int64("id") }
+    }
+
+    /// Makes an empty library that is not current.
+    func insert(for owner: Int64) throws -> Int64 {
+        let id = try connection.first(
+            "INSERT INTO libraries (owner, is_current) VALUES ($1, 0) RETURNING id", owner
+        ) { $0.int64("id") }
+        guard let id else { throw DatabaseError.misuse("an INSERT with RETURNING returned no row") }
+        return id
+    }
+
+    /// Makes a library the owner's, in place of the one before.
+    func makeCurrent(_ id: Int64, of owner: Int64) throws {
+        try connection.execute("UPDATE libraries SET is_current = 0 WHERE owner = $1 AND is_current = 1", owner)
+        let count = try connection.execute(
+            "UPDATE libraries SET is_current = 1 WHERE id = $1 AND owner = $2", id, owner)
+        guard count == 1 else { throw ArchiveFailure.archive("the account was deleted meanwhile") }
+    }
+
+    /// Returns libraries that are not current, with their owners.
+    func left(limit: Int) throws -> [(id: Int64, owner: Int64)] {
+        try connection.query("SELECT id, owner FROM libraries WHERE is_current = 0 ORDER BY id LIMIT $1", limit) {
+            (id: $0.int64("id"), owner: $0.int64("owner"))
+        }
+    }
+
+    /// Removes records of a library that is not current, and the library itself after the last one.
+    ///
+    /// - Parameter limit: the largest number of records.
+    /// - Returns: whether some may be left.
+    func remove(_ id: Int64, limit: Int) throws -> Bool {
+        let isLeft = try connection.first("SELECT 1 AS one FROM libraries WHERE id = $1 AND is_current = 0", id) { _ in
+            true
+        }
+        guard isLeft == true else { return false }
+        let tables = LibraryRecords.Table.allCases.map { (name: $0.rawValue, key: "id") } + Self.relationTables
+        for table in tables {
+            let count = try connection.execute(
+                """
+                DELETE FROM \(table.name) WHERE library = $1 AND (\(table.key)) IN (
+                    SELECT \(table.key) FROM \(table.name) WHERE library = $1 ORDER BY \(table.key) LIMIT $2)
+                """, id, limit)
+            if count > 0 { return true }
+        }
+        try connection.execute("DELETE FROM libraries WHERE id = $1", id)
+        return false
+    }
+}
