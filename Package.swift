@@ -57,7 +57,10 @@ let package = Package(
         module("Basics", [], path: "Platform/Basics"),
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
         module("XML", ["Basics"]),
-        module("Zip", ["Basics", "CZlib"]),
+        // Optimized in debug builds, too, where it would be slower than the libraries.
+        .target(
+            name: "CFolding", path: "Sources/Platform/CFolding", cSettings: [.unsafeFlags(["-O2"])]),
+        module("Zip", ["Basics", "CFolding", "CZlib"]),
         module("Pictures"),
         module("MCAP", ["Basics"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
@@ -89,7 +92,7 @@ let package = Package(
         module("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "XML"], path: "Storage/StoreProtocol"),
         module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayErrors", "RPC"], path: "API/GatewayAPI"),
         module(
-            "ObjectStore", ["Basics", "CLZMA", "CLinux", "Crypto", "Database", "StoreProtocol"],
+            "ObjectStore", ["Basics", "CFolding", "CLZMA", "CLinux", "Crypto", "Database", "StoreProtocol"],
             path: "Storage/ObjectStore"),
         module(
             "StoreServer", ["Basics", "Crypto", "HTTPServer", "HTTPTypes", "ObjectStore", "StoreProtocol", "XML"],
@@ -254,7 +257,7 @@ let package = Package(
         tests("Basics"),
         tests("Crypto", ["Basics"]),
         tests("XML"),
-        tests("Zip", ["Basics"]),
+        tests("Zip", ["Basics", "CFolding"]),
         tests("Pictures"),
         tests("MCAP", ["Basics"]),
         .target(
@@ -292,7 +295,7 @@ let package = Package(
             swiftSettings: strict),
         tests("Database", ["Basics", "GatewayTesting"]),
         tests("StoreProtocol", ["Basics", "Crypto", "HTTPTypes"], exclude: ["Vectors"]),
-        tests("ObjectStore", ["Basics", "Crypto", "Database", "StoreProtocol"]),
+        tests("ObjectStore", ["Basics", "CFolding", "Crypto", "Database", "StoreProtocol"]),
         tests(
             "StoreServer",
             [

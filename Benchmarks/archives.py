@@ -1,4 +1,4 @@
-"""The throughput of a zip archive of many objects, beside a plain GET of as many bytes.
+"""The throughput of a zip archive of many objects, beside plain GETs of as many bytes.
 
 The objects are smaller than by default if `ARCHIVE_OBJECTS` or `ARCHIVE_BYTES` is set: 2,000 objects with 5 GB.
 """
@@ -9,9 +9,9 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from measuring import CLIENT_CORE, ROOT, cpu_seconds, figure, gateway, on_cores, resident_mebibytes
-from store_clients import Reader
 from support import stubs as stubs_module
 from support.gateway import ADMIN_PASSWORD
 from support.parties import Fleet, User
@@ -37,17 +37,42 @@ def large(uploader, size: int) -> None:
     upload.complete({"kind": "large"})
 
 
-def archive(running, token: str) -> int:
-    """Reads one archive of all small objects, and returns its size."""
-    connection = http.client.HTTPConnection(running.listeners["web"], timeout=600)
-    connection.request("GET", "/v1/objects:zip?filter=kind%3Dsmall", headers={"Authorization": f"Bearer {token}"})
-    reply = connection.getresponse()
-    assert reply.status == 200, reply.read()
+class Rounds:
+    """Megabytes per second, and the gateway's CPU seconds per gigabyte, of one way to read all bytes."""
+
+    def __init__(self, pid: int):
+        self.pid = pid
+        self.speed: list[float] = []
+        self.cpu: list[float] = []
+
+    def measure(self, read) -> None:
+        before, start = cpu_seconds(self.pid), time.perf_counter()
+        size = read()
+        self.speed.append(size / MEGABYTE / (time.perf_counter() - start))
+        self.cpu.append((cpu_seconds(self.pid) - before) / (size / 1_000_000_000))
+
+
+def read(address: str, requests: list[tuple[str, dict[str, str]]]) -> int:
+    """Sends GET requests over one connection, one after the other, and returns the number of bytes of their bodies."""
+    connection = http.client.HTTPConnection(address, timeout=600)
     buffer, count = memoryview(bytearray(1 << 20)), 0
-    while taken := reply.readinto(buffer):
-        count += taken
+    for target, headers in requests:
+        connection.request("GET", target, headers=headers)
+        reply = connection.getresponse()
+        assert reply.status == 200, reply.read()
+        while taken := reply.readinto(buffer):
+            count += taken
     connection.close()
     return count
+
+
+def presigned(admin, ids: list[str]) -> tuple[str, list[tuple[str, dict[str, str]]]]:
+    """Returns the object store's address, and a GET request for each object."""
+    urls = []
+    for first in range(0, len(ids), 1000):
+        files = admin.objects("RequestDownload", file_ids=ids[first : first + 1000]).files
+        urls += [urlsplit(file.read.uri) for file in files]
+    return urls[0].netloc, [(f"{url.path}?{url.query}", {}) for url in urls]
 
 
 def main(binary: str) -> None:
@@ -66,21 +91,21 @@ def main(binary: str) -> None:
             fill(uploader, data, "small")
         large(uploader, BYTES)
         (whole,) = admin.list_all(filter="kind=large")
-        archives, plain, cpu = [], [], []
+        small = [found.file_id for found in admin.list_all(filter="kind=small")]
+        request = ("/v1/objects:zip?filter=kind%3Dsmall", {"Authorization": f"Bearer {admin.token}"})
+        ways = [Rounds(running.process.pid) for _ in range(3)]
+        resident = []
         for _ in range(ROUNDS):
-            (location,) = admin.objects("RequestDownload", file_ids=[whole.file_id]).files
-            reader = Reader(location.read.uri)
-            start = time.perf_counter()
-            reader.read(whole.size_bytes)
-            plain.append(whole.size_bytes / MEGABYTE / (time.perf_counter() - start))
-            reader.close()
-            before, start = cpu_seconds(running.process.pid), time.perf_counter()
-            size = archive(running, admin.token)
-            archives.append(size / MEGABYTE / (time.perf_counter() - start))
-            cpu.append((cpu_seconds(running.process.pid) - before) / (size / 1_000_000_000))
-        figure("archive", archives, "MB/s", "a plain GET of the same size", plain)
-        figure("archive, processor time", cpu, "s/GB")
-        figure("archive, resident memory", [resident_mebibytes(running.process.pid)], "MiB")
+            ways[0].measure(lambda: read(running.listeners["web"], [request]))
+            resident.append(resident_mebibytes(running.process.pid))
+            ways[1].measure(lambda: read(*presigned(admin, [whole.file_id])))
+            ways[2].measure(lambda: read(*presigned(admin, small)))
+        archive, one, each = ways
+        figure("archive", archive.speed, "MB/s", "one GET of one object of the same size", one.speed)
+        figure("archive", archive.speed, "MB/s", "a GET of each object, one after the other", each.speed)
+        figure("archive, processor time", archive.cpu, "s/GB", "one GET of one object of the same size", one.cpu)
+        figure("archive, processor time", archive.cpu, "s/GB", "a GET of each object, one after the other", each.cpu)
+        figure("archive, resident memory after each", resident, "MiB")
 
 
 if __name__ == "__main__":

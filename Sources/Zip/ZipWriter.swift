@@ -39,6 +39,9 @@ package struct ZipWriter {
 
     package init() {}
 
+    /// The number of bytes of the archive up to here.
+    package var length: Int64 { Int64(position) }
+
     /// Begins an entry.
     ///
     /// - Parameters:
@@ -76,6 +79,16 @@ package struct ZipWriter {
         entry.count(piece)
         entry.compressedSize += UInt64(piece.count)
         position += UInt64(piece.count)
+        current = entry
+    }
+
+    /// Counts contents of a stored entry without their bytes. The checksum is then wrong, and only ``length`` is useful.
+    package mutating func skip(_ count: Int64) {
+        var entry = openEntry()
+        precondition(entry.method == .stored, "the length of a deflated entry depends on its bytes")
+        entry.size += UInt64(count)
+        entry.compressedSize += UInt64(count)
+        position += UInt64(count)
         current = entry
     }
 

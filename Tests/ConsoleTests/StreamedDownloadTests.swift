@@ -22,12 +22,12 @@ import Testing
     @Test func archiveOfTheGatewayIsPassedOnUnderItsName() throws {
         let pieces = Pieces()
         let answer = HTTPResponse(
-            status: 200, fields: ["content-type": "application/octet-stream"], body: .stream(pieces))
+            status: 200, fields: ["content-type": "application/octet-stream"], body: .stream(pieces, length: nil))
         let response = StreamedDownload.response(answer, named: "one.backup", type: "application/octet-stream")
         #expect(response.status == 200)
         #expect(response.fields["content-disposition"] == #"attachment; filename="one.backup""#)
         #expect(response.fields["cache-control"] == "no-store")
-        guard case .stream(let stream) = response.body else { throw CancellationError() }
+        guard case .stream(let stream, _) = response.body else { throw CancellationError() }
         #expect(stream as? Pieces === pieces && !pieces.isClosed)
     }
 
@@ -42,7 +42,8 @@ import Testing
         #expect(broken.status == 409 && text(broken) == "the gateway sent no file\n")
         let pieces = Pieces()
         _ = StreamedDownload.response(
-            HTTPResponse(status: 503, body: .stream(pieces)), named: "one.backup", type: "application/octet-stream")
+            HTTPResponse(status: 503, body: .stream(pieces, length: nil)), named: "one.backup",
+            type: "application/octet-stream")
         #expect(pieces.isClosed)
     }
 }

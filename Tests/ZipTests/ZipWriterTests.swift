@@ -1,4 +1,5 @@
 import Basics
+import CFolding
 import TestSupport
 import Testing
 
@@ -60,6 +61,38 @@ import Testing
         #expect(directory.records.map(\.entry.size) == [4097 << 20, 0])
         #expect(directory.records[1].entry.offset > 4097 << 20)
         #expect(archive.count == 24)
+    }
+
+    @Test func lengthIsKnownWithoutTheContents() throws {
+        let files =
+            (0..<70_000).map { ZipScene.File(name: "file-\($0)", bytes: []) } + [
+                ZipScene.File(name: "텍스트", bytes: Self.text),
+                ZipScene.File(name: "unbounded", bytes: Self.text, largestSize: nil),
+            ]
+        var writer = ZipWriter()
+        for file in files {
+            _ = try writer.begin(file.name, time: ZipScene.time, largestSize: file.largestSize)
+            writer.skip(Int64(file.bytes.count))
+            _ = writer.end()
+        }
+        _ = writer.finish()
+        #expect(try ZipScene.archive(files).count == Int(writer.length))
+    }
+
+    /// Compared with zlib alone, for all instructions that the CPU has, and all remainders of their widths.
+    @Test func checksumDependsOnTheBytesAlone() {
+        let bytes = content(20_000)
+        for width in [0, 128, 512] as [Int32] where width <= folding_width() {
+            for count in [0, 1, 127, 128, 129, 1023, 1024, 1025, 1279, 1280, 1281, 19_937] {
+                bytes[..<count].withUnsafeBytes {
+                    let first = ZipChecksum.updated(0, with: $0, width: 0)
+                    #expect(ZipChecksum.updated(0, with: $0, width: width) == first)
+                    #expect(
+                        ZipChecksum.updated(first, with: $0, width: width)
+                            == ZipChecksum.updated(first, with: $0, width: 0))
+                }
+            }
+        }
     }
 
     @Test func refusesNamesThatLeaveTheDirectoryOrRepeat() throws {

@@ -3,18 +3,20 @@ import ObjectStore
 import RPC
 import Zip
 
-/// The bytes of an archive, made piece by piece as they are requested, on a thread that may wait for the disk.
+/// The bytes of an archive, made as they are requested, on a thread that may wait for the disk: the one that reads them as a source,
+/// or its own queue, which makes pieces.
 ///
-/// Sendable although it is mutable: only its queue uses the state.
-final class ArchivePieces: @unchecked Sendable {  // state belongs to its queue
-    /// The size of a piece in bytes, and the room for records that follow an object's end.
+/// Sendable although it is mutable: one thread at a time uses the state.
+final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thread at a time
+    /// The size of a piece in bytes.
     private static let size = 256 << 10
-    private static let recordRoom = 8 << 10
 
     private let queue = DispatchQueue(label: "archive")
     private let store: ObjectStore
     private let files: [ArchivedFile]
     private var writer = ZipWriter()
+    /// Bytes of the format that precede the next object's.
+    private var records: ArraySlice<UInt8> = []
     private var next = 0
     private var reader: ObjectReader?
     private var isFinished = false
@@ -24,47 +26,93 @@ final class ArchivePieces: @unchecked Sendable {  // state belongs to its queue
         self.store = store
     }
 
-    /// Returns the next piece; `nil` after the last.
+    /// Returns the number of bytes of the archive. It is known before any object is read, because entries are stored.
+    func length() async throws -> Int64 {
+        try await onQueue { [files] in
+            var writer = ZipWriter()
+            for file in files {
+                _ = try writer.begin(file.name, time: file.time, largestSize: file.file.size)
+                writer.skip(file.file.size)
+                _ = writer.end()
+            }
+            _ = writer.finish()
+            return writer.length
+        }
+    }
+
+    /// Passes the archive to `send` piece by piece. One piece is made while the one before is sent.
     ///
     /// - Throws: an error that names the object that cannot be archived.
-    func nextPiece() async throws -> [UInt8]? {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in continuation.resume(with: Result { try makePiece() }) }
+    func forEachPiece(_ send: ([UInt8]) async throws -> Void) async throws {
+        var next = Task { try await nextPiece() }
+        defer { next.cancel() }
+        while true {
+            let piece = try await next.value
+            if piece.isEmpty { return }
+            next = Task { try await nextPiece() }
+            try await send(piece)
         }
     }
 
-    private func makePiece() throws -> [UInt8]? {
-        if isFinished { return nil }
-        var piece: [UInt8] = []
-        piece.reserveCapacity(Self.size)
-        while piece.count < Self.size - Self.recordRoom, !isFinished {
-            if let reader {
-                try append(reader, to: &piece)
-            } else if next < files.count {
-                let file = files[next]
-                reader = try reading(file) { () throws(ObjectReader.Failure) in try store.reader(of: file.file) }
-                piece += try writer.begin(file.name, time: file.time, largestSize: file.file.size)
-            } else {
-                piece += writer.finish()
-                isFinished = true
+    /// Returns the next piece, which is empty after the last.
+    private func nextPiece() async throws -> [UInt8] {
+        try await onQueue { [self] in
+            // Not initialized first, which would write every byte twice.
+            try [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
+                count = try read(into: UnsafeMutableRawBufferPointer(buffer))
             }
         }
-        return piece
     }
 
-    /// Appends the object's next bytes, or the record that follows its last.
-    private func append(_ reader: ObjectReader, to piece: inout [UInt8]) throws {
-        let start = piece.count
-        let room = Self.size - start
-        let count = try reading(files[next]) { () throws(ObjectReader.Failure) in
-            try piece.appendBytes(atMost: room, from: reader)
+    private func onQueue<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result(catching: body)) }
         }
-        guard count == 0 else {
-            return piece.withUnsafeBytes { writer.pass(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        var count = 0
+        while count < buffer.count {
+            guard let added = try add(to: UnsafeMutableRawBufferPointer(rebasing: buffer[count...])) else { break }
+            count += added
         }
-        piece += writer.end()
-        self.reader = nil
-        next += 1
+        return count
+    }
+
+    /// Writes the next bytes, and returns their number, which can be 0 between two objects; `nil` at the end of the archive.
+    private func add(to room: UnsafeMutableRawBufferPointer) throws -> Int? {
+        if !records.isEmpty {
+            let some = records.prefix(room.count)
+            some.withUnsafeBytes { room.copyMemory(from: $0) }
+            records = records.dropFirst(some.count)
+            return some.count
+        }
+        if let reader {
+            return try add(reader, to: room)
+        }
+        if next < files.count {
+            let file = files[next]
+            reader = try reading(file) { () throws(ObjectReader.Failure) in try store.reader(of: file.file) }
+            records = try writer.begin(file.name, time: file.time, largestSize: file.file.size)[...]
+            return 0
+        }
+        if isFinished { return nil }
+        isFinished = true
+        records = writer.finish()[...]
+        return 0
+    }
+
+    /// Writes the object's next bytes, or prepares the record that follows its last.
+    private func add(_ reader: ObjectReader, to room: UnsafeMutableRawBufferPointer) throws -> Int {
+        let count = try reading(files[next]) { () throws(ObjectReader.Failure) in try reader.read(into: room) }
+        if count > 0 {
+            writer.pass(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        } else {
+            records = writer.end()[...]
+            self.reader = nil
+            next += 1
+        }
+        return count
     }
 
     private func reading<T>(
@@ -80,23 +128,5 @@ final class ArchivePieces: @unchecked Sendable {  // state belongs to its queue
                 throw .failedPrecondition("object \(id) is corrupted: its bytes no longer match its checksum")
             }
         }
-    }
-}
-
-extension [UInt8] {
-    /// Appends the next bytes of an object, and returns their number.
-    fileprivate mutating func appendBytes(
-        atMost count: Int, from reader: ObjectReader
-    ) throws(ObjectReader.Failure) -> Int {
-        let start = self.count
-        append(contentsOf: repeatElement(0, count: count))
-        let result = withUnsafeMutableBytes { buffer in
-            Result { () throws(ObjectReader.Failure) in
-                try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[start...]))
-            }
-        }
-        let read = (try? result.get()) ?? 0
-        removeLast(count - read)
-        return try result.get()
     }
 }

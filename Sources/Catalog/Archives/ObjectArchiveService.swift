@@ -15,8 +15,11 @@ struct ObjectArchiveService: ObjectArchiveServiceHandler {
         let time = RFC3339.text(UnixTime(seconds: clock.now().seconds)).map { $0 == ":" ? "-" : $0 }
         context.responseMetadata.append(
             name: "content-disposition", value: "attachment; filename=\"objects-\(String(time)).zip\"")
-        try await archives.make(of: request.fileIDs, filter: request.filter, by: try Caller(context)) { piece in
-            try await responses.write(HttpBody(contentType: "application/zip", data: piece))
+        let contentType = "application/zip"
+        try await archives.make(of: request.fileIDs, filter: request.filter, by: try Caller(context)) { pieces in
+            context.responseLength = try await pieces.length()
+            if try await context.send(pieces, as: contentType) { return }
+            try await pieces.forEachPiece { try await responses.write(HttpBody(contentType: contentType, data: $0)) }
         }
     }
 }

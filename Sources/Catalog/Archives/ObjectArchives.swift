@@ -26,13 +26,13 @@ final class ObjectArchives: Sendable {
         self.configuration = configuration
     }
 
-    /// Selects the objects of an archive, records the download, and passes the archive to `send` piece by piece.
+    /// Selects the objects of an archive, records the download, and passes the archive to `send`.
     ///
     /// - Parameters:
     ///   - fileIDs: file ids; none if there is a filter.
     ///   - filter: a filter as in ListObjects; empty if there are ids.
     func make(
-        of fileIDs: [String], filter: String, by caller: Caller, send: ([UInt8]) async throws -> Void
+        of fileIDs: [String], filter: String, by caller: Caller, send: (ArchivePieces) async throws -> Void
     ) async throws {
         let isAdmitted = running.withLock { running in
             guard running < configuration.archives else { return false }
@@ -46,14 +46,7 @@ final class ObjectArchives: Sendable {
         }
         defer { running.withLock { $0 -= 1 } }
         let files = try await select(fileIDs, filter: filter, by: caller)
-        let pieces = ArchivePieces(files, store: store)
-        // One piece is made while the one before is sent.
-        var next = Task { try await pieces.nextPiece() }
-        defer { next.cancel() }
-        while let piece = try await next.value {
-            next = Task { try await pieces.nextPiece() }
-            try await send(piece)
-        }
+        try await send(ArchivePieces(files, store: store))
     }
 
     private func select(_ fileIDs: [String], filter: String, by caller: Caller) async throws -> [ArchivedFile] {

@@ -18,7 +18,7 @@ enum StreamedDownload {
         var reason = "the gateway sent no file"
         switch answer.body {
         case .bytes(let json): reason = RouteFailure(json)?.message ?? reason
-        case .stream(let source): source.close()
+        case .stream(let source, _): source.close()
         case .file, .omitted: break
         }
         let status = answer.status == 401 ? 401 : 409

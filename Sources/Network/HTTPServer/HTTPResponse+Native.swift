@@ -24,7 +24,7 @@ extension HTTPResponse {
         switch body {
         case .bytes(let bytes): Int64(bytes.count)
         case .file(_, _, let length), .omitted(let length): length
-        case .stream: 0
+        case .stream(_, let length): length ?? 0
         }
     }
 
@@ -47,8 +47,8 @@ extension HTTPResponse.Body {
             return Self.native(bytes)
         case .omitted(let length):
             return HTTPResponse.lengthOnly(length)
-        case .stream(let source):
-            return Self.native(source, connection)
+        case .stream(let source, let length):
+            return Self.native(source, length, connection)
         case .file(_, _, length: 0):
             return Self.native([])
         case .file(let file, let offset, let length):
@@ -72,18 +72,18 @@ extension HTTPResponse.Body {
         return response
     }
 
-    private static func native(_ source: any HTTPBodySource, _ connection: DaemonConnection?) -> OpaquePointer? {
+    private static func native(
+        _ source: any HTTPBodySource, _ length: Int64?, _ connection: DaemonConnection?
+    ) -> OpaquePointer? {
         let unknownLength = UInt64(bitPattern: -1)
         return MHD_create_response_from_callback(
-            unknownLength, 16 << 10,
+            length.map { UInt64(max(0, $0)) } ?? unknownLength, length == nil ? 16 << 10 : FileReader.blockSize,
             { context, _, block, size in
                 guard let context, let block else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
                 let box = Unmanaged<HTTPBodySourceBox>.fromOpaque(context).takeUnretainedValue()
-                let count = box.read(into: UnsafeMutableRawBufferPointer(start: block, count: size))
-                guard let count else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
-                return count == 0 ? Int(MHD_CONTENT_READER_END_OF_STREAM) : count
+                return box.read(into: UnsafeMutableRawBufferPointer(start: block, count: size))
             },
-            Unmanaged.passRetained(HTTPBodySourceBox(source, connection)).toOpaque(),
+            Unmanaged.passRetained(HTTPBodySourceBox(source, hasLength: length != nil, connection)).toOpaque(),
             { context in
                 guard let context else { return }
                 Unmanaged<HTTPBodySourceBox>.fromOpaque(context).takeRetainedValue().source.close()
@@ -101,17 +101,23 @@ extension HTTPResponse.Body {
 /// Holds any source in a class, so that a pointer can refer to it.
 private final class HTTPBodySourceBox {
     let source: any HTTPBodySource
+    private let hasLength: Bool
     private let connection: DaemonConnection?
 
-    init(_ source: any HTTPBodySource, _ connection: DaemonConnection?) {
+    init(_ source: any HTTPBodySource, hasLength: Bool, _ connection: DaemonConnection?) {
         self.source = source
+        self.hasLength = hasLength
         self.connection = connection
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    /// Returns the number of bytes read, or the library's code for the end or an error.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         connection?.enter(.busy)
         defer { connection?.enter(.moving) }
-        return source.read(into: buffer)
+        guard let count = source.read(into: buffer) else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
+        if count > 0 { return count }
+        // The library asks for no byte after the length.
+        return hasLength ? Int(MHD_CONTENT_READER_END_WITH_ERROR) : Int(MHD_CONTENT_READER_END_OF_STREAM)
     }
 }
 

@@ -2,14 +2,19 @@ import Basics
 import CLinux
 import Glibc
 import HTTPTypes
+import RPC
 
 /// The progress of a call, which its event loop reports to the thread of its HTTP/1.1 connection.
 final class CallProgress: Sendable {
     struct State {
         /// The response's status and header fields, once they are known.
         var head: (status: Int, fields: HTTPFields)?
-        /// The bytes of the response that the thread has not taken yet.
-        var body: [UInt8] = []
+        /// The pieces of the response's body that the thread has not taken yet; none is empty.
+        var body: [[UInt8]] = []
+        /// The source of the bytes after `body`, which the thread reads; `nil` = none, or it has ended.
+        var source: (any BodySource)?
+        /// The number of bytes that the thread has read from sources.
+        var sourceBytes = 0
         /// The number of bytes of the request that wait for the call.
         var unsent = 0
         var end: End?

@@ -28,18 +28,18 @@ final class LocalCall: LocalMessages {
                 close()
                 throw Self.cancelled
             }
-            let (bytes, end) = progress.take { state in
-                let bytes = state.body
+            let (pieces, end) = progress.take { state in
+                let pieces = state.body
                 state.body = []
-                return (bytes, state.end)
+                return (pieces, state.end)
             }
-            guard !bytes.isEmpty else {
+            guard !pieces.isEmpty else {
                 if let failure = encoder.failure { throw failure }
                 if case .complete? = end { return nil }
                 throw Self.cancelled
             }
-            loop.run { [stream, count = bytes.count] in stream.consume(count) }
-            try cut(bytes)
+            loop.run { [stream, count = pieces.reduce(0) { $0 + $1.count }] in stream.consume(count) }
+            for piece in pieces { try cut(piece) }
         }
         return messages.removeFirst()
     }

@@ -8,7 +8,7 @@ import RPC
 /// Sendable although it is mutable: its state is used on its loop only, except in `init`.
 final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belongs to its loop
     /// The number of response bytes that may wait for the thread; further bytes count as unsent, and hold the handler.
-    private static let window = 256 << 10
+    static let window = 256 << 10
 
     private let server: RPCServer
     private let loop: EventLoop
@@ -35,6 +35,8 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     /// Whether the response ends incomplete.
     private var breaksOff = false
     private var isReportScheduled = false
+    /// Whether the thread reads a source of the response.
+    private var hasSource = false
 
     init(server: RPCServer, loop: EventLoop, peer: PeerAddress, progress: CallProgress) {
         self.server = server
@@ -91,6 +93,13 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         report()
     }
 
+    /// Records that the thread has read a source to its end, or that it failed.
+    func endSource(_ error: (any Error)?) {
+        guard hasSource else { return }
+        hasSource = false
+        call?.sourceEnded(progress.take { $0.sourceBytes }, error)
+    }
+
     /// Cancels the call, because the client disconnected or wants no more.
     func cancel() { close() }
 
@@ -136,16 +145,25 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         loop.run { [self] in report() }
     }
 
+    func send(_ head: ResponsePart, before source: any BodySource) -> Bool {
+        guard origin != nil, head.body.isEmpty, queue.isEmpty, !hasSource else { return false }
+        send(head)
+        hasSource = true
+        progress.update { $0.source = source }
+        return true
+    }
+
     /// Moves output to the thread as far as the window allows.
     private func report() {
         isReportScheduled = false
         guard let origin else { return }
         let ready = takeReady()
-        if !ready.isEmpty {
-            unsentBytes -= ready.count
-            producedBytes += UInt64(ready.count)
-            room -= ready.count
-            origin.responseBytesChanged(by: -ready.count, of: call)
+        let count = ready.reduce(0) { $0 + $1.count }
+        if count > 0 {
+            unsentBytes -= count
+            producedBytes += UInt64(count)
+            room -= count
+            origin.responseBytesChanged(by: -count, of: call)
         }
         if unsentBytes == 0 { lifecycle?.answersAreSent() }
         let (head, isWhole) = (head, isResponseComplete && queue.isEmpty)
@@ -156,17 +174,27 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         }
         if isWhole {
             close()
-        } else if queue.isEmpty, !ready.isEmpty {
+        } else if queue.isEmpty, count > 0 {
             call?.drained()
         }
     }
 
-    private func takeReady() -> [UInt8] {
-        var ready: [UInt8] = []
-        while let first = queue.first, ready.count < room {
-            let taken = first[queueStart...].prefix(room - ready.count)
-            queueStart += taken.count
-            ready += taken
+    /// Takes the pieces that the window has room for from the queue. Only a piece that exceeds the window is divided: the thread gets
+    /// all others without a copy.
+    private func takeReady() -> [[UInt8]] {
+        var ready: [[UInt8]] = []
+        var room = room
+        while let first = queue.first, room > 0 {
+            if queueStart == 0, first.count <= room {
+                ready.append(queue.removeFirst())
+                room -= first.count
+                continue
+            }
+            guard queueStart > 0 || first.count > Self.window else { break }
+            let part = first[queueStart...].prefix(room)
+            ready.append(Array(part))
+            queueStart += part.count
+            room -= part.count
             guard queueStart == first.count else { break }
             queue.removeFirst()
             queueStart = 0
@@ -195,7 +223,9 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         let now = loop.now
         // The thread notices by its socket whether the client is still connected.
         lifecycle.received(at: now)
-        if unsentBytes > 0 { lifecycle.answersWait(sent: producedBytes, at: now) }
+        if unsentBytes > 0 || hasSource {
+            lifecycle.answersWait(sent: producedBytes + UInt64(progress.take { $0.sourceBytes }), at: now)
+        }
         call?.checkRate(at: now)
         switch lifecycle.tick(at: now) {
         case .none, .ping:
@@ -219,6 +249,8 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         lifecycle = nil
         timer?.cancel()
         timer = nil
+        if hasSource { call?.sourceStopped(progress.take { $0.sourceBytes }) }
+        hasSource = false
         // Before the bytes are returned, because they are counted for the call.
         call?.broken()
         if unsentBytes > 0 { origin.responseBytesChanged(by: -unsentBytes, of: call) }

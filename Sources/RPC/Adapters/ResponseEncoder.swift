@@ -1,3 +1,4 @@
+import CommonProto
 import Wire
 
 /// Writes a call's response in its protocol.
@@ -11,11 +12,20 @@ package protocol ResponseEncoder: AnyObject {
         _ frame: [UInt8], _ context: CallContext, _ state: inout ResponseState
     ) throws(RPCError) -> ResponsePart
 
+    /// Encodes a message of any bytes without copying them; `nil` if the protocol has no such form, and needs the message.
+    func body(_ body: HttpBody, _ context: CallContext, _ state: inout ResponseState) -> ResponsePart?
+
     /// Returns the end of a successful call.
     func success(_ context: CallContext, _ state: inout ResponseState) -> ResponsePart
 
     /// Returns the end of a failed call.
     func failure(_ error: RPCError, _ context: CallContext, _ state: inout ResponseState) -> ResponsePart
+}
+
+extension ResponseEncoder {
+    package func body(
+        _ body: HttpBody, _ context: CallContext, _ state: inout ResponseState
+    ) -> ResponsePart? { nil }
 }
 
 /// The progress of a response.

@@ -37,6 +37,11 @@ package final class CallContext: @unchecked Sendable {  // state belongs to the 
     package var responseMetadata = Metadata()
     /// Additional fields after the last message, with the status, also if the call fails.
     package var trailingMetadata = Metadata()
+    /// The number of bytes of a response over REST that is a stream of `google.api.HttpBody`, announced in its header section; `nil` =
+    /// unknown. A client can show the progress, and notices a response that ends before it.
+    package var responseLength: Int64?
+    /// Sends a source's bytes, see ``send(_:as:)``; `nil` for methods whose response is one message.
+    var bodySender: (@Sendable (any BodySource, _ contentType: String) async throws -> Bool)?
     /// The HTTP status of a response over REST that is not an error; 200 = the one that the method declares.
     package var httpStatus = 200
     /// Whether messages sent from now on are compressed, if the client accepts that.

@@ -1,3 +1,4 @@
+import CommonProto
 import Wire
 
 /// One call at the server, for all protocols and transports, from its request's header section to its status. A subclass for each
@@ -294,6 +295,40 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
             fail(error)
         }
     }
+
+    /// Sends a message of any bytes without encoding it; `false` if the protocol needs it encoded.
+    final func send(_ body: HttpBody) -> Bool {
+        guard isOpen else { return true }
+        guard let part = response.body(body, context, &responseState) else { return false }
+        traffic.messagesSent += 1
+        put(part)
+        return true
+    }
+
+    /// Sends a source's bytes as the whole response; `false` if the protocol or the transport cannot.
+    final func send(_ source: any BodySource, as contentType: String) -> Bool {
+        guard isOpen, let stream, !responseState.hasBegun else { return false }
+        var state = responseState
+        guard let head = response.body(HttpBody(contentType: contentType), context, &state),
+            stream.send(head, before: source)
+        else { return false }
+        responseState = state
+        traffic.messagesSent += 1
+        return true
+    }
+
+    /// Handles the end of a source.
+    ///
+    /// - Parameter bytes: the number of its bytes that were sent.
+    package final func sourceEnded(_ bytes: Int, _ error: (any Error)?) {
+        traffic.bytesSent += bytes
+        if let error { fail(error) } else { drained() }
+    }
+
+    /// Handles that the transport reads no more of a source.
+    ///
+    /// - Parameter bytes: the number of its bytes that were sent.
+    package final func sourceStopped(_ bytes: Int) { traffic.bytesSent += bytes }
 
     private final func succeed() {
         guard isOpen else { return }

@@ -1,3 +1,4 @@
+import CommonProto
 import Wire
 
 /// A method with any number of messages in both directions; the three streaming kinds are this one with fewer.
@@ -49,6 +50,9 @@ private final class StreamingCall<Input: Message, Output: Message>: ServerCall, 
     override func admitted() { run() }
 
     nonisolated(nonsending) override func handle() async throws {
+        context.bodySender = { [self] in try await write($0, $1) }
+        // The context belongs to the call.
+        defer { context.bodySender = nil }
         try await handler(
             RequestStream { [self] in try await next() }, ResponseWriter { [self] in try await write($0) }, context)
     }
@@ -87,13 +91,24 @@ private final class StreamingCall<Input: Message, Output: Message>: ServerCall, 
 
     private func write(_ message: Output) async throws {
         if isCancelled { throw CancellationError() }
-        var frame = message.encoded(reserving: MessagePrefix.byteCount)
-        MessagePrefix.write(to: &frame)
-        send(frame)
+        if let body = message as? HttpBody, send(body) {
+            // Sent.
+        } else {
+            var frame = message.encoded(reserving: MessagePrefix.byteCount)
+            MessagePrefix.write(to: &frame)
+            send(frame)
+        }
         // If sending failed the call, nothing will be drained.
         if isCancelled { throw CancellationError() }
         if unsentBytes > MessageInbox<Request>.highWater {
             try await withCheckedThrowingContinuation { writer = $0 }
         }
+    }
+
+    private func write(_ source: any BodySource, _ contentType: String) async throws -> Bool {
+        if isCancelled { throw CancellationError() }
+        guard send(source, as: contentType) else { return false }
+        try await withCheckedThrowingContinuation { writer = $0 }
+        return true
     }
 }

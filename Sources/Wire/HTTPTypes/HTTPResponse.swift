@@ -4,8 +4,9 @@ package struct HTTPResponse: Sendable {
         case bytes([UInt8])
         /// A range of a file, sent by the kernel.
         case file(HTTPFile, offset: Int64, length: Int64)
-        /// Content that is sent in chunks while it is produced.
-        case stream(any HTTPBodySource & Sendable)
+        /// Content that is sent while it is produced: in chunks if its length is `nil`. A response whose source ends before the
+        /// length is broken off.
+        case stream(any HTTPBodySource & Sendable, length: Int64?)
         /// The response to HEAD, or a 304: the length that a response to GET would have, and no body.
         case omitted(length: Int64)
     }

@@ -1,3 +1,4 @@
+import CFolding
 import StoreProtocol
 import TestSupport
 import Testing
@@ -25,6 +26,19 @@ import Testing
             piece.withUnsafeBytes { CRC.crc64.updated(crc, $0) }
         }
         #expect(byTable == crc(bytes))
+    }
+
+    /// For all instructions that the CPU has, and all remainders of their widths.
+    @Test func checksumDependsOnTheBytesAlone() {
+        let bytes = content(20_000)
+        for width in [0, 128, 512] as [Int32] where width <= folding_width() {
+            for count in [0, 1, 127, 128, 129, 1023, 1024, 1025, 1279, 1280, 1281, 19_937] {
+                let expected = bytes[..<count].withUnsafeBytes { CRC.crc64.updated(CRC.crc64.updated(0, $0), $0) }
+                var crc = CRC64()
+                for _ in 0..<2 { bytes[..<count].withUnsafeBytes { crc.update($0, width: width) } }
+                #expect(crc.value == expected)
+            }
+        }
     }
 
     @Test func piecesGiveTheChecksumOfTheWhole() {

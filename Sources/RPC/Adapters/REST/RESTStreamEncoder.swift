@@ -1,3 +1,4 @@
+import CommonProto
 import Wire
 
 /// A REST response that is a stream of messages. After an error the stream is reset, so that the received part is not taken for the
@@ -35,6 +36,12 @@ final class RESTStreamEncoder: ResponseEncoder {
         return ResponsePart(head: firstHead(contentType, context, &state), body: framed(bytes))
     }
 
+    func body(_ body: HttpBody, _ context: CallContext, _ state: inout ResponseState) -> ResponsePart? {
+        guard framing == .raw, case .httpBody = form.route.responseBody else { return nil }
+        let contentType = body.contentType.isEmpty ? nil : body.contentType
+        return ResponsePart(head: firstHead(contentType, context, &state), body: body.data)
+    }
+
     private func framed(_ message: [UInt8]) -> [UInt8] {
         switch framing {
         case .raw: message
@@ -52,6 +59,7 @@ final class RESTStreamEncoder: ResponseEncoder {
             (name: "content-type", value: framing == .raw ? contentType ?? framing.contentType : framing.contentType)
         ]
         if framing == .events { own.append(("cache-control", "no-store")) }
+        if framing == .raw, let length = context.responseLength { own.append(("content-length", "\(length)")) }
         return form.head(own, context)
     }
 
