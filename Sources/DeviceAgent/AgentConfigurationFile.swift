@@ -26,7 +26,7 @@ package struct AgentConfigurationFile {
             throw Faults(messages: ["the file cannot be read: \(String(cString: strerror(error.code)))"])
         }
         guard let bytes else {
-            throw Faults(messages: ["the file does not exist; the shortest one is \(shortest)"])
+            throw Faults(messages: ["the file does not exist; the shortest configuration is \(shortest)"])
         }
         return try parse(bytes)
     }
@@ -228,7 +228,7 @@ private struct Section {
 
     /// Returns bytes per second; `"unlimited"` means no limit.
     mutating func rate(_ key: String) -> Int64? {
-        let rule = "must be a number of bytes a second such as \"500KB\", 0 for none, or \"unlimited\""
+        let rule = "must be a number of bytes a second such as \"500KB\", 0 to send nothing, or \"unlimited\""
         let value: Int64? = value(key, rule) { given in
             if case .text("unlimited") = given { -1 } else { given.bytes }
         }

@@ -278,7 +278,7 @@ def test_one_agent_works_with_a_folder(agent_with, device):
 
 def test_check_reports_every_fault(agent_with, device, tmp_path):
     agent = agent_with()
-    assert device.done("agent", "check") == "in order: 1 directory\n"
+    assert device.done("agent", "check") == "no faults: 1 directory\n"
     configuration = json.loads(agent.file.read_text())
     configuration["directories"].append({"path": str(tmp_path / "missing")})
     configuration["directories"].append({"path": str(agent.file)})

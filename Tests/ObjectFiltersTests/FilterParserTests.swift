@@ -170,7 +170,7 @@ import Testing
         ("raw_tags=x", 8, "expected a dot and the key of a tag, found \"=x\""),
         ("raw_tags.a b=x", 10, "expected an operator"),
         ("raw_tags.k", 10, "expected one of : = < <= > >="),
-        ("raw_tags.k=\"open", 11, "expected a closing quote, found none before the end of the filter"),
+        ("raw_tags.k=\"open", 11, "expected a closing quote after this one, found the end of the filter"),
         ("raw_tags.k=\"a\\n\"", 14, "expected \\\" or \\\\, found \"n\"\""),
         ("raw_tags.k=\"a\\", 14, "found the end of the filter"),
         ("raw_tags.k=\"a\"b", 14, "expected a space, found \"b\""),

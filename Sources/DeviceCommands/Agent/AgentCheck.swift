@@ -47,7 +47,7 @@ struct AgentCheck: Command {
             }
             guard isInOrder else { return }
             let count = TextLayout.count(configuration.directories.count, "directory", "directories")
-            try environment.output("in order: \(count)")
+            try environment.output("no faults: \(count)")
         }
         return code == .success && !isInOrder ? .refused : code
     }

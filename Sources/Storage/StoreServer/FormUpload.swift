@@ -59,7 +59,7 @@ final class FormUpload: HTTPBodySink {
         do {
             if let failure { throw failure }
             guard parser.isDone, let put else {
-                throw StoreError(.invalidArgument, "PostObject: the form ends before its file does.")
+                throw StoreError(.invalidArgument, "PostObject: the form ends within its file.")
             }
             guard sizes.contains(size) else { throw wrongSize }
             return answer(try put.finish())

@@ -34,7 +34,8 @@ struct StatusRequests: Sendable {
             guard new < ShareCodesConfiguration.newRequestsToUmid, all < ShareCodesConfiguration.openRequestsToUmid
             else {
                 throw RPCError.rateLimited(
-                    "this person has too many requests that wait: try again later", retryAfterMilliseconds: 60_000)
+                    "too many requests to this person are not answered: try again later", retryAfterMilliseconds: 60_000
+                )
             }
             try records.insert(
                 request, message: message, at: now, expiresAt: now.adding(StatusRequest.lifetime))
@@ -63,7 +64,7 @@ struct StatusRequests: Sendable {
             if request.storedState.isAnswer {
                 let earlier = try request.answer.map { try contents.open($0, in: .answer(requestID: id)) }
                 guard request.storedState == state, now >= request.expiresAt || earlier == data else {
-                    throw RPCError.alreadyExists("the request has another answer")
+                    throw RPCError.alreadyExists("the request was already answered differently")
                 }
                 return
             }
