@@ -13,7 +13,7 @@ package protocol ConnectionProtocol: AnyObject {
     /// - Throws: if the peer violated the protocol; the remaining bytes of `nextOutput` are sent, then the socket is closed.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError)
 
-    /// Returns the next bytes to send, valid until the next call; `nil` if there are none.
+    /// Returns the next bytes to send, valid until the next call; `nil` when nothing is to be sent.
     func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer?
 
     /// Whether nothing more will be received or sent.

@@ -57,7 +57,7 @@ import Testing
         let refused = await refusal { try await codes.register("CODE10") }
         #expect(refused?.status == .resourceExhausted)
         #expect(refused?.retryAfterMilliseconds == 301_000)
-        // Its own codes can be replaced, and others have room.
+        // Its own codes can be replaced, and others can register further ones.
         try await codes.register("CODE09", data: "later")
         try await codes.register("CODE10", umid: "bob")
         codes.advance(.minutes(6))

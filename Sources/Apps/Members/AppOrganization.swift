@@ -8,7 +8,7 @@ import RPC
 package struct AppOrganization: Sendable, Hashable {
     package let reference: OrganizationReference
 
-    /// Returns the organization of an app, and makes it if there is none of that name.
+    /// Returns the organization of an app, and makes it if no organization has that name.
     ///
     /// - Parameters:
     ///   - name: the organization's.

@@ -4,7 +4,7 @@ import Proto
 
 /// The requests of the sign-in page that concern identity providers.
 ///
-/// The browser goes to the provider and comes back to a page of the console, whose script sends the provider's code on. The secret
+/// The browser is sent to the provider and returns to a page of the console, whose script sends the provider's code on. The secret
 /// of the sign-in is in a cookie meanwhile, so that only the browser that began a sign-in can complete it.
 struct ProviderSignIns: Sendable {
     /// The part of the paths after `/console/`.

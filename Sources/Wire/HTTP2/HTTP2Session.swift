@@ -125,7 +125,7 @@ public final class HTTP2Session {
         if taken < 0 { throw HTTP2Error(code: Int32(taken)) }
     }
 
-    /// Returns the next bytes for the peer, about one frame; `nil` if there are none now. Valid until the next call.
+    /// Returns the next bytes for the peer, about one frame; `nil` when nothing is to be sent now. Valid until the next call.
     public func nextOutput() throws(HTTP2Error) -> UnsafeRawBufferPointer? {
         var bytes: UnsafePointer<UInt8>?
         let count = nghttp2_session_mem_send(session, &bytes)

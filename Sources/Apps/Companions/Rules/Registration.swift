@@ -90,7 +90,7 @@ struct Registration: Sendable {
                 throw CompanionResult(-1, "the last admin of the organization cannot be deleted")
             }
             try matching.end(of: user.id, for: .accountDeleted, at: now, in: connection)
-            // Everything of the member refers to this row, and goes with it.
+            // Everything of the member refers to this row, and is deleted with it.
             try records.delete(id: user.id)
             try Audit.record(user.did("DeleteUser", peer: peer), at: now, in: connection)
         }

@@ -15,7 +15,7 @@ struct LibraryOwners: Sendable {
     /// The owner of the only library, which everybody on this machine uses; `nil` = each member has one.
     let shared: Int64?
 
-    /// Returns the owner of the shared library, and makes it if there is none.
+    /// Returns the owner of the shared library, and makes it if it does not exist.
     static func shared(_ organization: AppOrganization, database: Database, at now: UnixTime) async throws -> Int64 {
         try await database.write(mayUseReserve: true) { connection in
             let (user, isNew) = try Identity.member(

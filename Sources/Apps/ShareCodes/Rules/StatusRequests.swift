@@ -28,7 +28,7 @@ struct StatusRequests: Sendable {
                 }
                 return known.state(at: now)
             }
-            try stored.checkRoom()
+            try stored.checkCapacity()
             let (all, new) = try records.open(
                 to: request.addressee, at: now, limit: ShareCodesConfiguration.openRequestsToUmid)
             guard new < ShareCodesConfiguration.newRequestsToUmid, all < ShareCodesConfiguration.openRequestsToUmid
@@ -73,7 +73,7 @@ struct StatusRequests: Sendable {
         }
     }
 
-    /// Returns the state of a request and the data of its answer, which is `nil` if there is none or its time is over.
+    /// Returns the state of a request and the data of its answer, which is `nil` without an answer and when its time is over.
     ///
     /// - Parameter umid: the caller's.
     /// - Throws: NOT_FOUND if the umid sent no such request.

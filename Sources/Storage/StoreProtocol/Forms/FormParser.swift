@@ -110,7 +110,7 @@ package struct FormParser {
 
     /// Passes a boundary line.
     ///
-    /// - Returns: what stands before it; `nil` while it is not there.
+    /// - Returns: the bytes before it; `nil` until it arrives.
     private mutating func pass() throws(StoreError) -> [UInt8]? {
         guard let range = find(delimiter) else { return nil }
         let rest = waiting[range.upperBound...]
