@@ -1,3 +1,5 @@
+import Wire
+
 /// The reason for the end of a connection, for logs; the peer was told in the terms of the protocol.
 package struct ConnectionError: Error, Sendable, CustomStringConvertible {
     package let description: String
@@ -41,4 +43,15 @@ package protocol ConnectionProtocol: AnyObject {
 
 extension ConnectionProtocol {
     package func clientProved(certificate subject: String) {}
+}
+
+extension HTTP2Session {
+    /// Returns the next bytes to send, as ``ConnectionProtocol/nextOutput()`` does.
+    func connectionOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
+        do {
+            return try nextOutput()
+        } catch {
+            throw ConnectionError(error.description)
+        }
+    }
 }
