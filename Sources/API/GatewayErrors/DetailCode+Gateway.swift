@@ -40,3 +40,9 @@ extension DetailCode {
         self = code
     }
 }
+
+extension RPCError {
+    package static func invalidArgument(_ message: String) -> RPCError { RPCError(.invalidArgument, message) }
+
+    package static func failedPrecondition(_ message: String) -> RPCError { RPCError(.failedPrecondition, message) }
+}
