@@ -111,7 +111,7 @@ def fill(path: Path, organization: int, objects: int) -> None:
     database = sqlite3.connect(path)
     database.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144;")
     # Indexes are made at the end, from sorted rows; the usage that triggers count is read only at the beginning of
-    # uploads, of which there are none.
+    # uploads, which this database does not have.
     aside = database.execute(
         """
         SELECT type, name, sql FROM sqlite_master

@@ -5,7 +5,7 @@ import Database
 package struct AuditEntry: Sendable, Hashable {
     /// The caller, e.g. `user:system/admin`, `device:260427-000001`, `site:4`, `gateway`, `nobody`.
     package var actor: String
-    /// The organization concerned; `nil` if there is none.
+    /// The organization concerned; `nil` if the line concerns no organization.
     package var organization: OrganizationReference?
     /// The method's name, e.g. `DisableSite`.
     package var action: String
@@ -46,7 +46,7 @@ package enum Audit {
         try AuditRecords(connection).insert(entry, at: now)
     }
 
-    /// Returns the time of the newest line; `nil` if there is none.
+    /// Returns the time of the newest line; `nil` without lines.
     package static func newestTime(in connection: Connection) throws -> UnixTime? {
         try AuditRecords(connection).newestTime()
     }

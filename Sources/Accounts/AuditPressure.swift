@@ -73,7 +73,7 @@ package final class AuditPressure: Sendable {
                 "organizations": overfull.map { $0.name.isEmpty ? "#\($0.id)" : $0.name }.joined(separator: " "),
                 "max_lines": "\(maximumLines)",
                 "consequence":
-                    "above twice the limit, each of their callers may make \(callsPerMinute) calls a minute that write audit lines",
+                    "each caller of an organization above twice the limit may make \(callsPerMinute) calls a minute that write audit lines",
             ], level: .warning)
     }
 }

@@ -26,7 +26,7 @@ package struct ConfiguredOrganization: Sendable, Hashable {
         return organization.id
     }
 
-    /// Returns the id that ``id(in:)`` recorded; `nil` if there is none.
+    /// Returns the id that ``id(in:)`` recorded; `nil` if it recorded no id.
     package func recorded(in connection: Connection) throws -> Int64? {
         try connection.first(
             "SELECT organization_id FROM configured_organizations WHERE setting = $1 AND name = $2", setting, name

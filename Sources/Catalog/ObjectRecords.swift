@@ -2,16 +2,6 @@ import Basics
 import Database
 import ObjectFilters
 
-/// An object with its tags and further information.
-struct ObjectDetailsRecord: Sendable {
-    let object: CatalogObject
-    let tags: [String: String]
-    /// The organization's name.
-    let organization: String
-    /// The object's entry in the trash; `nil` = it is not there.
-    let trashing: Trashing?
-}
-
 /// All SQL of the catalog, and its tables. Times are microseconds since 1970.
 package struct ObjectRecords {
     package static let migrations = [

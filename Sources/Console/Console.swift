@@ -250,7 +250,7 @@ extension Console {
         let outcome = session.accessToken(at: clock.now()) { refreshToken, now in
             let outcome = calls.refresh(refreshToken, for: head, at: now)
             guard case .answered(let tokens) = outcome else { return outcome }
-            // If they cannot be stored, the session goes on until the process ends.
+            // If they cannot be stored, the session continues until the process ends.
             reporting {
                 try sessions.keep(tokens, of: session)
             } failure: { _ in

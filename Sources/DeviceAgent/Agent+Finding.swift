@@ -107,7 +107,7 @@ extension Agent {
         return SourceIdentity(path: path, status)
     }
 
-    /// The status of the file at `path`; `nil` where there is none, or something else, such as a link.
+    /// The status of the file at `path`; `nil` if it does not exist or is something else, such as a link.
     static func regularFile(_ path: String) -> stat? {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil

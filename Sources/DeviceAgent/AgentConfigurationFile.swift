@@ -26,7 +26,7 @@ package struct AgentConfigurationFile {
             throw Faults(messages: ["the file cannot be read: \(String(cString: strerror(error.code)))"])
         }
         guard let bytes else {
-            throw Faults(messages: ["the file does not exist; the shortest one is \(shortest)"])
+            throw Faults(messages: ["the file does not exist; the shortest configuration is \(shortest)"])
         }
         return try parse(bytes)
     }
@@ -65,7 +65,7 @@ package struct AgentConfigurationFile {
     // MARK: Sections
 
     private mutating func configuration(_ members: [String: JSONAnyValue]) -> AgentConfiguration {
-        var reader = Section(members, at: "")
+        var reader = AgentConfigurationSection(members, at: "")
         var result = AgentConfiguration()
         for (index, value) in reader.list("directories").enumerated() {
             guard case .object(let members) = value else {
@@ -115,7 +115,7 @@ package struct AgentConfigurationFile {
 
     private mutating func directory(_ members: [String: JSONAnyValue], at place: String) -> AgentConfiguration.Directory
     {
-        var reader = Section(members, at: place)
+        var reader = AgentConfigurationSection(members, at: place)
         var result = AgentConfiguration.Directory(path: reader.text("path") ?? "")
         if !result.path.hasPrefix("/") { faults.append("\(place).path must be an absolute path") }
         let names = result.path.split(separator: "/")
@@ -151,7 +151,7 @@ package struct AgentConfigurationFile {
         return result
     }
 
-    private mutating func patterns(_ reader: inout Section, _ key: String) -> [FilePattern] {
+    private mutating func patterns(_ reader: inout AgentConfigurationSection, _ key: String) -> [FilePattern] {
         reader.list(key).enumerated().compactMap { index, value in
             if case .text(let text) = value, let pattern = FilePattern(text) { return pattern }
             faults.append("\(reader.place(key))[\(index)] must be a pattern such as *.mcap or runs/**/*.log")
@@ -160,7 +160,7 @@ package struct AgentConfigurationFile {
     }
 
     private mutating func window(_ members: [String: JSONAnyValue], at place: String) -> RatePlan.Window? {
-        var reader = Section(members, at: place)
+        var reader = AgentConfigurationSection(members, at: place)
         let times = ["from", "to"].compactMap { key -> Int? in
             let minute = reader.text(key).flatMap(RatePlan.minute)
             if minute == nil { faults.append("\(place).\(key) must be a time of day such as 08:30") }
@@ -175,114 +175,7 @@ package struct AgentConfigurationFile {
     }
 }
 
-/// The members of one object, read by name; members that are never read are errors.
-private struct Section {
-    private let members: [String: JSONAnyValue]
-    private let prefix: String
-    private var known: Set<String> = []
-    private var faults: [String] = []
-
-    init(_ members: [String: JSONAnyValue], at place: String) {
-        self.members = members
-        prefix = place.isEmpty ? "" : "\(place)."
-    }
-
-    func place(_ key: String) -> String { prefix + key }
-
-    private mutating func value<Value>(_ key: String, _ rule: String, _ read: (JSONAnyValue) -> Value?) -> Value? {
-        known.insert(key)
-        guard let given = members[key] else { return nil }
-        if let value = read(given) { return value }
-        faults.append("\(place(key)) \(rule)")
-        return nil
-    }
-
-    mutating func text(_ key: String) -> String? {
-        value(key, "must be a string that is not empty") {
-            if case .text(let text) = $0, !text.isEmpty { text } else { nil }
-        }
-    }
-
-    mutating func flag(_ key: String) -> Bool? {
-        value(key, "must be true or false") { if case .flag(let flag) = $0 { flag } else { nil } }
-    }
-
-    mutating func list(_ key: String) -> [JSONAnyValue] {
-        value(key, "must be a list: [ … ]") { if case .list(let list) = $0 { list } else { nil } } ?? []
-    }
-
-    mutating func object(_ key: String) -> [String: JSONAnyValue] {
-        value(key, "must be an object: { … }") { if case .object(let members) = $0 { members } else { nil } } ?? [:]
-    }
-
-    mutating func integer(_ key: String, _ range: ClosedRange<Int64>) -> Int64? {
-        value(key, "must be a whole number, \(range.lowerBound) to \(range.upperBound)") { given in
-            if case .integer(let number) = given, range.contains(number) { number } else { nil }
-        }
-    }
-
-    /// Returns a number of bytes, written as a number or as a text with a unit.
-    mutating func bytes(_ key: String) -> Int64? {
-        value(key, "must be a number of bytes such as 1048576 or \"5GiB\"") { $0.bytes }
-    }
-
-    /// Returns bytes per second; `"unlimited"` means no limit.
-    mutating func rate(_ key: String) -> Int64? {
-        let rule = "must be a number of bytes a second such as \"500KB\", 0 for none, or \"unlimited\""
-        let value: Int64? = value(key, rule) { given in
-            if case .text("unlimited") = given { -1 } else { given.bytes }
-        }
-        return value == -1 ? nil : value
-    }
-
-    func finish() -> [String] {
-        faults
-            + members.keys.filter { !known.contains($0) }.sorted().map { key in
-                "unknown key \(place(key))\(Suggestion.text(for: key, among: known.sorted()))"
-            }
-    }
-}
-
 extension String {
     /// Whether the path, absolute and without superfluous slashes, is in `directory` or in one below it.
     fileprivate func isBelow(_ directory: String) -> Bool { hasPrefix(directory == "/" ? "/" : directory + "/") }
-}
-
-/// Any JSON.
-private enum JSONAnyValue: Decodable {
-    case null
-    case flag(Bool)
-    case integer(Int64)
-    case number(Double)
-    case text(String)
-    case list([JSONAnyValue])
-    case object([String: JSONAnyValue])
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let flag = try? container.decode(Bool.self) {
-            self = .flag(flag)
-        } else if let integer = try? container.decode(Int64.self) {
-            self = .integer(integer)
-        } else if let number = try? container.decode(Double.self) {
-            self = .number(number)
-        } else if let text = try? container.decode(String.self) {
-            self = .text(text)
-        } else if let list = try? container.decode([JSONAnyValue].self) {
-            self = .list(list)
-        } else {
-            self = .object(try container.decode([String: JSONAnyValue].self))
-        }
-    }
-
-    /// The value as a number of bytes, written as a number or as a text with a unit.
-    var bytes: Int64? {
-        switch self {
-        case .integer(let number) where number >= 0 && number < .max: number
-        case .text(let text): ByteQuantity.bytes(text)
-        default: nil
-        }
-    }
 }

@@ -44,7 +44,7 @@ extension Identity {
         service.providers.first { $0.name == name }
     }
 
-    /// Returns the account of a member whom an app has authenticated by itself, and makes it if there is none.
+    /// Returns the account of a member whom an app has authenticated by itself, and makes it if it does not exist.
     ///
     /// - Parameters:
     ///   - issuer: a text that is no URL, so that no provider has it.

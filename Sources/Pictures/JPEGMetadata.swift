@@ -50,7 +50,7 @@ enum JPEGMetadata {
     private static func marker(_ bytes: [UInt8], _ position: inout Int) throws(PictureError) -> UInt8 {
         guard position < bytes.count, bytes[position] == 0xFF else { throw .malformed(.jpeg) }
         while position < bytes.count, bytes[position] == 0xFF { position += 1 }
-        // Neither a stuffed zero nor a marker without a segment, except the end, can stand between segments.
+        // Neither a stuffed zero nor a marker without a segment, except the end, can be between segments.
         guard position < bytes.count, case let marker = bytes[position], marker >= 0xC0, !(0xD0...0xD8).contains(marker)
         else { throw .malformed(.jpeg) }
         position += 1

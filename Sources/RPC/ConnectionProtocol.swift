@@ -1,3 +1,5 @@
+import Wire
+
 /// The reason for the end of a connection, for logs; the peer was told in the terms of the protocol.
 package struct ConnectionError: Error, Sendable, CustomStringConvertible {
     package let description: String
@@ -13,7 +15,7 @@ package protocol ConnectionProtocol: AnyObject {
     /// - Throws: if the peer violated the protocol; the remaining bytes of `nextOutput` are sent, then the socket is closed.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError)
 
-    /// Returns the next bytes to send, valid until the next call; `nil` if there are none.
+    /// Returns the next bytes to send, valid until the next call; `nil` when nothing is to be sent.
     func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer?
 
     /// Whether nothing more will be received or sent.
@@ -41,4 +43,15 @@ package protocol ConnectionProtocol: AnyObject {
 
 extension ConnectionProtocol {
     package func clientProved(certificate subject: String) {}
+}
+
+extension HTTP2Session {
+    /// Returns the next bytes to send, as ``ConnectionProtocol/nextOutput()`` does.
+    func connectionOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
+        do {
+            return try nextOutput()
+        } catch {
+            throw ConnectionError(error.description)
+        }
+    }
 }

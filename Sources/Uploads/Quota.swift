@@ -39,7 +39,7 @@ package struct QuotaConfiguration: Sendable, Hashable {
 }
 
 extension QuotaConfiguration {
-    /// Returns the limit that the owner, or the upload's site, would exceed; `nil` if there is none.
+    /// Returns the limit that the owner, or the upload's site, would exceed; `nil` if none is exceeded.
     ///
     /// - Parameter change: the planned change of the usage.
     func excess(of owner: ObjectOwner, in connection: Connection, after change: (inout Usage) -> Void) throws -> String?

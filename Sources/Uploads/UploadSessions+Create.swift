@@ -11,14 +11,14 @@ extension UploadSessions {
         let owner = caller.owner
         try rate?.admit(owner)
         // Refused before the client has sent any data; uploads in progress continue.
-        let hasRoom = store.hasRoomForNewUpload
-        guard hasRoom || key != nil else { throw Self.noRoom }
+        let hasSpace = store.hasSpaceForNewUpload
+        guard hasSpace || key != nil else { throw Self.noSpace }
         let now = clock.now()
         let upload = newUpload(
             identifiers.uuid(), of: identifiers.uuid(), owner: owner, hints: hints, isRestart: false, at: now)
         let made = try await database.write { connection in
             if let known = try known(by: key, of: owner, restartFrom: "", at: now, in: connection) { return known }
-            guard hasRoom else { throw Self.noRoom }
+            guard hasSpace else { throw Self.noSpace }
             // A restart replaces an upload that is already counted.
             let excess = try configuration.quota.excess(of: owner, in: connection) {
                 $0.uploads += 1
@@ -41,7 +41,7 @@ extension UploadSessions {
         try rate?.admit(owner)
         let (id, now) = (identifiers.uuid(), clock.now())
         // A restart needs as much space for its rows and its repeated data as a new upload.
-        let hasRoom = store.hasRoomForNewUpload
+        let hasSpace = store.hasSpaceForNewUpload
         let upload = try await database.write { connection in
             if let known = try known(by: key, of: owner, restartFrom: uploadID, at: now, in: connection) {
                 return known
@@ -51,7 +51,7 @@ extension UploadSessions {
             guard former.state == .current else {
                 throw RPCError.failedPrecondition("the upload was \(former.state) and cannot be restarted")
             }
-            guard hasRoom else { throw Self.noRoom }
+            guard hasSpace else { throw Self.noSpace }
             former.state = .superseded
             try records.update(former)
             let upload = newUpload(
@@ -86,7 +86,7 @@ extension UploadSessions {
         return use.upload
     }
 
-    private static var noRoom: RPCError {
+    private static var noSpace: RPCError {
         RPCError(
             .stsUnavailable, "the object store has no space for new uploads: try again later",
             retryAfterMilliseconds: 30_000)

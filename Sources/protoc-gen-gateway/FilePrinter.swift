@@ -1,3 +1,4 @@
+import Foundation
 import Protobuf
 
 /// Prints all declarations of one `.proto` file.
@@ -41,6 +42,18 @@ struct FilePrinter {
             for line in base64.dropLast() { code.line("        \(line)\\") }
             code.lines(base64.suffix(1).map { "        \($0)" })
             code.line("        \"\"\")")
+        }
+    }
+}
+
+/// The base64 of bytes as lines that fit into a Swift string literal.
+enum Base64Text {
+    static func lines(_ bytes: [UInt8], width: Int) -> [Substring] {
+        let text = Data(bytes).base64EncodedString()
+        return stride(from: 0, to: text.utf8.count, by: width).map { start in
+            let from = text.utf8.index(text.startIndex, offsetBy: start)
+            let to = text.utf8.index(from, offsetBy: width, limitedBy: text.endIndex) ?? text.endIndex
+            return text[from..<to]
         }
     }
 }

@@ -167,7 +167,7 @@ extension AnnotationHTTPStyle {
 }
 
 extension UnknownFields {
-    /// Returns the message of a field, merged from all its parts; `nil` = there is none.
+    /// Returns the message of a field, merged from all its parts; `nil` if the field is not set.
     fileprivate func message<M: Message>(_ number: UInt32, as type: M.Type, _ place: String) throws(PluginError) -> M? {
         var bytes: [UInt8]?
         do {

@@ -162,7 +162,7 @@ def test_file_that_is_being_written_waits(agent_with, device, user):
         file.write(b"first")
         file.flush()
         for number in range(8):
-            # Never unchanged for as long as the agent waits.
+            # The time between two writes is the subject: it is shorter than settle_seconds.
             with growing.open("ab") as appended:
                 appended.write(content(1000, seed=number))
             time.sleep(0.5)
@@ -185,8 +185,8 @@ def test_file_that_changes_while_it_waits_settles_again(agent_with, device, netw
     network.store.before("PUT", stage)
     agent.start()
     stage.wait()
-    # The others have settled when the agent says nothing new of them for longer than they settle.
     eventually(lambda: agent.status()["pending_files"] == 3)
+    # The time is the subject: the other files are unchanged for longer than settle_seconds, and settle.
     time.sleep(3)
     with paths[1].open("ab") as file:
         file.write(b"more")
@@ -263,6 +263,7 @@ def test_upload_is_given_up_when_its_file_was_removed(agent_with, device, networ
     # As where the disk is not mounted.
     away = agent.directory.rename(agent.directory.with_name("away"))
     agent.start()
+    # The time is the subject: it has more than the three readings of the directories after which an upload is given up.
     time.sleep(6)
     assert len(device.journals) == 1
     (away / path.name).unlink()
@@ -278,7 +279,7 @@ def test_one_agent_works_with_a_folder(agent_with, device):
 
 def test_check_reports_every_fault(agent_with, device, tmp_path):
     agent = agent_with()
-    assert device.done("agent", "check") == "in order: 1 directory\n"
+    assert device.done("agent", "check") == "no faults: 1 directory\n"
     configuration = json.loads(agent.file.read_text())
     configuration["directories"].append({"path": str(tmp_path / "missing")})
     configuration["directories"].append({"path": str(agent.file)})
@@ -349,6 +350,7 @@ def test_idle_agent_costs_nothing(agent_with, device, user, is_full):
         )
 
     before, seconds = wakes(), 60 if is_full else 10
+    # The time over which the wake-ups are counted.
     time.sleep(seconds)
     assert wakes() - before <= seconds
     status = Path(f"/proc/{agent.process.pid}/status").read_text()
@@ -432,6 +434,7 @@ class Recorder(threading.Thread):
             else:
                 (folder / name).write_bytes(data)
             if number % 25 == 24:
+                # Bursts with a pause are the subject.
                 time.sleep(0.5)
                 self._write(slow)
         self._write(slow)
@@ -444,6 +447,7 @@ class Recorder(threading.Thread):
                 quarter = len(data) // 4 + 1
                 file.write(data[step * quarter : (step + 1) * quarter])
                 file.flush()
+            # Files that are written slowly are the subject.
             time.sleep(0.4)
         for file, _ in files:
             file.close()
@@ -475,6 +479,7 @@ def test_every_file_arrives_once_under_kills(binary, network, fleet, user, is_fu
                 clock.set(400 * 86_400)
             agent.kill()
             agent.start()
+            # The time of the next kill is the subject as well.
             time.sleep(chance.random())
             if number == kills // 2:
                 disk.free()

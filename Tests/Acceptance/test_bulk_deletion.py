@@ -102,7 +102,8 @@ def test_kills_at_any_moment_delete_each_match_once(gateway_with, login, stubs, 
     assert made.matching_objects == OBJECTS // 2
     choose = random.Random(1)
     for _ in range(FULL_KILLS if is_full else KILLS):
-        time.sleep(choose.random() * 0.2)  # Any moment will do.
+        # The time of the kill is the subject of the test.
+        time.sleep(choose.random() * 0.2)
         gateway.kill()
         gateway.start()
     running = stubs.gateway.OBJECT_OPERATION_STATUS_RUNNING

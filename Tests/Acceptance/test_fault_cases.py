@@ -114,7 +114,7 @@ def test_a_checkpoint_after_a_failed_sync_and_a_restart_survives_the_power(lab, 
     lab.restart()
     database, log = lab.gateway.data / "gateway.db", lab.gateway.data / LOG
     before = database.stat().st_mtime_ns
-    # One commit at a time: the power goes before the next one starts the log over.
+    # One commit at a time: the power is cut before the next one starts the log over.
     while log.stat().st_size < LOG_PAGES * (24 + 4096):
         told[-1]._create()
     eventually(lambda: database.stat().st_mtime_ns != before and lab.faults.is_synced(database), every=0.01)

@@ -1,4 +1,4 @@
-"""Any single disk call fails, then the gateway restarts or the power goes: nothing acknowledged is lost."""
+"""Any single disk call fails, then the gateway restarts or loses power: nothing acknowledged is lost."""
 
 import errno
 import random
@@ -9,7 +9,7 @@ import pytest
 from support.faults import FAULTS, KILL, RENAME, SYNC, UNLINK, fault_name
 from support.stories import Lab, Refused, Story
 
-#: After the fault, either the process restarts, acknowledges more, and then the power goes; or the power goes at
+#: After the fault, either the process restarts, acknowledges more, and then loses power; or it loses power at
 #: once.
 ENDS = ("restart", "power")
 #: The largest number of failing calls of one kind in the long form. A story makes over a thousand writes, several for

@@ -349,7 +349,7 @@ def test_unread_answers_keep_nobody_out(scene, is_full):
 
         # The calls after it wait: their responses are not made.
         eventually(lambda: reached(gateway, "gateway", "response_bytes_per_connection") > 0)
-        # One more response, for which there was room when it was made, and the small ones.
+        # One more response, for which there was space when it was made, and the small ones.
         assert metric(gateway, "data_gateway_response_bytes", listener="gateway") < share + 1024 * 1024
         bystanders.serve(rounds=2)
         if is_full:

@@ -32,7 +32,7 @@ def test_parts_that_are_too_much(quota_fleet):
         upload.send_parts(data, multipart)
     assert (error.value.status, error.value.code) == (403, "QuotaExceeded")
     assert [part.number for part in upload.store.list_parts(multipart).parts] == [1, 2, 3]
-    # An abort makes room for the next upload.
+    # An abort frees space for the next upload.
     uploader.abort(upload.logical_id)
     completed(uploader, content(100))
 

@@ -9,7 +9,7 @@ from support.monitoring import metric
 from support.stories import PART_SIZE, Lab, Refused, Uploads
 from support.uploads import completed, content
 
-#: The log's existing blocks have room for some commits; then one has to fail.
+#: The log's existing blocks have space for some commits; then one has to fail.
 COMMITS = 200
 
 
@@ -43,7 +43,7 @@ def until_a_commit_fails(lab: Lab) -> None:
         except grpc.RpcError as error:
             assert error.code() == grpc.StatusCode.UNAVAILABLE, error
             return
-    raise AssertionError(f"{COMMITS} commits found room on a full disk")
+    raise AssertionError(f"{COMMITS} commits found space on a full disk")
 
 
 @pytest.mark.parametrize("is_new", [True, False], ids=["all of it in the log", "most of it in the database"])

@@ -105,7 +105,7 @@ def test_a_refusal_has_the_form_of_aip_193(curl, token):
 @pytest.mark.parametrize(
     "path, options, explanation",
     [
-        ("/v1/sites?nam=1", (), "there is no parameter nam"),
+        ("/v1/sites?nam=1", (), "the parameter nam is unknown"),
         ("/v1/sites/one", (), "site_id in the path"),
         ("/v1/users/%zz", (), "user_name in the path"),
         ("/v1/sites", ("-X", "GET", "-H", "Content-Type: application/json", "-d", "{}"), "takes no body"),

@@ -297,7 +297,7 @@ def test_errors_of_every_kind_have_one_shape(phone):
         answer = refused(method, path)
         assert answer.error == (401, "UNAUTHORIZED"), path
         assert answer.fields["www-authenticate"] == "Bearer"
-    # Members that there are none of are ignored, as the app's other servers do.
+    # Unknown members are ignored, as the app's other servers do.
     assert phone.post(check, {"shareCode": "NEWONE", "more": [1]}).status == 200
 
 

@@ -401,7 +401,7 @@ def test_outage_of_apple_signs_nobody_out_and_a_restart_survives_it(gateway_with
         refused(sign_in("000.outage", Key("unseen")), 503, "Service Unavailable")
         gateway.stop()
         gateway.start()
-    # Keys that were read more than a day ago verify nothing; sessions go on.
+    # Keys that were read more than a day ago verify nothing; sessions continue.
     gateway.stop()
     with contextlib.closing(sqlite3.connect(gateway.data / "gateway.db")) as database:
         database.execute("UPDATE identity_keys SET read_at = read_at - 86400000000")

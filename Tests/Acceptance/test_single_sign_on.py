@@ -146,7 +146,7 @@ def test_sign_in_of_another_browser_cannot_be_completed(page, gateway, provider)
     page.open(landed)
     assert page.alert() == "this sign-in was begun in another browser, or took too long: begin it again"
     assert page.driver.get_cookie("__Host-console") is None
-    # Nor with a sign-in of its own under way.
+    # Nor with a sign-in of its own in progress.
     page.press("Sign in with Example SSO")
     arrive(page, "//input[@name='sub']")
     page.open(landed)

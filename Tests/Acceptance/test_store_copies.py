@@ -134,7 +134,7 @@ class CopyFrom:
 @pytest.mark.parametrize("end", ["restart", "power"])
 @pytest.mark.parametrize("kind", [OPEN, WRITE, SYNC, LINK, UNLINK], ids=["open", "write", "sync", "link", "unlink"])
 def test_a_kill_at_each_step_of_a_copy_loses_and_keeps_nothing(lab, kind, end):
-    """The mark, the link, the row, and the removal of the mark; then the source goes, and the copy has to stay.
+    """The mark, the link, the row, and the removal of the mark; then the source is deleted, and the copy has to stay.
 
     With the process the power may go, and every change of names that no sync has made durable. A source's name that a power
     cut brings back is nobody's file at the next start, which quarantines it.

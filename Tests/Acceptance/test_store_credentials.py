@@ -17,7 +17,7 @@ WRITER = StaticKey("WRITER", "a secret of the writer", "write", prefix="tools/")
 READER = StaticKey("READER", "a secret of the reader", "read")
 ANOTHER = "tools/another"
 TAGS = {"TagSet": [{"Key": "a", "Value": "b"}]}
-#: Name → the call; `name` is the credentials' own object. What stands beyond static keys' operations is not here.
+#: Name → the call; `name` is the credentials' own object. Operations beyond those of static keys are not listed.
 OPERATIONS = {
     "ListBuckets": lambda client, name: client.list_buckets(),
     "HeadBucket": lambda client, name: client.head_bucket(Bucket="data"),

@@ -1,4 +1,4 @@
-"""Requests to the store whose numbers are as large as numbers can be: refused, and the gateway goes on."""
+"""Requests to the store whose numbers are as large as numbers can be: refused, and the gateway continues."""
 
 import http.client
 

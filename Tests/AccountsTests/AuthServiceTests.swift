@@ -194,7 +194,7 @@ import Wire
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
         }
-        _ = try await world.login(host: "192.0.2.9")
+        #expect(try await world.login(host: "192.0.2.9").user?.userName == "admin")
     }
 
     @Test func failuresAreLimitedByAddress() async throws {
@@ -332,8 +332,7 @@ import Wire
         _ = try await world.login()
         world.clock.step(seconds: -400 * 86_400)
         let refreshed = try await world.refresh(session)
-        #expect(throws: Never.self) {
-            try world.call(AdminAuthServiceMethods.listSites, token: refreshed.accessToken)
-        }
+        let context = try world.call(AdminAuthServiceMethods.listSites, token: refreshed.accessToken)
+        #expect(try Caller(context).user.name == "admin")
     }
 }

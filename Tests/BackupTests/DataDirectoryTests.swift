@@ -48,7 +48,7 @@ import Testing
         let path = scratch.path + "/data"
         let first = try DataDirectory.forServing(path)
         first.release()
-        #expect(throws: Never.self) { try DataDirectory.forServing(path) }
+        #expect(try DataDirectory.forServing(path).path == path)
         withExtendedLifetime(first) {}
     }
 

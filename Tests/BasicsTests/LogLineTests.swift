@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [500, 900, 1000, 1023, 1024, 1025, 5000], ["a", "\u{1}"])
-    func linesLongerThanTheirRoomAreWhole(length: Int, character: String) throws {
+    func linesLongerThanTheirMemoryAreWhole(length: Int, character: String) throws {
         let text = String(repeating: character, count: length)
         let json = try JSONSerialization.jsonObject(with: Data(line(text, as: .json).utf8)) as? [String: Any]
         #expect(json?["said"] as? String == text)

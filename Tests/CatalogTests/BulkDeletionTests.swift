@@ -96,11 +96,11 @@ import Testing
         let ids = try await [delete("size>40"), delete("size<=10")].compactMap(\.operation?.operationID)
         let runner = scene.bulkDeletion.runner
         let task = Task { await runner.run() }
-        for id in ids {
-            while try await shown(id).status == .running { try await Task.sleep(for: .milliseconds(5)) }
-        }
+        await runner.idle.wait(after: 0)
+        for id in ids { #expect(try await shown(id).status == .succeeded) }
         let third = try #require(try await delete("size=20").operation?.operationID)
-        while try await shown(third).status == .running { try await Task.sleep(for: .milliseconds(5)) }
+        await runner.idle.wait(after: 1)
+        #expect(try await shown(third).status == .succeeded)
         task.cancel()
         await task.value
         #expect(try await scene.sizes().count == 29)

@@ -75,7 +75,7 @@ import Testing
     @Test func clientsAndAudiencesBelongTogether() {
         #expect(refusal(of: Self.corp, ["client_id": "other"]).contains("must be one of the audiences"))
         #expect(refusal(of: Self.corp, ["audiences": [String]()]).contains("1 to 100 audiences"))
-        #expect(refusal(of: Self.corp, ["scopes": ["email"]]).contains("must have openid"))
+        #expect(refusal(of: Self.corp, ["scopes": ["email"]]).contains("must contain openid"))
         #expect(refusal(of: Self.ci, ["client_id": "gateway"]).contains("requires users"))
         #expect(refusal(of: Self.corp, ["users": NSNull()]).contains("or service_accounts is required"))
     }

@@ -232,7 +232,7 @@ import Testing
         #expect(session.content(ticket, at: start.adding(seconds: 59)) != nil)
         #expect(session.content(ticket, at: start.adding(seconds: 60)) == nil)
         #expect(session.content(String(ticket.reversed()), at: start) == nil)
-        // The oldest makes room.
+        // The oldest ends.
         for _ in 0..<64 { _ = session.admit(grant, until: start.adding(seconds: 60)) }
         #expect(session.content(ticket, at: start) == nil)
     }

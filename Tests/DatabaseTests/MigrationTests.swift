@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func aRoomMayAddItsNextBesideTheOthers() throws {
+    @Test func moduleMayAddItsNextMigrationBesideOthers() throws {
         let shelf = Migration(name: "shelves-1", sql: "CREATE TABLE shelves (id INTEGER PRIMARY KEY) STRICT;")
         try scratch.database([.notes, shelf]).close()
         let new = try scratch.database([.notes, colour, shelf])

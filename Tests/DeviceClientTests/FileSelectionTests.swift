@@ -68,7 +68,9 @@ import Testing
         try FileTree(root).forEach(failed: { failures.append($0) }) { file, _ in names.append(file.relativePath) }
         #expect(names == ["\u{FC}"])
         #expect(
-            failures.map(\.description) == ["\(root) has names that are not UTF-8: what they name is left out"])
+            failures.map(\.description) == [
+                "\(root) has names that are not UTF-8: the files and folders with these names are left out"
+            ])
     }
 
     /// Its path is longer than the system takes, which holds for every user.

@@ -221,12 +221,13 @@ import Testing
             $0.reinitAllow = ["198.51.100.0/24"].compactMap(AddressRange.init)
         }
         try await world.register(id)
-        _ = try await world.initialize(id, host: "198.51.100.7")
+        let first = try await world.initialize(id, host: "198.51.100.7").apiKey
         for _ in 0..<20 {
             _ = await refusal { _ = try await world.initialize(id) }
             _ = await refusal { _ = try await world.reinitialize(id) }
         }
-        _ = try await world.reinitialize(id, host: "198.51.100.7")
+        let second = try await world.reinitialize(id, host: "198.51.100.7").apiKey
+        #expect(!second.isEmpty && second != first)
     }
 
     @Test func callsForOneDeviceAreLimited() async throws {

@@ -95,7 +95,7 @@ package struct AccountRows: Sendable {
         }
     }
 
-    /// Returns the id of the last audit line; 0 if there is none.
+    /// Returns the id of the last audit line; 0 without lines.
     package func lastAuditID() throws -> Int64 {
         try database.readBlocking { try AuditRecords($0).lastID() }
     }

@@ -45,7 +45,7 @@ import Testing
         ("", "books.json: byte 0: the text is not valid JSON"),
         ("[]", "books.json: byte 0: the text is not valid JSON"),
         ("{}", "books.json: the member books is missing"),
-        (#"{"books":[],"books":[]}"#, "books.json: the member books is there twice"),
+        (#"{"books":[],"books":[]}"#, "books.json: the member books occurs twice"),
         (#"{"books":[]} x"#, "books.json: byte 13: the text is not valid JSON"),
         (#"{"books":[1]}"#, "books.json: books[0]: the record has a value of the wrong type"),
         (#"{"books":[{"name":1}]}"#, "books.json: books[0]: name has a value of the wrong type"),

@@ -47,9 +47,9 @@ import Testing
         let fresh = try Self.generatedFiles(below: output)
         #expect(fresh.count > 15)
         var committed: [String: String] = [:]
-        for room in ["Sources", "Tests", "Benchmarks/Echo/Server"] {
-            for (path, text) in try Self.generatedFiles(below: Self.root.appending(path: room)) {
-                committed["\(room)/\(path)"] = text
+        for folder in ["Sources", "Tests", "Benchmarks/Echo/Server"] {
+            for (path, text) in try Self.generatedFiles(below: Self.root.appending(path: folder)) {
+                committed["\(folder)/\(path)"] = text
             }
         }
         #expect(fresh.keys.sorted() == committed.keys.sorted())

@@ -133,13 +133,14 @@ import WireTesting
     }
 
     @Test(arguments: [
-        ("/v1/search?tex=a", "there is no parameter tex"), ("/v1/search?text.a=1", "there is no parameter text.a"),
+        ("/v1/search?tex=a", "the parameter tex is unknown"),
+        ("/v1/search?text.a=1", "the parameter text.a is unknown"),
         ("/v1/search?text=a&text=b", "text is given twice"), ("/v1/search?nested=1", "nested cannot be a parameter"),
         ("/v1/search?labels=1", "labels cannot be a parameter"), ("/v1/search?deep=1", "deep: the value is not valid"),
         ("/v1/search?order=NEWEST", "order: the value is not valid"),
         ("/v1/search?numbers=x", "numbers: the value is not valid"),
         ("/v1/search?text=%FF", "text: the value is not valid"),
-        ("/v1/search?left=1&right=2", "right excludes another parameter"),
+        ("/v1/search?left=1&right=2", "right cannot be combined with another parameter"),
         ("/v1/search?a=%4", "not correctly percent-encoded"),
         ("/v1/messages/1?message_id=2", "or is in the path as well"),
         ("/v1/messages/%FF", "message_id in the path: the value is not valid"),

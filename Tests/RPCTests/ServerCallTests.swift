@@ -198,7 +198,7 @@ import Wire
             ([0, 0, 0, 0, 2, 0x0A], 3),  // ends within a message
             ([0, 0, 0, 0, 1, 0x0A], 3),  // no valid protobuf
             ([1, 0, 0, 0, 0], 13),  // compressed without an encoding
-            ([2, 0, 0, 0, 0], 13),  // a flag that is none
+            ([2, 0, 0, 0, 0], 13),  // an invalid flag
             ([0, 0xFF, 0xFF, 0xFF, 0xFF], 8),  // over the limit
             ([0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 3),  // two messages
         ] as [([UInt8], Int)])

@@ -9,7 +9,7 @@ import Testing
 
 /// Lists that wait for a request. No test waits for a time: each wait ends by an event.
 @Suite(.timeLimited) struct InboxWaitTests {
-    /// Returns when so many lists wait.
+    /// Returns when this number of lists waits.
     private func waiting(_ count: Int, in codes: TestShareCodes) async {
         while codes.app.waits.count != count { await Task.yield() }
     }

@@ -57,7 +57,7 @@ import Testing
         let refused = await refusal { try await codes.register("CODE10") }
         #expect(refused?.status == .resourceExhausted)
         #expect(refused?.retryAfterMilliseconds == 301_000)
-        // Its own codes can be replaced, and others have room.
+        // Its own codes can be replaced, and others can register further ones.
         try await codes.register("CODE09", data: "later")
         try await codes.register("CODE10", umid: "bob")
         codes.advance(.minutes(6))
@@ -166,7 +166,7 @@ import Testing
     @Test func lookupsThatSucceedAreNotLimited() async throws {
         let codes = try TestShareCodes()
         try await codes.register("A1B2C3")
-        for _ in 0..<200 { _ = try await codes.lookUp("A1B2C3") }
+        for _ in 0..<200 { #expect(try await codes.lookUp("A1B2C3").umid == "ada") }
     }
 
     @Test func walkAtOnceIsStoppedAtTheSameLimit() async throws {

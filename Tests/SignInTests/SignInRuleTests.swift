@@ -46,7 +46,7 @@ import Testing
             _ = try await app.app.profiles.deleteMe(DeleteMeRequest(), context: try app.call(boss.accessToken))
         }
         #expect(kept?.status == .failedPrecondition)
-        // A member goes.
+        // A member is deleted.
         let ada = try await app.signIn().accessToken
         _ = try await app.app.profiles.deleteMe(DeleteMeRequest(), context: try app.call(ada))
         #expect(await refusal { _ = try await app.me(ada) }?.status == .unauthenticated)

@@ -219,7 +219,7 @@ import Testing
     }
 
     /// Below the limit of free disk space no upload can begin, and uploads in progress continue.
-    @Test func withoutRoomNoUploadBegins() async throws {
+    @Test func noUploadBeginsWithoutSpace() async throws {
         let free = Lock<Int64>(1000)
         var configuration = ObjectStoreConfiguration()
         configuration.minimumFreeBytes = 1000

@@ -58,7 +58,7 @@ import Testing
         let under = try scene.due()
         let now = scene.clock.now()
         try scene.database.writeBlocking { try EventRecords($0).revive(letter, at: now) }
-        // The second one is in progress: no event of its subject overtakes it, and then the first goes before the third.
+        // The second one is in progress: no event of its subject overtakes it, and then the first is sent before the third.
         #expect(try scene.due() == under)
         try scene.settle(under[0], .delivered)
         #expect(try scene.due().map(\.eventID) == [ids[0]])

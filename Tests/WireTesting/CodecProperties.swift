@@ -10,7 +10,7 @@ public enum CodecProperties {
         do throws(DecodingError) {
             return JSONMapping(schema: try Schema(TestFiles.all + ProtoFiles.all))
         } catch {
-            fatalError("an embedded descriptor is none: \(error)")
+            fatalError("an embedded descriptor is invalid: \(error)")
         }
     }()
 

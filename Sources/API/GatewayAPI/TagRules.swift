@@ -4,7 +4,7 @@ import RPC
 package enum TagRules {
     /// The number of all tags of an object together: the device's, the user's and the file name's.
     package static let maximumOfObject = 256
-    /// The number of a device's tags, which leaves room for a user's tags.
+    /// The number of a device's tags, which leaves space for a user's tags.
     package static let maximumOfDevice = 192
     /// The length of a key in bytes of UTF-8.
     package static let keyLength = 1...64

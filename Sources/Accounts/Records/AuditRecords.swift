@@ -55,7 +55,7 @@ package struct AuditRecords {
         return min(start, young.flatMap { $0 } ?? start)
     }
 
-    /// Returns the time of the newest line; `nil` if there is none.
+    /// Returns the time of the newest line; `nil` without lines.
     package func newestTime() throws -> UnixTime? {
         try connection.first("SELECT at FROM audit ORDER BY id DESC LIMIT 1") { $0.time("at") }
     }
@@ -81,7 +81,7 @@ package struct AuditRecords {
             "SELECT \(columns) FROM audit WHERE \(rest)", first, end, since.microseconds, limit, row: Self.record)
     }
 
-    /// Returns the id of the newest line; 0 if there is none.
+    /// Returns the id of the newest line; 0 without lines.
     package func lastID() throws -> Int64 {
         try connection.first("SELECT id FROM audit ORDER BY id DESC LIMIT 1") { $0.int64("id") } ?? 0
     }

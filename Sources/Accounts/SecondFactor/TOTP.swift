@@ -40,7 +40,7 @@ struct TOTP: Sendable {
         return String(repeating: "0", count: digits - text.count) + text
     }
 
-    /// Returns the step whose code it is, near the step of `now`; `nil` if there is none.
+    /// Returns the step whose code it is, near the step of `now`; `nil` if no such step has this code.
     ///
     /// - Parameter last: the step of the last accepted code; it and earlier ones are not accepted again.
     func step(of code: String, at now: UnixTime, after last: Int64) -> Int64? {

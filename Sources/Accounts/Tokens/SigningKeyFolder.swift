@@ -44,7 +44,7 @@ struct SigningKeyFolder: Sendable {
         }
     }
 
-    /// Returns the keys, of which the one with the highest number signs; creates the first key if there is none. Removes the files
+    /// Returns the keys, of which the one with the highest number signs; creates the first key in an empty folder. Removes the files
     /// of expired keys and of keys that never signed. Called at start.
     ///
     /// - Throws: ``SigningKeyError``.

@@ -10,7 +10,7 @@ package struct AppOrganization: Sendable, Hashable {
     /// The app's name.
     package let app: String
 
-    /// Returns the organization of an app, and makes it if there is none of that name.
+    /// Returns the organization of an app, and makes it if no organization has that name.
     ///
     /// - Parameters:
     ///   - name: the organization's.

@@ -28,7 +28,7 @@ package struct MemberAccounts: Sendable {
             guard try !records.isLastLocalAdmin(user) else {
                 throw RPCError(bare: .failedPrecondition, "the last admin of the organization cannot be deleted")
             }
-            // Everything of the user refers to this row, and goes with it.
+            // Everything of the user refers to this row, and is deleted with it.
             try removal.remove(user, at: now, in: connection)
             try Audit.record(user.did("DeleteUser", peer: peer), at: now, in: connection)
         }

@@ -169,7 +169,7 @@ package enum AppProtoFiles {
         archebase.apps.archive.v1.PlainDigests	The document digests.json.
         archebase.apps.archive.v1.PlainDigest.category	0 = sentence, 1 = paragraph.
         archebase.apps.companions.v1.CompanionService	The calls of phones. Names of members are those of the published app (json_name) or those of its document (the field's own name): requests may use either, and the configuration chooses for responses. Every response has `msg`.
-        archebase.apps.companions.v1.CompanionService.RegisterCompanion	Makes an account. 0: done; -1: the address is taken, or a field violates a rule; 1: the app has no room for more accounts.
+        archebase.apps.companions.v1.CompanionService.RegisterCompanion	Makes an account. 0: done; -1: the address is taken, or a field violates a rule; 1: the app has the maximum number of accounts.
         archebase.apps.companions.v1.CompanionService.LogInCompanion	Signs in. 1: done; 0: the password is wrong; -1: nobody has the address, or too many sign-ins failed.
         archebase.apps.companions.v1.CompanionService.GetCompanion	Returns the caller's own data. `password` is a session's credential, which later calls accept in place of the password. On a failure there are `code` and `msg`, as of LogInCompanion, and no other values.
         archebase.apps.companions.v1.CompanionService.ChangeCompanion	Changes what the caller may change: the profile, the state and the comments of tasks, private tasks, and messages that were read, removed or written. The rest of the document is ignored. 0: done; -1: nothing was changed.
@@ -257,7 +257,7 @@ package enum AppProtoFiles {
         archebase.apps.share_codes.v1.SendStatusRequestResponse.status	`pending`, `delivered`, `accepted`, `declined` or `expired`.
         archebase.apps.share_codes.v1.ListStatusRequestsRequest.status	`pending` = without `after`, only requests that were never delivered; empty = all that are not answered.
         archebase.apps.share_codes.v1.ListStatusRequestsRequest.after	The `cursor` of an earlier response: only later requests, also those that were delivered.
-        archebase.apps.share_codes.v1.ListStatusRequestsRequest.wait	The longest time in seconds to wait for a request if there is none, 0 to 50.
+        archebase.apps.share_codes.v1.ListStatusRequestsRequest.wait	The longest time in seconds to wait for a request while the list is empty, 0 to 50.
         archebase.apps.share_codes.v1.ListStatusRequestsResponse.cursor	The position after the last request, for `after`.
         archebase.apps.share_codes.v1.ReceivedStatusRequest.status	The status before this delivery: `pending` or `delivered`.
         archebase.apps.share_codes.v1.ReceivedStatusRequest.created_at	In RFC 3339.

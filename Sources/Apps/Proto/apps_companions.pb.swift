@@ -10,7 +10,7 @@ import Protobuf
 package protocol CompanionServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// Makes an account. 0: done; -1: the address is taken, or a field violates a rule; 1: the app has no room for more accounts.
+    /// Makes an account. 0: done; -1: the address is taken, or a field violates a rule; 1: the app has the maximum number of accounts.
     func registerCompanion(_ request: RegisterCompanionRequest, context: Context) async throws -> CompanionOutcome
 
     /// Signs in. 1: done; 0: the password is wrong; -1: nobody has the address, or too many sign-ins failed.
@@ -90,7 +90,7 @@ package struct CompanionServiceClient<Transport: CallTransport>: Sendable {
 
     package init(_ transport: Transport) { self.transport = transport }
 
-    /// Makes an account. 0: done; -1: the address is taken, or a field violates a rule; 1: the app has no room for more accounts.
+    /// Makes an account. 0: done; -1: the address is taken, or a field violates a rule; 1: the app has the maximum number of accounts.
     package func registerCompanion(_ request: RegisterCompanionRequest, options: CallOptions = CallOptions()) async throws -> CompanionOutcome {
         try await transport.unary(CompanionServiceMethods.registerCompanion, request, options: options)
     }

@@ -754,7 +754,7 @@ package struct ListStatusRequestsRequest: Message {
     package var status: String = ""
     /// The `cursor` of an earlier response: only later requests, also those that were delivered.
     package var after: String = ""
-    /// The longest time in seconds to wait for a request if there is none, 0 to 50.
+    /// The longest time in seconds to wait for a request while the list is empty, 0 to 50.
     package var wait: Int32 = 0
     package var unknownFields = UnknownFields()
 

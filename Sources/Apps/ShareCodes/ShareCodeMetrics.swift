@@ -53,7 +53,7 @@ final class ShareCodeMetrics: MetricSource {
                 "data_gateway_share_codes_collisions_total", "Collisions of share codes that apps recorded.",
                 ShareCode.lengths.map { ([("length", "\($0)")], counts.collisions[$0] ?? 0) }),
             .gauge(
-                "data_gateway_share_codes_waiting_calls", "Lists of requests that wait for a request.",
+                "data_gateway_share_codes_waiting_calls", "Calls that list requests and wait for a new one.",
                 [([], waits.count)]),
         ]
     }

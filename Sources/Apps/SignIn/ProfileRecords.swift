@@ -42,7 +42,7 @@ struct ProfileRecords {
             "SELECT \(Self.columns) FROM sign_in_profiles WHERE public_id = $1", publicID, row: Self.record)
     }
 
-    /// Returns the profile of a user, and makes it if there is none.
+    /// Returns the profile of a user, and makes it if it does not exist.
     func findOrInsert(userID: Int64, email: String?, nickname: String?, at now: UnixTime) throws -> ProfileRecord? {
         if let known = try find(userID: userID) { return known }
         try connection.execute(

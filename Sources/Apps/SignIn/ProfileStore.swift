@@ -38,7 +38,7 @@ struct ProfileStore: Sendable {
         return try await database.write { try member(user, in: $0) }
     }
 
-    /// Returns the member for a user in a transaction of the writer, and makes the profile if there is none.
+    /// Returns the member for a user in a transaction of the writer, and makes the profile if it does not exist.
     ///
     /// - Parameters:
     ///   - email: for a new profile.

@@ -103,7 +103,7 @@ struct FilterScanner {
             default: content.append(byte)
             }
         }
-        throw FilterError(position: start, expected: "a closing quote", found: "none before the end of the filter")
+        throw FilterError(position: start, expected: "a closing quote after this one", found: "the end of the filter")
     }
 
     /// Makes an error with the text at a position.

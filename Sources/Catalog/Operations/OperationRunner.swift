@@ -22,6 +22,8 @@ final class OperationRunner: Sendable {
     private let clock: any WallClock
     private let log: Logger
     private let signal = Signal()
+    /// Notified each time the runner finds no running operation.
+    let idle = Signal()
 
     init(database: Database, removal: ObjectRemoval, clock: any WallClock, log: Logger) {
         self.database = database
@@ -39,6 +41,7 @@ final class OperationRunner: Sendable {
             do {
                 let running = try await database.read { try ObjectOperationRecords($0).running() }
                 if running.isEmpty {
+                    idle.notify()
                     await signal.wait(after: notified)
                     continue
                 }

@@ -38,7 +38,7 @@ final class RecordingIndex: Sendable {
         }
     }
 
-    /// Reads one summary; returns `false` if there is none left.
+    /// Reads one summary; returns `false` when all are read.
     func readNext() async throws -> Bool {
         guard let (position, object) = try await database.read({ try RecordingRecords($0).next() }) else {
             return false

@@ -3,7 +3,7 @@ import Database
 
 /// The SQL of the search and facet tables.
 ///
-/// An object has rows from the commit that creates it until it goes to the trash or is deleted, and again after it is restored.
+/// An object has rows from the commit that creates it until it moves to the trash or is deleted, and again after it is restored.
 package struct SearchRecords {
     /// The numbers of rows of prefixes in one statement are multiples of this, so that few statements are prepared.
     private static let step = 8
@@ -90,7 +90,7 @@ package struct SearchRecords {
         if let entry = try entry(objectID: objectID) { try enter(entry) }
     }
 
-    /// Removes an object from the search and facet tables. Called before it goes to the trash, is deleted, or its tags change.
+    /// Removes an object from the search and facet tables. Called before it moves to the trash, is deleted, or its tags change.
     package func remove(objectID: String) throws {
         if let entry = try entry(objectID: objectID) { try remove(entry) }
     }

@@ -12,7 +12,7 @@ struct SortedSearch {
 
     struct Page {
         var found: [(place: OrderPlace, object: CatalogObject)] = []
-        /// The place after which the next page begins; `nil` = there is none.
+        /// The place after which the next page begins; `nil` = this is the last page.
         var next: OrderPlace?
     }
 

@@ -116,7 +116,7 @@ export function call(
 }
 
 /**
- * The result of the last restore while the gateway restarts, `null` if there is none yet. When the session has ended with
+ * The result of the last restore while the gateway restarts, `null` before the restore ends. When the session has ended with
  * the data, the sign-in page is shown with `reason`.
  */
 export async function restoreResult(reason) {
@@ -207,7 +207,7 @@ async function beginSession({ token }) {
   throw new Error('The browser did not store the session cookie. Open the console over HTTPS.')
 }
 
-/** Resumes the browser's session; returns `false` if there is none. */
+/** Resumes the browser's session; returns `false` if the browser has no session. */
 export async function resumeSession() {
   if (!localStorage.getItem(tokenStorageKey)) return false
   try {

@@ -7,8 +7,8 @@ let lastID = 0
  *
  * `content`: elements between the text and the fields. `fields`: `{name, label, type, value, hint, required, options,
  * …}`; type `select` has `options` of `[value, text]`, type `textarea` takes several lines, other types are those of an
- * input. When `action(values, progress)` throws, the form shows the error and stays open; `progress(text)` shows how far
- * the action is.
+ * input. When `action(values, progress)` throws, the form shows the error and stays open; `progress(text)` shows the
+ * progress of the action.
  */
 export function showFormDialog({ title, text, content = [], fields = [], submit, isDangerous = false, action }) {
   const titleID = `dialog-${lastID += 1}`

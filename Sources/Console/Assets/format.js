@@ -78,7 +78,7 @@ export function parseTags(text) {
   }))
 }
 
-/** A list of tags; `null` if there are none. */
+/** A list of tags; `null` without tags. */
 export function tagList(tags) {
   const entries = Object.entries(tags ?? {}).sort()
   if (entries.length === 0) return null

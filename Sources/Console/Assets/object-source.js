@@ -129,7 +129,7 @@ export class ObjectSource {
     const added = (known < 0 ? objects : objects.slice(0, known)).map(listedObject)
     if (added.length === 0) return 0
     if (known < 0 && this.rows.length > 0) {
-      // More arrived than one page: the list begins anew.
+      // More arrived than one page: the list starts again.
       Object.assign(this, { rows: [], ids: new Set(), next: '', isComplete: false })
       this.onChange()
       return 0

@@ -147,11 +147,11 @@ function firstSteps() {
   const steps = [
     ['keys', 'Create a site', 'a place with devices', 'operator'],
     ['suites', 'Create a suite', 'a group of devices of a site', 'operator'],
-    ['devices', 'Register a device', 'then show its QR code to the device', 'operator'],
-    ['uploads', 'Upload a file', 'from this browser, or watch the device’s first upload', 'viewer'],
+    ['devices', 'Register a device', 'and let it scan the QR code with its configuration', 'operator'],
+    ['uploads', 'Upload a file', 'from this browser, or follow the first upload of a device', 'viewer'],
   ]
   return h('div', { class: 'card first-steps' }, h('h2', {}, 'No objects'),
-    h('p', {}, 'An object is listed here when its upload is complete. To get there:'),
+    h('p', {}, 'An object is listed here when its upload is complete. The first steps:'),
     h('ol', {}, steps.filter(([, , , role]) => hasRole(role)).map(([page, title, text]) =>
       h('li', {}, h('a', { href: `#/${page}` }, title), `: ${text}.`))))
 }

@@ -45,7 +45,7 @@ export class Selection {
     const index = Number(target.dataset.index)
     if (!Number.isInteger(index) || !source.rows[index]) return undefined
     if (this.isAll) {
-      // All but this one cannot be expressed: the selection begins anew.
+      // All but this one cannot be expressed: the selection starts again.
       this.isAll = false
       return this.onChange()
     }

@@ -2,7 +2,7 @@ import { listProviders, signIn, startProviderSignIn } from './api.js'
 import { alertMessage, button, h } from './dom.js'
 import { formField } from './dialog.js'
 
-/** Shows the sign-in page. `reason` says why the last session ended; it is empty if there was none. */
+/** Shows the sign-in page. `reason` says why the last session ended; it is empty without an earlier session. */
 export function renderSignIn(container, reason, signedInHandler) {
   document.title = 'Sign in · data-gateway'
   const errorArea = h('div', {}, reason && alertMessage(reason))

@@ -10,7 +10,7 @@ export async function renderTrash(body) {
     h('p', {}, days === 0
       ? 'This organization keeps no trash: deleted objects are removed at once.'
       : `Deleted objects stay here for ${days} ${days === 1 ? 'day' : 'days'}. Open one to restore it or to delete it `
-        + 'permanently. Until then it counts in quotas.'),
+        + 'permanently. Objects in the trash count in quotas.'),
     objectTable(async (pageToken) => {
       const page = await call('objects', 'ListObjects', { pageSize: 50, pageToken, filter: 'trashed=true' })
       return { rows: page.objects ?? [], next: page.nextPageToken }

@@ -18,7 +18,7 @@ export async function uploadFiles(files) {
   keepSiteNames(selectedOrganization(), sites)
   const enabled = sites.filter(({ status }) => status === 1)
   if (enabled.length === 0) {
-    await showDialog('Upload files', h('p', {}, 'An upload belongs to a site, and there is no enabled one. ',
+    await showDialog('Upload files', h('p', {}, 'An upload belongs to a site, and the organization has no enabled site. ',
       h('a', { href: '#/keys' }, 'Sites and keys')))
     return
   }

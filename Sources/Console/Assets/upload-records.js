@@ -25,7 +25,7 @@ function write(records) {
   try {
     localStorage.setItem(recordsKey, JSON.stringify(known))
   } catch {
-    // Without room in the browser's storage, uploads cannot continue after a reload.
+    // Without space in the browser's storage, uploads cannot continue after a reload.
   }
 }
 
@@ -59,7 +59,7 @@ export function whileSending(upload, action) {
   return navigator.locks.request(lockName(upload), action)
 }
 
-/** The record of the same file in an unfinished batch; `undefined` if there is none. */
+/** The record of the same file in an unfinished batch; `undefined` if no batch has the file. */
 export function recordOf({ file, folder }) {
   return read().find((record) => isOwn(record) && record.name === file.name && record.folder === folder
     && record.size === file.size && record.modified === file.lastModified)

@@ -41,7 +41,7 @@ async function begin(context) {
   return { uploadId, partSizeBytes: credentials.partSizeBytes }
 }
 
-/** What is stored of an upload that was begun before; `null` if it has to begin anew. */
+/** What is stored of an upload that was begun before; `null` if it has to start again. */
 async function storedState(context) {
   try {
     const state = await retried(context, () => callFor(context, 'GetSiteUpload', { uploadId: context.uploadId }))

@@ -17,7 +17,7 @@ const recentLimit = 8
 /** Shows the uploads in progress and updates them every second; below them, what was finished lately. */
 export async function renderUploads(body, { signal }) {
   const list = h('div', {}, h('p', { class: 'empty' }, 'Loading…'))
-  const hint = h('p', { class: 'hint', hidden: true }, 'Only the 100 uploads that started last are shown.')
+  const hint = h('p', { class: 'hint', hidden: true }, 'Only the 100 newest uploads are shown.')
   const finished = h('div', {})
   const rates = new UploadRates()
   let known = new Set()

@@ -8,7 +8,7 @@ const sessionsText = 'The user’s existing sessions will be signed out.'
 const roles = [
   ['viewer', 'viewer: lists and downloads objects'], ['operator', 'operator: also manages devices and keys'],
   ['admin', 'admin: manages everything in the organization'],
-  ['member', 'member: uses apps beside the gateway, but no call of the gateway'],
+  ['member', 'member: uses apps beside the gateway, and cannot use the gateway itself'],
 ]
 const passwordField = {
   name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', minlength: 8, required: true,

@@ -62,7 +62,7 @@ export class VirtualTable {
     for (const [index, row] of this.rendered) row.element.style.top = `${index * this.rowHeight}px`
   }
 
-  /** Renders the rows anew, because what their cells show has changed. */
+  /** Renders the rows again, because what their cells show has changed. */
   invalidate() {
     for (const [index, row] of this.rendered) {
       row.row = this.source.rows[index]
@@ -123,7 +123,7 @@ export class VirtualTable {
     this.rendered.get(target)?.element.querySelector('a')?.focus({ preventScroll: true })
   }
 
-  /** The index of the row with the focus; -1 if there is none. */
+  /** The index of the row with the focus; -1 without a focus. */
   get focusedIndex() {
     return document.activeElement?.closest('.virtual-table tbody tr')?.index ?? -1
   }

@@ -22,8 +22,8 @@ export async function renderWebhooks(body, { reload }) {
       { title: '', isActions: true, cell: (webhook) => button('Test', () => sendTest(webhook.name)) },
     ], webhooks, 'No webhooks. They are defined in the configuration (webhooks).'),
     h('h2', {}, 'Dead letters'),
-    h('p', {}, 'The gateway tries to deliver each event for a while. Events that it gave up are dead letters: look at the '
-      + 'error, correct the receiver, and deliver them again.'),
+    h('p', {}, 'The gateway tries to deliver each event for a while. An event that it gives up becomes a dead letter: look at '
+      + 'the error, correct the receiver, and deliver the event again.'),
     deadLetterTable('', reload))
 }
 
@@ -52,7 +52,7 @@ export async function renderWebhook(body, { id, reload }) {
       { title: 'Subject', cell: (delivery) => subjectLink(delivery.subject) },
       { title: 'State', cell: ({ state }) => badge(enumLabel(state, 'DELIVERY_STATE_'), badgeKinds[state]) },
       { title: 'Failed attempts', isNumber: true, cell: (delivery) => count(delivery.failedAttempts) },
-      { title: 'Next or last', cell: (delivery) => timeElement(delivery.dueAt ?? delivery.endedAt) },
+      { title: 'Next attempt or end', cell: (delivery) => timeElement(delivery.dueAt ?? delivery.endedAt) },
       { title: 'Last error', cell: (delivery) => delivery.lastError || null },
     ], async (pageToken) => {
       const { deliveries = [], nextPageToken } = await call('events', 'ListDeliveries',

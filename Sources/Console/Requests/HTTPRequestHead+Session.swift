@@ -6,10 +6,10 @@ extension HTTPRequestHead {
     /// section 2.3).
     var isSameOrigin: Bool { fields.values(of: "sec-fetch-site") == ["same-origin"] }
 
-    /// The value of the session's cookie; `nil` if there is none, or more than one.
+    /// The value of the session's cookie; `nil` unless the request has exactly one.
     var sessionCookie: String? { cookie(SessionCookie.name) }
 
-    /// The value of a cookie; `nil` if there is none, or more than one.
+    /// The value of a cookie; `nil` unless the request has exactly one.
     func cookie(_ name: String) -> String? {
         let cookies = fields.values(of: "cookie").flatMap { $0.split(separator: ";") }.compactMap { pair in
             let pair = pair.drop { $0 == " " }

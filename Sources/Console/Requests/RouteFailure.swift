@@ -1,7 +1,5 @@
-import Foundation
-
 /// The error of a REST route of the gateway.
-struct RouteFailure: Decodable {
+struct RouteFailure: JSONDocument {
     private struct Reason: Decodable {
         let message: String
     }
@@ -10,8 +8,5 @@ struct RouteFailure: Decodable {
 
     var message: String { error.message }
 
-    init?(_ json: [UInt8]) {
-        guard let read = try? JSONDecoder().decode(Self.self, from: Data(json)) else { return nil }
-        self = read
-    }
+    init?(_ json: [UInt8]) { self.init(json: json) }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The request body of a sign-in: its first step, or the second one.
 enum SignIn {
     static let form = #"{"organization": …, "userName": …, "password": …} or {"challenge": …, "code": …}"#
@@ -8,10 +6,9 @@ enum SignIn {
     case secondFactor(SecondFactorSignIn)
 
     init?(json: [UInt8]) {
-        let (decoder, data) = (JSONDecoder(), Data(json))
-        if let read = try? decoder.decode(PasswordSignIn.self, from: data) {
+        if let read = PasswordSignIn(json: json) {
             self = .password(read)
-        } else if let read = try? decoder.decode(SecondFactorSignIn.self, from: data) {
+        } else if let read = SecondFactorSignIn(json: json) {
             self = .secondFactor(read)
         } else {
             return nil
@@ -20,14 +17,14 @@ enum SignIn {
 }
 
 /// The first step of a sign-in.
-struct PasswordSignIn: Decodable {
+struct PasswordSignIn: JSONDocument {
     let organization: String
     let userName: String
     let password: String
 }
 
 /// The second step of a sign-in.
-struct SecondFactorSignIn: Decodable {
+struct SecondFactorSignIn: JSONDocument {
     let challenge: String
     let code: String
 }

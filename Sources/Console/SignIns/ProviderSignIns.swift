@@ -4,7 +4,7 @@ import Proto
 
 /// The requests of the sign-in page that concern identity providers.
 ///
-/// The browser goes to the provider and comes back to a page of the console, whose script sends the provider's code on. The secret
+/// The browser is sent to the provider and returns to a page of the console, whose script sends the provider's code on. The secret
 /// of the sign-in is in a cookie meanwhile, so that only the browser that began a sign-in can complete it.
 struct ProviderSignIns: Sendable {
     /// The part of the paths after `/console/`.
@@ -96,4 +96,16 @@ private struct SignInProvider: Encodable {
 /// The address at the provider.
 private struct SignInAddress: Encodable {
     let url: String
+}
+
+/// The cookie with the secret of a sign-in at a provider, for the 10 minutes that it may take. Like the session's, it is for this
+/// host only and not readable by scripts; the page that the provider sends the browser to sends it.
+enum SignInCookie {
+    static let name = "__Host-console-sign-in"
+
+    static func set(_ value: String) -> String { "\(name)=\(value); Max-Age=600; \(attributes)" }
+
+    static let removal = "\(name)=; Max-Age=0; \(attributes)"
+
+    private static let attributes = "Path=/; Secure; HttpOnly; SameSite=Strict"
 }

@@ -22,7 +22,7 @@ package struct DeviceFolder: Sendable {
     package var endpointsPath: String { path + "/archebase-endpoints.json" }
     /// The device id of the latest init; an SDK does not write it.
     package var deviceIDPath: String { path + "/device-id" }
-    /// One journal for each upload that is under way.
+    /// One journal for each upload in progress.
     package var uploadsPath: String { path + "/uploads" }
     /// The record of the files that the gateway confirmed.
     package var deliveredPath: String { path + "/delivered.jsonl" }

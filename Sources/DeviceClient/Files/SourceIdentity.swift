@@ -33,7 +33,7 @@ package struct SourceIdentity: Codable, Sendable, Hashable {
         self.init(path: file.path, status)
     }
 
-    /// Returns the difference of `later`, as the end of a sentence that begins with the file; `nil` if there is none.
+    /// Returns the difference of `later`, as the end of a sentence that begins with the file; `nil` without a difference.
     package func change(to later: SourceIdentity) -> String? {
         if (device, inode) != (later.device, later.inode) { return "was replaced by another file" }
         if size != later.size { return "changed from \(size) to \(later.size) bytes" }

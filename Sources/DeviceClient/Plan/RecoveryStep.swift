@@ -34,7 +34,9 @@ extension UploadState {
             return answer.restartAllowed
                 ? .restart(from: current) : .refuse(reason: "the gateway neither continues the upload nor restarts it")
         case .completeOnly:
-            guard !answer.ossObjectEtag.isEmpty else { return .refuse(reason: "the gateway did not name the object") }
+            guard !answer.ossObjectEtag.isEmpty else {
+                return .refuse(reason: "the gateway's response has no ETag of the stored object")
+            }
             return .complete(upload: current, etag: answer.ossObjectEtag, parts: Int(answer.completedPartCount))
         case .abort:
             return .end(reason: answer.terminalReason)

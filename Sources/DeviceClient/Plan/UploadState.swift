@@ -14,7 +14,7 @@ package struct UploadState: Sendable, Equatable {
         case stored(UploadAttempt, etag: String, parts: Int)
     }
 
-    /// An event that cannot come here, or says what cannot be: the journal is not one of this program's.
+    /// An event that cannot occur here, or has impossible values: another program wrote the journal.
     package struct Misplaced: Error, Equatable, CustomStringConvertible {
         package var description: String { "the journal of the upload has an event that cannot occur there" }
     }

@@ -131,7 +131,7 @@ package struct Uploader: Sendable {
                         authorities: options.authorities, sendLimit: options.sendLimit)), notice: notice)
             let finished = try await run.finish()
             let logicalID = await ledger.state.logicalID ?? ""
-            // Before the journal goes: after a crash between the two, the upload is completed once more, and not repeated.
+            // Before the journal is removed: after a crash between the two, the upload is completed once more, and not repeated.
             try options.delivered?.add(
                 state.source, crc64: finished.crc64, fileID: finished.fileID, at: clock.now())
             try await ledger.remove()

@@ -47,7 +47,7 @@ struct AgentCheck: Command {
             }
             guard isInOrder else { return }
             let count = TextLayout.count(configuration.directories.count, "directory", "directories")
-            try environment.output("in order: \(count)")
+            try environment.output("no faults: \(count)")
         }
         return code == .success && !isInOrder ? .refused : code
     }
@@ -117,7 +117,7 @@ struct AgentCheck: Command {
     }
 
     /// A file of the directory of which the system does not say whether a process has it open for writing: another user's, where
-    /// this one lacks CAP_LEASE, or one on a network file system. `nil` where there is none, or no file at all.
+    /// this one lacks CAP_LEASE, or one on a network file system. `nil` without such a file, or without any file.
     private static func fileWithUnknownWriters(
         in directory: AgentConfiguration.Directory, _ deviceFolder: DirectoryIdentity?
     ) -> String? {

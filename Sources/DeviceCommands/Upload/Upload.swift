@@ -33,7 +33,7 @@ struct Upload: Command {
             .repeated(
                 "--tag", "KEY=VALUE", \.tags,
                 "A tag in addition to the device's tags; a resumed upload keeps its tags"),
-            .option("--name", "NAME", \.inputName, "The name of what comes on standard input"),
+            .option("--name", "NAME", \.inputName, "The name of the file that standard input contains"),
             .option(
                 "--parallel", "N", \.parallel, "Send this number of parts of each file at once: 1 to 64 (default: 1)"),
             .flag(
@@ -127,7 +127,7 @@ struct Upload: Command {
             guard inputName == nil else { throw wrong("--name needs the FILE -, which is standard input") }
             return
         }
-        guard files == ["-"] else { throw wrong("- must be the only FILE") }
+        guard files == ["-"] else { throw wrong("the FILE - must be the only one") }
         guard let inputName, inputName == Path.name(of: inputName), ![".", ".."].contains(inputName) else {
             throw wrong("the FILE - needs --name with the name of a file, without directories")
         }

@@ -9,7 +9,7 @@ package struct ClientFailure: Error, Hashable {
     package let status: StatusCode?
     /// Whether the message is followed by the name of the command's help page: for errors of the command line.
     package var namesHelp: Bool
-    /// The gateway's detail code of the failed call; empty if there is none.
+    /// The gateway's detail code of the failed call; empty without a code.
     package var detail = ""
     /// The values that belong to the code.
     package var metadata: [String: String] = [:]

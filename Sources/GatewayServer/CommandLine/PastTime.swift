@@ -5,10 +5,9 @@ package enum PastTime: ArgumentValue, Hashable {
     case ago(seconds: Int64)
     case at(UnixTime)
 
-    private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-
     package init(argument: String) throws(ArgumentProblem) {
-        if let unit = argument.last.flatMap({ Self.units[$0] }), let count = Int32(argument.dropLast()), count >= 0 {
+        if let unit = argument.last.flatMap({ TimeSpan.units[$0] }), let count = Int32(argument.dropLast()), count >= 0
+        {
             self = .ago(seconds: Int64(count) * unit)
         } else if let time = RFC3339.parse(argument) {
             self = .at(time.second)
@@ -23,5 +22,19 @@ package enum PastTime: ArgumentValue, Hashable {
         case .ago(let seconds): now.adding(seconds: -seconds)
         case .at(let time): time
         }
+    }
+}
+
+/// A length of time, written like `30m`, `2h` or `7d`.
+package struct TimeSpan: ArgumentValue, Hashable {
+    fileprivate static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+
+    /// The length in seconds; above 0.
+    package let seconds: Int64
+
+    package init(argument: String) throws(ArgumentProblem) {
+        guard let unit = argument.last.flatMap({ Self.units[$0] }), let count = Int32(argument.dropLast()), count > 0
+        else { throw ArgumentProblem("must be a time like 30m, 2h or 7d, not '\(argument)'") }
+        seconds = Int64(count) * unit
     }
 }

@@ -14,7 +14,7 @@ struct GatewayStatus: Command {
         """
         Version, listeners, disk, certificate, backups and faults come from the ops listener, which is often reachable only \
         from the gateway's own machine; stored objects and uploads come from the admin listener and need a signed-in user. \
-        The field not_known lists what could not be read. Exits with 1 if the gateway does not serve.
+        The field not_known lists what could not be read. Exits with 1 if the gateway does not accept calls.
         """
     ]
     static let examples = ["status --ops 127.0.0.1:50090"]
@@ -52,7 +52,7 @@ struct GatewayStatus: Command {
             }
             let reply = Reply(state)
             try environment.output(connection.json ? reply.json.text : reply.text)
-            if state.isServing == false { throw ClientFailure("the gateway does not serve") }
+            if state.isServing == false { throw ClientFailure("the gateway does not accept calls") }
         }
     }
 

@@ -195,7 +195,7 @@ package enum Program: CompletedProgram {
             ("Device", ["init", "upload", "agent"]),
             ("Objects", ["ls", "download", "rm", "object", "uploads", "trash", "copy"]),
             ("Sign-in", ["login", "logout", "whoami", "account", "session", "token", "context"]),
-            ("Fleet", ["site", "device", "user", "identity", "key", "org"]),
+            ("Organization", ["site", "device", "user", "identity", "key", "org"]),
             (
                 "Gateway",
                 ["serve", "status", "support-bundle", "config", "audit", "statistics", "events", "clock", "keys"]

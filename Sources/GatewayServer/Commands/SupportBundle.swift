@@ -81,7 +81,7 @@ struct SupportBundle: Command {
         }
     }
 
-    /// A page of the ops listener, or why there is none.
+    /// A page of the ops listener, or why it is missing.
     private func page(_ path: String) async -> String {
         let address = ops ?? PeerAddress(host: "127.0.0.1", port: 50_090)
         var connection = HTTPConnection.Options()

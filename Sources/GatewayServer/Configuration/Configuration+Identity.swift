@@ -81,7 +81,7 @@ extension Configuration {
             throw entry.wrong("users", "or service_accounts is required")
         }
         guard provider.client == nil || provider.people != nil else {
-            throw entry.wrong("client_id", "requires users")
+            throw entry.wrong("client_id", "requires users, the rules for people")
         }
         return provider
     }
@@ -109,7 +109,7 @@ extension Configuration {
         guard audiences.contains(id) else {
             throw entry.wrong("client_id", "must be one of the audiences: the provider's tokens for it have it in aud")
         }
-        guard scopes.contains("openid"), scopes.count <= 32 else { throw entry.wrong("scopes", "must have openid") }
+        guard scopes.contains("openid"), scopes.count <= 32 else { throw entry.wrong("scopes", "must contain openid") }
         return IdentityProvider.Client(id: id, secret: secret, scopes: scopes)
     }
 

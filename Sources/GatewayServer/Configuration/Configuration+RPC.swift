@@ -38,7 +38,7 @@ extension Configuration {
         return limits
     }
 
-    /// Reads the origins of web pages that may call the gateway; `nil` if there are none.
+    /// Reads the origins of web pages that may call the gateway; `nil` without origins.
     ///
     /// - Parameter section: the section with the keys.
     static func crossOrigin(

@@ -7,7 +7,7 @@ final class ProviderConnection: ProviderTransport {
     /// The time of a whole exchange.
     private static let timeout = Duration.seconds(5)
     private static let maximumConnections = 4
-    /// The number of exchanges that may be under way or waiting for a connection.
+    /// The number of exchanges that may be in progress or waiting for a connection.
     private static let maximumExchanges = 64
 
     private let connections: [HTTPConnection]

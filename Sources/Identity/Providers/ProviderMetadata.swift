@@ -26,7 +26,8 @@ struct ProviderMetadata: Sendable {
         }
         // Section 4.3: otherwise one provider could pass off another's endpoints.
         guard members["issuer"]?.text?.isExactly(issuer) == true else {
-            throw ProviderFailure("the discovery document is of another issuer, \(Self.shown(members["issuer"]))")
+            throw ProviderFailure(
+                "the discovery document's issuer must be the configured one, not \(Self.shown(members["issuer"]))")
         }
         func url(_ name: String) throws(ProviderFailure) -> String? {
             guard let value = members[name] else { return nil }
@@ -53,6 +54,6 @@ struct ProviderMetadata: Sendable {
     }
 
     private static func shown(_ value: ClaimValue?) -> String {
-        value?.text.map { "\"\($0.prefix(200))\"" } ?? "which it does not name"
+        value?.text.map { "\"\($0.prefix(200))\"" } ?? "missing"
     }
 }

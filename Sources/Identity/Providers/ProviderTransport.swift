@@ -16,7 +16,7 @@ protocol ProviderTransport: Sendable {
 /// A document of a provider.
 struct ProviderDocument: Sendable {
     let body: [UInt8]
-    /// The `max-age` of its Cache-Control field; `nil` if there is none.
+    /// The `max-age` of its Cache-Control field; `nil` without it.
     let maxAge: Duration?
 }
 

@@ -1,7 +1,7 @@
 import Basics
 import Crypto
 
-/// A sign-in that is under way in a browser. The gateway keeps nothing of it: the provider sends its sealed form back as `state`.
+/// A sign-in in progress in a browser. The gateway keeps nothing of it: the provider sends its sealed form back as `state`.
 struct SignInFlow: Sendable, Equatable {
     let provider: String
     let redirectURI: String

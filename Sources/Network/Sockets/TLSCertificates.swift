@@ -60,7 +60,7 @@ package final class TLSCertificates: Sendable {
     private let makeCompanion: Companion?
     private let current: Lock<Loaded>
 
-    /// - Parameter companion: for listeners with another TLS library; `nil` if there are none.
+    /// - Parameter companion: for listeners with another TLS library; `nil` without such listeners.
     package init(_ files: Files, companion: Companion? = nil) throws(TLSError) {
         self.files = files
         makeCompanion = companion

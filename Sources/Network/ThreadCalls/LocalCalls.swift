@@ -15,7 +15,7 @@ package final class LocalCalls: Sendable {
         var peer: String
         /// The metadata.
         var fields: [(name: String, value: String)]
-        /// The client's socket, only for checking whether it is still connected; -1 if there is none.
+        /// The client's socket, only for checking whether it is still connected; -1 without a socket.
         var socket: Int32
 
         package init(peer: String, fields: [(name: String, value: String)], socket: Int32) {

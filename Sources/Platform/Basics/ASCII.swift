@@ -29,6 +29,6 @@ extension UInt8 {
         }
     }
 
-    /// Whether the byte may stand in a token (RFC 9110, section 5.6.2: `tchar`).
+    /// Whether the byte may be part of a token (RFC 9110, section 5.6.2: `tchar`).
     package var isHTTPTokenCharacter: Bool { isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }

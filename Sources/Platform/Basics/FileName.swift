@@ -58,12 +58,12 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longest else { return name }
         let tail = extensionRange(of: name).map { "." + name[$0] } ?? ""
-        let room = longest - tail.utf8.count
+        let space = longest - tail.utf8.count
         var stem = ""
         var count = 0
         for character in name {
             count += character.utf8.count
-            if count > room { break }
+            if count > space { break }
             stem.append(character)
         }
         return trimmed(stem.unicodeScalars) + tail

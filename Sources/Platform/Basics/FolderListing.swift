@@ -19,8 +19,8 @@ package enum FolderListing {
 
         package var description: String {
             switch code {
-            case EILSEQ: "\(path) has names that are not UTF-8: what they name is left out"
-            case Self.tooDeep: "\(path) is too deep below the directory: what is in it is left out"
+            case EILSEQ: "\(path) has names that are not UTF-8: the files and folders with these names are left out"
+            case Self.tooDeep: "\(path) is too deep below the directory: its contents are left out"
             default: "cannot list \(path): \(String(cString: strerror(code)))"
             }
         }

@@ -16,7 +16,7 @@ package struct Keyring: Sendable {
         case pageTokens = "page-tokens"
         /// The encryption key for the contents of page tokens.
         case pageCursors = "page-cursors"
-        /// The encryption key of sign-ins that are under way at an identity provider.
+        /// The encryption key of sign-ins in progress at an identity provider.
         case signInFlows = "sign-in-flows"
         /// The MAC key of nonces for identity tokens.
         case identityNonces = "identity-nonces"

@@ -450,7 +450,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.UploadArchiveRequest.staging_id	From StageArchive; only the first message needs it.
         archebase.data_gateway.v1.UploadArchiveRequest.archive	The next bytes of the archive.
         archebase.data_gateway.v1.GetRestoreResponse.archive	Unset if no complete archive is staged.
-        archebase.data_gateway.v1.GetRestoreResponse.last_restore	The last restore; unset if there was none.
+        archebase.data_gateway.v1.GetRestoreResponse.last_restore	The last restore; unset before the first restore.
         archebase.data_gateway.v1.StagedArchive	A complete archive that can be restored.
         archebase.data_gateway.v1.StagedArchive.backup_time	The time of the backup.
         archebase.data_gateway.v1.StagedArchive.size_bytes	The size of the archive in bytes.
@@ -582,7 +582,7 @@ public enum GatewayProtoFiles {
         archebase.events.v1.EventDelivery.type	E.g. `object.verified`.
         archebase.events.v1.EventDelivery.subject	E.g. `objects/FILE_ID`.
         archebase.events.v1.EventDelivery.failed_attempts	The number of failed attempts.
-        archebase.events.v1.EventDelivery.due_at	The time of the next attempt; unset if there is none, or an earlier event of the subject goes before.
+        archebase.events.v1.EventDelivery.due_at	The time of the next attempt; unset after the last attempt, and while an earlier event of the subject waits.
         archebase.events.v1.EventDelivery.ended_at	The time at which it was delivered or given up.
         archebase.auth.v1.IdentityService.ListProviders	Lists the providers with which people can sign in.
         archebase.auth.v1.IdentityService.BeginSignIn	Begins a sign-in: returns the address at the provider that the browser opens, and a nonce for apps that ask the provider themselves.
@@ -603,7 +603,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.CompleteSignInRequest.code	The parameter `code` of the redirect.
         archebase.auth.v1.CompleteSignInRequest.state	The parameter `state` of the redirect.
         archebase.auth.v1.CompleteSignInRequest.flow_secret	From BeginSignInResponse.
-        archebase.auth.v1.CompleteSignInRequest.issuer	The parameter `iss` of the redirect, by which the provider names itself (RFC 9207); empty = there was none.
+        archebase.auth.v1.CompleteSignInRequest.issuer	The parameter `iss` of the redirect, by which the provider names itself (RFC 9207); empty = the redirect has no such parameter.
         archebase.auth.v1.SignInWithIdentityTokenRequest.provider	The provider's name.
         archebase.auth.v1.SignInWithIdentityTokenRequest.identity_token	The token as the provider issued it.
         archebase.auth.v1.SignInWithIdentityTokenRequest.nonce	The nonce that the app gave to the provider, or whose SHA-256 it gave; required if the token has one, or if the provider's configuration requires one.
@@ -694,7 +694,7 @@ public enum GatewayProtoFiles {
         archebase.session.v1.UserSession.user_agent	The program that opened it, in its own words; empty if it did not say.
         archebase.session.v1.UserSession.last_used_at	The last use, recorded at most once a minute.
         archebase.session.v1.UserSession.is_current	Whether the session makes this call.
-        archebase.data_gateway.v1.SystemService.GetSystemStatus	Returns the version, the room on the disk of the object store, and the results of scheduled backups.
+        archebase.data_gateway.v1.SystemService.GetSystemStatus	Returns the version, the free space on the disk of the object store, and the results of scheduled backups.
         archebase.data_gateway.v1.SystemService.ListSettings	Lists the settings that the gateway was started with, without secrets.
         archebase.data_gateway.v1.GetSystemStatusResponse.store_free_bytes	The free bytes of the object store's disk; -1 = unknown.
         archebase.data_gateway.v1.GetSystemStatusResponse.store_minimum_free_bytes	The free bytes below which new uploads are refused.
@@ -702,7 +702,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetSystemStatusResponse.backup_schedules	The schedules of backups, in the order of the configuration.
         archebase.data_gateway.v1.BackupScheduleStatus	The last results of a schedule of backups.
         archebase.data_gateway.v1.BackupScheduleStatus.interval_seconds	The time from one backup to the next.
-        archebase.data_gateway.v1.BackupScheduleStatus.last_success_at	The end of the last complete backup; unset = there is none.
+        archebase.data_gateway.v1.BackupScheduleStatus.last_success_at	The end of the last complete backup; unset before the first one.
         archebase.data_gateway.v1.BackupScheduleStatus.last_size_bytes	The size of the last archive.
         archebase.data_gateway.v1.BackupScheduleStatus.lost_objects	The number of objects that are not intact in the last archive.
         archebase.data_gateway.v1.BackupScheduleStatus.failures	The number of failed backups since the start of the gateway.

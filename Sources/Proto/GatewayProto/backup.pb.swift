@@ -467,7 +467,7 @@ public struct GetRestoreResponse: Message {
 
     /// Unset if no complete archive is staged.
     public var archive: StagedArchive?
-    /// The last restore; unset if there was none.
+    /// The last restore; unset before the first restore.
     public var lastRestore: RestoreOutcome?
     public var previousData: PreviousData?
     public var unknownFields = UnknownFields()

@@ -622,7 +622,7 @@ public struct EventDelivery: Message {
     public var state: DeliveryState = DeliveryState(rawValue: 0)
     /// The number of failed attempts.
     public var failedAttempts: Int32 = 0
-    /// The time of the next attempt; unset if there is none, or an earlier event of the subject goes before.
+    /// The time of the next attempt; unset after the last attempt, and while an earlier event of the subject waits.
     public var dueAt: Timestamp?
     /// The time at which it was delivered or given up.
     public var endedAt: Timestamp?

@@ -319,7 +319,7 @@ public struct CompleteSignInRequest: Message {
     public var state: String = ""
     /// From BeginSignInResponse.
     public var flowSecret: String = ""
-    /// The parameter `iss` of the redirect, by which the provider names itself (RFC 9207); empty = there was none.
+    /// The parameter `iss` of the redirect, by which the provider names itself (RFC 9207); empty = the redirect has no such parameter.
     public var issuer: String = ""
     public var unknownFields = UnknownFields()
 

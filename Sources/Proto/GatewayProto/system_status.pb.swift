@@ -8,7 +8,7 @@ import Protobuf
 public protocol SystemServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// Returns the version, the room on the disk of the object store, and the results of scheduled backups.
+    /// Returns the version, the free space on the disk of the object store, and the results of scheduled backups.
     func getSystemStatus(_ request: GetSystemStatusRequest, context: Context) async throws -> GetSystemStatusResponse
 
     /// Lists the settings that the gateway was started with, without secrets.
@@ -40,7 +40,7 @@ public struct SystemServiceClient<Transport: CallTransport>: Sendable {
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// Returns the version, the room on the disk of the object store, and the results of scheduled backups.
+    /// Returns the version, the free space on the disk of the object store, and the results of scheduled backups.
     public func getSystemStatus(_ request: GetSystemStatusRequest, options: CallOptions = CallOptions()) async throws -> GetSystemStatusResponse {
         try await transport.unary(SystemServiceMethods.getSystemStatus, request, options: options)
     }
@@ -149,7 +149,7 @@ public struct BackupScheduleStatus: Message {
     public var name: String = ""
     /// The time from one backup to the next.
     public var intervalSeconds: Int64 = 0
-    /// The end of the last complete backup; unset = there is none.
+    /// The end of the last complete backup; unset before the first one.
     public var lastSuccessAt: Timestamp?
     public var lastDurationSeconds: Int64 = 0
     /// The size of the last archive.

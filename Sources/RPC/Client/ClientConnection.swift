@@ -39,11 +39,7 @@ package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
     }
 
     package func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
-        do {
-            return try session?.nextOutput()
-        } catch {
-            throw ConnectionError(error.description)
-        }
+        try session?.connectionOutput()
     }
 
     package var isFinished: Bool {

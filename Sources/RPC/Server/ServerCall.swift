@@ -150,10 +150,10 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         guard change != 0 else { return }
         counted += change
         let limits = server.limits
-        let listenerHasRoom = server.metrics.requestBytesChanged(by: change, limit: limits.maxRequestBytes)
-        let addressHasRoom = address.requestBytes.add(change, limit: limits.maxRequestBytesPerAddress)
-        guard change > 0, !listenerHasRoom || !addressHasRoom else { return }
-        server.metrics.limitReached(listenerHasRoom ? "request_bytes_per_address" : "request_bytes")
+        let listenerHasSpace = server.metrics.requestBytesChanged(by: change, limit: limits.maxRequestBytes)
+        let addressHasSpace = address.requestBytes.add(change, limit: limits.maxRequestBytesPerAddress)
+        guard change > 0, !listenerHasSpace || !addressHasSpace else { return }
+        server.metrics.limitReached(listenerHasSpace ? "request_bytes_per_address" : "request_bytes")
         fail(RPCError.overloaded("the calls in progress hold too many bytes of requests"))
     }
 
@@ -230,7 +230,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     }
 
     /// Whether a response may wait to be sent. Small ones always may, and a stream waits for its client by itself.
-    private final func hasRoom(for frame: [UInt8]) -> Bool {
+    private final func hasSpace(for frame: [UInt8]) -> Bool {
         let kind = context.method.kind
         guard frame.count > 4096, kind == .unary || kind == .clientStreaming else { return true }
         if server.metrics.responseBytes.value >= server.limits.maxResponseBytes {
@@ -285,7 +285,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     /// Sends a message that follows the space for its prefix.
     final func send(_ frame: [UInt8]) {
         guard isOpen else { return }
-        guard hasRoom(for: frame) else {
+        guard hasSpace(for: frame) else {
             return fail(RPCError.overloaded("too many responses are waiting to be read: read them first"))
         }
         traffic.messagesSent += 1

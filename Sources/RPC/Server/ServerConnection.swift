@@ -45,11 +45,7 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     package func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
         if origin.hasDelayed { origin.startDelayed() }
-        do {
-            return try session?.nextOutput()
-        } catch {
-            throw ConnectionError(error.description)
-        }
+        return try session?.connectionOutput()
     }
 
     package var isFinished: Bool {

@@ -131,7 +131,7 @@ package final class Connection {
         return rows
     }
 
-    /// Returns the first row without reading further ones; `nil` if there is none.
+    /// Returns the first row without reading further ones; `nil` for an empty result.
     package func first<T>(
         _ sql: String, _ arguments: (any Bindable)?..., row: (Row) throws -> T
     ) throws -> T? {

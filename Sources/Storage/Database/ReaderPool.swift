@@ -2,7 +2,7 @@ import Basics
 
 /// The unused read-only connections.
 ///
-/// A read takes the one that was returned last, whose pages and statements are cached, and opens another if there is none: no read
+/// A read takes the one that was returned last, whose pages and statements are cached, and opens another if all are in use: no read
 /// waits for another read.
 final class ReaderPool: Sendable {
     /// `@unchecked Sendable`: only the pool refers to a parked connection, and one thread at a time gets it.

@@ -57,7 +57,7 @@ final class Discards: Sendable {
     private func run() throws -> Int {
         var rows = 0
         while !isStopped.withLock({ $0 }) {
-            // Usually there is none, which a read can tell.
+            // Usually nothing is to be deleted, which a read can find out.
             let hasMore = try database.readBlocking {
                 try StoreRecords($0).hasDiscards() || StoreRecords($0).hasReleases()
             }

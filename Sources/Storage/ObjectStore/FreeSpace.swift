@@ -28,11 +28,11 @@ final class FreeSpace: Sendable {
 
     /// - Throws: `noSpaceForNewUpload` below the floor.
     func requireForNewUpload() throws {
-        guard try !hasRoomForNewUpload() else { return }
+        guard try !hasSpaceForNewUpload() else { return }
         throw ObjectStoreError.noSpaceForNewUpload
     }
 
-    func hasRoomForNewUpload() throws -> Bool {
+    func hasSpaceForNewUpload() throws -> Bool {
         guard !isReserveReleased() else { return false }
         return try floor == 0 || free() >= floor
     }

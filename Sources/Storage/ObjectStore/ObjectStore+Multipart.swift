@@ -28,7 +28,7 @@ extension ObjectStore {
                 try permit.own(in: connection)
                 try permit.admit(bytes: 1, in: connection)
                 try permit.check(header.condition, in: connection)
-                try makeRoom(claims.uploadID, in: connection)
+                try endSurplusMultiparts(claims.uploadID, in: connection)
                 let multipart = MultipartRecord(
                     id: id, uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, fileID: fileID,
                     partSize: try permit.confirm(in: connection), contentType: header.contentType,
@@ -42,7 +42,7 @@ extension ObjectStore {
         return multipart
     }
 
-    private func makeRoom(_ uploadID: String, in connection: Connection) throws {
+    private func endSurplusMultiparts(_ uploadID: String, in connection: Connection) throws {
         let records = StoreRecords(connection)
         let surplus = try records.surplusMultiparts(
             uploadID: uploadID,

@@ -103,7 +103,7 @@ package final class ObjectStore: Sendable {
     }
 
     /// Whether a new upload may begin. If the free space is unknown, the disk's own errors will tell.
-    package var hasRoomForNewUpload: Bool { (try? space.hasRoomForNewUpload()) ?? true }
+    package var hasSpaceForNewUpload: Bool { (try? space.hasSpaceForNewUpload()) ?? true }
 
     /// The free bytes on the objects' disk; `nil` if that is unknown.
     package var freeBytes: Int64? { try? space.free() }

@@ -47,7 +47,7 @@ package struct OfflineStore: Sendable {
         self.data = data
     }
 
-    /// The identity; `nil` if there is none: a new folder, or a disk that is not mounted.
+    /// The identity; `nil` without an identity: a new folder, or a disk that is not mounted.
     package var identity: StoreIdentity? { get throws { try StoreIdentity.read(directory: data.path) } }
 
     /// Makes it the store of the database with that identity.
@@ -118,7 +118,7 @@ package struct OfflineStore: Sendable {
         }
     }
 
-    /// Moves a complete file to the store `other` on the same disk; a file in its place there goes into quarantine.
+    /// Moves a complete file to the store `other` on the same disk; a file in its place there moves to quarantine.
     package func move(_ fileID: String, to other: OfflineStore) throws {
         if try other.holdsFile(fileID) { try other.data.quarantine(fileID) }
         guard rename(data.path(of: fileID), other.data.path(of: fileID)) == 0 else { throw StorageFailure.last() }

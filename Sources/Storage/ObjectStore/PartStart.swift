@@ -11,7 +11,7 @@ package final class PartStart {
     /// The length of the body in bytes; `nil` if it is not declared.
     let length: Int64?
     let claim: WritesInFlight.Claim
-    /// The multipart upload; `nil` before it was read, and if there is none.
+    /// The multipart upload; `nil` before it was read, and if it does not exist.
     private var multipart: MultipartRecord?
     /// The stored part with that number.
     private(set) var earlier: PartRecord?

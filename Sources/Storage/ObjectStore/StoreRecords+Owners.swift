@@ -53,7 +53,7 @@ extension StoreRecords {
             """, uploadID, owner)
     }
 
-    /// Bytes of what a static key stored, and of parts of its multipart uploads under way.
+    /// Bytes of what a static key stored, and of parts of its multipart uploads in progress.
     func usage(owner: String) throws -> Int64 {
         try connection.first("SELECT bytes FROM store_owner_usage WHERE owner = $1", owner) { $0.int64("bytes") } ?? 0
     }

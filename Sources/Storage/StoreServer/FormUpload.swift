@@ -59,7 +59,7 @@ final class FormUpload: HTTPBodySink {
         do {
             if let failure { throw failure }
             guard parser.isDone, let put else {
-                throw StoreError(.invalidArgument, "PostObject: the form ends before its file does.")
+                throw StoreError(.invalidArgument, "PostObject: the form ends within its file.")
             }
             guard sizes.contains(size) else { throw wrongSize }
             return answer(try put.finish())
@@ -109,7 +109,7 @@ final class FormUpload: HTTPBodySink {
     /// Returns the fields with the file's name in place of `${filename}`, as the policy has to permit them: the policy could
     /// otherwise forbid a key that the form stores all the same.
     ///
-    /// - Parameter all: whether the variable stands in any field, as in S3. In OSS it is the key's.
+    /// - Parameter all: whether any field may have the variable, as in S3. In OSS only the key may.
     private func expanded(_ fields: HTTPFields, fileName: String, all: Bool) -> HTTPFields {
         // Browsers of old sent the whole path.
         let base = fileName.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""

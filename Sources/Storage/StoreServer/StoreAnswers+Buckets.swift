@@ -65,7 +65,7 @@ extension StoreAnswers {
         case .corsRules:
             guard !configuration.corsOrigins.isEmpty else {
                 throw StoreError(
-                    .noSuchCORSConfiguration, "No origin may read in browsers: see object_store.cors_origins.")
+                    .noSuchCORSConfiguration, "No web page may read the bucket: see object_store.cors_origins.")
             }
             let origins = configuration.corsOrigins.map { FlatXML.Element("AllowedOrigin", $0) }
             let methods = StoreCrossOrigin.methods.map { FlatXML.Element("AllowedMethod", $0) }

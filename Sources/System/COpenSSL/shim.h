@@ -203,7 +203,7 @@ static inline int tls_speaks_h2(const SSL *connection) {
     return count == 2 && name[0] == 'h' && name[1] == '2';
 }
 
-/// Returns the subject of the peer's verified certificate in the form of RFC 2253, which the caller frees; NULL if there is none.
+/// Returns the subject of the peer's verified certificate in the form of RFC 2253, which the caller frees; NULL without a certificate.
 static inline char *tls_peer_subject(SSL *connection) {
     X509 *certificate = SSL_get0_peer_certificate(connection);
     if (certificate == NULL || SSL_get_verify_result(connection) != X509_V_OK) return NULL;

@@ -41,6 +41,6 @@ enum WebhookSignature {
 extension Webhook {
     /// Parses the configured keys, one for each line: `whsec_` and Base64 (Standard Webhooks), or the key itself.
     ///
-    /// - Returns: `nil` if one has fewer than 16 bytes, or there are none or more than 4.
+    /// - Returns: `nil` if one has fewer than 16 bytes, or if they are not 1 to 4.
     package static func keys(_ text: String) -> [Secret]? { WebhookSignature.keys(text) }
 }

@@ -39,7 +39,7 @@ public struct Metadata: Sendable {
         fields.append(field)
     }
 
-    /// The first value under `name`; `nil` if there is none.
+    /// The first value under `name`; `nil` without such an entry.
     public subscript(name: String) -> String? {
         fields.first { matches($0, name) }.map(value)
     }

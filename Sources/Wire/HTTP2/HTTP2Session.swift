@@ -1,29 +1,5 @@
 import CNghttp2
 
-/// The owner of a session, which provides streams and a clock and is notified of the session's events.
-public protocol HTTP2SessionHost: AnyObject {
-    /// Server: accepts a stream that the peer opens. `nil` refuses it (REFUSED_STREAM).
-    func openStream() -> HTTP2Stream?
-    /// Output is available: `nextOutput` has to be called soon.
-    func outputPending()
-    /// The peer acknowledged the PING with this number.
-    func receivedPingAcknowledgement(_ number: UInt8)
-    func receivedGoAway()
-    func receivedSettings()
-    /// The monotonic clock in nanoseconds.
-    var now: UInt64 { get }
-    /// The peer exceeded a limit, and the connection is being terminated; the name of the limit is for metrics.
-    func exceeded(_ limit: String)
-}
-
-extension HTTP2SessionHost {
-    public func openStream() -> HTTP2Stream? { nil }
-    public func exceeded(_ limit: String) {}
-    public func receivedPingAcknowledgement(_ number: UInt8) {}
-    public func receivedGoAway() {}
-    public func receivedSettings() {}
-}
-
 /// One HTTP/2 connection (RFC 9113) without a socket: it consumes and produces bytes. nghttp2 implements frames, HPACK and flow
 /// control.
 ///
@@ -125,7 +101,7 @@ public final class HTTP2Session {
         if taken < 0 { throw HTTP2Error(code: Int32(taken)) }
     }
 
-    /// Returns the next bytes for the peer, about one frame; `nil` if there are none now. Valid until the next call.
+    /// Returns the next bytes for the peer, about one frame; `nil` when nothing is to be sent now. Valid until the next call.
     public func nextOutput() throws(HTTP2Error) -> UnsafeRawBufferPointer? {
         var bytes: UnsafePointer<UInt8>?
         let count = nghttp2_session_mem_send(session, &bytes)

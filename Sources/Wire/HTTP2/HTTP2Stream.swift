@@ -23,7 +23,7 @@ open class HTTP2Stream {
     private final var queued: [[UInt8]] = []
     private final var trailers: HeaderBlock?
     private final var isFinishing = false
-    /// Whether nghttp2 asked for data when there was none, and has to be notified when there is.
+    /// Whether nghttp2 asked for data too early, and has to be notified when data is available.
     private final var isDeferred = false
 
     public init() {}

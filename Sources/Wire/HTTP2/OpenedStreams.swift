@@ -2,7 +2,7 @@
 /// 5.1.1).
 ///
 /// nghttp2 ignores all such frames, because it keeps nothing of closed streams. Three cases differ: the client skipped the
-/// identifier, which closes it for good; the client itself ended or reset the stream; or the server reset it, and the client could
+/// identifier, which closes it permanently; the client itself ended or reset the stream; or the server reset it, and the client could
 /// not know that yet. Streams of the last case are remembered individually, up to a limit; frames for evicted ones are ignored.
 struct OpenedStreams {
     /// The largest number of remembered streams.

@@ -34,7 +34,7 @@ extension HTTPBodySink {
 
 /// Provides the body of a response whose length is not known in advance, piece by piece, on the thread of the connection.
 package protocol HTTPBodySource: AnyObject {
-    /// Waits for the next bytes, at most as many as `buffer` has room for.
+    /// Waits for the next bytes, at most as many as `buffer` holds.
     ///
     /// - Returns: the number of bytes; 0 at the end; `nil` if the body cannot be completed, which the client can detect.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int?

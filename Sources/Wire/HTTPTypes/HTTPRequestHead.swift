@@ -6,7 +6,7 @@ package struct HTTPRequestOrigin: Sendable, Hashable {
     package let peer: String
     /// Whether the connection has TLS.
     package let isSecure: Bool
-    /// The connection's socket, only for checking whether the client is still connected; -1 if there is none.
+    /// The connection's socket, only for checking whether the client is still connected; -1 without a socket.
     package let socket: Int32
 
     package init(peer: String, isSecure: Bool = false, socket: Int32 = -1) {

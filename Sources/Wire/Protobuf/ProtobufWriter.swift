@@ -18,7 +18,7 @@ public struct ProtobufWriter: ~Copyable {
         self.isCanonical = isCanonical
     }
 
-    /// Moves the cursor back by `count` bytes, which the caller fills. The size pass made room for them.
+    /// Moves the cursor back by `count` bytes, which the caller fills. The size pass reserved the space for them.
     @inlinable
     @inline(__always)
     mutating func take(_ count: Int) {

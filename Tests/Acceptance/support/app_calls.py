@@ -14,7 +14,7 @@ NAMES = sorted(
 
 
 def enabled(**listeners: str) -> dict:
-    """Returns a configuration with all apps; empty if there are none."""
+    """Returns a configuration with all apps; empty without apps."""
     if not NAMES:
         return {"listeners": listeners} if listeners else {}
     return {

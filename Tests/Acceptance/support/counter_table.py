@@ -88,7 +88,7 @@ def text(costs: Table) -> str:
 
 
 def changes(before: Table, after: Table) -> str:
-    """Returns the rows that differ by more than the tolerance, with old → new numbers; empty if there are none."""
+    """Returns the rows that differ by more than the tolerance, with old → new numbers; empty if all numbers agree."""
     rows = []
     for name in dict.fromkeys((*before, *after)):
         old, new = (astuple(costs[name]) if name in costs else None for costs in (before, after))

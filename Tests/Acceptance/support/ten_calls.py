@@ -22,7 +22,7 @@ WARM_UP, COUNTED = 20, 50
 CALLS = WARM_UP + COUNTED
 #: The size of a part and of an object, in bytes.
 SIZE = 64 * 1024
-#: Without limits for so many calls of one device within seconds.
+#: Without limits for the many calls of one device within seconds.
 CONFIG = {"uploads": {"calls_per_minute": 0}, "quota": {"device_uploads": 0}}
 
 #: Makes the calls of a kind, which is named, and returns their results.

@@ -112,7 +112,7 @@ import Testing
         #expect(throws: RawConnection.Failure.self) { try ask(third) }
         #expect(daemon.configuration.metrics.limits == ["connections_per_address": 1])
         #expect(daemon.configuration.metrics.open == 2)
-        // A client that disconnects makes room for another.
+        // A client that disconnects frees a place for another.
         clients.removeLast()
         await wait(for: daemon) { $0.open <= 1 }
         #expect(try ask(try RawConnection(port: daemon.port)) == 200)

@@ -54,7 +54,7 @@ import Testing
     /// Whether a seed has a quota that it may reach, which is every fourth.
     private static func isTight(_ seed: UInt64) -> Bool { seed % 4 == 0 }
 
-    /// - Returns: a description of the failure; `nil` if there is none.
+    /// - Returns: a description of the failure; `nil` without a failure.
     private static func failure(
         of seed: UInt64, in world: World? = nil, sabotage: Sabotage? = nil, alwaysTraced: Bool = false
     ) async throws -> String? {

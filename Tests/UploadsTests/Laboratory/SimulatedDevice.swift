@@ -145,7 +145,7 @@ struct SimulatedDevice {
         Request(call: ask.call, credentials: ask.call.attempt == nil ? nil : run?.credentials?.value)
     }
 
-    /// Signs a call to the store, or first requests credentials if there are none.
+    /// Signs a call to the store, or first requests credentials if it has none.
     private mutating func signed(_ ask: Ask) -> Ask? {
         guard let attempt = ask.call.attempt else { return ask }
         guard let credentials = run?.credentials else {

@@ -23,7 +23,7 @@ import WireTesting
         ("/v1/", 4, "expected a segment"),
         ("/v1/{", 5, "expected the name of a field"), ("/v1/{a", 6, "expected }"),
         ("/v1/{a=}", 7, "expected a segment"),
-        ("/v1/{a={b}}", 7, "a variable cannot be within another"), ("/v1/{a}/{a}", 10, "is there twice"),
+        ("/v1/{a={b}}", 7, "a variable cannot be within another"), ("/v1/{a}/{a}", 10, "occurs twice"),
         ("/v1/**/b", 7, "** must be the last segment"), ("/v1/{a=**}/{b}", 11, "** must be the last segment"),
         ("/v1/a:", 6, "expected a verb"), ("/v1/a:b/c", 7, "expected / or : or the end"),
         ("/v1/a b", 5, "expected / or : or the end"),

@@ -3,7 +3,7 @@
 #include <malloc.h>
 #include <stddef.h>
 
-// The program's own malloc and realloc stand in front of glibc's and count. The benchmark has one thread.
+// The program's own malloc and realloc replace glibc's and count. The benchmark has one thread.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_realloc(void *old, size_t size);
 

@@ -120,7 +120,7 @@ struct MessageRecords {
         }
     }
 
-    /// Adds an announcement, for which the oldest goes if there are many.
+    /// Adds an announcement, and removes the oldest beyond the limit.
     func announce(_ body: String, at now: UnixTime) throws {
         try connection.execute(
             "INSERT INTO companions_announcements (body, sent_at) VALUES ($1, $2)", body, now.microseconds)
@@ -138,7 +138,7 @@ struct MessageRecords {
         ) { ($0.int64("id"), $0.text("body"), $0.time("sent_at")) }
     }
 
-    /// Returns the id of the last announcement; 0 = there is none.
+    /// Returns the id of the last announcement; 0 without announcements.
     func lastAnnouncement() throws -> Int64 {
         try connection.first("SELECT max(id) AS last FROM companions_announcements") { $0.optionalInt64("last") ?? 0 }
             ?? 0

@@ -44,7 +44,7 @@ struct CompanionCallers: Sendable {
 
     /// Returns the member of the call's cookie.
     ///
-    /// - Throws: `refusal` if there is none.
+    /// - Throws: `refusal` without a caller.
     func member(_ context: CallContext, else refusal: CompanionResult = .unknownAddress) async throws -> UserRecord {
         guard let user = try await sessions.member(context) else { throw refusal }
         return user

@@ -80,7 +80,7 @@ struct Matching: Sendable {
         return id
     }
 
-    /// Returns a member's state. A match is told to each side once: the app begins its tasks anew when it hears of one.
+    /// Returns a member's state. A match is told to each side once: the app starts its tasks again when it learns of one.
     func report(of userID: Int64) async throws -> Report {
         let found = try await database.read { connection in
             (try MatchRecords(connection).side(of: userID), try MatchRecords(connection).waits(userID))

@@ -91,7 +91,7 @@ struct Registration: Sendable {
             guard try !records.isLastLocalAdmin(current) else {
                 throw CompanionResult(-1, "the last admin of the organization cannot be deleted")
             }
-            // Everything of the member refers to this row, and goes with it.
+            // Everything of the member refers to this row, and is deleted with it.
             try removal.remove(current, at: now, in: connection)
             try Audit.record(user.did("DeleteUser", peer: peer), at: now, in: connection)
         }

@@ -25,7 +25,7 @@ struct DocumentReader {
                 } else if records == nil {
                     records = try elements(&scanner)
                 } else {
-                    throw failure("the member \(name) is there twice")
+                    throw failure("the member \(name) occurs twice")
                 }
             }
             try scanner.expectEnd()

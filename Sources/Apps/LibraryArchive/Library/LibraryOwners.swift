@@ -17,7 +17,7 @@ struct LibraryOwners: Sendable {
     /// The names of the listener by which the shared library is used.
     let hosts: OwnHosts
 
-    /// Returns the owner of the shared library, and makes it if there is none.
+    /// Returns the owner of the shared library, and makes it if it does not exist.
     static func shared(_ organization: AppOrganization, database: Database, at now: UnixTime) async throws -> Int64 {
         try await database.write(mayUseReserve: true) { connection in
             let (user, isNew) = try Identity.member(

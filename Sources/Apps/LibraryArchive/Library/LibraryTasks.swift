@@ -44,12 +44,12 @@ final class LibraryTasks: Sendable {
     nonisolated(nonsending) func withWorkspace<T>(
         _ kind: Kind, _ body: nonisolated(nonsending) () async throws -> T
     ) async throws -> T {
-        let hasRoom = state.withLock { state in
+        let hasPlace = state.withLock { state in
             guard state.workspaces < Self.workspaces else { return false }
             state.workspaces += 1
             return true
         }
-        guard hasRoom else { throw ArchiveFailure.busy(kind) }
+        guard hasPlace else { throw ArchiveFailure.busy(kind) }
         defer { state.withLock { $0.workspaces -= 1 } }
         return try await body()
     }

@@ -32,7 +32,7 @@ struct DigestExcerpt: Sendable {
         ranges = inside.map { TextRange(start: Int32($0 - offset), length: Int32(length)) }
     }
 
-    /// Returns the boundary that is so many characters away from a position, or the end of the text in that direction.
+    /// Returns the boundary at a number of characters from a position, or the end of the text in that direction.
     private static func character(
         at position: String.Index, in text: String, movedBy distance: Int
     ) -> String.Index {

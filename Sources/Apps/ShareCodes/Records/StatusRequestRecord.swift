@@ -10,7 +10,7 @@ struct StatusRequestRecord: Sendable, Hashable {
     let message: [UInt8]?
     /// The state without regard to the time.
     let storedState: StatusRequestState
-    /// The encrypted data of the answer; `nil` if there is none, and after the end.
+    /// The encrypted data of the answer; `nil` before the answer, for an answer without data, and after the end.
     let answer: [UInt8]?
     let createdAt: UnixTime
     let expiresAt: UnixTime

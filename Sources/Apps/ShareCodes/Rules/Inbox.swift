@@ -26,7 +26,7 @@ struct Inbox: Sendable {
     /// Returns the owner of the cursors of a umid's lists.
     static func scope(_ umid: String) -> String { "share code inbox|\(umid)" }
 
-    /// Lists requests to a umid, and marks them as delivered. If there is none, waits for one as long as the query says, unless too
+    /// Lists requests to a umid, and marks them as delivered. Without a request, waits for one as long as the query says, unless too
     /// many calls wait already or the gateway stops.
     ///
     /// - Parameter address: the caller's address, as limits count it.

@@ -41,7 +41,7 @@ final class InboxWaits: Sendable {
     /// Whether calls must not wait any more.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Takes a place, which has to be left; `nil` if there is none.
+    /// Takes a place, which has to be left; `nil` if all places are taken.
     func enter(_ umid: String, for address: String) -> Place? {
         state.withLock { state in
             guard !state.hasEnded, state.count < limit, state.ofAddress[address, default: 0] < limitOfAddress else {

@@ -14,7 +14,7 @@ final class RowEstimate: Sendable {
     }
 
     /// - Throws: RESOURCE_EXHAUSTED if there are as many rows as the limit.
-    func checkRoom() throws(RPCError) {
+    func checkCapacity() throws(RPCError) {
         guard value.withLock({ $0 }) >= limit else { return }
         throw .rateLimited(
             "the gateway stores the maximum number of \(name): try again later", retryAfterMilliseconds: 60_000)

@@ -26,7 +26,7 @@ final class ShareCodeLimits: Sendable {
         self.clock = clock
     }
 
-    /// Counts a search for a code as a miss in advance; ``giveBackMiss(of:)`` if it was none.
+    /// Counts a search for a code as a miss in advance; ``giveBackMiss(of:)`` if the code was found.
     ///
     /// In advance, because many searches at the same time would otherwise all begin before the first of them is counted. A refused
     /// search does not tell whether the code is live, so that a walk through the codes learns nothing beyond the limit.

@@ -64,7 +64,7 @@ struct ShareCodeRegistry: Sendable {
             }
             let isNew = held.map { $0.umid != umid || !$0.isLive(at: now) } ?? true
             if isNew {
-                try live.checkRoom()
+                try live.checkCapacity()
                 try Self.checkCount(of: umid, except: code.key, at: now, in: records)
             }
             try records.put(

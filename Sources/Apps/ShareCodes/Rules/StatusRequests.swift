@@ -28,13 +28,14 @@ struct StatusRequests: Sendable {
                 }
                 return known.state(at: now)
             }
-            try stored.checkRoom()
+            try stored.checkCapacity()
             let (all, new) = try records.open(
                 to: request.addressee, at: now, limit: ShareCodesConfiguration.openRequestsToUmid)
             guard new < ShareCodesConfiguration.newRequestsToUmid, all < ShareCodesConfiguration.openRequestsToUmid
             else {
                 throw RPCError.rateLimited(
-                    "this person has too many requests that wait: try again later", retryAfterMilliseconds: 60_000)
+                    "too many requests to this person are not answered: try again later", retryAfterMilliseconds: 60_000
+                )
             }
             try records.insert(
                 request, message: message, at: now, expiresAt: now.adding(StatusRequest.lifetime))
@@ -63,7 +64,7 @@ struct StatusRequests: Sendable {
             if request.storedState.isAnswer {
                 let earlier = try request.answer.map { try contents.open($0, in: .answer(requestID: id)) }
                 guard request.storedState == state, now >= request.expiresAt || earlier == data else {
-                    throw RPCError.alreadyExists("the request has another answer")
+                    throw RPCError.alreadyExists("the request was already answered differently")
                 }
                 return
             }
@@ -72,7 +73,7 @@ struct StatusRequests: Sendable {
         }
     }
 
-    /// Returns the state of a request and the data of its answer, which is `nil` if there is none or its time is over.
+    /// Returns the state of a request and the data of its answer, which is `nil` without an answer and when its time is over.
     ///
     /// - Parameter umid: the caller's.
     /// - Throws: NOT_FOUND if the umid sent no such request.

@@ -23,7 +23,7 @@ struct UmidClaims: Sendable {
         try await database.write { [umids] connection in
             let records = UmidRecords(connection)
             guard try !records.isClaimed(umid) else { throw RPCError.alreadyExists("the umid is claimed") }
-            try umids.checkRoom()
+            try umids.checkCapacity()
             try records.insert(umid, tokenID: token.id, digest: digest, at: now)
             connection.afterCommit { umids.add() }
         }

@@ -10,7 +10,7 @@ struct InboxQuery: Sendable {
     let onlyNew: Bool
     /// The position of the last request that the app has; 0 = none.
     let position: Int64
-    /// The longest time to wait for a request if there is none.
+    /// The longest time to wait for a request while the inbox is empty.
     let wait: Duration
 
     /// - Parameters:

@@ -18,7 +18,7 @@ struct UmidToken: Sendable {
         self.init(content: Random.bytes(Self.idLength + Self.secretLength))
     }
 
-    /// Parses a token; `nil` for any text that is not one.
+    /// Parses a token; `nil` for any other text.
     init?(text: String) {
         guard text.hasPrefix(Self.prefix), let content = Base64.decodeURL(text.dropFirst(Self.prefix.count)),
             content.count == Self.idLength + Self.secretLength

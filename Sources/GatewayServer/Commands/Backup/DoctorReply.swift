@@ -65,7 +65,7 @@ struct DoctorReply {
         lines += report.stray.lines("files of uploads in progress without a row (deleted when they are 30 days old)")
         lines += Self.list("in quarantine", report.quarantined)
         lines += Self.list("completed but not listed (--readopt lists them)", report.unlisted)
-        lines.append(report.isInOrder ? "in order" : "not in order")
+        lines.append(report.isInOrder ? "no problems found" : "problems found")
         return lines
     }
 

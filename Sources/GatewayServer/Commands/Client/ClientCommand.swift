@@ -1,3 +1,4 @@
+import Basics
 import CommandLineInterface
 
 /// A command that calls a running gateway as the signed-in user.
@@ -22,5 +23,22 @@ extension ClientCommand {
         await environment.report(asJSON: connection.json, as: connection.output) {
             try await call(try await SignedInConnection(connection, listener: Self.listener, in: environment))
         }
+    }
+}
+
+extension Reply {
+    /// The reply of a command that deletes a resource: in JSON the field with its name.
+    static func deleted(_ field: String, _ value: JSONValue, _ what: String) -> Reply {
+        Reply(json: .object([JSONValue.Member(name: field, value: value)]), text: "deleted \(what)")
+    }
+}
+
+extension Optional {
+    /// Returns the value of a required field.
+    ///
+    /// - Parameter name: the field, for the message.
+    func present(_ name: String) throws(ClientFailure) -> Wrapped {
+        guard let self else { throw ClientFailure("the gateway's reply has no \(name)") }
+        return self
     }
 }

@@ -28,7 +28,7 @@ struct SessionFile: Sendable {
         return try path == Contexts(environment).file(of: .standard).path
     }
 
-    /// Returns the session; `nil` if there is none.
+    /// Returns the session; `nil` if the file does not exist.
     ///
     /// - Throws: if the file belongs to another user, can be read by others, or has no valid session.
     func read() throws(ClientFailure) -> SignedInSession? {

@@ -1,4 +1,5 @@
 import Basics
+import CommandLineInterface
 import RPC
 
 /// The session of a signed-in user: the gateway and the tokens, stored by `data-gateway login` for later commands.
@@ -54,5 +55,16 @@ extension SignedInSession {
         self.init(
             authServer: "", organization: "", userName: "", role: "", accessToken: apiToken,
             accessTokenExpiresAtUnix: .max, refreshToken: "", refreshTokenExpiresAtUnix: 0)
+    }
+}
+
+extension ClientFailure {
+    static let notSignedIn = ClientFailure("you are not signed in: run data-gateway login --user NAME")
+
+    static func ended(_ session: SignedInSession) -> ClientFailure {
+        let organization = session.organization == "system" ? "" : " --organization \(session.organization)"
+        return ClientFailure(
+            "the session of \(session.userName) ended: run data-gateway login --user \(session.userName)\(organization)"
+        )
     }
 }

@@ -36,7 +36,7 @@ struct ConfigCheck: Command {
             let given = configuration.settings.count { $0.source != .standard }
             return Reply(
                 json: .object([JSONValue.Member(name: "settings", value: .number(Int64(given)))]),
-                text: "in order: \(given) of \(configuration.settings.count) keys set")
+                text: "no faults: \(given) of \(configuration.settings.count) keys are set")
         }
     }
 

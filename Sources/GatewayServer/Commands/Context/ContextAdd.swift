@@ -19,7 +19,7 @@ struct ContextAdd: Command {
             .option(
                 "--host", "URL", \.host,
                 "http[s]://HOST[:PORT] of the gateway's web listener (default port: 50070), which names the others"),
-            .option("--auth-server", "HOST:PORT", \.authServer, "The gateway's auth listener, without --host"),
+            .option("--auth-server", "HOST:PORT", \.authServer, "The gateway's auth listener, instead of --host"),
             .option(
                 "--server", "HOST:PORT", \.adminServer,
                 "The gateway's admin listener (default: port 50054 of the same host)"),

@@ -78,7 +78,7 @@ struct DownloadTargets: Sendable {
     private func name(of file: RemoteFile) throws(ClientFailure) -> FileName {
         let isByID = naming == .byID
         guard let name = (isByID ? nil : file.name) ?? FileName(file.id), !isByID || name.text == file.id else {
-            throw ClientFailure("the gateway named no file")
+            throw ClientFailure("the gateway's response has no file")
         }
         return name
     }

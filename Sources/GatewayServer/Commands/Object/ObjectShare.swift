@@ -5,7 +5,7 @@ import Proto
 /// `data-gateway object share`
 struct ObjectShare: ClientCommand {
     static let name = "share"
-    static let summary = "Print a link with which anybody can download an object for a time"
+    static let summary = "Print a link with which anybody can download an object for a limited time"
     static let discussion = [
         """
         The link needs no sign-in. It works until the printed time, and stops earlier if your user is deleted or your \

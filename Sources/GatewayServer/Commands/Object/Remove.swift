@@ -9,7 +9,7 @@ struct Remove: ClientCommand {
     static let discussion = [
         """
         Give file ids or names, or --filter with a filter as for ls. With --filter the gateway deletes in the background; \
-        'object operation show' prints the progress. Without --yes, the command asks. Check with --dry-run first. Objects in \
+        'object operation show' prints the progress. Without --yes, the command asks for confirmation. Check with --dry-run first. Objects in \
         the trash can be restored with 'trash restore' for the days that 'trash show' prints.
         """
     ]
@@ -20,7 +20,7 @@ struct Remove: ClientCommand {
                 "OBJECT", \.objects, "The objects: file ids, or names that no other object has", isRequired: false),
             .option("--filter", "FILTER", \.filter, "Delete all objects that match the filter"),
             .flag("--dry-run", \.isDryRun, "Show how many objects match, without deleting them"),
-            .flag("--yes", \.isConfirmed, "Delete all objects that match the filter without further question"),
+            .flag("--yes", \.isConfirmed, "Delete all objects that match the filter without asking for confirmation"),
             .option("--reason", "TEXT", \.reason, "The reason, kept with the objects and in their deletion records"),
         ] + connectionParameters
     }

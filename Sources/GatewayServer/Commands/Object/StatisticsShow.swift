@@ -5,7 +5,7 @@ import Proto
 /// `data-gateway statistics`
 struct StatisticsShow: ClientCommand {
     static let name = "statistics"
-    static let summary = "Show what is stored, and what came and went each day"
+    static let summary = "Show what is stored, and what arrived and was deleted each day"
 
     static var parameters: [Parameter<Self>] {
         [.option("--days", "COUNT", \.days, "Number of days, 1 to 400; default: 7")] + connectionParameters

@@ -14,7 +14,7 @@ struct OrganizationSignIn: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .flag("--require-second-factor", \.requires, "Require a second factor beside a password"),
+            .flag("--require-second-factor", \.requires, "Require a second factor in addition to a password"),
             .flag("--no-require-second-factor", \.requiresNone, "Accept a password alone"),
         ] + connectionParameters
     }

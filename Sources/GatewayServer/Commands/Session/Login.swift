@@ -37,8 +37,8 @@ struct Login: Command {
             .option(
                 "--host", "URL", \.host,
                 """
-                http[s]://HOST[:PORT] of the gateway's web listener (default port: 50070), from which all other addresses \
-                follow
+                http[s]://HOST[:PORT] of the gateway's web listener (default port: 50070), which names the \
+                addresses of the other listeners
                 """),
             .option(
                 "--auth-server", "HOST:PORT", \.authServer,

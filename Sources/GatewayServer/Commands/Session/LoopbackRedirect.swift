@@ -57,7 +57,7 @@ final class LoopbackRedirect: HTTPRequestHandler {
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         guard head.method == "GET", let parts = URLComponents(string: "http://127.0.0.1\(head.target)"),
             parts.path == Self.path
-        else { return .respond(Self.page(404, "There is nothing here.")) }
+        else { return .respond(Self.page(404, "This address has no page.")) }
         let items = Dictionary((parts.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { first, _ in first }
         // Any page of the browser could call this one.
         guard let expected = state.withLock({ $0 }), items["state"] == expected else {

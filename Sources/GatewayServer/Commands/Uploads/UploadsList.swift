@@ -5,7 +5,7 @@ import Proto
 /// `data-gateway uploads list`
 struct UploadsList: ClientCommand {
     static let name = "list"
-    static let summary = "List the uploads in progress, the latest first"
+    static let summary = "List the uploads in progress, newest first"
     static let examples = ["uploads list"]
 
     static var parameters: [Parameter<Self>] { connectionParameters }

@@ -12,3 +12,8 @@ extension User: Resource {
         ]
     }
 }
+
+/// The roles of a user, as arguments.
+enum UserRole: String, ArgumentChoice {
+    case admin, `operator`, viewer, member, service
+}

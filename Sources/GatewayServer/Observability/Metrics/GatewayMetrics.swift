@@ -9,7 +9,7 @@ package struct GatewayMetrics: MetricSource {
     private let state: ServingState
     private let database: Database
     private let store: ObjectStore
-    /// The expiry of the listeners' certificate; `nil` = there is none, or it does not expire.
+    /// The expiry of the listeners' certificate; `nil` without a certificate, or if it does not expire.
     private let certificateExpiry: @Sendable () -> UnixTime?
 
     /// The name and the address of each listener, and whether it uses TLS.

@@ -1,3 +1,5 @@
+import RPC
+
 /// The samples of one name, in Prometheus' model.
 package struct MetricFamily: Sendable {
     enum Kind: String, Sendable {
@@ -37,4 +39,23 @@ extension MetricFamily {
 /// A part of the gateway that counts something for operators.
 package protocol MetricSource: Sendable {
     var families: [MetricFamily] { get }
+}
+
+extension MetricFamily {
+    /// Makes a family of durations in seconds, in cumulative buckets.
+    static func histogram(_ name: String, _ help: String, _ samples: [(MetricLabels, Histogram)]) -> MetricFamily {
+        MetricFamily(
+            name: name, kind: .histogram, help: help,
+            samples: samples.flatMap { labels, histogram in
+                var below = 0
+                let buckets = zip(Histogram.bounds + ["+Inf"], histogram.counts).map { bound, count in
+                    below += count
+                    return Sample(suffix: "_bucket", labels: labels + [("le", bound)], value: "\(below)")
+                }
+                return buckets + [
+                    Sample(suffix: "_sum", labels: labels, value: "\(Double(histogram.sum) / 1e9)"),
+                    Sample(suffix: "_count", labels: labels, value: "\(histogram.count)"),
+                ]
+            })
+    }
 }

@@ -1,3 +1,10 @@
+/// The retryability of a failure; the one classification for clients, copies and device uploads.
+package enum FailureKind: Sendable, Hashable {
+    /// Worth a retry, but not before the time that the server asked for.
+    case transient(after: Duration? = nil)
+    case permanent
+}
+
 /// The number and the spacing of attempts after transient failures.
 package struct RetryPolicy: Sendable, Hashable {
     /// The longest wait after the first failure; it doubles with each further failure.

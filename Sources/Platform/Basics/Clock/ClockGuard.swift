@@ -37,7 +37,7 @@ package final class ClockGuard: Sendable {
     private let state: Lock<State>
 
     /// - Parameters:
-    ///   - record: the result of ``record()`` in an earlier process; `nil` if there is none.
+    ///   - record: the result of ``record()`` in an earlier process; `nil` at the first start.
     ///   - lastSeen: a time that the clock is known to have shown, used if no record can be read.
     ///   - confirmation: how long the clock has to keep pace with the time since boot to be confirmed.
     package init(

@@ -22,7 +22,7 @@ struct ClockHistory: Codable, Sendable, Equatable {
     /// each confirmation period, so that slow drift is accepted but small steps do not add up unnoticed.
     private var reference: Int64
     private var referenceAt: Int64
-    /// The sum of all steps since the first reading: how far the wall clock is ahead of the steady time.
+    /// The sum of all steps since the first reading: the time by which the wall clock is ahead of the steady time.
     private(set) var shift: Int64 = 0
     /// `shift` when the clock was last confirmed.
     private var confirmedShift: Int64 = 0

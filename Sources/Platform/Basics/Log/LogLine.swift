@@ -15,19 +15,19 @@ package struct LogLine: ~Copyable {
     package static let usualSize = 1024
 
     private let form: Form
-    private let room: UnsafeMutableRawBufferPointer
+    private let memory: UnsafeMutableRawBufferPointer
     private var count = 0
     /// The whole line, once it is longer than the buffer.
     private var longer: [UInt8] = []
 
     /// - Parameters:
     ///   - time: the time of the event; `nil` omits it.
-    ///   - room: memory for the line, which has to stay valid as long as the line.
+    ///   - memory: space for the line, which has to stay valid as long as the line.
     init(
-        _ level: LogLevel, _ event: String, at time: UnixTime?, as form: Form, in room: UnsafeMutableRawBufferPointer
+        _ level: LogLevel, _ event: String, at time: UnixTime?, as form: Form, in memory: UnsafeMutableRawBufferPointer
     ) {
         self.form = form
-        self.room = room
+        self.memory = memory
         switch form {
         case .json:
             put("{")
@@ -59,8 +59,8 @@ package struct LogLine: ~Copyable {
         _ level: LogLevel, _ event: String, at time: UnixTime?, as form: Form, _ fields: (inout LogLine) -> Void,
         to take: (UnsafeRawBufferPointer) -> Void
     ) {
-        withUnsafeTemporaryAllocation(byteCount: usualSize, alignment: 8) { room in
-            var line = LogLine(level, event, at: time, as: form, in: room)
+        withUnsafeTemporaryAllocation(byteCount: usualSize, alignment: 8) { memory in
+            var line = LogLine(level, event, at: time, as: form, in: memory)
             fields(&line)
             line.end(take)
         }
@@ -148,11 +148,11 @@ package struct LogLine: ~Copyable {
 
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
-        if longer.isEmpty, bytes.count <= room.count - count, let free = room.baseAddress {
+        if longer.isEmpty, bytes.count <= memory.count - count, let free = memory.baseAddress {
             memcpy(free + count, start, bytes.count)
             count += bytes.count
         } else {
-            if longer.isEmpty { longer.append(contentsOf: room[..<count]) }
+            if longer.isEmpty { longer.append(contentsOf: memory[..<count]) }
             longer.append(contentsOf: bytes)
         }
     }
@@ -229,7 +229,7 @@ package struct LogLine: ~Copyable {
     }
 
     private borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        longer.isEmpty ? body(UnsafeRawBufferPointer(rebasing: room[..<count])) : longer.withUnsafeBytes(body)
+        longer.isEmpty ? body(UnsafeRawBufferPointer(rebasing: memory[..<count])) : longer.withUnsafeBytes(body)
     }
 
     /// Ends the line.

@@ -12,7 +12,7 @@ package protocol LogDestination: AnyObject, Sendable {
 /// Writes events to a log. Each component receives its logger as a value; there is no global log.
 package struct Logger: Sendable {
     private let destination: (any LogDestination)?
-    /// Adds the fields that all lines of this logger share; `nil` if there are none.
+    /// Adds the fields that all lines of this logger share; `nil` without such fields.
     private let scope: (@Sendable (inout LogLine) -> Void)?
 
     /// A logger that discards everything.

@@ -30,7 +30,7 @@ struct ParameterEncoder {
     mutating func append(_ parameter: FormField) throws(RPCError) {
         guard let path = FieldPath(parameter.name, in: message, of: schema) else {
             if ignoresUnknown { return }
-            throw .invalidRequest("there is no parameter \(parameter.name.prefix(200))")
+            throw .invalidRequest("the parameter \(parameter.name.prefix(200)) is unknown")
         }
         let field = path.last
         guard field.isRepeated || seen.insert(path.name).inserted else {
@@ -39,7 +39,7 @@ struct ParameterEncoder {
         if field.oneof != nil {
             let scope = path.fields.dropLast().map(\.name).joined(separator: ".")
             guard oneofs.insert("\(scope) \(field.oneof ?? 0)").inserted else {
-                throw .invalidRequest("\(path.name) excludes another parameter that is given")
+                throw .invalidRequest("\(path.name) cannot be combined with another parameter of the request")
             }
         }
         if let file = parameter.file { return try append(parameter.value, of: file, to: path) }

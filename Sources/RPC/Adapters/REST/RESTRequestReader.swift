@@ -18,8 +18,8 @@ final class RESTRequestReader: @unchecked Sendable {  // state belongs to the ca
     private var hasBegun = false
 
     /// - Parameters:
-    ///   - query: the text after the `?`; empty if there is none.
-    ///   - contentType: empty if there is none.
+    ///   - query: the text after the `?`; empty without a query.
+    ///   - contentType: empty without the field.
     init(
         _ route: RESTRoute, path: RoutePath, query: Substring.UTF8View, contentType: String
     ) throws(RPCError) {
@@ -154,7 +154,7 @@ extension RESTRoute {
         return [Self.json] + (style.takesForms ? forms : [])
     }
 
-    /// Returns a content type without its parameters; empty if there is none.
+    /// Returns a content type without its parameters; empty without the field.
     static func mediaType(_ contentType: String) -> String {
         contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
     }

@@ -8,7 +8,7 @@ import StoreProtocol
 package protocol AccessPolicy: Sendable {
     func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision
 
-    /// Returns the quota that the upload's owner would exceed with `bytes` more, as text for people; `nil` if there is none.
+    /// Returns the quota that the upload's owner would exceed with `bytes` more, as text for people; `nil` if it exceeds no quota.
     /// Evaluated when a body's header arrives, and again in the commit.
     func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String?
 

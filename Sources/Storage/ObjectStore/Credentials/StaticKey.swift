@@ -20,7 +20,7 @@ package struct StaticKey: Sendable {
     package let access: Access
     /// The name of the organization that its changes belong to in the audit log; `nil` = none.
     package var organization: String?
-    /// Bytes that it may store; 0 = as many as there is room for.
+    /// Bytes that it may store; 0 = no limit.
     package var quota: Int64 = 0
     /// For how long what it stores is kept; `nil` = until somebody deletes it.
     package var retention: Duration?

@@ -44,3 +44,36 @@ struct EnginePart: Sendable, Equatable {
     /// The part's own file; `nil` if it is at its place.
     let fileID: String?
 }
+
+/// Receives the bytes of one body, in order. Used by one thread at a time.
+protocol BodySink: AnyObject, Sendable {
+    /// Receives ``AlignedBlock/size`` bytes in memory that is aligned for direct writes.
+    func append(block: UnsafeRawBufferPointer) throws
+    /// Receives the end of the body, which fills no block. No block follows.
+    func append(end: UnsafeRawBufferPointer) throws
+    /// Makes the bytes durable. Nothing follows; a failure is final.
+    func finish() throws
+}
+
+/// The bytes of an open file, readable to the end even if the file is removed. Used by one thread at a time.
+package protocol StoredBytes: AnyObject, Sendable {
+    func size() throws -> Int64
+
+    /// Reads the whole file piece by piece.
+    ///
+    /// - Throws: also the error of `body`.
+    func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws
+
+    /// Reads the bytes at `position`.
+    ///
+    /// - Returns: the number of bytes; 0 at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws -> Int
+
+    /// Reads the bytes at `position`, and leaves none of them in memory.
+    ///
+    /// - Returns: the number of bytes; 0 at the end of the file.
+    func readPassing(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws -> Int
+
+    /// Transfers a descriptor for sending to the caller, who closes it. Nothing is read afterwards.
+    func takeDescriptor() -> Int32
+}

@@ -1,4 +1,5 @@
 import Crypto
+import HTTPClient
 import StoreProtocol
 
 /// The digests of sent or received bytes, for comparison with the store's. Used by one thread at a time.
@@ -20,5 +21,19 @@ package struct ContentDigest {
     /// Returns the CRC-64 of consecutive pieces.
     package static func crc64(of pieces: some Sequence<(crc64: UInt64, size: Int64)>) -> UInt64 {
         pieces.reduce(0) { CRC.crc64.combine($0, $1.crc64, secondLength: $1.size) }
+    }
+}
+
+extension FileReader {
+    /// Returns the digest of a part of the file; `nil` if the file ends before it. It reads the part, so it must not be called on
+    /// an event loop.
+    package func digest(of range: Range<Int64>) throws -> ContentDigest? {
+        var digest = ContentDigest()
+        var count: Int64 = 0
+        try forEachBlock(of: range) { block in
+            digest.update(block)
+            count += Int64(block.count)
+        }
+        return count == Int64(range.count) ? digest : nil
     }
 }

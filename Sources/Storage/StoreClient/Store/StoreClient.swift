@@ -138,7 +138,7 @@ package struct StoreClient: Sendable {
         return Array("<CompleteMultipartUpload>\(list.joined())</CompleteMultipartUpload>".utf8)
     }
 
-    /// Returns the existing object; `nil` if there is none.
+    /// Returns the existing object; `nil` if the key has no object.
     package func head() async throws -> (size: Int64, etag: String, crc64: UInt64?)? {
         do {
             let reply = try await send("HEAD", [])

@@ -12,7 +12,7 @@ package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible 
 
     /// The HTTP status.
     package let status: Int
-    /// The code in the error document, e.g. `NoSuchUpload`; empty if there was none.
+    /// The code in the error document, e.g. `NoSuchUpload`; empty without a code.
     package let code: String
     /// The message for people.
     package let message: String

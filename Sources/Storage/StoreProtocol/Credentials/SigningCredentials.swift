@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 
 /// The credentials with which a client signs its requests.
@@ -17,5 +18,20 @@ package struct SigningCredentials: Sendable {
 extension TemporaryCredentials {
     package var signing: SigningCredentials {
         SigningCredentials(accessKeyID: accessKeyID, secret: secret, securityToken: securityToken)
+    }
+}
+
+/// Temporary credentials with which a client signs its requests.
+package struct TemporaryCredentials: Sendable {
+    package let accessKeyID: String
+    package let secret: Secret
+    package let securityToken: String
+    package let expiresAt: UnixTime
+
+    package init(accessKeyID: String, secret: Secret, securityToken: String, expiresAt: UnixTime) {
+        self.accessKeyID = accessKeyID
+        self.secret = secret
+        self.securityToken = securityToken
+        self.expiresAt = expiresAt
     }
 }

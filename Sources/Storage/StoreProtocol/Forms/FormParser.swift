@@ -80,7 +80,7 @@ package struct FormParser {
         case .value(let name):
             guard let value = try pass() else { return false }
             guard let text = String(validating: value, as: UTF8.self) else {
-                throw Self.malformed("has a field that is not in UTF-8: \(name)")
+                throw Self.malformed("has a field that is not valid UTF-8: \(name)")
             }
             fieldBytes += value.count + name.utf8.count
             guard fieldBytes <= Self.maximumFields, fields.fields.count < 100 else {
@@ -110,7 +110,7 @@ package struct FormParser {
 
     /// Passes a boundary line.
     ///
-    /// - Returns: what stands before it; `nil` while it is not there.
+    /// - Returns: the bytes before it; `nil` until it arrives.
     private mutating func pass() throws(StoreError) -> [UInt8]? {
         guard let range = find(delimiter) else { return nil }
         let rest = waiting[range.upperBound...]
@@ -157,7 +157,7 @@ package struct FormParser {
 
         init(_ bytes: ArraySlice<UInt8>) throws(StoreError) {
             guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw FormParser.malformed("has headers that are not in UTF-8")
+                throw FormParser.malformed("has headers that are not valid UTF-8")
             }
             var fields: HTTPFields = [:]
             for line in text.split(separator: "\r\n") {

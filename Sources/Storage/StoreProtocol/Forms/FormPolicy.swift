@@ -40,7 +40,7 @@ package struct FormPolicy {
     /// - Throws: `invalidPolicyDocument`.
     package init(_ text: String) throws(StoreError) {
         guard let bytes = Base64.decode(text), case .object(let members) = PolicyReader.value(of: bytes) else {
-            throw Self.invalid("not a JSON object in base64")
+            throw Self.invalid("is not a JSON object in base64")
         }
         var expiresAt: UnixTime?
         var conditions: [Condition] = []
@@ -51,10 +51,10 @@ package struct FormPolicy {
                 expiresAt = RFC3339.parse(time).map { UnixTime(seconds: $0.second.seconds) }
             case ("conditions", .array(let elements)):
                 for element in elements { try Self.read(element, &conditions, &sizes) }
-            default: throw Self.invalid("with the unknown member \(member.name)")
+            default: throw Self.invalid("has the unknown member \(member.name)")
             }
         }
-        guard let expiresAt else { throw Self.invalid("without a valid expiration") }
+        guard let expiresAt else { throw Self.invalid("has no valid expiration") }
         self.expiresAt = expiresAt
         self.sizes = sizes
         self.conditions = conditions
@@ -66,15 +66,15 @@ package struct FormPolicy {
         switch element {
         case .object(let members):
             for member in members {
-                guard case .string(let value) = member.value else { throw invalid("with a malformed condition") }
+                guard case .string(let value) = member.value else { throw invalid("has a malformed condition") }
                 conditions.append(Condition(name: member.name.lowercased(), rule: .equal(value)))
             }
         case .array(let parts):
             guard parts.count == 3, case .string(let kind) = parts[0] else {
-                throw invalid("with a malformed condition")
+                throw invalid("has a malformed condition")
             }
             try read(kind.lowercased(), parts[1], parts[2], &conditions, &sizes)
-        default: throw invalid("with a malformed condition")
+        default: throw invalid("has a malformed condition")
         }
     }
 
@@ -85,12 +85,12 @@ package struct FormPolicy {
         switch (kind, first, second) {
         case ("content-length-range", .number(let least), .number(let most)) where least <= most:
             let (lower, upper) = (max(sizes.lowerBound, least), min(sizes.upperBound, most))
-            guard lower <= upper else { throw invalid("with sizes that no file has") }
+            guard lower <= upper else { throw invalid("has ranges of content-length-range that no size fulfills") }
             sizes = lower...upper
         case (_, .string(let name), _) where name.utf8.first == UInt8(ascii: "$"):
-            guard let rule = rule(kind, second) else { throw invalid("with a malformed condition") }
+            guard let rule = rule(kind, second) else { throw invalid("has a malformed condition") }
             conditions.append(Condition(name: String(name.unicodeScalars.dropFirst()).lowercased(), rule: rule))
-        default: throw invalid("with a malformed condition")
+        default: throw invalid("has a malformed condition")
         }
     }
 
@@ -134,6 +134,6 @@ package struct FormPolicy {
     }
 
     private static func invalid(_ what: String) -> StoreError {
-        StoreError(.invalidPolicyDocument, "PostObject: the policy is \(what).")
+        StoreError(.invalidPolicyDocument, "PostObject: the policy is not valid: it \(what).")
     }
 }

@@ -5,7 +5,7 @@ import Crypto
 package struct Authentication {
     package let scheme: any SignatureScheme
     package let accessKeyID: String
-    /// The security token; `nil` if there is none, which is valid for static keys only.
+    /// The security token; `nil` without one, which is valid for static keys only.
     package let securityToken: String?
     package let signature: [UInt8]
     /// The expiry of a presigned URL.

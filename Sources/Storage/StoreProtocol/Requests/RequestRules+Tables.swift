@@ -63,12 +63,13 @@ extension RequestRules {
             RequestRule("x-amz-mfa", .refused(.notImplemented)),
             RequestRule("x-amz-website-redirect-location", .refused(.notImplemented)),
             RequestRule(
-                "x-amz-write-offset-bytes", .refused(.notImplemented), "OSS's AppendObject is implemented."),
+                "x-amz-write-offset-bytes", .refused(.notImplemented), "Use AppendObject of OSS."),
             RequestRule("x-amz-if-match-last-modified-time", .refused(.notImplemented)),
             RequestRule("x-amz-if-match-size", .refused(.notImplemented)),
             RequestRule("x-amz-rename-source*", .refused(.notImplemented), "Copy the object and delete the other one."),
-            RequestRule("x-amz-expected-bucket-owner", .only([owner], .accessDenied), "The owner has this id."),
-            RequestRule("x-amz-source-expected-bucket-owner", .only([owner], .accessDenied), "The owner has this id."),
+            RequestRule("x-amz-expected-bucket-owner", .only([owner], .accessDenied), "Every bucket has this owner."),
+            RequestRule(
+                "x-amz-source-expected-bucket-owner", .only([owner], .accessDenied), "Every bucket has this owner."),
             RequestRule(
                 "x-amz-checksum-algorithm", .honoredOnly(on: ["InitiateMultipartUpload"]),
                 "A copy keeps the checksum of its source."),

@@ -87,7 +87,7 @@ struct S3Payload {
 }
 
 extension HTTPFields {
-    /// Returns the checksum in a field of the request; `nil` if there is none.
+    /// Returns the checksum in a field of the request; `nil` without such a field.
     func checksum() throws(StoreError) -> Checksum? {
         var found: Checksum?
         for algorithm in ChecksumAlgorithm.allCases {

@@ -25,7 +25,7 @@ public struct RouteTemplate: Sendable, Hashable {
 
     public let segments: [Segment]
     public let variables: [Variable]
-    /// The text after a colon at the end; `nil` = there is none.
+    /// The text after a colon at the end; `nil` without a colon.
     public let verb: String?
 
     public init(_ segments: [Segment], _ variables: [Variable] = [], verb: String? = nil) {

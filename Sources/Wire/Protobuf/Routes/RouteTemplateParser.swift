@@ -58,7 +58,7 @@ private struct RouteTemplateParser {
         repeat { names.append(try name()) } while take(".")
         let field = names.joined(separator: ".")
         guard !variables.contains(where: { $0.field == field }) else {
-            throw error("the variable \(field) is there twice")
+            throw error("the variable \(field) occurs twice")
         }
         let start = segments.count
         if take("=") {
