@@ -20,7 +20,7 @@ package struct Doctor: Sendable {
     }
 
     package struct Report: Sendable {
-        /// Damage of the database file; empty if there is none.
+        /// Damage of the database file; empty if the file is whole.
         package var damages: [String] = []
         /// Whether database and store belong to the same generation.
         package var belongTogether = true

@@ -22,7 +22,7 @@ package struct Restore {
         package var damaged = Tally()
         /// The number of finished files in the store that the database does not know.
         package var quarantined = 0
-        /// The folder of the replaced files; `nil` if there were none.
+        /// The folder of the replaced files; `nil` if no files were replaced.
         package var replaced: String?
         /// The time of the backup in RFC 3339.
         package var createdAt = ""

@@ -65,7 +65,7 @@ struct RestoreTarget {
 
     /// Moves the existing database and keys to another folder.
     ///
-    /// - Returns: that folder; `nil` if there are none.
+    /// - Returns: that folder; `nil` if it has neither.
     func setAside(_ now: UnixTime) throws -> String? {
         let names = ["gateway.db", "gateway.db-wal", "gateway.db-shm", "keys"]
             .filter { DataDirectory.exists("\(directory.path)/\($0)") }
@@ -101,7 +101,7 @@ struct RestoreTarget {
 
     /// Ends the restore; from now on the folder can be served.
     func finish() throws {
-        // The marker of an incomplete restore goes last: after a crash in between the restore has to be repeated.
+        // The marker of an incomplete restore is removed last: after a crash in between the restore has to be repeated.
         let manifest = directory.restoring + "/manifest"
         for name in try FolderListing.names(in: directory.restoring) where name != "manifest" {
             try FileManager.default.removeItem(atPath: "\(directory.restoring)/\(name)")

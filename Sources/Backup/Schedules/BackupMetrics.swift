@@ -8,7 +8,7 @@ package final class BackupMetrics: Sendable {
         package let schedule: String
         /// The time from one backup to the next.
         package let interval: Duration
-        /// The end of the last complete backup; `nil` = there is none.
+        /// The end of the last complete backup; `nil` = no backup was completed.
         package internal(set) var lastSuccess: UnixTime?
         package internal(set) var lastDuration: Duration = .zero
         /// The size of the last archive in bytes.

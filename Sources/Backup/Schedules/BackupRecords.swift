@@ -83,7 +83,7 @@ struct BackupRecords {
         try connection.execute("UPDATE backup_runs SET state = $2 WHERE id = $1", id, state.rawValue)
     }
 
-    /// Returns the latest complete run, whether its archive is still kept or not; `nil` if there is none.
+    /// Returns the latest complete run, whether its archive is still kept or not; `nil` if no run was complete.
     func lastComplete(_ schedule: BackupSchedule) throws -> ScheduledRun? {
         try connection.first(
             """

@@ -29,7 +29,7 @@ package struct BackupSchedule: Sendable {
     /// Intervals are numbered, and each needs one backup. A clock that steps back or forth leads to another interval, so that it
     /// causes one more backup and never prevents one.
     ///
-    /// - Parameter last: the start of the last complete backup; `nil` = there is none.
+    /// - Parameter last: the start of the last complete backup; `nil` = no backup was completed.
     func isDue(at now: UnixTime, last: UnixTime?) -> Bool {
         guard let last else { return true }
         return number(of: now) != number(of: last)

@@ -34,7 +34,7 @@ package final class RestoreService: RestoreServiceHandler {
         staging = Staging((try? folder.description.read(in: folder)) ?? nil)
     }
 
-    /// The description of the archive in the folder; `nil` = there is none.
+    /// The description of the archive in the folder; `nil` = the folder has no archive.
     private var remaining: StagedDescription? { (try? folder.description.read(in: folder)) ?? nil }
 
     package func stageArchive(

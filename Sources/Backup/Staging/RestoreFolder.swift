@@ -10,7 +10,7 @@ import Foundation
 /// 2. When a person applies the archive, the gateway writes `request` and ends with the exit code 75.
 /// 3. The next start makes a second data directory in `new`: it links the finished files of the store, if the archive is from the
 ///    same gateway, and then restores the archive into it. Nothing outside of `new` changes.
-/// 4. It writes `switch`, which names the files in `new`. From here on, every start goes forward.
+/// 4. It writes `switch`, which names the files in `new`. From here on, every start completes the switch.
 /// 5. It moves the present data to `previous-TIME`, one name after the other, and then the names in `new` to their places. It syncs
 ///    both folders after each rename.
 /// 6. It removes the archive and `new`, writes `outcome`, and removes `request`, and `switch` last.

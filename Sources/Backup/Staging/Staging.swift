@@ -51,7 +51,7 @@ final class Staging: Sendable {
         }
     }
 
-    /// - Parameter description: that of the archive in the folder; `nil` = there is none.
+    /// - Parameter description: that of the archive in the folder; `nil` = the folder has no archive.
     func end(_ id: String, _ description: StagedDescription?) {
         stage.withLock { if case .busy(id) = $0 { $0 = description.map { .complete($0) } ?? .empty } }
     }

@@ -80,15 +80,15 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
     }
 
     /// Writes the next bytes, and returns their number, which can be 0 between two objects; `nil` at the end of the archive.
-    private func add(to room: UnsafeMutableRawBufferPointer) throws -> Int? {
+    private func add(to space: UnsafeMutableRawBufferPointer) throws -> Int? {
         if !records.isEmpty {
-            let some = records.prefix(room.count)
-            some.withUnsafeBytes { room.copyMemory(from: $0) }
+            let some = records.prefix(space.count)
+            some.withUnsafeBytes { space.copyMemory(from: $0) }
             records = records.dropFirst(some.count)
             return some.count
         }
         if let reader {
-            return try add(reader, to: room)
+            return try add(reader, to: space)
         }
         if next < files.count {
             let file = files[next]
@@ -103,10 +103,10 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
     }
 
     /// Writes the object's next bytes, or prepares the record that follows its last.
-    private func add(_ reader: ObjectReader, to room: UnsafeMutableRawBufferPointer) throws -> Int {
-        let count = try reading(files[next]) { () throws(ObjectReader.Failure) in try reader.read(into: room) }
+    private func add(_ reader: ObjectReader, to space: UnsafeMutableRawBufferPointer) throws -> Int {
+        let count = try reading(files[next]) { () throws(ObjectReader.Failure) in try reader.read(into: space) }
         if count > 0 {
-            writer.pass(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            writer.pass(UnsafeRawBufferPointer(rebasing: space[..<count]))
         } else {
             records = writer.end()[...]
             self.reader = nil

@@ -9,7 +9,7 @@ package struct HTTPRequestRecord: Sendable {
     package let peer: String
     package let requestID: String
     package let trace: TraceContext?
-    /// The status of the response; `nil` if there was none.
+    /// The status of the response; `nil` if no response was sent.
     package internal(set) var status: Int?
     /// The bytes of the bodies.
     package internal(set) var bytesReceived: Int64 = 0

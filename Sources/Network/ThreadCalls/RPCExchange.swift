@@ -39,12 +39,12 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
 
     func receive(_ bytes: UnsafeRawBufferPointer) {
         let piece = [UInt8](bytes)
-        let hasRoom = progress.take { state in
+        let hasSpace = progress.take { state in
             state.unsent += piece.count
             return state.unsent <= Self.highWater
         }
         loop.run { [stream] in stream.receive(piece) }
-        if !hasRoom { _ = wait { $0.unsent <= Self.highWater || $0.end != nil } }
+        if !hasSpace { _ = wait { $0.unsent <= Self.highWater || $0.end != nil } }
     }
 
     /// Whether the call has ended before its request did, e.g. because a message is too large.

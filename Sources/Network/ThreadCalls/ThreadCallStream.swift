@@ -3,7 +3,7 @@ import HTTPTypes
 import RPC
 
 /// A call whose client side is a waiting thread, either of an HTTP/1.1 connection or of a caller within the process: input from the
-/// thread goes to the call, and the call's output waits for the thread.
+/// thread is sent to the call, and the call's output waits for the thread.
 ///
 /// Sendable although it is mutable: its state is used on its loop only, except in `init`.
 final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belongs to its loop
@@ -29,7 +29,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     private var queue: [[UInt8]] = []
     private var queueStart = 0
     private(set) var unsentBytes = 0
-    private var room = ThreadCallStream.window
+    private var capacity = ThreadCallStream.window
     private var producedBytes: UInt64 = 0
     private var isResponseComplete = false
     /// Whether the response ends incomplete.
@@ -89,7 +89,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
 
     /// Records that the thread has taken this number of response bytes.
     func consume(_ count: Int) {
-        room += count
+        capacity += count
         report()
     }
 
@@ -162,7 +162,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         if count > 0 {
             unsentBytes -= count
             producedBytes += UInt64(count)
-            room -= count
+            capacity -= count
             origin.responseBytesChanged(by: -count, of: call)
         }
         if unsentBytes == 0 { lifecycle?.answersAreSent() }
@@ -179,22 +179,22 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         }
     }
 
-    /// Takes the pieces that the window has room for from the queue. Only a piece that exceeds the window is divided: the thread gets
+    /// Takes the pieces that the window has capacity for from the queue. Only a piece that exceeds the window is divided: the thread gets
     /// all others without a copy.
     private func takeReady() -> [[UInt8]] {
         var ready: [[UInt8]] = []
-        var room = room
-        while let first = queue.first, room > 0 {
-            if queueStart == 0, first.count <= room {
+        var capacity = capacity
+        while let first = queue.first, capacity > 0 {
+            if queueStart == 0, first.count <= capacity {
                 ready.append(queue.removeFirst())
-                room -= first.count
+                capacity -= first.count
                 continue
             }
             guard queueStart > 0 || first.count > Self.window else { break }
-            let part = first[queueStart...].prefix(room)
+            let part = first[queueStart...].prefix(capacity)
             ready.append(Array(part))
             queueStart += part.count
-            room -= part.count
+            capacity -= part.count
             guard queueStart == first.count else { break }
             queue.removeFirst()
             queueStart = 0
