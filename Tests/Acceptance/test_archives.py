@@ -6,11 +6,17 @@ import shutil
 import socket
 import subprocess
 import zipfile
+from pathlib import Path
 
 import pytest
-from support.parties import unique
+from support.parties import Fleet, unique
 from support.raw import fetch
 from support.uploads import FILE_NAME_TAG, completed, content
+
+#: The numbers of objects and of bytes of the large archive, and those with --full.
+SHORT, FULL = (40, 40_000_000), (2000, 5_000_000_000)
+#: The largest growth of the gateway's resident memory by sending a large archive, in MiB.
+GROWTH = 32
 
 
 def zip_of(gateway, admin, **selection):
@@ -89,6 +95,61 @@ def test_corrupted_object_breaks_the_archive_off(gateway, admin, uploader):
     (length,) = [int(line.split()[1]) for line in head.splitlines() if line.lower().startswith(b"content-length:")]
     assert length > 2_000_000 and len(body) < length
     admin.object_management("DeleteObject", file_id=found.file_id, reason="corrupted by a test")
+
+
+def test_large_archive_opens_in_every_program_and_a_cut_one_in_none(gateway_with, login, tmp_path, is_full):
+    count, size = FULL if is_full else SHORT
+    gateway = gateway_with({"uploads": {"calls_per_minute": 0}, "quota": {"device_uploads": 0}})
+    admin = login(gateway)
+    uploader = Fleet.create(admin).uploader()
+    data = content(size // count)
+    for number in range(count):
+        completed(uploader, data, {FILE_NAME_TAG: f"drive {number}.mcap"})
+    status = Path(f"/proc/{gateway.process.pid}/status")
+    # From here on, the peak is that of the archive.
+    status.with_name("clear_refs").write_text("5")
+    before = _mebibytes(status, "VmRSS")
+    path = tmp_path / "objects.zip"
+    assert _curl(gateway, admin, path) == 0
+    assert _mebibytes(status, "VmHWM") - before < GROWTH
+    gateway.stop()
+    for command in (["unzip", "-tq"], ["7z", "t"]):
+        subprocess.run([*command, str(path)], check=True, capture_output=True)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert len(archive.namelist()) == count
+        assert all(entry.file_size == len(data) for entry in archive.infolist())
+    with open(path, "r+b") as file:
+        file.truncate(path.stat().st_size * 2 // 3)
+    for command in (["unzip", "-tq"], ["7z", "t"]):
+        assert subprocess.run([*command, str(path)], capture_output=True).returncode != 0, command
+    with pytest.raises(zipfile.BadZipFile):
+        zipfile.ZipFile(path)
+
+
+def test_client_whose_archive_ends_early_reports_it(gateway_with, login, tmp_path):
+    """curl's exit code for a response shorter than its announced length is 18."""
+    gateway = gateway_with()
+    admin = login(gateway)
+    completed(Fleet.create(admin).uploader(), content(4_000_000))
+    (found,) = admin.list_all()
+    path = next((gateway.data / "store/data").glob(f"*/{found.file_id}"))
+    stored = bytearray(path.read_bytes())
+    stored[3_000_000] ^= 1
+    path.chmod(0o600)
+    path.write_bytes(stored)
+    assert _curl(gateway, admin, tmp_path / "objects.zip") == 18
+
+
+def _curl(gateway, admin, path) -> int:
+    """Downloads an archive of all objects, and returns the exit code."""
+    url = f"http://{gateway.listeners['web']}/v1/objects:zip?filter=size%3E0"
+    command = ["curl", "-sS", "-f", "-H", f"Authorization: Bearer {admin.token}", "-o", str(path), url]
+    return subprocess.run(command, stderr=subprocess.DEVNULL).returncode
+
+
+def _mebibytes(status: Path, name: str) -> int:
+    return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith(f"{name}:")) // 1024
 
 
 @pytest.mark.parametrize(
