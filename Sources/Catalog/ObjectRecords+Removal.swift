@@ -12,10 +12,9 @@ struct Retention: Sendable, Hashable {
 extension ObjectRecords {
     /// - Parameter id: a file id or the id of an upload.
     func wasDeleted(id: String, organizationID: Int64) throws -> Bool {
-        try connection.first(
+        try connection.hasRow(
             "SELECT 1 FROM deleted_objects WHERE (file_id = $1 OR upload_id = $1) AND organization_id = $2", id,
-            organizationID
-        ) { _ in true } ?? false
+            organizationID)
     }
 
     /// Replaces the object and its tags by a record of the deletion.

@@ -255,16 +255,14 @@ package struct ObjectRecords {
 
     /// Whether the upload's object is in lists: it is neither corrupted nor in the trash.
     package func listsObject(uploadID: String) throws -> Bool {
-        try connection.first(
-            "SELECT 1 FROM objects WHERE upload_id = $1 AND bad_at IS NULL AND trashed_at IS NULL", uploadID
-        ) { _ in true } ?? false
+        try connection.hasRow(
+            "SELECT 1 FROM objects WHERE upload_id = $1 AND bad_at IS NULL AND trashed_at IS NULL", uploadID)
     }
 
     /// Whether the upload's object may be read with a permission issued earlier: it was neither deleted nor found corrupted.
     /// Presigned URLs of an object that has been moved to the trash remain valid.
     package func holdsObject(uploadID: String) throws -> Bool {
-        try connection.first("SELECT 1 FROM objects WHERE upload_id = $1 AND bad_at IS NULL", uploadID) { _ in true }
-            ?? false
+        try connection.hasRow("SELECT 1 FROM objects WHERE upload_id = $1 AND bad_at IS NULL", uploadID)
     }
 
     static let columns = """

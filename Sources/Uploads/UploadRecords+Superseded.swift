@@ -42,7 +42,7 @@ extension UploadRecords {
     }
 
     func folded(_ id: String) throws -> UploadRecord? {
-        guard try connection.first("SELECT 1 FROM superseded_uploads WHERE id = $1", id, row: { _ in true }) == true,
+        guard try connection.hasRow("SELECT 1 FROM superseded_uploads WHERE id = $1", id),
             let inForce = try inForce(forUpload: id)
         else { return nil }
         return UploadRecord(

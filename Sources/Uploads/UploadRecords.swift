@@ -115,12 +115,12 @@ struct UploadRecords {
     }
 
     func holdsLogicalUpload(_ id: String) throws -> Bool {
-        try connection.first("SELECT 1 FROM logical_uploads WHERE id = $1", id) { _ in true } ?? false
+        try connection.hasRow("SELECT 1 FROM logical_uploads WHERE id = $1", id)
     }
 
     /// Whether the organization of an upload exists.
     func holdsOrganization(_ id: Int64) throws -> Bool {
-        try connection.first("SELECT 1 FROM organizations WHERE id = $1", id) { _ in true } ?? false
+        try connection.hasRow("SELECT 1 FROM organizations WHERE id = $1", id)
     }
 
     func insertLogicalUpload(of upload: UploadRecord) throws {

@@ -14,9 +14,8 @@ struct LoginAddressRecords {
 
     /// - Parameter address: normalized by `AddressRange.countedAsOne`.
     func contain(_ address: String, userID: Int64) throws -> Bool {
-        try connection.first(
-            "SELECT 1 FROM login_addresses WHERE user_id = $1 AND address = $2", userID, address
-        ) { _ in true } ?? false
+        try connection.hasRow(
+            "SELECT 1 FROM login_addresses WHERE user_id = $1 AND address = $2", userID, address)
     }
 
     func note(_ address: String, userID: Int64, at now: UnixTime) throws {

@@ -26,7 +26,7 @@ struct DoctorRecords {
     }
 
     func isListed(_ fileID: String) throws -> Bool {
-        try connection.first("SELECT 1 FROM objects WHERE file_id = $1", fileID) { _ in true } ?? false
+        try connection.hasRow("SELECT 1 FROM objects WHERE file_id = $1", fileID)
     }
 
     /// Returns listed objects that are missing from the store's tables.

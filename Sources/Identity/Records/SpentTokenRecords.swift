@@ -24,9 +24,7 @@ struct SpentTokenRecords {
     }
 
     func hasExpired(at now: UnixTime) throws -> Bool {
-        try connection.first(
-            "SELECT 1 AS one FROM spent_tokens WHERE expires_at <= $1 LIMIT 1", now.microseconds
-        ) { $0.int64("one") } != nil
+        try connection.hasRow("SELECT 1 FROM spent_tokens WHERE expires_at <= $1 LIMIT 1", now.microseconds)
     }
 
     /// - Returns: the number of removed rows, of which there may be more.

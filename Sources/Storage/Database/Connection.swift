@@ -140,6 +140,13 @@ package final class Connection {
         return try statement.step() ? row(Row(statement: statement)) : nil
     }
 
+    /// Whether a statement has a row; it is not read further.
+    package func hasRow(_ sql: String, _ arguments: (any Bindable)?...) throws(DatabaseError) -> Bool {
+        let statement = try start(sql, arguments)
+        defer { statement.reset() }
+        return try statement.step()
+    }
+
     /// Runs any number of statements without arguments.
     func executeScript(_ sql: String) throws(DatabaseError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)

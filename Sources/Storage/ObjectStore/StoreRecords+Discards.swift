@@ -97,7 +97,7 @@ extension StoreRecords {
     }
 
     func hasDiscards() throws -> Bool {
-        try connection.first("SELECT 1 FROM store_discards LIMIT 1") { _ in true } ?? false
+        try connection.hasRow("SELECT 1 FROM store_discards LIMIT 1")
     }
 
     func forget(_ discard: Discard) throws {

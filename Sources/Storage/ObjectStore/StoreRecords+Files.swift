@@ -59,7 +59,7 @@ extension StoreRecords {
     }
 
     func isObject(fileID: String) throws -> Bool {
-        try connection.first("SELECT 1 FROM store_objects WHERE file_id = $1", fileID) { _ in true } ?? false
+        try connection.hasRow("SELECT 1 FROM store_objects WHERE file_id = $1", fileID)
     }
 
     /// Marks rows of a missing file: whatever needs it cannot be completed or read until it exists again.

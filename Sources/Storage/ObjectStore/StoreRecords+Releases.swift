@@ -37,7 +37,7 @@ extension StoreRecords {
     }
 
     func hasReleases() throws -> Bool {
-        try connection.first("SELECT 1 FROM store_releases LIMIT 1") { _ in true } ?? false
+        try connection.hasRow("SELECT 1 FROM store_releases LIMIT 1")
     }
 
     private func release(_ multipartID: String, limit: Int) throws -> Discarded {

@@ -23,9 +23,8 @@ struct FriendRecords {
     }
 
     func areFriends(_ userID: Int64, _ friendID: Int64) throws -> Bool {
-        try connection.first(
-            "SELECT 1 AS one FROM companions_friends WHERE user_id = $1 AND friend_id = $2", userID, friendID
-        ) { _ in true } ?? false
+        try connection.hasRow(
+            "SELECT 1 FROM companions_friends WHERE user_id = $1 AND friend_id = $2", userID, friendID)
     }
 
     /// Makes two members friends; does nothing if they are.
@@ -64,12 +63,11 @@ struct FriendRecords {
 
     /// Whether one of two members has blocked the other.
     func isBlocked(_ first: Int64, _ second: Int64) throws -> Bool {
-        try connection.first(
+        try connection.hasRow(
             """
-            SELECT 1 AS one FROM companions_blocks
+            SELECT 1 FROM companions_blocks
             WHERE (user_id = $1 AND blocked_id = $2) OR (user_id = $2 AND blocked_id = $1) LIMIT 1
-            """, first, second
-        ) { _ in true } ?? false
+            """, first, second)
     }
 
     func blockedEmails(of userID: Int64) throws -> [String] {

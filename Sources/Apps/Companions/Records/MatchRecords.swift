@@ -105,9 +105,8 @@ struct MatchRecords {
     }
 
     func hasQueued(before time: UnixTime) throws -> Bool {
-        try connection.first(
-            "SELECT 1 AS one FROM companions_queue WHERE since <= $1 LIMIT 1", time.microseconds
-        ) { _ in true } ?? false
+        try connection.hasRow(
+            "SELECT 1 FROM companions_queue WHERE since <= $1 LIMIT 1", time.microseconds)
     }
 
     /// Removes members who have waited since before `time`, a limited number at once.
@@ -123,9 +122,8 @@ struct MatchRecords {
     }
 
     func hasEnded(before time: UnixTime) throws -> Bool {
-        try connection.first(
-            "SELECT 1 AS one FROM companions_matches WHERE ended_at <= $1 LIMIT 1", time.microseconds
-        ) { _ in true } ?? false
+        try connection.hasRow(
+            "SELECT 1 FROM companions_matches WHERE ended_at <= $1 LIMIT 1", time.microseconds)
     }
 
     /// Removes matches that ended before `time` with their tasks, a limited number at once.

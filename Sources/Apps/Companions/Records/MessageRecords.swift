@@ -70,12 +70,11 @@ struct MessageRecords {
     }
 
     func hasUndelivered(_ userID: Int64) throws -> Bool {
-        try connection.first(
+        try connection.hasRow(
             """
-            SELECT 1 AS one FROM companions_messages
+            SELECT 1 FROM companions_messages
             WHERE user_id = $1 AND cleared_at IS NULL AND delivered_at IS NULL LIMIT 1
-            """, userID
-        ) { _ in true } ?? false
+            """, userID)
     }
 
     /// - Parameter position: the last message that was delivered; later ones stay as they are.

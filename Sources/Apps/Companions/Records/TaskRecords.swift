@@ -74,9 +74,8 @@ struct TaskRecords {
     }
 
     func hasUnfinished(matchID: Int64) throws -> Bool {
-        try connection.first(
-            "SELECT 1 AS one FROM companions_tasks WHERE match_id = $1 AND finished_at IS NULL LIMIT 1", matchID
-        ) { _ in true } ?? false
+        try connection.hasRow(
+            "SELECT 1 FROM companions_tasks WHERE match_id = $1 AND finished_at IS NULL LIMIT 1", matchID)
     }
 
     func privateTasks(of userID: Int64) throws -> [PrivateTaskRecord] {

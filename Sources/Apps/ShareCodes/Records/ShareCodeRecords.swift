@@ -66,9 +66,8 @@ struct ShareCodeRecords {
     }
 
     func hasEnded(at now: UnixTime) throws -> Bool {
-        try connection.first(
-            "SELECT 1 AS one FROM share_codes WHERE sealed IS NOT NULL AND expires_at <= $1 LIMIT 1", now.microseconds
-        ) { _ in true } ?? false
+        try connection.hasRow(
+            "SELECT 1 FROM share_codes WHERE sealed IS NOT NULL AND expires_at <= $1 LIMIT 1", now.microseconds)
     }
 
     /// Removes rows that became free before `limit`.
@@ -83,9 +82,8 @@ struct ShareCodeRecords {
     }
 
     func hasFree(before limit: UnixTime) throws -> Bool {
-        try connection.first(
-            "SELECT 1 AS one FROM share_codes WHERE free_at < $1 LIMIT 1", limit.microseconds
-        ) { _ in true } ?? false
+        try connection.hasRow(
+            "SELECT 1 FROM share_codes WHERE free_at < $1 LIMIT 1", limit.microseconds)
     }
 
     /// Ends codes of a umid, erases their data, and removes the umid from them; they become free at `freeAt` at the latest.

@@ -86,10 +86,9 @@ struct StatusRequestRecords {
     }
 
     func hasEnded(at now: UnixTime) throws -> Bool {
-        try connection.first(
-            "SELECT 1 AS one FROM status_requests WHERE message IS NOT NULL AND expires_at <= $1 LIMIT 1",
-            now.microseconds
-        ) { _ in true } ?? false
+        try connection.hasRow(
+            "SELECT 1 FROM status_requests WHERE message IS NOT NULL AND expires_at <= $1 LIMIT 1",
+            now.microseconds)
     }
 
     /// Removes rows that ended before `limit`.
@@ -105,9 +104,8 @@ struct StatusRequestRecords {
     }
 
     func hasEnded(before limit: UnixTime) throws -> Bool {
-        try connection.first(
-            "SELECT 1 AS one FROM status_requests WHERE expires_at < $1 LIMIT 1", limit.microseconds
-        ) { _ in true } ?? false
+        try connection.hasRow(
+            "SELECT 1 FROM status_requests WHERE expires_at < $1 LIMIT 1", limit.microseconds)
     }
 
     /// Removes requests from and to a umid.

@@ -10,7 +10,7 @@ struct UmidRecords {
     }
 
     func isClaimed(_ umid: String) throws -> Bool {
-        try connection.first("SELECT 1 AS one FROM umids WHERE umid = $1", umid) { _ in true } ?? false
+        try connection.hasRow("SELECT 1 FROM umids WHERE umid = $1", umid)
     }
 
     func insert(_ umid: String, tokenID: String, digest: [UInt8], at now: UnixTime) throws {
