@@ -1,3 +1,4 @@
+import Basics
 import Dispatch
 import ObjectStore
 import RPC
@@ -28,7 +29,7 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
 
     /// Returns the number of bytes of the archive. It is known before any object is read, because entries are stored.
     func length() async throws -> Int64 {
-        try await onQueue { [files] in
+        try await queue.result { [files] in
             var writer = ZipWriter()
             for file in files {
                 _ = try writer.begin(file.name, time: file.time, largestSize: file.file.size)
@@ -56,17 +57,11 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
 
     /// Returns the next piece, which is empty after the last.
     private func nextPiece() async throws -> [UInt8] {
-        try await onQueue { [self] in
+        try await queue.result { [self] in
             // Not initialized first, which would write every byte twice.
             try [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
                 count = try read(into: UnsafeMutableRawBufferPointer(buffer))
             }
-        }
-    }
-
-    private func onQueue<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result(catching: body)) }
         }
     }
 

@@ -5,8 +5,15 @@ package enum DiskWork {
     package static func run<Result: Sendable>(
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
+        try await DispatchQueue.global().result(of: body)
+    }
+}
+
+extension DispatchQueue {
+    /// Runs `body` on the queue, and returns its result.
+    package func result<T: Sendable>(of body: @escaping @Sendable () throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Swift.Result { try body() }) }
+            async { continuation.resume(with: Result(catching: body)) }
         }
     }
 }

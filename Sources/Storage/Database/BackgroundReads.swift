@@ -1,3 +1,4 @@
+import Basics
 import Dispatch
 
 /// A thread for reads that may take seconds, one at a time. Others wait neither on their event loop nor in
@@ -13,8 +14,6 @@ package struct BackgroundReads: Sendable {
     }
 
     package func run<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { [database] in continuation.resume(with: Result { try database.readBlocking(body) }) }
-        }
+        try await queue.result { [database] in try database.readBlocking(body) }
     }
 }

@@ -171,9 +171,7 @@ package final class Database: Sendable {
     package func readInBackground<T: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
-        try await withCheckedThrowingContinuation { continuation in
-            background.async { continuation.resume(with: Result { try self.readBlocking(body) }) }
-        }
+        try await background.result { try self.readBlocking(body) }
     }
 
     private var identity: ObjectIdentifier { ObjectIdentifier(writer.queue) }

@@ -39,9 +39,7 @@ final class Discards: Sendable {
     ///
     /// - Returns: the number of deleted rows.
     func sweep() async throws -> Int {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in continuation.resume(with: Result { try run() }) }
-        }
+        try await queue.result { [self] in try run() }
     }
 
     /// Begins no further transaction; remaining rows are deleted after the next start.

@@ -58,9 +58,7 @@ final class FileRemovals: Sendable {
     ///
     /// - Returns: the number of removed files.
     func sweep() async throws -> Int {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in continuation.resume(with: Result { try removeScheduled() }) }
-        }
+        try await queue.result { [self] in try removeScheduled() }
     }
 
     /// Begins no further batch; remaining files are removed after the next start.

@@ -48,10 +48,6 @@ extension ObjectStore {
     /// Reads on a thread of its own, because a disk may be slow.
     private static func read(_ file: any StoredBytes, into block: AlignedBlock, at position: Int64) async throws -> Int
     {
-        try await withCheckedThrowingContinuation { continuation in
-            reading.async {
-                continuation.resume(with: Result { try file.readPassing(into: block.bytes, at: position) })
-            }
-        }
+        try await reading.result { try file.readPassing(into: block.bytes, at: position) }
     }
 }
