@@ -1,3 +1,5 @@
+import Basics
+
 /// The properties of an object that terms compare; its tags are passed separately.
 package struct FilterSubject: Sendable {
     package var id: String
@@ -80,7 +82,7 @@ extension ObjectFilter {
     /// By bytes, as the index compares: a dictionary also finds other keys that Unicode takes for the same.
     private static func hasTag(_ key: String, _ value: String, in tags: [String: String]) -> Bool {
         guard let index = tags.index(forKey: key) else { return false }
-        return tags[index].key.utf8.elementsEqual(key.utf8) && tags[index].value.utf8.elementsEqual(value.utf8)
+        return tags[index].key.isExactly(key) && tags[index].value.isExactly(value)
     }
 
     private static func matches(word: String, _ object: FilterSubject, _ tags: [String: String]?) -> Bool? {

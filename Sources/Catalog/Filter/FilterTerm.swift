@@ -1,3 +1,5 @@
+import Basics
+
 extension ObjectFilter {
     /// One condition on an object.
     package enum Term: Sendable, Hashable {
@@ -35,7 +37,7 @@ extension ObjectFilter {
 
         package func matches(_ text: String) -> Bool {
             switch self {
-            case .text(let expected): text.utf8.elementsEqual(expected.utf8)
+            case .text(let expected): text.isExactly(expected)
             case .prefix(let prefix): text.utf8.starts(with: prefix.utf8)
             case .suffix(let suffix): text.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
             case .part(let part): Self.contains(text.utf8, part.utf8)

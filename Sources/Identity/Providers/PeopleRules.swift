@@ -1,4 +1,5 @@
 import Accounts
+import Basics
 import IdentityTokens
 
 /// The rules for people whom a provider signs in.

@@ -1,3 +1,4 @@
+import Basics
 import IdentityTokens
 
 /// The discovery document of a provider (OpenID Connect Discovery 1.0, section 3).

@@ -1,3 +1,4 @@
+import Basics
 import IdentityTokens
 
 /// A service account that workloads with certain claims get tokens of.

@@ -13,10 +13,10 @@ package struct FormPolicy {
 
         func holds(_ value: String) -> Bool {
             switch self {
-            case .equal(let other): value.utf8.elementsEqual(other.utf8)
+            case .equal(let other): value.isExactly(other)
             case .starts(let beginning): value.utf8.starts(with: beginning.utf8)
-            case .isIn(let values): values.contains { $0.utf8.elementsEqual(value.utf8) }
-            case .isNotIn(let values): !values.contains { $0.utf8.elementsEqual(value.utf8) }
+            case .isIn(let values): values.contains { $0.isExactly(value) }
+            case .isNotIn(let values): !values.contains { $0.isExactly(value) }
             }
         }
     }

@@ -1,3 +1,4 @@
+import Basics
 import HTTPTypes
 
 /// The fields that a client stores with an object and that are returned with it: the fields that both protocols define, its own
@@ -120,7 +121,7 @@ package struct KeptFields: Sendable, Equatable {
     package func difference(from others: KeptFields, _ names: OptionNames) -> String? {
         let known = others.fields(names)
         let missing = fields(names).fields.first { field in
-            !(known[field.name].map { $0.utf8.elementsEqual(field.value.utf8) } ?? false)
+            known[field.name]?.isExactly(field.value) != true
         }
         if let missing { return missing.name }
         return tags.isEmpty || tags == others.tags ? nil : names.tagging

@@ -74,7 +74,7 @@ package struct ObjectListQuery: Equatable {
     /// Returns the first key that may come after `entry`, which is a key or a common prefix.
     package func next(after entry: String) -> String {
         // Keys do not contain the character 0, so nothing is between the two.
-        let isPrefix = commonPrefix(of: entry).map { $0.utf8.elementsEqual(entry.utf8) } ?? false
+        let isPrefix = commonPrefix(of: entry)?.isExactly(entry) == true
         return isPrefix ? entry + Self.last : entry + "\u{0}"
     }
 

@@ -1,3 +1,4 @@
+import Basics
 import XML
 
 /// The tags of an object in both protocols: at most ten, with distinct keys (S3's "Categorizing objects using tags").
@@ -63,11 +64,8 @@ package struct TagSet: Sendable, Equatable {
     }
 
     package static func == (left: TagSet, right: TagSet) -> Bool {
-        left.tags.elementsEqual(right.tags) { isSame($0.key, $1.key) && isSame($0.value, $1.value) }
+        left.tags.elementsEqual(right.tags) { $0.key.isExactly($1.key) && $0.value.isExactly($1.value) }
     }
-
-    /// By bytes: texts that Unicode takes for the same are different tags.
-    private static func isSame(_ text: String, _ other: String) -> Bool { text.utf8.elementsEqual(other.utf8) }
 
     package var isEmpty: Bool { tags.isEmpty }
 
@@ -79,7 +77,7 @@ package struct TagSet: Sendable, Equatable {
         guard (1...512).contains(key.utf8.count), value.utf8.count <= 1024 else {
             throw Self.invalid("of 1 to 512 bytes, its value of at most 1024 bytes")
         }
-        guard !tags.contains(where: { Self.isSame($0.key, key) }) else { throw Self.invalid("given once") }
+        guard !tags.contains(where: { $0.key.isExactly(key) }) else { throw Self.invalid("given once") }
         guard tags.count < Self.maximumCount else {
             throw StoreError(.badRequest, "An object can have at most \(Self.maximumCount) tags.")
         }
