@@ -41,7 +41,10 @@ package enum FieldRules {
         (8...1024).contains(text.utf8.count)
     }
 
-    package static func hasControlCharacter(_ text: String) -> Bool {
-        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    /// - Parameter permitsLines: whether line ends and tabs do not count, as in a text of several lines.
+    package static func hasControlCharacter(_ text: String, permitsLines: Bool = false) -> Bool {
+        text.unicodeScalars.contains {
+            $0.properties.generalCategory == .control && !(permitsLines && ["\n", "\t", "\r"].contains($0))
+        }
     }
 }

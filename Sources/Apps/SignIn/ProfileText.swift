@@ -1,4 +1,5 @@
 import Basics
+import GatewayAPI
 import RPC
 
 /// The rules for texts about people.
@@ -20,7 +21,9 @@ enum ProfileText {
 
     /// Checks a nickname; empty = none.
     static func nickname(_ text: String) throws(RPCError) -> String? {
-        guard text.count <= longestNickname, !hasControl(text), text.utf8.count <= 16 * longestNickname else {
+        guard text.count <= longestNickname, !FieldRules.hasControlCharacter(text),
+            text.utf8.count <= 16 * longestNickname
+        else {
             throw RPCError(
                 bare: .invalidArgument,
                 "nickname must be at most \(longestNickname) characters, without control characters")
@@ -52,18 +55,12 @@ enum ProfileText {
     /// Checks a text of a length in characters.
     static func check(_ text: String, _ field: String, in range: ClosedRange<Int>) throws(RPCError) {
         // Line feeds and tabs are fine in a description.
-        let hasControl = text.unicodeScalars.contains {
-            $0.properties.generalCategory == .control && $0 != "\n" && $0 != "\t" && $0 != "\r"
-        }
+        let hasControl = FieldRules.hasControlCharacter(text, permitsLines: true)
         guard range.contains(text.count), text.utf8.count <= 16 * range.upperBound, !hasControl else {
             let rule =
                 range.lowerBound == 0 ? "at most \(range.upperBound)" : "\(range.lowerBound) to \(range.upperBound)"
             throw RPCError(
                 bare: .invalidArgument, "\(field) must be \(rule) characters, without control characters")
         }
-    }
-
-    private static func hasControl(_ text: String) -> Bool {
-        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }

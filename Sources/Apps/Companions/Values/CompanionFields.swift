@@ -57,7 +57,9 @@ enum CompanionFields {
 
     /// Checks a text without control characters except line ends and tabs.
     static func text(_ text: String, _ field: String, atMost limit: Int) throws(CompanionResult) {
-        guard text.utf8.count <= 4 * limit, text.count <= limit, !hasControl(text) else {
+        guard text.utf8.count <= 4 * limit, text.count <= limit,
+            !FieldRules.hasControlCharacter(text, permitsLines: true)
+        else {
             throw invalid(field, "must be at most \(limit) characters, without control characters")
         }
     }
@@ -68,10 +70,4 @@ enum CompanionFields {
 
     /// - Parameter rule: continues a sentence that begins with the field.
     static func invalid(_ field: String, _ rule: String) -> CompanionResult { CompanionResult(-1, "\(field) \(rule)") }
-
-    private static func hasControl(_ text: String) -> Bool {
-        text.unicodeScalars.contains {
-            $0.properties.generalCategory == .control && $0 != "\n" && $0 != "\t" && $0 != "\r"
-        }
-    }
 }
