@@ -39,8 +39,8 @@ package final class Accounts: Sendable {
     private let pageTokens: PageTokens
     let clock: any WallClock
     private let clockGuard: ClockGuard
-    let database: Database
-    let passwords: Passwords
+    private let database: Database
+    private let passwords: Passwords
     private let expiredTokenRetention: Duration
 
     /// - Parameters:

@@ -40,7 +40,7 @@ final class RunningCompanions: RunningApp {
         // The reads that strangers cause.
         let reads = BackgroundReads(of: database, for: "companions")
         let registration = Registration(
-            callers: callers, limits: limits, removal: environment.accounts.userRemoval,
+            callers: callers, limits: limits, accounts: MemberAccounts(environment),
             minimumPassword: configuration.minimumPassword, mostMembers: configuration.mostMembers, reads: reads)
         environment.accounts.userRemoval.beforeEach { user, now, connection in
             guard organization.has(user) else { return }

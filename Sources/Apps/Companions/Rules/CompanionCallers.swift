@@ -64,8 +64,7 @@ struct CompanionCallers: Sendable {
     ///
     /// - Throws: ``CompanionResult/unknownAddress`` or ``CompanionResult/wrongPassword``; UNAVAILABLE after too many failures.
     func prove(_ email: String, _ pass: String, _ context: CallContext) async throws -> Proven {
-        guard let address = EmailAddress(email) else { throw CompanionResult.unknownAddress }
-        let user = try await database.read { try Self.user(address, of: organization, in: $0) }
+        let (address, user) = try await find(email)
         if let user, MemberSessions.isCredential(pass), try await sessions.member(ofCredential: pass)?.id == user.id {
             return Proven(user: user, proof: .credential(pass))
         }
@@ -75,9 +74,19 @@ struct CompanionCallers: Sendable {
 
     /// Returns the member with an address and a password.
     func provePassword(_ email: String, _ pass: String, _ context: CallContext) async throws -> UserRecord {
-        guard let address = EmailAddress(email) else { throw CompanionResult.unknownAddress }
-        let user = try await database.read { try Self.user(address, of: organization, in: $0) }
+        let (address, user) = try await find(email)
         return try await provePassword(pass, of: user, address, context).user
+    }
+
+    /// Returns the id of the member with an address.
+    func userID(of email: String) async throws -> Int64 {
+        guard let user = try await find(email).user else { throw CompanionResult.unknownAddress }
+        return user.id
+    }
+
+    private func find(_ email: String) async throws -> (address: EmailAddress, user: UserRecord?) {
+        guard let address = EmailAddress(email) else { throw CompanionResult.unknownAddress }
+        return (address, try await database.read { try Self.user(address, of: organization, in: $0) })
     }
 
     private func provePassword(

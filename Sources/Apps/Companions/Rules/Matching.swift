@@ -116,7 +116,7 @@ struct Matching: Sendable {
     func end(of userID: Int64, for reason: End, at now: UnixTime, in connection: Connection) throws -> Bool {
         guard let side = try MatchRecords(connection).side(of: userID) else { return false }
         try MatchRecords(connection).end(side.matchID, at: now)
-        // What both have finished stays to be looked at until the next match.
+        // Tasks that both have finished remain visible until the next match.
         if reason != .completed { try TaskRecords(connection).remove(matchID: side.matchID) }
         let messages = MessageRecords(connection)
         if reason != .accountDeleted {

@@ -10,7 +10,7 @@ import RPC
 struct Registration: Sendable {
     let callers: CompanionCallers
     let limits: CompanionLimits
-    let removal: UserRemoval
+    let accounts: MemberAccounts
     let minimumPassword: Int
     let mostMembers: Int
     /// For counts of all members.
@@ -84,16 +84,10 @@ struct Registration: Sendable {
 
     /// Deletes an account with everything that belongs to it.
     func delete(_ user: UserRecord, _ context: CallContext) async throws {
-        let (now, peer) = (callers.clock.now(), context.peer.host)
-        try await database.write(mayUseReserve: true) { [removal] connection in
-            let records = UserRecords(connection)
-            guard let current = try records.find(id: user.id) else { return }
-            guard try !records.isLastLocalAdmin(current) else {
-                throw CompanionResult(-1, "the last admin of the organization cannot be deleted")
-            }
-            // Everything of the member refers to this row, and is deleted with it.
-            try removal.remove(current, at: now, in: connection)
-            try Audit.record(user.did("DeleteUser", peer: peer), at: now, in: connection)
+        do {
+            try await accounts.delete(user.id, from: context.peer.host)
+        } catch let refusal as RPCError where refusal.status == .failedPrecondition {
+            throw CompanionResult(-1, refusal.message)
         }
     }
 

@@ -123,16 +123,6 @@ struct CompanionService: CompanionServiceHandler {
     }
 }
 
-extension CompanionCallers {
-    /// Returns the id of the member with an address.
-    func userID(of email: String) async throws -> Int64 {
-        guard let address = EmailAddress(email),
-            let user = try await database.read({ try Self.user(address, of: organization, in: $0) })
-        else { throw CompanionResult.unknownAddress }
-        return user.id
-    }
-}
-
 extension Companion {
     /// Runs a call whose refusals are responses with a code and a text only.
     fileprivate static func of(_ body: () async throws -> Companion) async throws -> Companion {
