@@ -51,7 +51,8 @@ struct LibraryGenerations {
     /// - Parameter limit: the largest number of records.
     /// - Returns: whether some may be left.
     func remove(_ id: Int64, limit: Int) throws -> Bool {
-        guard try connection.hasRow("SELECT 1 FROM libraries WHERE id = $1 AND is_current = 0", id) else { return false }
+        let isLeft = try connection.hasRow("SELECT 1 FROM libraries WHERE id = $1 AND is_current = 0", id)
+        guard isLeft else { return false }
         let tables = LibraryRecords.Table.allCases.map { (name: $0.rawValue, key: "id") } + Self.relationTables
         for table in tables {
             let count = try connection.execute(

@@ -92,39 +92,36 @@ struct LibraryRecords {
     /// - Throws: ``ArchiveFailure/archive(_:)`` if the library exceeds its limits.
     func checkLimits() throws {
         var size = LibrarySize()
-        for table in ["library_books", "library_creators", "library_tags", "library_digests"] {
-            let sums = try sums(
-                "SELECT count(*) AS rows, coalesce(sum(text_size), 0) AS texts FROM \(table) WHERE library = $1")
+        for table in Table.allCases {
+            let sums = try sums("sum(text_size)", "\(table.rawValue) WHERE library = $1")
             size.records += sums.count
             size.texts += sums.texts
         }
         // Documents repeat what identifies a book, a tag or a creator at each record that is related to it.
+        let book = "length(b.id || b.isbn13 || b.isbn10) + length(CAST(b.name AS BLOB))"
         let authorships = try sums(
+            "sum(\(book) + c.text_size)",
             """
-            SELECT count(*) AS rows, coalesce(sum(c.text_size + length(b.id || b.isbn13 || b.isbn10)
-                + length(CAST(b.name AS BLOB))), 0) AS texts
-            FROM library_authorship a JOIN library_books b ON b.library = a.library AND b.id = a.book
+            library_authorship a JOIN library_books b ON b.library = a.library AND b.id = a.book
                 JOIN library_creators c ON c.library = a.library AND c.id = a.creator
             WHERE a.library = $1
             """)
         let taggings = try sums(
-            """
-            SELECT count(*) AS rows, coalesce(sum(t.text_size), 0) AS texts
-            FROM library_tagging g JOIN library_tags t ON t.library = g.library AND t.id = g.tag WHERE g.library = $1
-            """)
+            "sum(t.text_size)",
+            "library_tagging g JOIN library_tags t ON t.library = g.library AND t.id = g.tag WHERE g.library = $1")
         let digests = try sums(
-            """
-            SELECT count(*) AS rows, coalesce(sum(length(b.id || b.isbn13 || b.isbn10)
-                + length(CAST(b.name AS BLOB))), 0) AS texts
-            FROM library_digests d JOIN library_books b ON b.library = d.library AND b.id = d.book WHERE d.library = $1
-            """)
+            "sum(\(book))",
+            "library_digests d JOIN library_books b ON b.library = d.library AND b.id = d.book WHERE d.library = $1")
         size.relations = authorships.count + taggings.count + digests.count
         size.repeatedTexts = authorships.texts + taggings.texts + digests.texts
         try size.check()
     }
 
-    private func sums(_ statement: String) throws -> (count: Int, texts: Int64) {
-        try connection.first(statement, library) { (count: $0.int("rows"), texts: $0.int64("texts")) } ?? (0, 0)
+    /// Returns the number of rows of `tables`, and the sum of their texts' bytes.
+    private func sums(_ texts: String, _ tables: String) throws -> (count: Int, texts: Int64) {
+        try connection.first(
+            "SELECT count(*) AS rows, coalesce(\(texts), 0) AS texts FROM \(tables)", library
+        ) { (count: $0.int("rows"), texts: $0.int64("texts")) } ?? (0, 0)
     }
 
     private static func time(_ text: String) throws(ArchiveFailure) -> Int64 {
