@@ -21,7 +21,7 @@ export async function uploadArchive(file, passphrase, signal, onProgress) {
 }
 
 /** Asks for the password, restarts the gateway with the archive's data, and shows the result. */
-export async function applyArchive({ stagingId, content = {}, lacking = {} }) {
+export async function applyArchive({ stagingId, content = {}, lacking = {} }, lastRestore) {
   const lost = [
     Number(lacking.objects ?? 0) > 0 && `${formatCount(lacking.objects, 'object')} (${formatBytes(lacking.objectBytes)})`,
     Number(lacking.devices ?? 0) > 0 && formatCount(lacking.devices, 'device'),
@@ -35,14 +35,14 @@ export async function applyArchive({ stagingId, content = {}, lacking = {} }) {
     lost.length > 0 && `No longer listed afterwards: ${lost.join(', ')}.`,
     'Uploads in progress start again. Sessions that were opened after the backup end.',
     'The present data stay on the disk until you delete them.',
-  ], 'Restore', (values) => request('ApplyArchive', { stagingId, ...values }))
+  ], 'Restore', (values) => request('ApplyArchive', { stagingId, ...values }), lastRestore)
 }
 
-export function returnToPreviousData() {
+export function returnToPreviousData(lastRestore) {
   return confirmRestart('Return to the previous data?', [
     'The gateway ends, starts again and has the data from before the last restore. What was changed or uploaded since is '
       + 'not listed then, but stays on the disk.',
-  ], 'Return', (values) => request('ReturnToPreviousData', values))
+  ], 'Return', (values) => request('ReturnToPreviousData', values), lastRestore)
 }
 
 export function deletePreviousData({ folder }, reload) {
@@ -57,8 +57,8 @@ export function deletePreviousData({ folder }, reload) {
   })
 }
 
-async function confirmRestart(title, sentences, submit, action) {
-  const before = await request('GetRestore', {})
+/** `lastRestore` is the result that the page shows: the restart is over when the gateway has another one. */
+async function confirmRestart(title, sentences, submit, action, lastRestore) {
   let isConfirmed = false
   await showFormDialog({
     title, content: sentences.filter(Boolean).map((sentence) => h('p', {}, sentence)), fields: [password], submit,
@@ -67,7 +67,7 @@ async function confirmRestart(title, sentences, submit, action) {
       isConfirmed = true
     },
   })
-  if (isConfirmed) await followRestart(before.lastRestore)
+  if (isConfirmed) await followRestart(lastRestore)
 }
 
 /** Covers the page until the gateway has a new result, or the session has ended with the old data. */

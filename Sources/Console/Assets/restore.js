@@ -44,7 +44,7 @@ function lastRestore({ lastRestore: last, previousData: previous }, reload) {
     previous && h('p', {}, 'The data before the restore are kept until you delete them. Check the restored data first.'),
     previous && h('div', { class: 'actions' },
       button('Delete previous data', () => deletePreviousData(previous, reload), 'danger'),
-      button('Return to previous data', returnToPreviousData)))
+      button('Return to previous data', () => returnToPreviousData(last))))
 }
 
 function resultText({ failure, backupTime }) {
@@ -104,7 +104,7 @@ function showProgress(area) {
   }
 }
 
-function stagedArchive({ archive, previousData }, reload) {
+function stagedArchive({ archive, lastRestore, previousData }, reload) {
   const { content = {}, present = {}, lacking = {} } = archive
   const value = (summary, name) => name === 'objectBytes' ? formatBytes(summary[name]) : String(summary[name] ?? 0)
   const loses = kinds.some(([name]) => Number(lacking[name] ?? 0) > 0)
@@ -131,7 +131,7 @@ function stagedArchive({ archive, previousData }, reload) {
       : 'The archive is from another gateway. It replaces all data of this one.'),
     previousData && h('p', { class: 'warning' }, 'Delete the previous data of the last restore, or return to them, first.'),
     h('div', { class: 'actions' },
-      !previousData && button('Restore…', () => applyArchive(archive), 'danger'),
+      !previousData && button('Restore…', () => applyArchive(archive, lastRestore), 'danger'),
       button('Discard archive', async () => {
         await call('restore', 'DiscardArchive', { stagingId: archive.stagingId }, { organization: '' })
         await reload()
