@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "Tests" / "Acceptance"))
 
 from support.gateway import Gateway  # noqa: E402
+from support.process_usage import memory  # noqa: E402
 
 SERVER_CORE, CLIENT_CORE = 0, 1
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -51,10 +52,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def resident_mebibytes(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    raise AssertionError("a process without VmRSS")
+    return memory(pid) / (1 << 20)
 
 
 def figure(name: str, values: list[float], unit: str, peer: str | None = None, peer_values: list[float] = ()) -> None:

@@ -9,7 +9,6 @@ import socket
 import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import grpc
 import pytest
@@ -35,6 +34,7 @@ from support.h2raw import (
     literal,
 )
 from support.monitoring import metric
+from support.process_usage import memory, reset_peak
 
 #: The largest increase of the resident memory during an attack.
 MEMORY_BOUND = 50 * 1024 * 1024
@@ -65,8 +65,8 @@ def survives(target, stubs):
     other = health(target, stubs)
     other()
     # From here on, the peak belongs to the attack.
-    Path(f"/proc/{target.process.pid}/clear_refs").write_text("5")
-    before = resident(target, "VmRSS")
+    reset_peak(target.process.pid)
+    before = memory(target.process.pid)
     is_over = threading.Event()
     with ThreadPoolExecutor(1) as bystander:
         served = bystander.submit(keep_calling, other, is_over)
@@ -74,7 +74,7 @@ def survives(target, stubs):
         is_over.set()
         assert served.result() > 0
     health(target, stubs, fresh=True)()
-    assert resident(target, "VmHWM") - before < MEMORY_BOUND
+    assert memory(target.process.pid, "VmHWM") - before < MEMORY_BOUND
 
 
 def keep_calling(call, is_over: threading.Event) -> int:
@@ -84,13 +84,6 @@ def keep_calling(call, is_over: threading.Event) -> int:
         call()
         count += 1
     return count
-
-
-def resident(gateway, name: str) -> int:
-    for line in Path(f"/proc/{gateway.process.pid}/status").read_text().splitlines():
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1]) * 1024
-    raise AssertionError(f"a process without {name}")
 
 
 def health(gateway, stubs, fresh: bool = False):

@@ -18,6 +18,7 @@ import pytest
 from support.commands import OK, REFUSED, USAGE, CommandLine, offline
 from support.gateway import LISTENERS, Gateway, eventually
 from support.parties import Fleet, User, unique
+from support.process_usage import memory
 from support.raw import fetch_url
 from support.uploads import Upload, completed, content
 
@@ -487,13 +488,10 @@ def test_memory_does_not_grow_with_what_is_backed_up(binary, gateway, login, ope
     upload = Upload.create(uploader)
     upload.put(content(100_000_000)).complete()
 
-    def peak() -> int:
-        status = Path(f"/proc/{gateway.process.pid}/status").read_text()
-        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
-
-    before = peak()
+    before = memory(gateway.process.pid, "VmHWM")
     operator.json("backup", "--to", str(tmp_path / "gateway.backup"))
-    assert peak() - before < 24 * 1024  # KiB, of an object of 100 MB.
+    # For an object of 100 MB.
+    assert memory(gateway.process.pid, "VmHWM") - before < 24 << 20
 
 
 def test_a_database_of_a_newer_version_is_refused_with_what_to_do(binary, gateway):

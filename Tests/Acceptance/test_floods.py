@@ -26,6 +26,7 @@ from support.gateway import ADMIN_PASSWORD, STOP_TIMEOUT, Gateway, eventually
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block, frame
 from support.monitoring import logged, metric
 from support.parties import Fleet, User, init_device
+from support.process_usage import memory
 from support.refusal import refused
 from support.uploads import Upload, content
 
@@ -55,12 +56,12 @@ def scene(gateway_with, login):
 @contextmanager
 def measured(bystanders: Bystanders, name: str):
     """Wraps the long form of an attack: serves the bystanders for a while, and limits the effect on them."""
-    before = resident(bystanders.gateway)
+    before = memory(bystanders.gateway.process.pid)
     bystanders.timings.clear()
     yield
     bystanders.serve_for(HELD)
     p50, p99 = bystanders.percentile(0.5), bystanders.percentile(0.99)
-    grown = resident(bystanders.gateway) - before
+    grown = memory(bystanders.gateway.process.pid) - before
     REPORTS.mkdir(parents=True, exist_ok=True)
     line = f"{name}: {len(bystanders.timings)} calls, p50 {p50:.1f} ms, p99 {p99:.1f} ms, resident {grown / 2**20:+.1f} MiB"
     with open(REPORTS / "floods.txt", "a") as report:
@@ -68,13 +69,6 @@ def measured(bystanders: Bystanders, name: str):
     print(line)
     assert p99 < LONGEST, line
     assert grown < GROWTH, line
-
-
-def resident(gateway) -> int:
-    for line in Path(f"/proc/{gateway.process.pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024
-    raise AssertionError("a process without VmRSS")
 
 
 def cpu_seconds(gateway) -> float:

@@ -24,6 +24,7 @@ from support.browser import Browser
 from support.commands import CommandLine
 from support.faults import SYNC, WRITE, Faults
 from support.gateway import Gateway, eventually
+from support.process_usage import memory
 
 OPEN_TO_ALL = {
     "listeners": {"apps": "127.0.0.1:0"},
@@ -231,12 +232,6 @@ def open_deleted_files(gateway: Gateway) -> list[str]:
         if target.startswith(str(gateway.data)) and target.endswith("(deleted)"):
             names.append(target)
     return names
-
-
-def resident(gateway: Gateway, name: str = "VmRSS") -> int:
-    """Returns the memory of the process in MiB."""
-    status = Path(f"/proc/{gateway.process.pid}/status").read_text()
-    return int(status.split(f"{name}:")[1].split()[0]) // 1024
 
 
 @pytest.fixture(scope="module")
@@ -518,7 +513,7 @@ def test_memory_stays_bounded_under_hostile_archives(attacked):
     attacks = [bomb(60), HOSTILE["bomb of all documents"](), *stored]
     for attack in attacks:
         assert phone.take(attack)[0] == 500
-    assert resident(attacked, "VmHWM") < 700
+    assert memory(attacked.process.pid, "VmHWM") < 700 << 20
     eventually(lambda: not open_deleted_files(attacked))
 
 

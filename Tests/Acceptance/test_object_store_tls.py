@@ -1,12 +1,10 @@
 """TLS at the object store's listener: SDKs over https, curl, and a certificate change during a transfer."""
 
 import http.client
-import re
 import signal
 import socket
 import ssl
 import subprocess
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,6 +13,7 @@ from support.certificates import Authority
 from support.gateway import eventually
 from support.oss import CLIENTS
 from support.parties import Fleet
+from support.process_usage import memory
 from support.uploads import Upload, completed, content
 
 MIB = 1024 * 1024
@@ -122,14 +121,12 @@ def test_weak_suites_are_refused(secured, authority, cipher):
 
 
 def test_memory_does_not_grow_with_the_object(secured, secured_fleet, trusting):
-    def peak() -> int:
-        return int(re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{secured.process.pid}/status").read_text())[1]) // 1024
-
     data = content(96 * MIB)
-    before = peak()
+    before = memory(secured.process.pid, "VmHWM")
     upload = completed(secured_fleet.uploader(), data)
     assert upload.store.get() == data
-    assert peak() - before < 48, f"{before} MiB, then {peak()}"
+    after = memory(secured.process.pid, "VmHWM")
+    assert after // MIB - before // MIB < 48, f"{before} bytes, then {after}"
 
 
 def test_sighup_shows_the_new_certificate_and_drops_no_transfer(gateway_with, tmp_path, login, monkeypatch):

@@ -10,6 +10,7 @@ from support.faults import SYNC, WRITE, Faults
 from support.gateway import Gateway
 from support.oss import Part
 from support.parties import Fleet, unique
+from support.process_usage import memory
 from support.raw import RawStore
 from support.uploads import Upload, content
 
@@ -59,13 +60,6 @@ class Large:
         )
 
 
-def peak_memory(gateway: Gateway) -> int:
-    """Returns the peak of resident memory in bytes."""
-    with open(f"/proc/{gateway.process.pid}/status") as status:
-        (line,) = (line for line in status if line.startswith("VmHWM"))
-    return int(line.split()[1]) * 1024
-
-
 def test_memory_and_completion_do_not_grow_with_the_object(gateway_with, login, is_full):
     gateway = gateway_with({"uploads": {"part_size_bytes": PART_SIZE}})
     user = login(gateway)
@@ -88,7 +82,7 @@ def test_memory_and_completion_do_not_grow_with_the_object(gateway_with, login, 
         assert answer.read(len(piece)) == piece, f"part {number} differs"
     assert answer.read() == b""
     connection.close()
-    peak = peak_memory(gateway)
+    peak = memory(gateway.process.pid, "VmHWM")
     print(f"peak {peak / MIB:.0f} MiB; completing {small_seconds * 1000:.1f} and {large_seconds * 1000:.1f} ms")
     assert peak < MEMORY
     if is_full:

@@ -9,6 +9,7 @@ import grpc
 
 from support.certificates import Authority
 from support.h2raw import Peer
+from support.process_usage import memory
 
 START_TIMEOUT = 30
 
@@ -49,10 +50,7 @@ class InteropServer:
     @property
     def resident_bytes(self) -> int:
         """Returns the resident memory of the process in bytes."""
-        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) * 1024
-        raise AssertionError("the interop server has ended")
+        return memory(self.process.pid)
 
     def close(self) -> None:
         self.process.kill()

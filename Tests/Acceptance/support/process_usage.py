@@ -1,4 +1,4 @@
-"""The memory and the descriptors of a process over time, sampled once a second."""
+"""The memory and the descriptors of a process: now, and over time, sampled once a second."""
 
 import os
 import statistics
@@ -6,6 +6,19 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+
+
+def memory(pid: int, name: str = "VmRSS") -> int:
+    """Returns the memory of a process in bytes; `VmHWM` is its peak, see `reset_peak`."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError(f"a process without {name}")
+
+
+def reset_peak(pid: int) -> None:
+    """Lets the peak of a process begin with its present memory."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
 @dataclass
@@ -40,9 +53,7 @@ class Watch:
                 return
 
     def _look(self) -> Sample:
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        resident = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
-        return Sample(time.time(), int(resident.split()[1]) / 1024, len(os.listdir(f"/proc/{self.pid}/fd")))
+        return Sample(time.time(), memory(self.pid) / (1 << 20), len(os.listdir(f"/proc/{self.pid}/fd")))
 
     def median(self, what: str, start: float, end: float) -> float:
         """Returns the median of the samples in a range of seconds after the first one."""
