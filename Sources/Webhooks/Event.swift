@@ -1,8 +1,6 @@
 import Basics
 
-/// The types of events for webhooks.
-///
-/// Those of the gateway are listed here; an app declares its own.
+/// The type of events for webhooks. This file lists the types of the gateway; an app declares types of its own.
 package struct EventType: Sendable, Hashable {
     package let rawValue: String
 
