@@ -12,6 +12,13 @@ package final class DataDirectory: Sendable {
         package init(description: String) {
             self.description = description
         }
+
+        /// The failure of the system call that was made last.
+        ///
+        /// - Parameter failure: the part of the message before the system's reason.
+        static func last(_ failure: String) -> Problem {
+            Problem(description: "\(failure): \(String(cString: strerror(errno)))")
+        }
     }
 
     /// The contents of `format` that this program writes.
@@ -28,8 +35,7 @@ package final class DataDirectory: Sendable {
         self.path = path
         let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw Problem(
-                description: "cannot write in the data directory \(path): \(String(cString: strerror(errno)))")
+            throw .last("cannot write in the data directory \(path)")
         }
         lock = Lock(descriptor)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

@@ -25,7 +25,7 @@ package final class ArchiveDestination: @unchecked Sendable {  // used by one ta
         partial = path + ".partial"
         descriptor = open(partial, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw DataDirectory.Problem(description: "cannot write \(partial): \(String(cString: strerror(errno)))")
+            throw DataDirectory.Problem.last("cannot write \(partial)")
         }
         // The rest of a backup that was killed is overwritten.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fchmod(descriptor, 0o600) == 0, ftruncate(descriptor, 0) == 0
@@ -58,7 +58,7 @@ package final class ArchiveDestination: @unchecked Sendable {  // used by one ta
         guard let summary else { throw ArchiveError.truncated }
         try sealed?.finish()
         guard fsync(descriptor) == 0, !DataDirectory.exists(path), rename(partial, path) == 0 else {
-            throw DataDirectory.Problem(description: "cannot finish \(path): \(String(cString: strerror(errno)))")
+            throw DataDirectory.Problem.last("cannot finish \(path)")
         }
         try PrivateFile.synchronizeFolder(Path.folder(of: path))
         return summary

@@ -68,8 +68,7 @@ package struct ArchiveVerification {
         }
         try stage.check(manifest, migrations)
         if let database, rename(stage.database, database) != 0 {
-            throw DataDirectory.Problem(
-                description: "cannot move \(stage.database): \(String(cString: strerror(errno)))")
+            throw DataDirectory.Problem.last("cannot move \(stage.database)")
         }
         return outcome
     }

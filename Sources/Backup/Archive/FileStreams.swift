@@ -16,7 +16,7 @@ final class FileSink: ArchiveSink, Sendable {
             if written > 0 {
                 rest = rest.dropFirst(written)
             } else if errno != EINTR {
-                throw DataDirectory.Problem(description: "cannot write: \(String(cString: strerror(errno)))")
+                throw DataDirectory.Problem.last("cannot write")
             }
         }
     }

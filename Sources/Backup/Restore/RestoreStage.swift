@@ -56,6 +56,6 @@ struct RestoreStage {
     }
 
     private static func failure(_ name: String) -> DataDirectory.Problem {
-        DataDirectory.Problem(description: "cannot write \(name): \(String(cString: strerror(errno)))")
+        DataDirectory.Problem.last("cannot write \(name)")
     }
 }

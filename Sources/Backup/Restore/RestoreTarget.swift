@@ -107,16 +107,14 @@ struct RestoreTarget {
             try FileManager.default.removeItem(atPath: "\(directory.restoring)/\(name)")
         }
         guard unlink(manifest) == 0, rmdir(directory.restoring) == 0 else {
-            throw DataDirectory.Problem(
-                description: "cannot remove \(directory.restoring): \(String(cString: strerror(errno)))")
+            throw DataDirectory.Problem.last("cannot remove \(directory.restoring)")
         }
         try PrivateFile.synchronizeFolder(directory.path)
     }
 
     private func move(_ source: String, to target: String) throws {
         guard rename(source, target) == 0 else {
-            throw DataDirectory.Problem(
-                description: "cannot move \(source) to \(target): \(String(cString: strerror(errno)))")
+            throw DataDirectory.Problem.last("cannot move \(source) to \(target)")
         }
     }
 }

@@ -73,7 +73,7 @@ package struct BackupFolder: BackupDestination {
     private func path(of name: String) -> String { "\(root)/\(name)" }
 
     private func failure(_ verb: String, _ name: String) -> DataDirectory.Problem {
-        DataDirectory.Problem(description: "cannot \(verb) \(path(of: name)): \(String(cString: strerror(errno)))")
+        DataDirectory.Problem.last("cannot \(verb) \(path(of: name))")
     }
 }
 

@@ -81,6 +81,6 @@ actor BucketArchiveUpload: ArchiveUpload {
     }
 
     private static func failure(_ verb: String, _ path: String) -> DataDirectory.Problem {
-        DataDirectory.Problem(description: "cannot \(verb) \(path): \(String(cString: strerror(errno)))")
+        DataDirectory.Problem.last("cannot \(verb) \(path)")
     }
 }

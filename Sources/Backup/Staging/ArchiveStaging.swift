@@ -29,7 +29,7 @@ struct ArchiveStaging: Sendable {
         _ arriving: any ArchiveSource, _ stagingID: String, _ passphrase: Secret?
     ) throws -> StagedDescription {
         let descriptor = open(folder.partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw problem("write \(folder.partial)") }
+        guard descriptor >= 0 else { throw DataDirectory.Problem.last("cannot write \(folder.partial)") }
         defer { close(descriptor) }
         let replay = ArchiveReplay(arriving)
         let plain = try ArchiveFile.open(passphrase: passphrase) {
@@ -46,7 +46,7 @@ struct ArchiveStaging: Sendable {
         try folder.remove(folder.scratch)
         try Database.inspect(path: folder.contents, DataComparison.check)
         guard fsync(descriptor) == 0, rename(folder.partial, folder.archive) == 0 else {
-            throw problem("finish \(folder.archive)")
+            throw DataDirectory.Problem.last("cannot finish \(folder.archive)")
         }
         try PrivateFile.synchronizeFolder(folder.path)
         let description = StagedDescription(
@@ -65,9 +65,5 @@ struct ArchiveStaging: Sendable {
                     the archive lists \(manifest.objects) objects without their data, and this gateway does not have its store
                     """)
         }
-    }
-
-    private func problem(_ action: String) -> DataDirectory.Problem {
-        DataDirectory.Problem(description: "cannot \(action): \(String(cString: strerror(errno)))")
     }
 }

@@ -69,19 +69,15 @@ struct DataSwitch: Codable, Sendable {
         where try PrivateFile.exists("\(previous)/\(name)") && !PrivateFile.exists("\(directory)/\(name)") {
             try Self.move(name, from: previous, to: directory)
         }
-        guard rmdir(previous) == 0 else { throw Self.problem("remove \(previous)") }
+        guard rmdir(previous) == 0 else { throw DataDirectory.Problem.last("cannot remove \(previous)") }
         try PrivateFile.synchronizeFolder(directory)
     }
 
     private static func move(_ name: String, from source: String, to target: String) throws {
         guard rename("\(source)/\(name)", "\(target)/\(name)") == 0 else {
-            throw problem("move \(source)/\(name) to \(target)")
+            throw DataDirectory.Problem.last("cannot move \(source)/\(name) to \(target)")
         }
         try PrivateFile.synchronizeFolder(target)
         try PrivateFile.synchronizeFolder(source)
-    }
-
-    private static func problem(_ action: String) -> DataDirectory.Problem {
-        DataDirectory.Problem(description: "cannot \(action): \(String(cString: strerror(errno)))")
     }
 }

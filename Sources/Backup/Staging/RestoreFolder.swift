@@ -70,8 +70,7 @@ struct RestoreFolder: Sendable {
         /// Removes the file, if it exists; durable on return.
         func remove(in folder: RestoreFolder) throws {
             guard unlink("\(folder.path)/\(name)") == 0 || errno == ENOENT else {
-                throw DataDirectory.Problem(
-                    description: "cannot remove \(folder.path)/\(name): \(String(cString: strerror(errno)))")
+                throw DataDirectory.Problem.last("cannot remove \(folder.path)/\(name)")
             }
             try PrivateFile.synchronizeFolder(folder.path)
         }
@@ -112,8 +111,7 @@ struct RestoreFolder: Sendable {
     func delete(previous name: String) throws {
         try make()
         guard rename("\(directory)/\(name)", "\(path)/\(Self.deletedPrefix)\(name)") == 0 else {
-            throw DataDirectory.Problem(
-                description: "cannot delete \(directory)/\(name): \(String(cString: strerror(errno)))")
+            throw DataDirectory.Problem.last("cannot delete \(directory)/\(name)")
         }
         try PrivateFile.synchronizeFolder(path)
         try PrivateFile.synchronizeFolder(directory)
