@@ -144,6 +144,16 @@ def test_a_folder_is_lost_with_all_in_it(disk):
     assert disk.cut() == {"f/a": b"1"}
 
 
+@pytest.mark.parametrize("synced", ["g", "."])
+def test_a_renamed_folder_is_at_one_place_with_all_in_it(disk, synced):
+    disk.run("os.mkdir(at('f')); os.mkdir(at('g')); sync_folder(); os.fsync(put(at('f/a'), b'1')); sync_folder('f')")
+    disk.run("os.rename(at('f'), at('g/f'))")
+    assert disk.files() == {"g/f/a": b"1"}
+    assert disk.cut() == {"f/a": b"1"}
+    disk.run(f"os.rename(at('f'), at('g/f')); sync_folder({synced!r})")
+    assert disk.cut() == {"g/f/a": b"1"}
+
+
 def test_a_mode_is_durable_after_a_sync_of_all_of_the_file(disk):
     disk.run("file = put(at('a'), b'1'); os.fsync(file); sync_folder(); os.fchmod(file, 0o400); os.fdatasync(file)")
     disk.cut()

@@ -6,6 +6,8 @@
 //   dirty/INODE          one byte for each page of the file: CLEAN, DIRTY, LOST
 //   modes/INODE          a link to the mode (octal) that the disk has
 //   names/FOLDER/NAME    a link to the inode that the disk has under that name, 0 = none; until the folder is synced
+//   moves/INODE          a link to the path that the disk has for a folder that was renamed, behind the inodes of both folders that
+//                        have it: `SOURCE:TARGET:PATH`; until one of the two is synced, which commits the rename as a whole
 //   inodes/INODE         the file itself: removed names can come back, and no other file gets its inode's number
 //
 // A failing sync leaves the page cache unchanged and marks its pages clean, like Linux: a later sync, by any process, succeeds
@@ -168,7 +170,7 @@ void disk_before_name(const char *path) {
     struct stat status;
     if (names_of(path, names, 1) != 0) return;
     if (REAL(lstat)(path, &status) == 0) {
-        // Folders are created, but never renamed or removed.
+        // Folders are created here; `disk_before_rename` has those that are renamed, and none is removed.
         if (!S_ISREG(status.st_mode)) return;
         snprintf(inode, sizeof inode, "%llu", (unsigned long long)status.st_ino);
         hold(path, status.st_ino);
@@ -177,13 +179,53 @@ void disk_before_name(const char *path) {
     require(symlink(inode, kept) == 0 || errno == EEXIST, "keep a name");
 }
 
+// The inode of the folder that has a name; 0 if there is no such folder.
+static unsigned long long folder_of(const char *path) {
+    char folder[PATH_MAX];
+    struct stat status;
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    return REAL(stat)(folder, &status) == 0 ? (unsigned long long)status.st_ino : 0;
+}
+
+void disk_before_rename(const char *source, const char *target) {
+    char move[PATH_MAX], place[PATH_MAX + 64];
+    struct stat status;
+    if (REAL(lstat)(source, &status) != 0 || !S_ISDIR(status.st_mode)) {
+        disk_before_name(source);
+        disk_before_name(target);
+        return;
+    }
+    entry(move, "moves", status.st_ino);
+    snprintf(place, sizeof place, "%llu:%llu:%s", folder_of(source), folder_of(target), source);
+    require(symlink(place, move) == 0 || errno == EEXIST, "keep a folder's place");
+}
+
 void disk_after_creation(int descriptor) {
     struct stat status;
     require(REAL(fstat)(descriptor, &status) == 0, "see a new file");
     keep_bytes(descriptor, &status);
 }
 
+static void moves_are_durable(unsigned long long folder) {
+    char path[PATH_MAX], move[PATH_MAX + NAME_MAX + 2], place[PATH_MAX];
+    snprintf(path, sizeof path, "%s/moves", journal);
+    DIR *listing = REAL(opendir)(path);
+    require(listing != NULL, "list moves");
+    struct dirent *found;
+    while ((found = REAL(readdir)(listing))) {
+        unsigned long long source, target;
+        snprintf(move, sizeof move, "%s/%s", path, found->d_name);
+        ssize_t length = readlink(move, place, sizeof place - 1);
+        if (length <= 0) continue;
+        place[length] = 0;
+        require(sscanf(place, "%llu:%llu:", &source, &target) == 2, "read a move");
+        if (folder == source || folder == target) REAL(unlink)(move);
+    }
+    closedir(listing);
+}
+
 static void names_are_durable(ino_t folder) {
+    moves_are_durable(folder);
     char path[PATH_MAX], name[PATH_MAX + NAME_MAX + 2];
     entry(path, "names", folder);
     DIR *listing = REAL(opendir)(path);

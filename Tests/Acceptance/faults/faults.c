@@ -264,7 +264,7 @@ int renameat(int from, const char *old, int to, const char *new) {
     resolve(to, new, target);
     if (!is_below(source) || !is_below(target)) return REAL(renameat)(from, old, to, new);
     if (fails(RENAME, target)) return -1;
-    return MODELLED(disk_before_name(source); disk_before_name(target), REAL(renameat)(from, old, to, new), );
+    return MODELLED(disk_before_rename(source, target), REAL(renameat)(from, old, to, new), );
 }
 
 int rename(const char *old, const char *new) { return renameat(AT_FDCWD, old, AT_FDCWD, new); }

@@ -58,6 +58,7 @@ void disk_before_change(int descriptor, off_t offset, size_t length);
 void disk_before_truncation(int descriptor, off_t size);
 void disk_before_mode(int descriptor);
 void disk_before_name(const char *path);
+void disk_before_rename(const char *source, const char *target);
 void disk_after_creation(int descriptor);
 // Whether the model itself holds a link to the file.
 int disk_holds(ino_t inode);

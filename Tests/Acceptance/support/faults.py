@@ -119,7 +119,7 @@ class Faults:
             self._page = mmap.mmap(file.fileno(), _PAGE)
         self.root = Path(os.path.realpath(root))
         self._disk = directory / "faults.disk"
-        for kind in ("disk", "dirty", "modes", "names", "inodes"):
+        for kind in ("disk", "dirty", "modes", "names", "moves", "inodes"):
             (self._disk / kind).mkdir(parents=True)
         self.environment = {
             "LD_PRELOAD": str(library),
@@ -163,6 +163,7 @@ class Faults:
 
         lots: selects dirty pages that the kernel had already written; without it there are none.
         """
+        self._restore_folders()
         self._restore_names()
         if lots:
             for marks in sorted(self._kept("dirty")):
@@ -181,8 +182,18 @@ class Faults:
     def _kept(self, kind: str) -> list[Path]:
         return list((self._disk / kind).iterdir())
 
+    def _folders(self) -> dict[int, str]:
+        """Returns the paths of the folders by inode."""
+        return {os.stat(path).st_ino: path for path, _, _ in os.walk(self.root)}
+
+    def _restore_folders(self) -> None:
+        for move in self._kept("moves"):
+            path = os.readlink(move).split(":", 2)[2]
+            os.rename(self._folders()[int(move.name)], path)
+            move.unlink()
+
     def _restore_names(self) -> None:
-        folders = {os.stat(path).st_ino: path for path, _, _ in os.walk(self.root)}
+        folders = self._folders()
         for names in self._kept("names"):
             folder = folders.get(int(names.name))
             for kept in names.iterdir():
