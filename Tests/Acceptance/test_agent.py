@@ -384,8 +384,8 @@ def test_oldest_delivered_files_are_deleted_when_space_is_low(binary, network, f
         with SmallDisk(tmp_path / "disk", 32 * MIB) as disk:
             device = Device(binary, network, tmp_path / "device")
             assert device.init(fleet.register().device_id).returncode == OK
-            rule = {"after_upload": "delete_when_full", "include": ["*.bin"]}
-            agent = Agent(device, disk.folder / "watched", {"minimum_free": 20 * MIB}, rule)
+            rule = {"include": ["*.bin"]}
+            agent = Agent(device, disk.folder / "watched", rule=rule)
             paths = [agent.directory / f"{number}.bin" for number in range(3)]
             for number, path in enumerate(paths):
                 path.write_bytes(content(MIB, seed=number) * 6)
@@ -393,8 +393,12 @@ def test_oldest_delivered_files_are_deleted_when_space_is_low(binary, network, f
             (agent.directory / "kept.log").write_bytes(b"no recording")
             try:
                 agent.start()
-                settled(user, device, 3)
-                eventually(lambda: not paths[1].exists(), seconds=60)
+                eventually(lambda: agent.status()["uploaded_files"] == 3, seconds=PATIENCE)
+                agent.kill()
+                # All have arrived: which one is deleted no longer depends on the order of their arrival.
+                rule["after_upload"] = "delete_when_full"
+                agent = Agent(device, agent.directory, {"minimum_free": 20 * MIB}, rule).start()
+                eventually(lambda: not (paths[0].exists() or paths[1].exists()), seconds=60)
                 assert sorted(path.name for path in agent.directory.iterdir()) == ["2.bin", "kept.log"]
             finally:
                 agent.kill()
