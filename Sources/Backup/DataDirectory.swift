@@ -21,6 +21,15 @@ package final class DataDirectory: Sendable {
         }
     }
 
+    /// Moves a file or folder to another name in a data directory; see `PrivateFile.move`.
+    static func move(_ path: String, to target: String) throws(Problem) {
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.move(path, to: target)
+        } catch {
+            throw Problem(description: "cannot move \(path) to \(target): \(error.reason)")
+        }
+    }
+
     /// The contents of `format` that this program writes.
     static let format = "1\n"
 

@@ -55,6 +55,25 @@ import Testing
         #expect(try contents(path + "/restore/new").isEmpty)
     }
 
+    /// After a power loss during the switch, a file may have both names of its rename: the old and the new.
+    @Test(arguments: [false, true]) func aFileAtBothNamesIsMoved(isInstalled: Bool) throws {
+        let path = try directory("data")
+        let whole = try makeSwitch(in: path)
+        let previous = path + "/previous-1"
+        try FileManager.default.createDirectory(atPath: previous, withIntermediateDirectories: true)
+        for name in Self.old {
+            try FileManager.default.linkItem(atPath: "\(path)/\(name)", toPath: "\(previous)/\(name)")
+        }
+        for name in Self.new where isInstalled {
+            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+            try FileManager.default.linkItem(atPath: "\(path)/restore/new/\(name)", toPath: "\(path)/\(name)")
+        }
+        try whole.run(in: path)
+        #expect(try contents(path + "/restore/new").isEmpty)
+        #expect(try contents(path) == Dictionary(uniqueKeysWithValues: Self.new.map { ($0, "new") }))
+        #expect(try contents(path + "/previous-1") == Dictionary(uniqueKeysWithValues: Self.old.map { ($0, "old") }))
+    }
+
     @Test func anUnmovableNamePutsEverythingBack() throws {
         let path = try directory("data")
         let whole = try makeSwitch(in: path)

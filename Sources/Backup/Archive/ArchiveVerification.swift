@@ -67,9 +67,7 @@ package struct ArchiveVerification {
             if manifest.hasObjects { outcome.missing.add(file.fileID) }
         }
         try stage.check(manifest, migrations)
-        if let database, rename(stage.database, database) != 0 {
-            throw DataDirectory.Problem.last("cannot move \(stage.database)")
-        }
+        if let database { try DataDirectory.move(stage.database, to: database) }
         return outcome
     }
 }

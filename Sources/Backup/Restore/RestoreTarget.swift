@@ -74,7 +74,7 @@ struct RestoreTarget {
         var folder = "\(directory.path)/replaced-\(stamp)"
         while DataDirectory.exists(folder) { folder += "+" }
         try PrivateFile.makeFolder(folder)
-        for name in names { try move("\(directory.path)/\(name)", to: "\(folder)/\(name)") }
+        for name in names { try DataDirectory.move("\(directory.path)/\(name)", to: "\(folder)/\(name)") }
         try PrivateFile.synchronizeFolder(folder)
         return folder
     }
@@ -93,8 +93,8 @@ struct RestoreTarget {
         try staged.moveFacts(to: store)
         try PrivateFile.write(Array(DataDirectory.format.utf8), to: directory.formatFile)
         try PrivateFile.synchronizeFolder(stage + "/keys")
-        try move(stage + "/keys", to: directory.keys)
-        try move(stage + "/gateway.db", to: directory.database)
+        try DataDirectory.move(stage + "/keys", to: directory.keys)
+        try DataDirectory.move(stage + "/gateway.db", to: directory.database)
         try PrivateFile.synchronizeFolder(directory.path)
         return try Database(path: directory.database, migrations: migrations)
     }
@@ -110,11 +110,5 @@ struct RestoreTarget {
             throw DataDirectory.Problem.last("cannot remove \(directory.restoring)")
         }
         try PrivateFile.synchronizeFolder(directory.path)
-    }
-
-    private func move(_ source: String, to target: String) throws {
-        guard rename(source, target) == 0 else {
-            throw DataDirectory.Problem.last("cannot move \(source) to \(target)")
-        }
     }
 }

@@ -41,8 +41,7 @@ struct DataSwitch: Codable, Sendable {
         let (source, previous) = ("\(directory)/\(source)", "\(directory)/\(previous)")
         try PrivateFile.makeFolder(previous)
         do {
-            for name in Self.names
-            where try isPresent(name, source) && PrivateFile.exists("\(directory)/\(name)") {
+            for name in Self.names where try isPresent(name, source, in: directory) {
                 try Self.move(name, from: directory, to: previous)
             }
         } catch {
@@ -54,19 +53,29 @@ struct DataSwitch: Codable, Sendable {
         }
     }
 
-    /// Whether the name in the data directory belongs to the present data, not to those that were already put in place.
-    private func isPresent(_ name: String, _ source: String) throws -> Bool {
-        try !installed.contains(name) || PrivateFile.exists("\(source)/\(name)")
+    /// Whether a part of the present data is in the data directory, not a part that was already put in place.
+    private func isPresent(_ name: String, _ source: String, in directory: String) throws -> Bool {
+        try PrivateFile.exists("\(directory)/\(name)")
+            && (!installed.contains(name) || isWaiting(name, source, in: directory))
+    }
+
+    /// Whether a part of the new data is not in place. After a power loss a file that was put in place may have its old name as well.
+    private func isWaiting(_ name: String, _ source: String, in directory: String) throws -> Bool {
+        try PrivateFile.exists("\(source)/\(name)")
+            && !PrivateFile.isSame("\(source)/\(name)", "\(directory)/\(name)")
     }
 
     private func undo(in directory: String, _ source: String, _ previous: String) throws {
-        guard try installed.allSatisfy({ try PrivateFile.exists("\(source)/\($0)") }) else {
+        guard try installed.allSatisfy({ try isWaiting($0, source, in: directory) }) else {
             throw DataDirectory.Problem(
                 description:
                     "the data are being replaced, and the rest of the present data cannot be moved: start again")
         }
-        for name in Self.names
-        where try PrivateFile.exists("\(previous)/\(name)") && !PrivateFile.exists("\(directory)/\(name)") {
+        for name in Self.names where try PrivateFile.exists("\(previous)/\(name)") {
+            let present = "\(directory)/\(name)"
+            guard try !PrivateFile.exists(present) || PrivateFile.isSame("\(previous)/\(name)", present) else {
+                continue
+            }
             try Self.move(name, from: previous, to: directory)
         }
         guard rmdir(previous) == 0 else { throw DataDirectory.Problem.last("cannot remove \(previous)") }
@@ -74,9 +83,7 @@ struct DataSwitch: Codable, Sendable {
     }
 
     private static func move(_ name: String, from source: String, to target: String) throws {
-        guard rename("\(source)/\(name)", "\(target)/\(name)") == 0 else {
-            throw DataDirectory.Problem.last("cannot move \(source)/\(name) to \(target)")
-        }
+        try DataDirectory.move("\(source)/\(name)", to: "\(target)/\(name)")
         try PrivateFile.synchronizeFolder(target)
         try PrivateFile.synchronizeFolder(source)
     }

@@ -43,10 +43,20 @@ package enum PrivateFile {
     /// Whether something has that name: a file, a folder, or a link, wherever it leads. A name that cannot be looked up is an error,
     /// never an absence.
     package static func exists(_ path: String) throws(Failure) -> Bool {
+        try status(path) != nil
+    }
+
+    /// Whether both names exist and are names of the same file.
+    package static func isSame(_ path: String, _ other: String) throws(Failure) -> Bool {
+        guard let one = try status(path), let other = try status(other) else { return false }
+        return one.st_dev == other.st_dev && one.st_ino == other.st_ino
+    }
+
+    private static func status(_ path: String) throws(Failure) -> stat? {
         var status = stat()
-        if lstat(path, &status) == 0 { return true }
+        if lstat(path, &status) == 0 { return status }
         guard errno == ENOENT else { throw .last(path) }
-        return false
+        return nil
     }
 
     /// Makes the folder `path` with mode 0700; an existing folder stays unchanged.
@@ -77,6 +87,15 @@ package enum PrivateFile {
         guard file >= 0 else { throw .last(path) }
         defer { close(file) }
         guard pwrite(file, bytes, bytes.count, 0) == bytes.count, fsync(file) == 0 else { throw .last(path) }
+    }
+
+    /// Moves a file or folder to another name in the same file system, over a file that has the name.
+    ///
+    /// After a power loss a file may have both names, of a rename that became durable in one of the two folders only. rename(2) then
+    /// succeeds and changes nothing (POSIX.1-2017, `rename`); here the old name is removed.
+    package static func move(_ path: String, to target: String) throws(Failure) {
+        guard rename(path, target) == 0 else { throw .last() }
+        guard try !exists(path) || unlink(path) == 0 else { throw .last() }
     }
 
     /// Whether a file of that name is left from a ``write(_:to:)`` whose process ended before the rename.

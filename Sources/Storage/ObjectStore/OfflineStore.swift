@@ -121,7 +121,7 @@ package struct OfflineStore: Sendable {
     /// Moves a complete file to the store `other` on the same disk; a file in its place there moves to quarantine.
     package func move(_ fileID: String, to other: OfflineStore) throws {
         if try other.holdsFile(fileID) { try other.data.quarantine(fileID) }
-        guard rename(data.path(of: fileID), other.data.path(of: fileID)) == 0 else { throw StorageFailure.last() }
+        try DirectoryEngine.moveFile(data.path(of: fileID), to: other.data.path(of: fileID))
     }
 
     /// Moves all facts of files for which the store `other` has none.
@@ -129,9 +129,7 @@ package struct OfflineStore: Sendable {
         for folder in DirectoryEngine.folders {
             let missing = try data.factsIDs(inFolder: folder).filter { try !other.data.hasFacts(of: $0) }
             for fileID in missing {
-                guard rename(data.factsPath(of: fileID), other.data.factsPath(of: fileID)) == 0 else {
-                    throw StorageFailure.last()
-                }
+                try DirectoryEngine.moveFile(data.factsPath(of: fileID), to: other.data.factsPath(of: fileID))
             }
             if !missing.isEmpty { try PrivateFile.synchronizeFolder("\(other.data.path)/facts/\(folder)") }
         }

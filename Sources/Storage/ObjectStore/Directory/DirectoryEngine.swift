@@ -160,7 +160,7 @@ final class DirectoryEngine: ObjectEngine {
     func quarantine(_ fileID: String) throws {
         let target = "\(quarantinePath)/\(fileID)"
         if try exists(target) {
-            guard rename(target, "\(target).\(Hex.lower(Random.bytes(4)))") == 0 else { throw StorageFailure.last() }
+            try Self.moveFile(target, to: "\(target).\(Hex.lower(Random.bytes(4)))")
         }
         try move(path(of: fileID), to: target)
     }
@@ -171,7 +171,7 @@ final class DirectoryEngine: ObjectEngine {
     }
 
     private func move(_ source: String, to target: String) throws {
-        guard rename(source, target) == 0 else { throw StorageFailure.last() }
+        try Self.moveFile(source, to: target)
         for file in [target, source] { try PrivateFile.synchronizeFolder(String(file.dropLast(33))) }
     }
 
@@ -216,6 +216,14 @@ final class DirectoryEngine: ObjectEngine {
                     modifiedAt: UnixTime(microseconds: modified)))
         }
         return entries
+    }
+
+    static func moveFile(_ source: String, to target: String) throws(StorageFailure) {
+        do {
+            try PrivateFile.move(source, to: target)
+        } catch {
+            throw StorageFailure(errno: error.code)
+        }
     }
 
     static func names(in path: String) throws(StorageFailure) -> [String] {
