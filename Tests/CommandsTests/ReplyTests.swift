@@ -90,6 +90,27 @@ import Testing
         #expect(try Reply("sites", [Site]()).text(as: options) == "site_id,name,status,created_at")
     }
 
+    /// The command has done its work when its result is written: no form of output may fail.
+    @Test func everyResultHasEveryForm() throws {
+        var options = OutputOptions()
+        let deleted = Reply(
+            json: .object([
+                .init(name: "file_id", value: .string("ab,c")), .init(name: "size", value: .number(7)),
+                .init(name: "until", value: .null),
+            ]), text: "deleted ab,c")
+        options.format = .csv
+        #expect(try deleted.text(as: options) == "file_id,size,until\n\"ab,c\",7,")
+        options.format = .table
+        #expect(try deleted.text(as: options) == "FILE ID  SIZE  UNTIL\nab,c     7     -")
+        options.columns = try OutputOptions.Columns(argument: "size")
+        #expect(try deleted.text(as: options) == "SIZE\n7")
+        options.columns = nil
+        for format in [OutputOptions.Format.table, .wide, .csv] {
+            options.format = format
+            #expect(try Reply(json: .object([]), text: "signed out").text(as: options) == "signed out")
+        }
+    }
+
     /// A narrow terminal shows fewer columns; the name is cut off last.
     @Test(arguments: [
         (200, "NAME SIZE DEVICE ID VERIFIED TAGS FILE ID"), (100, "NAME SIZE DEVICE ID VERIFIED TAGS"),

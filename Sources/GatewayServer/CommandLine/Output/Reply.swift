@@ -4,16 +4,20 @@ import Basics
 package struct Reply: Sendable {
     package let json: JSONValue
     package let text: String
-    /// The rows of a list, for the other forms of output.
-    private var list: (rows: [[ResourceField]], columns: [String])?
+    /// The rows of the result, for the other forms of output.
+    private var list: (rows: [[ResourceField]], columns: [String])
     /// The columns that a narrow terminal does without, the least important first.
     private var expendable: [String] = []
     /// Whether the text is a table of the list.
     private var isTable = false
 
+    /// - Parameter json: if it is an object, its members are the fields of the other forms of output.
     package init(json: JSONValue, text: String) {
         self.json = json
         self.text = text
+        var fields: [ResourceField] = []
+        if case .object(let members) = json { fields = members.map { ResourceField($0.name, $0.value) } }
+        list = ([fields], fields.map(\.name))
     }
 
     /// The output for one resource: a line for each field with a text.
@@ -52,19 +56,16 @@ package struct Reply: Sendable {
     ///   - width: the number of columns that a table should fit into, unless the options ask for columns or all of them; `nil` =
     ///     unlimited.
     ///   - isColored: whether the header of a table is emphasized.
-    /// - Throws: if the reply is not a list, or a column is unknown.
+    /// - Throws: if a column is unknown.
     package func text(
         as options: OutputOptions, width: Int? = nil, isColored: Bool = false
     ) throws(ClientFailure) -> String {
         guard options.format != nil || options.columns != nil else {
-            guard isTable, let list, width != nil || isColored else { return text }
+            guard isTable, width != nil || isColored else { return text }
             return Self.table(
                 list.rows, list.columns, fitting: width.map { ($0, expendable) }, isColored: isColored)
         }
         if options.format == .json { return json.text }
-        guard let list else {
-            throw ClientFailure("the command has no table for --output and --columns", exitCode: .usage)
-        }
         guard let first = list.rows.first else {
             return options.format == .csv ? CSVWriter.text([options.columns?.names ?? list.columns]) : text
         }
@@ -75,6 +76,7 @@ package struct Reply: Sendable {
                 "--columns has the unknown column \(unknown): known are \(known.joined(separator: ", "))",
                 exitCode: .usage)
         }
+        guard !chosen.isEmpty else { return text }
         guard options.format == .csv else { return Self.table(list.rows, chosen, isColored: isColored) }
         let rows = list.rows.map { fields in chosen.map { name in Self.cell(fields.first { $0.name == name }) } }
         return CSVWriter.text([chosen] + rows)
@@ -139,7 +141,7 @@ package struct Reply: Sendable {
     }
 }
 
-/// The options for the form of a list.
+/// The options for the form of the output.
 package struct OutputOptions: Sendable {
     package enum Format: String, ArgumentChoice, Sendable {
         case table, wide, json, csv
@@ -164,10 +166,10 @@ package struct OutputOptions: Sendable {
 
     package static var parameters: [Parameter<Self>] {
         [
-            .option("--output", "FORM", \.format, "Print a list as table, wide (with all fields), json or csv"),
+            .option("--output", "FORM", \.format, "Print the result as table, wide (with all fields), json or csv"),
             .option(
                 "--columns", "NAMES", \.columns,
-                "Print these fields of a list, separated by commas, for example name,size_bytes"),
+                "Print these fields of the result, separated by commas, for example name,size_bytes"),
         ]
     }
 }

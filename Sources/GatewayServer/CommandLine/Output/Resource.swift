@@ -29,6 +29,17 @@ package struct ResourceField: Sendable {
         self.heading = (heading ?? name).replacing("_", with: " ")
     }
 
+    /// A member of a JSON object.
+    init(_ name: String, _ value: JSONValue) {
+        let text: String
+        switch value {
+        case .null: text = ""
+        case .string(let string): text = string
+        default: text = value.text
+        }
+        self.init(name: name, json: value, text: text)
+    }
+
     /// Whether the text is a word, such as the name of a numbered state.
     var isWord: Bool { !text.isEmpty && !text.contains(where: \.isNumber) }
 
