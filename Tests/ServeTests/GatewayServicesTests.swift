@@ -40,7 +40,7 @@ import Testing
                     $0["DATA_GATEWAY_APPS__\($1.name.uppercased())__ENABLED"] = "true"
                 })
             return GatewayServices(
-                configuration, dataDirectory: directory, loops: 2, state: ServingState(),
+                configuration, dataDirectory: directory, loops: 2, process: ProcessState(),
                 certificates: try GatewayCertificates(configuration), log: ProcessLog())
         }
 

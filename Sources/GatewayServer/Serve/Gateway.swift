@@ -9,7 +9,7 @@ import RPC
 final class Gateway: Sendable {
     private let services: GatewayServices
     private let group: ServiceGroup
-    private let state = ServingState()
+    private let process = ProcessState()
     private let certificates: GatewayCertificates
     /// The lowered limits of connections; `nil` if the limits are as configured.
     private let loweredConnections: ConnectionPlan?
@@ -32,7 +32,8 @@ final class Gateway: Sendable {
         effective = Lock(configuration.values)
         certificates = try GatewayCertificates(configuration)
         services = GatewayServices(
-            configuration, dataDirectory: dataDirectory, loops: processors, state: state, certificates: certificates,
+            configuration, dataDirectory: dataDirectory, loops: processors, process: process,
+            certificates: certificates,
             log: log)
         group = ServiceGroup("gateway", services.all)
     }
@@ -58,10 +59,10 @@ final class Gateway: Sendable {
     }
 
     /// Returns when the data have to be replaced at a restart.
-    func restartRequest() async { await services.restart.wait(after: 0) }
+    func restartRequest() async { await process.restart.wait(after: 0) }
 
     /// Whether the process should be started again after its end.
-    var isRestartRequested: Bool { services.restart.count > 0 }
+    var isRestartRequested: Bool { process.restart.count > 0 }
 
     /// The addresses of the listeners, in the order of `ListenerName`; available while the gateway serves.
     var listeners: [(name: String, address: String)] {
@@ -115,6 +116,6 @@ final class Gateway: Sendable {
     /// - Returns: whether the gateway is working: false once its database accepts no writes, which a restart recovers.
     func answer() async -> Bool {
         for loop in services.loops.current ?? [] { await loop.answer() }
-        return state.isServing
+        return process.serving.isServing
     }
 }

@@ -40,13 +40,13 @@ package struct GatewayModules: Sendable {
     let apps: GatewayApps
     /// The sessions of the console; `nil` = there is no console.
     let consoleSessions: ConsoleSessions?
-    private let internalStorage: InternalStorageService
-    private let backup: BackupService
-    private let restore: RestoreService
-    private let system: SystemService
+    let internalStorage: InternalStorageService
+    let backup: BackupService
+    let restore: RestoreService
+    let system: SystemService
     let backups: BackupScheduler
     private let opened: Closings
-    private let log: Logger
+    let log: Logger
 
     /// The tables of the gateway, and the dormant ones of apps: a database may have them.
     package static let migrations = coreMigrations + AppsConfiguration().migrations
@@ -58,29 +58,26 @@ package struct GatewayModules: Sendable {
 
     /// Opens the database and the store, and listens for the store's clients. After an error nothing stays open.
     static func open(
-        _ configuration: Configuration, directory: DataDirectory, restart: Signal, state: ServingState,
+        _ configuration: Configuration, directory: DataDirectory, process: ProcessState,
         certificates: GatewayCertificates, log: ProcessLog
     ) async throws -> GatewayModules {
         let opened = Closings()
         do {
             return try await GatewayModules(
-                configuration, directory: (directory, restart), state: state, certificates: certificates,
-                processLog: log, opened: opened)
+                configuration, directory: directory, process: process, certificates: certificates, processLog: log,
+                opened: opened)
         } catch {
             opened.close()
             throw error
         }
     }
 
-    /// - Parameters:
-    ///   - place: the data directory, and the signal to start again with other data.
-    ///   - opened: receives everything that was opened, even if this throws.
+    /// - Parameter opened: receives everything that was opened, even if this throws.
     private init(
-        _ configuration: Configuration, directory place: (DataDirectory, restart: Signal), state: ServingState,
+        _ configuration: Configuration, directory: DataDirectory, process: ProcessState,
         certificates: GatewayCertificates, processLog: ProcessLog, opened: Closings
     ) async throws {
         self.opened = opened
-        let directory = place.0
         let log = Logger(processLog)
         self.log = log
         let clock = SystemClock()
@@ -88,7 +85,7 @@ package struct GatewayModules: Sendable {
         var options = Database.Options()
         options.onWriterEnded = { error in
             log.write("the database accepts no more writes: restart to recover", ["error": "\(error)"], level: .error)
-            state.stopServing()
+            process.serving.stopServing()
         }
         options.reserveBytes = configuration.reserveBytes
         options.reserveMargin = configuration.store.minimumFreeBytesForBodies
@@ -161,7 +158,7 @@ package struct GatewayModules: Sendable {
         let turn = BackupTurn()
         backup = BackupService(session, turn: turn)
         restore = RestoreService(
-            session, accounts: accounts, migrations: Self.migrations, restart: place.restart)
+            session, accounts: accounts, migrations: Self.migrations, restart: process.restart)
         backups = BackupScheduler(
             configuration.backups, session, turn: turn, outbox: events.outbox, migrations: Self.migrations, log: log)
         system = SystemService(
@@ -176,7 +173,7 @@ package struct GatewayModules: Sendable {
         }
         // After the first administrator, who is made in a database without organizations.
         var appEnvironment = AppEnvironment(
-            environment, accounts: accounts, identity: identity, state: state,
+            environment, accounts: accounts, identity: identity, state: process.serving,
             requiresSecureCookies: configuration.isSecure(.apps) || !configuration.address(.apps).isLoopback,
             spoolDirectory: directory.path)
         appEnvironment.outbox = events.outbox
@@ -186,99 +183,6 @@ package struct GatewayModules: Sendable {
             try await restore.recordOutcome()
         } catch {
             log.write("the result of the restore is not in the audit log", ["error": "\(error)"], level: .error)
-        }
-    }
-
-    /// Records the organizations in the configuration, and warns of settings that may not work as intended.
-    private func checkOrganizations(of configuration: Configuration) async throws {
-        let destinations = configuration.copies.destinations
-        let named =
-            configuration.events.webhooks.compactMap(\.configuredOrganization)
-            + destinations.flatMap { $0.organizations ?? [] }
-            + configuration.identity.providers.compactMap(\.configuredOrganization)
-        let reused = try await database.write(mayUseReserve: true) { try ConfiguredOrganization.record(named, in: $0) }
-        for named in reused {
-            log.write(
-                "the configuration names a deleted organization, and another organization has its name now",
-                [
-                    "setting": named.setting, "organization": named.name,
-                    "consequence": "the setting does not apply to the new organization",
-                    "hint": "to apply it, remove the setting, restart, and add it again",
-                ], level: .warning)
-        }
-        guard try await database.read({ try Accounts.hasSeveralOrganizations(in: $0) }) else { return }
-        for destination in destinations where destination.organizations == nil {
-            log.write(
-                "several organizations share a copy destination",
-                [
-                    "destination": destination.name,
-                    "consequence": "each organization may only copy below a folder of its name",
-                    "hint": "set organizations of the destination in copy.destinations",
-                ], level: .warning)
-        }
-    }
-
-    /// Returns the router with the calls of a listener.
-    func router(_ listener: ListenerName) -> Router {
-        var router = Router()
-        register(listener, in: &router)
-        return router
-    }
-
-    /// Returns the router of the listener for apps, which has none of the gateway's own calls.
-    func appRouter(_ routes: [HTTPRoute]) -> Router {
-        var router = router(.apps)
-        router.add(routes: routes)
-        return router
-    }
-
-    private func register(_ listener: ListenerName, in router: inout Router) {
-        switch listener {
-        case .auth:
-            accounts.register(in: &router)
-            identity.register(in: &router)
-        case .gateway:
-            uploads.register(in: &router)
-            catalog.register(in: &router)
-            copies.register(in: &router)
-        case .admin:
-            accounts.registerManagement(devices: deviceInit.directory, in: &router)
-            deviceInit.registerManagement(in: &router)
-            catalog.registerManagement(in: &router)
-            uploads.registerManagement(in: &router)
-            backup.register(in: &router)
-            restore.register(in: &router)
-            ClockService(keeper: clock).register(in: &router)
-            system.register(in: &router)
-            events.registerManagement(in: &router)
-        case .internalStorage:
-            internalStorage.register(in: &router)
-        case .deviceInit:
-            deviceInit.register(in: &router)
-        case .web:
-            // The services that people use, not those of devices.
-            register(.auth, in: &router)
-            register(.admin, in: &router)
-            catalog.register(in: &router)
-            copies.register(in: &router)
-        case .apps:
-            apps.register(in: &router)
-        case .objectStore, .ops:
-            break
-        }
-    }
-
-    /// A misspelled organization would leave the lines of the audit log without one.
-    private static func reportUnknownOrganizations(
-        of keys: [StaticKey], _ database: Database, _ log: Logger
-    ) throws {
-        for key in keys {
-            guard let name = key.organization,
-                try database.readBlocking({ try Accounts.organization(named: name, in: $0) }) == nil
-            else { continue }
-            log.write(
-                "the organization of a static key does not exist: create it, or correct object_store.static_keys",
-                ["id": key.id, "organization": name], level: .warning)
         }
     }
 

@@ -17,8 +17,6 @@ struct GatewayServices: Sendable {
     /// The time that calls and requests in progress get when the gateway shuts down.
     private static let drainLimit = Duration.seconds(20)
 
-    /// Notified when the process has to end and start again.
-    let restart: Signal
     let directory: ValueService<DataDirectory>
     let loops: ValueService<[EventLoop]>
     let modules: ValueService<GatewayModules>
@@ -32,7 +30,7 @@ struct GatewayServices: Sendable {
     ///   - configuration: its limits of connections fit the process's descriptors.
     ///   - loops: the number of event loops.
     init(
-        _ configuration: Configuration, dataDirectory: String, loops count: Int, state: ServingState,
+        _ configuration: Configuration, dataDirectory: String, loops count: Int, process: ProcessState,
         certificates: GatewayCertificates, log: ProcessLog
     ) {
         let directory = ValueService("data directory") {
@@ -48,24 +46,24 @@ struct GatewayServices: Sendable {
         } close: {
             for loop in $0 { loop.stop() }
         }
-        let restart = Signal()
         let modules = ValueService("modules") {
             try await GatewayModules.open(
-                configuration, directory: directory.value, restart: restart, state: state, certificates: certificates,
+                configuration, directory: directory.value, process: process, certificates: certificates,
                 log: log)
         } close: {
             $0.close()
         }
         let servers = ValueService("call servers") {
-            try CallServers(configuration, modules.value, spoolDirectory: dataDirectory, state: state, log: log)
+            try CallServers(
+                configuration, modules.value, spoolDirectory: dataDirectory, state: process.serving, log: log)
         }
-        let readiness = Readiness(state)
+        let readiness = Readiness(process.serving)
         let sweeps = SweepMetrics()
         let opsHandler = { @Sendable in
             let modules = modules.value
             let own: [any MetricSource] = [
                 GatewayMetrics(
-                    log: log, state: state, database: modules.database, store: modules.store,
+                    log: log, state: process.serving, database: modules.database, store: modules.store,
                     listeners: configuration.listeners.sorted { $0.key.rawValue < $1.key.rawValue }.map {
                         ($0.key.rawValue, "\($0.value)", configuration.isSecure($0.key))
                     },
@@ -122,7 +120,7 @@ struct GatewayServices: Sendable {
         work.append(StoreDrain(modules: modules, limit: Self.drainLimit))
         work += Self.background(
             modules, directUploadIdle: configuration.uploads.sessionTotal, sweeps, Logger(log))
-        (self.directory, self.loops, self.modules, self.restart) = (directory, loops, modules, restart)
+        (self.directory, self.loops, self.modules) = (directory, loops, modules)
         self.grpcListeners = grpcListeners
         httpListeners = [.web: web, .apps: apps, .ops: ops].compactMapValues { $0 }
         var all: [any Service] = [directory, loops, modules, servers]

@@ -1,0 +1,52 @@
+import Basics
+import Crypto
+import Database
+import RPC
+
+/// The signing keys, and the removal of what has expired.
+extension Accounts {
+    /// The public keys that verify access tokens now, as a JWK Set (RFC 7517, section 5).
+    package var publicKeys: String { tokens.publicKeys(at: clock.now()) }
+
+    /// Rotates the token-signing key.
+    func rotateSigningKey(by caller: Caller) async throws -> SigningKeys {
+        let now = clock.now()
+        let pending = try signingKeys.makePending()
+        defer { signingKeys.discard(pending) }
+        let outcome = Lock<Result<SigningKeys, any Error>?>(nil)
+        try await database.write { [tokens, signingKeys, clockGuard] connection in
+            try Audit.record(caller.did(to: "signingKeys/\(pending.key.id)"), at: now, in: connection)
+            // Commits are sequential, and therefore rotations too.
+            connection.afterCommit {
+                let keys = Result { try signingKeys.activate(pending, at: now, clockGuard.permit()) }
+                if case .success(let keys) = keys { tokens.use(keys) }
+                outcome.withLock { $0 = keys }
+            }
+        }
+        guard let keys = outcome.withLock({ $0 }) else { throw RPCError(.internalError, "the gateway failed") }
+        return try keys.get()
+    }
+
+    /// Writes deferred records and removes audit lines beyond their retention; called once a minute.
+    ///
+    /// - Parameter permit: `nil` = nothing is removed by its age.
+    /// - Returns: the number of removed lines.
+    package func tidy(_ permit: DeletionPermit?) async throws -> Int {
+        deferred.flush(at: clock.now())
+        return try await auditRetention.run(permit)
+    }
+
+    /// Removes sessions and API tokens that have expired; called once a minute.
+    ///
+    /// - Returns: the number of removed ones.
+    package func sweepSessions(_ permit: DeletionPermit) async throws -> Int {
+        let retention = expiredTokenRetention
+        return try await database.write(mayUseReserve: true) { connection in
+            try SessionRecords(connection).deleteExpired(limit: Self.sweepBatch, permit)
+                + APITokenRecords(connection).deleteExpired(for: retention, limit: Self.sweepBatch, permit)
+        }
+    }
+
+    /// The number of rows that a sweep removes in one transaction, during which other writes wait.
+    private static let sweepBatch = 500
+}
