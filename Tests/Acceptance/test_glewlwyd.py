@@ -1,12 +1,11 @@
 """Sign-ins at Debian's glewlwyd, a provider with accounts, passwords and consent of its own."""
 
-import json
-import subprocess
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from selenium.webdriver.common.by import By
 from support.browser import Browser
+from support.commands import BrowserLogin
 from support.gateway import ADMIN_PASSWORD
 from support.glewlwyd import PROGRAM, Glewlwyd
 from support.parties import User, unique
@@ -146,28 +145,13 @@ def test_new_key_of_the_provider_signs_the_next_sign_in(page, gateway, provider,
 
 
 def test_login_of_the_command_line_waits_for_the_browser(page, binary, gateway, provider, name):
-    environment = {
-        "PATH": "/usr/bin:/bin",
-        "DATA_GATEWAY_AUTH": gateway.listeners["auth"],
-        "DATA_GATEWAY_SESSION": str(gateway.directory / "session.json"),
-    }
-    process = subprocess.Popen(
-        [str(binary), "login", "--sso", "corp", "--json"],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    url = next(line for line in process.stderr if line.startswith("http")).strip()
+    login = BrowserLogin(binary, gateway, "corp")
     # This provider compares redirect URIs with their port.
-    provider.add_redirect(CLIENT, parse_qs(urlsplit(url).query)["redirect_uri"][0])
-    page.open(url)
+    provider.add_redirect(CLIENT, parse_qs(urlsplit(login.url).query)["redirect_uri"][0])
+    page.open(login.url)
     authorize(page, provider, name)
     page.until(lambda: "Return to the terminal" in page.text)
-    output, errors = process.communicate(timeout=60)
-    assert process.returncode == 0, errors
-    user = json.loads(output)
-    assert (user["organization"], user["user_name"], user["role"]) == ("acme", f"{name}@example.com", "operator")
+    assert login.user() == ("acme", f"{name}@example.com", "operator")
 
 
 def test_outage_of_the_provider_signs_nobody_out(page, gateway, provider, name):

@@ -11,6 +11,7 @@ import pytest
 from oidc_provider_mock import run_server_in_thread
 from selenium.webdriver.common.by import By
 from support.browser import Browser
+from support.commands import BrowserLogin
 from support.gateway import ADMIN_PASSWORD
 from support.parties import User, unique
 
@@ -185,32 +186,16 @@ def sign_in(url: str, name: str) -> str:
 
 def test_login_with_sso_waits_for_the_browser(binary, gateway, provider):
     name = person(provider, "gw-ops")
-    environment = {
-        "PATH": "/usr/bin:/bin",
-        "DATA_GATEWAY_AUTH": gateway.listeners["auth"],
-        "DATA_GATEWAY_ADMIN": gateway.listeners["admin"],
-        "DATA_GATEWAY_SESSION": str(gateway.directory / "session.json"),
-    }
-    process = subprocess.Popen(
-        [str(binary), "login", "--sso", "corp", "--json"],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    url = next(line for line in process.stderr if line.startswith("http")).strip()
-    landed = sign_in(url, name)
+    login = BrowserLogin(binary, gateway, "corp")
+    landed = sign_in(login.url, name)
     host = landed.split("?")[0]
     # Other pages and other sign-ins do not end the wait.
     assert httpx.get(host.replace("/callback", "/")).status_code == 404
     assert httpx.get(host, params={"code": "x", "state": "y"}).status_code == 400
     assert "Return to the terminal" in httpx.get(landed).text
-    output, errors = process.communicate(timeout=60)
-    assert process.returncode == 0, errors
-    user = json.loads(output)
-    assert (user["organization"], user["user_name"], user["role"]) == ("acme", f"{name}@example.com", "operator")
+    assert login.user() == ("acme", f"{name}@example.com", "operator")
     done = subprocess.run(
-        [str(binary), "identity", "list", "--json"], env=environment, capture_output=True, text=True, timeout=60
+        [str(binary), "identity", "list", "--json"], env=login.environment, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["identities"]

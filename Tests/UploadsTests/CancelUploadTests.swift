@@ -18,17 +18,10 @@ import Testing
     private func cancel(
         _ id: String, reason: String = "", organization: Int64 = 1
     ) async throws -> CancelUploadResponse {
-        let service = UploadManagementService(
-            listing: UploadListing(database: scene.database, store: scene.store, steady: scene.clockGuard.steady),
-            cancellation: UploadCancellation(database: scene.database, store: scene.store, clock: scene.clock),
-            siteUploads: try scene.siteUploads(), tokens: PageTokens(keyring: Scene.keyring))
-        let home = OrganizationReference(id: organization, name: "organization-\(organization)")
-        let user = UserPrincipal(
-            userID: organization, name: "olga", role: .operator, epoch: 1, home: home, isSystem: false)
-        return try await service.cancelUpload(
+        try await scene.management().cancelUpload(
             CancelUploadRequest(logicalUploadID: id, reason: reason),
-            context: CallContext(
-                method: UploadManagementServiceMethods.cancelUpload, identity: Principal.user(user)))
+            context: scene.context(
+                UploadManagementServiceMethods.cancelUpload, by: "olga", .operator, of: organization))
     }
 
     @Test func canceledUploadIsAbortedAndItsDataRemoved() async throws {

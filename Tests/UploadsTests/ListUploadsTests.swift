@@ -17,17 +17,10 @@ import Testing
     private func list(
         organization: Int64 = 1, isSystem: Bool = false, size: Int32 = 0, token: String = ""
     ) async throws -> ListUploadsResponse {
-        let service = UploadManagementService(
-            listing: UploadListing(database: scene.database, store: scene.store, steady: scene.clockGuard.steady),
-            cancellation: UploadCancellation(database: scene.database, store: scene.store, clock: scene.clock),
-            siteUploads: try scene.siteUploads(), tokens: PageTokens(keyring: Scene.keyring))
-        let home = OrganizationReference(id: organization, name: "organization-\(organization)")
-        let user = UserPrincipal(
-            userID: organization, name: "vera", role: .viewer, epoch: 1, home: home, isSystem: isSystem)
-        return try await service.listUploads(
+        try await scene.management().listUploads(
             ListUploadsRequest(pageSize: size, pageToken: token),
-            context: CallContext(
-                method: UploadManagementServiceMethods.listUploads, identity: Principal.user(user)))
+            context: scene.context(
+                UploadManagementServiceMethods.listUploads, by: "vera", .viewer, of: organization, isSystem: isSystem))
     }
 
     @Test func listedUploadsCountAcknowledgedBytes() async throws {

@@ -22,38 +22,26 @@ import Wire
         }
     }
 
-    private func service(
-        _ configure: (inout UploadsConfiguration) -> Void = { _ in }
-    ) throws -> UploadManagementService {
-        UploadManagementService(
-            listing: UploadListing(database: scene.database, store: scene.store, steady: scene.clockGuard.steady),
-            cancellation: UploadCancellation(database: scene.database, store: scene.store, clock: scene.clock),
-            siteUploads: try scene.siteUploads(configure), tokens: PageTokens(keyring: Scene.keyring))
-    }
-
     private func context(_ method: MethodDescriptor, organization: Int64 = 1) -> CallContext {
-        let home = OrganizationReference(id: organization, name: "organization-\(organization)")
-        let user = UserPrincipal(
-            userID: organization, name: "olga-\(organization)", role: .operator, epoch: 1, home: home, isSystem: false)
-        return CallContext(method: method, identity: Principal.user(user))
+        scene.context(method, by: "olga-\(organization)", .operator, of: organization)
     }
 
     private func create(
         site: Int64 = 1, name: String = "drive.mcap", size: Int64 = 1000, key: String = "", organization: Int64 = 1
     ) async throws -> CreateSiteUploadResponse {
-        try await service().createSiteUpload(
+        try await scene.management().createSiteUpload(
             CreateSiteUploadRequest(siteID: site, fileName: name, fileSizeBytes: size, idempotencyKey: key),
             context: context(UploadManagementServiceMethods.createSiteUpload, organization: organization))
     }
 
     private func get(_ uploadID: String, organization: Int64 = 1) async throws -> GetSiteUploadResponse {
-        try await service().getSiteUpload(
+        try await scene.management().getSiteUpload(
             GetSiteUploadRequest(uploadID: uploadID),
             context: context(UploadManagementServiceMethods.getSiteUpload, organization: organization))
     }
 
     private func issue(_ uploadID: String, organization: Int64 = 1) async throws -> UploadCredentials? {
-        try await service().issueSiteUploadCredentials(
+        try await scene.management().issueSiteUploadCredentials(
             IssueSiteUploadCredentialsRequest(uploadID: uploadID),
             context: context(UploadManagementServiceMethods.issueSiteUploadCredentials, organization: organization)
         ).credentials
@@ -62,7 +50,7 @@ import Wire
     private func complete(
         _ stored: CompleteUploadRequest, tags: [String: String] = [:], organization: Int64 = 1
     ) async throws -> CompleteSiteUploadResponse {
-        try await service().completeSiteUpload(
+        try await scene.management().completeSiteUpload(
             CompleteSiteUploadRequest(
                 uploadID: stored.uploadID, fileSizeBytes: stored.fileSize, ossObjectEtag: stored.ossObjectEtag,
                 completedPartCount: stored.completedPartCount, rawTags: tags),
@@ -111,7 +99,7 @@ import Wire
     }
 
     @Test func partsAreLargerOnlyForFilesThatNeedIt() async throws {
-        let service = try service { $0.partSize = 64 << 20 }
+        let service = try scene.management { $0.partSize = 64 << 20 }
         for (size, part) in [(Int64(0), Int64(8 << 20)), (10_000 * (8 << 20), 8 << 20), (1 << 40, 105 << 20)] {
             let upload = try await service.createSiteUpload(
                 CreateSiteUploadRequest(siteID: 1, fileName: "a", fileSizeBytes: size),

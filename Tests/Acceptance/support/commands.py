@@ -53,6 +53,34 @@ class CommandLine:
         return self
 
 
+class BrowserLogin:
+    """`login --sso`, which waits until a browser has signed in at the provider."""
+
+    def __init__(self, binary, gateway, provider: str):
+        self.environment = {
+            "PATH": "/usr/bin:/bin",
+            "DATA_GATEWAY_AUTH": gateway.listeners["auth"],
+            "DATA_GATEWAY_ADMIN": gateway.listeners["admin"],
+            "DATA_GATEWAY_SESSION": str(gateway.directory / "session.json"),
+        }
+        self.process = subprocess.Popen(
+            [str(binary), "login", "--sso", provider, "--json"],
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        # The address that the browser opens.
+        self.url = next(line for line in self.process.stderr if line.startswith("http")).strip()
+
+    def user(self) -> tuple[str, str, str]:
+        """Returns organization, name and role of the user who was signed in."""
+        output, errors = self.process.communicate(timeout=60)
+        assert self.process.returncode == OK, errors
+        user = json.loads(output)
+        return user["organization"], user["user_name"], user["role"]
+
+
 def offline(binary, *arguments, code: int = OK, environment: dict[str, str] | None = None) -> dict:
     """Runs `restore` or `doctor`, which read and write whole archives, and returns the --json output."""
     done = subprocess.run(
