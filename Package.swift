@@ -61,7 +61,7 @@ let package = Package(
         .target(
             name: "CFolding", path: "Sources/Platform/CFolding", cSettings: [.unsafeFlags(["-O2"])]),
         module("Zip", ["Basics", "CFolding", "CZlib"]),
-        module("Pictures"),
+        module("Pictures", ["Basics"]),
         module("MCAP", ["Basics"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
         module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),

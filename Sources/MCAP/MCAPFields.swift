@@ -1,3 +1,5 @@
+import Basics
+
 /// The fields of a record, in their order (https://mcap.dev/spec, section "Serialization"): little-endian numbers, texts and maps
 /// with their length in bytes.
 struct MCAPFields {
@@ -18,7 +20,7 @@ struct MCAPFields {
     mutating func number<Number: FixedWidthInteger & UnsignedInteger>(
         _ type: Number.Type = Number.self
     ) throws(MCAPError) -> Number {
-        try take(MemoryLayout<Number>.size).reversed().reduce(0) { $0 << 8 | Number($1) }
+        Number(bigEndianBytes: try take(MemoryLayout<Number>.size).reversed())
     }
 
     mutating func text() throws(MCAPError) -> ArraySlice<UInt8> {

@@ -1,3 +1,5 @@
+import Basics
+
 /// The orientation of a picture in an Exif segment (CIPA DC-008, section 4.6.4): 1 to 8, of which 1 needs no change.
 enum ExifOrientation {
     private static let name = Array("Exif\0\0".utf8)
@@ -16,7 +18,7 @@ enum ExifOrientation {
         func number(_ offset: Int, _ count: Int) -> Int? {
             guard offset >= 0, offset <= tiff.count - count else { return nil }
             let bytes = tiff[offset..<offset + count]
-            return (isLittle ? Array(bytes.reversed()) : Array(bytes)).reduce(0) { $0 << 8 | Int($1) }
+            return isLittle ? Int(bigEndianBytes: bytes.reversed()) : Int(bigEndianBytes: bytes)
         }
         guard let directory = number(4, 4), let entries = number(directory, 2) else { return nil }
         for index in 0..<min(entries, mostEntries) {

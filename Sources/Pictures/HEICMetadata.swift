@@ -1,3 +1,5 @@
+import Basics
+
 /// The boxes of a HEIC file (ISO/IEC 14496-12, section 4.2). Its metadata are items that the image's own items are mixed with, so
 /// files with Exif or XMP are refused instead of changed.
 enum HEICMetadata {
@@ -10,7 +12,7 @@ enum HEICMetadata {
         var (position, hasMetadataBox, hasData) = (0, false, false)
         while position < bytes.count {
             guard bytes.count - position >= 8 else { throw .malformed(.heic) }
-            let length = number(bytes[position..<position + 4])
+            let length = Int(bigEndianBytes: bytes[position..<position + 4])
             guard length >= 8, length <= bytes.count - position else { throw .malformed(.heic) }
             let box = bytes[position..<position + length]
             switch String(decoding: box.dropFirst(4).prefix(4), as: UTF8.self) {
@@ -34,17 +36,16 @@ enum HEICMetadata {
     private static func checkSizes(_ box: ArraySlice<UInt8>) throws(PictureError) {
         let found = positions(of: extents.type, in: box).filter {
             $0 - 4 >= box.startIndex && $0 - 4 + extents.length <= box.endIndex
-                && number(box[$0 - 4..<$0]) == extents.length
+                && Int(bigEndianBytes: box[$0 - 4..<$0]) == extents.length
         }
         guard !found.isEmpty else { throw .malformed(.heic) }
         for type in found {
             // The type and the version come before the sides.
             try Picture.checkSize(
-                width: number(box[type + 8..<type + 12]), height: number(box[type + 12..<type + 16]))
+                width: Int(bigEndianBytes: box[type + 8..<type + 12]),
+                height: Int(bigEndianBytes: box[type + 12..<type + 16]))
         }
     }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
 
     private static func positions(of text: [UInt8], in box: ArraySlice<UInt8>) -> [Int] {
         var (positions, position) = ([Int](), box.startIndex)

@@ -1,3 +1,5 @@
+import Basics
+
 /// The segments of a JPEG file (ITU-T T.81, annex B), of which only those are kept that a decoder needs.
 ///
 /// Removed are comments and the application segments: Exif with the place and the time, XMP, thumbnails of the original picture (JFIF's
@@ -60,7 +62,7 @@ enum JPEGMetadata {
     /// Returns a segment with its length, which counts itself.
     private static func segment(_ bytes: [UInt8], _ position: Int) throws(PictureError) -> ArraySlice<UInt8> {
         guard bytes.count - position >= 2 else { throw .malformed(.jpeg) }
-        let length = Int(bytes[position]) << 8 | Int(bytes[position + 1])
+        let length = Int(bigEndianBytes: bytes[position..<position + 2])
         guard length >= 2, length <= bytes.count - position else { throw .malformed(.jpeg) }
         return bytes[position..<position + length]
     }
@@ -80,7 +82,7 @@ enum JPEGMetadata {
         let fields = Array(segment.prefix(7))
         guard fields.count == 7 else { throw .malformed(.jpeg) }
         try Picture.checkSize(
-            width: Int(fields[5]) << 8 | Int(fields[6]), height: Int(fields[3]) << 8 | Int(fields[4]))
+            width: Int(bigEndianBytes: fields[5..<7]), height: Int(bigEndianBytes: fields[3..<5]))
     }
 
     /// Returns the compressed data up to the next marker that is neither a stuffed zero nor a restart.

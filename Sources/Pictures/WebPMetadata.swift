@@ -1,3 +1,5 @@
+import Basics
+
 /// The chunks of a WebP file (RFC 9649, section 2), of which only those are kept that define the image.
 enum WebPMetadata {
     private static let kept: Set<String> = ["VP8 ", "VP8L", "VP8X", "ALPH", "ANIM", "ANMF", "ICCP"]
@@ -48,5 +50,5 @@ enum WebPMetadata {
     }
 
     /// Returns a number of little-endian bytes, at most four.
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int { Int(bigEndianBytes: bytes.reversed()) }
 }

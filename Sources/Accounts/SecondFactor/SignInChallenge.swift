@@ -52,8 +52,6 @@ struct SignInChallenge: Sendable {
     }
 
     private static func payload(_ userID: Int64, _ epoch: Int64, _ expiresAt: UnixTime) -> [UInt8] {
-        [userID, epoch, expiresAt.seconds].flatMap { number in
-            withUnsafeBytes(of: UInt64(bitPattern: number).bigEndian) { Array($0) }
-        }
+        [userID, epoch, expiresAt.seconds].flatMap(\.bigEndianBytes)
     }
 }

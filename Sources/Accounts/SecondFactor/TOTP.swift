@@ -31,10 +31,9 @@ struct TOTP: Sendable {
     ///
     /// - Parameter digits: 6 to 8.
     func code(step: Int64, digits: Int = TOTP.digits) -> String {
-        let counter = withUnsafeBytes(of: UInt64(bitPattern: step).bigEndian) { Array($0) }
-        let hash = HMAC.sha1(key: secret.exposed, counter)
+        let hash = HMAC.sha1(key: secret.exposed, step.bigEndianBytes)
         let offset = Int(hash[hash.count - 1] & 0x0F)
-        let number = hash[offset..<offset + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
+        let number = UInt32(bigEndianBytes: hash[offset..<offset + 4]) & 0x7FFF_FFFF
         let modulus = (0..<digits).reduce(UInt32(1)) { power, _ in power * 10 }
         let text = String(number % modulus)
         return String(repeating: "0", count: digits - text.count) + text

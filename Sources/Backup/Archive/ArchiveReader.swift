@@ -27,7 +27,8 @@ final class ArchiveReader {
     func next() throws -> ArchiveRecord? {
         try forEachPiece { _ in }
         let head = try source.readExactly(ArchiveRecord.headCount)
-        guard let kind = ArchiveRecord.Kind(rawValue: head[0]), let length = Int64(exactly: bigEndian(head[2...]))
+        guard let kind = ArchiveRecord.Kind(rawValue: head[0]),
+            let length = Int64(exactly: UInt64(bigEndianBytes: head[2...]))
         else {
             throw ArchiveError.altered("malformed record header")
         }

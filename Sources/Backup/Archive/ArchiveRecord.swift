@@ -1,3 +1,5 @@
+import Basics
+
 /// The header of a record in an archive: its kind, its name, and the number of bytes that follow.
 ///
 /// An archive is ``magic`` and records: one manifest, one database, the keys, one list of objects; then for each object of the
@@ -32,15 +34,6 @@ struct ArchiveRecord: Equatable {
 
     var encoded: [UInt8] {
         let name = Array(name.utf8.prefix(255))
-        return [kind.rawValue, UInt8(name.count)] + bigEndian(UInt64(length)) + name
+        return [kind.rawValue, UInt8(name.count)] + UInt64(length).bigEndianBytes + name
     }
-}
-
-/// Returns the 8 bytes of a number in big-endian order.
-func bigEndian(_ value: UInt64) -> [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * (7 - $0))) }
-}
-
-func bigEndian(_ bytes: some Collection<UInt8>) -> UInt64 {
-    bytes.reduce(0) { $0 << 8 | UInt64($1) }
 }

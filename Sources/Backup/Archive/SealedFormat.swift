@@ -38,6 +38,6 @@ struct SealedFormat {
     }
 
     private static func nonce(_ number: UInt64, _ isLast: Bool) -> [UInt8] {
-        [0, 0, 0] + bigEndian(number) + [isLast ? 1 : 0]
+        [0, 0, 0] + number.bigEndianBytes + [isLast ? 1 : 0]
     }
 }

@@ -12,7 +12,7 @@ struct NonceIssuer: Sendable {
     /// Returns a nonce for one provider: 16 random bytes, the second at which it expires, and a MAC, in Base64url.
     func make(for provider: String, at now: UnixTime) -> String {
         let expiry = UInt64(clamping: now.adding(lifetime).seconds)
-        let content = Random.bytes(Self.randomLength) + withUnsafeBytes(of: expiry.bigEndian) { Array($0) }
+        let content = Random.bytes(Self.randomLength) + expiry.bigEndianBytes
         return Base64.encodeURL(content + mac(content, provider))
     }
 
@@ -23,7 +23,7 @@ struct NonceIssuer: Sendable {
         }
         let content = Array(bytes.dropLast(Self.macLength))
         guard constantTimeEqual(Array(bytes.suffix(Self.macLength)), mac(content, provider)) else { return nil }
-        let seconds = content[Self.randomLength...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let seconds = UInt64(bigEndianBytes: content[Self.randomLength...])
         let expiresAt = UnixTime(seconds: Int64(clamping: seconds))
         return now < expiresAt ? expiresAt : nil
     }

@@ -1,3 +1,4 @@
+import Basics
 import StoreProtocol
 
 extension MultipartChecksum {
@@ -14,20 +15,9 @@ extension MultipartChecksum {
             guard let crc = algorithm.crc else { return nil }
             let whole = zip(checksums, parts).reduce(0 as UInt64) { whole, next in
                 let (checksum, part) = next
-                return crc.combine(whole, UInt64(bigEndian: checksum.bytes), secondLength: part.size)
+                return crc.combine(whole, UInt64(bigEndianBytes: checksum.bytes), secondLength: part.size)
             }
-            return Checksum(algorithm, whole.bigEndianBytes(algorithm.byteCount))
+            return Checksum(algorithm, Array(whole.bigEndianBytes.suffix(algorithm.byteCount)))
         }
-    }
-}
-
-extension UInt64 {
-    fileprivate init(bigEndian bytes: [UInt8]) {
-        self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
-    }
-
-    /// Returns the last `count` bytes in big-endian order.
-    func bigEndianBytes(_ count: Int) -> [UInt8] {
-        Array(withUnsafeBytes(of: bigEndian, Array.init).suffix(count))
     }
 }

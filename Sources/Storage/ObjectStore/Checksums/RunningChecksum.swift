@@ -1,3 +1,4 @@
+import Basics
 import CLZMA
 import Crypto
 import StoreProtocol
@@ -40,8 +41,8 @@ struct RunningChecksum {
     /// Returns the checksum. May be called once.
     func finalize() -> Checksum {
         switch state {
-        case .crc32(let value): Checksum(algorithm, UInt64(value).bigEndianBytes(algorithm.byteCount))
-        case .crc(_, let value): Checksum(algorithm, value.bigEndianBytes(algorithm.byteCount))
+        case .crc32(let value): Checksum(algorithm, value.bigEndianBytes)
+        case .crc(_, let value): Checksum(algorithm, Array(value.bigEndianBytes.suffix(algorithm.byteCount)))
         case .hash(let digest): Checksum(algorithm, digest.finalize())
         }
     }

@@ -78,7 +78,7 @@ extension CredentialClaims {
 
 extension [UInt8] {
     fileprivate mutating func append(integer: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: integer.bigEndian) { append(contentsOf: $0) }
+        append(contentsOf: integer.bigEndianBytes)
     }
 
     fileprivate mutating func append(string: [UInt8]) {
