@@ -196,7 +196,7 @@ class Phone(App):
 
 
 def rows(gateway: Gateway) -> list:
-    """Returns everything that the tables have of the current libraries."""
+    """Returns everything that the tables have of the libraries that somebody reads."""
     database = sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True)
     try:
         found = []
@@ -204,7 +204,8 @@ def rows(gateway: Gateway) -> list:
             columns = [row[1] for row in database.execute(f"SELECT * FROM pragma_table_info('{table}')")]
             names = ", ".join(f"t.{name}" for name in columns if name != "library")
             query = (
-                f"SELECT l.owner, {names} FROM {table} t JOIN libraries l ON l.id = t.library WHERE l.is_current = 1"
+                f"SELECT l.owner, {names} FROM {table} t JOIN libraries l ON l.id = t.library "
+                "WHERE l.is_current = 1 AND l.owner IS NOT NULL"
             )
             found.append(sorted(database.execute(query).fetchall(), key=repr))
         return found
@@ -213,10 +214,19 @@ def rows(gateway: Gateway) -> list:
 
 
 def left(gateway: Gateway) -> list:
-    """Returns the libraries that are not current."""
+    """Returns the libraries that nobody reads: those that are not current, and those of deleted accounts."""
     database = sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True)
     try:
-        return database.execute("SELECT id FROM libraries WHERE is_current = 0").fetchall()
+        return database.execute("SELECT id FROM libraries WHERE is_current = 0 OR owner IS NULL").fetchall()
+    finally:
+        database.close()
+
+
+def count_rows(gateway: Gateway) -> int:
+    """Returns the number of rows of all libraries."""
+    database = sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True)
+    try:
+        return sum(database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("libraries", *TABLES))
     finally:
         database.close()
 
@@ -858,6 +868,45 @@ def test_deleting_an_account_deletes_its_library(binary, members, tmp_path):
     done = operator.run("audit", "--organization", "kvasir", "--json")
     actions = {json.loads(line)["action"] for line in done.stdout.splitlines()}
     assert {"DeleteUser", "OpenArchiveSession"} <= actions
+
+
+def test_large_library_of_a_deleted_account_is_removed_in_spite_of_kills(binary, tmp_path, is_full, capsys):
+    """The account is gone with one short transaction; the rows follow, and each start continues where a kill has stopped it."""
+    count = 90_000 if is_full else 12_000
+    gateway = Gateway(binary, tmp_path, MEMBERS).start()
+    try:
+        operator = CommandLine(binary, gateway, tmp_path)
+        operator.login()
+        for name in ("bob", "eve"):
+            create_member(operator, name)
+        many = library()
+        many["digests"] += [digest(1000 + number, f"第{number}句") for number in range(count)]
+        many["tags"].append(tag(23, "词", [identifier(1000 + number) for number in range(count)]))
+        assert member(gateway, "bob").take(archive(library()))[0] == 200
+        others = count_rows(gateway)
+        eve = member(gateway, "eve")
+        assert eve.take(archive(many)) == (200, {"ok": True})
+        begun = time.perf_counter()
+        assert eve.raw("DELETE", "/account")[0] == 204
+        took = time.perf_counter() - begun
+        left_by_kills = []
+        for _ in range(3):
+            left_by_kills.append(count_rows(gateway))
+            gateway.kill()
+            gateway.start()
+            eventually(lambda: count_rows(gateway) < left_by_kills[-1], every=0.001)
+        assert Phone(gateway).sign_in("eve", "eve's password") == 401
+        operator = CommandLine(binary, gateway, tmp_path)
+        operator.login()
+        create_member(operator, "eve")
+        eve = member(gateway, "eve")
+        assert unpacked(eve.export()) == {name: [] for name in DOCUMENTS}
+        eventually(lambda: not left(gateway), seconds=100)
+        assert count_rows(gateway) == others
+        with capsys.disabled():
+            print(f"\ndeletion of {left_by_kills[0] - others} rows: {took:.3f} s; rows at the kills: {left_by_kills}")
+    finally:
+        gateway.close()
 
 
 def test_user_of_the_gateway_is_nobody_here(members):

@@ -108,18 +108,24 @@ struct LibraryStaging: Sendable {
         }
     }
 
-    /// Removes a library that is not current. If that fails, ``LibrarySweep`` does it.
-    func discard(_ library: Int64) async {
+    /// Removes a library that nobody reads. If that fails, ``LibrarySweep`` does it.
+    private func discard(_ library: Int64) async {
         do {
-            let isLeft = Lock(true)
-            while isLeft.withLock({ $0 }) {
-                try await write(true) { connection in
-                    let more = try LibraryGenerations(connection).remove(library, limit: RowBatches.rows)
-                    isLeft.withLock { $0 = more }
-                }
-            }
+            while try await removeBatch(of: library) {}
         } catch {
             // The rows harm nobody meanwhile.
         }
+    }
+
+    /// Removes a batch of the rows of a library that nobody reads.
+    ///
+    /// - Returns: whether some may be left.
+    func removeBatch(of library: Int64) async throws -> Bool {
+        let isLeft = Lock(false)
+        try await write(true) { connection in
+            let more = try LibraryGenerations(connection).removeBatch(of: library)
+            isLeft.withLock { $0 = more }
+        }
+        return isLeft.withLock { $0 }
     }
 }

@@ -1,11 +1,14 @@
 import Database
 
 /// The libraries of all owners. An import makes the next one of an owner beside the current one, so that it needs no long
-/// transaction, and readers see the one or the other.
+/// transaction, and readers see the one or the other. With its owner's account, a library loses its owner, and with that its readers.
 struct LibraryGenerations {
     private static let relationTables = [
         (name: "library_authorship", key: "creator, book, kind"), (name: "library_tagging", key: "tag, digest"),
     ]
+
+    /// The condition for the index `libraries_left`.
+    private static let isLeft = "is_current = 0 OR owner IS NULL"
 
     let connection: Connection
 
@@ -39,27 +42,32 @@ struct LibraryGenerations {
         guard count == 1 else { throw ArchiveFailure.archive("the account was deleted meanwhile") }
     }
 
-    /// Returns libraries that are not current, with their owners.
-    func left(limit: Int) throws -> [(id: Int64, owner: Int64)] {
-        try connection.query("SELECT id, owner FROM libraries WHERE is_current = 0 ORDER BY id LIMIT $1", limit) {
-            (id: $0.int64("id"), owner: $0.int64("owner"))
+    /// Returns libraries that nobody reads, with their owners; `nil` = the owner's account was deleted.
+    func left(limit: Int) throws -> [(id: Int64, owner: Int64?)] {
+        try connection.query("SELECT id, owner FROM libraries WHERE \(Self.isLeft) ORDER BY id LIMIT $1", limit) {
+            (id: $0.int64("id"), owner: $0.optionalInt64("owner"))
         }
     }
 
-    /// Removes records of a library that is not current, and the library itself after the last one.
+    /// Removes a batch of the rows of a library that nobody reads, and the library itself after the last one.
     ///
-    /// - Parameter limit: the largest number of records.
     /// - Returns: whether some may be left.
-    func remove(_ id: Int64, limit: Int) throws -> Bool {
-        let isLeft = try connection.hasRow("SELECT 1 FROM libraries WHERE id = $1 AND is_current = 0", id)
+    func removeBatch(of id: Int64) throws -> Bool {
+        let isLeft = try connection.hasRow("SELECT 1 FROM libraries WHERE id = $1 AND (\(Self.isLeft))", id)
         guard isLeft else { return false }
-        let tables = LibraryRecords.Table.allCases.map { (name: $0.rawValue, key: "id") } + Self.relationTables
-        for table in tables {
+        let records = LibraryRecords(connection, library: id)
+        for table in LibraryRecords.Table.allCases {
+            let rows = try records.ids(table, limit: RowBatches.rows)
+            guard let batch = RowBatches.ranges(of: rows, size: \.size).first else { continue }
+            try records.remove(table, through: rows[batch.upperBound - 1].id)
+            return true
+        }
+        for table in Self.relationTables {
             let count = try connection.execute(
                 """
                 DELETE FROM \(table.name) WHERE library = $1 AND (\(table.key)) IN (
                     SELECT \(table.key) FROM \(table.name) WHERE library = $1 ORDER BY \(table.key) LIMIT $2)
-                """, id, limit)
+                """, id, RowBatches.rows)
             if count > 0 { return true }
         }
         try connection.execute("DELETE FROM libraries WHERE id = $1", id)

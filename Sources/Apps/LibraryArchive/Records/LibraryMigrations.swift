@@ -6,24 +6,25 @@ enum LibraryMigrations {
         Migration(
             name: "archive-1",
             sql: """
-                -- owner: the user to whom the library belongs. One of an owner's is current; the others are being made by an
-                -- import, or are left over from one.
+                -- owner: the user to whom the library belongs; NULL = the user was deleted. One of an owner's is current; the
+                -- others are being made by an import, or are left over from one.
                 CREATE TABLE libraries (
                     id INTEGER PRIMARY KEY AUTOINCREMENT,
-                    owner INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    owner INTEGER REFERENCES users (id) ON DELETE SET NULL,
                     is_current INTEGER NOT NULL
                 ) STRICT;
                 CREATE INDEX libraries_owner ON libraries (owner);
                 CREATE UNIQUE INDEX libraries_current ON libraries (owner) WHERE is_current = 1;
-                CREATE INDEX libraries_left ON libraries (id) WHERE is_current = 0;
+                CREATE INDEX libraries_left ON libraries (id) WHERE is_current = 0 OR owner IS NULL;
 
-                -- id: the app's; text_size: the bytes of all texts.
+                -- id: the app's; text_size: the bytes of all texts. It stands before them, so that SQLite reads it without them.
                 CREATE TABLE library_books (
                     library INTEGER NOT NULL REFERENCES libraries (id) ON DELETE CASCADE,
                     id TEXT NOT NULL,
                     server_id TEXT NOT NULL,
                     created_at INTEGER NOT NULL,
                     updated_at INTEGER NOT NULL,
+                    text_size INTEGER NOT NULL,
                     isbn13 TEXT NOT NULL,
                     isbn10 TEXT NOT NULL,
                     name TEXT NOT NULL,
@@ -32,7 +33,6 @@ enum LibraryMigrations {
                     publisher TEXT NOT NULL,
                     image_large TEXT NOT NULL,
                     image_medium TEXT NOT NULL,
-                    text_size INTEGER NOT NULL,
                     PRIMARY KEY (library, id)
                 ) STRICT;
 
@@ -42,9 +42,9 @@ enum LibraryMigrations {
                     server_id TEXT NOT NULL,
                     created_at INTEGER NOT NULL,
                     updated_at INTEGER NOT NULL,
+                    text_size INTEGER NOT NULL,
                     name TEXT NOT NULL,
                     locale_name TEXT NOT NULL,
-                    text_size INTEGER NOT NULL,
                     PRIMARY KEY (library, id)
                 ) STRICT;
 
@@ -54,9 +54,9 @@ enum LibraryMigrations {
                     server_id TEXT NOT NULL,
                     created_at INTEGER NOT NULL,
                     updated_at INTEGER NOT NULL,
+                    text_size INTEGER NOT NULL,
                     name TEXT NOT NULL,
                     color TEXT NOT NULL,
-                    text_size INTEGER NOT NULL,
                     PRIMARY KEY (library, id)
                 ) STRICT;
 
@@ -67,11 +67,11 @@ enum LibraryMigrations {
                     server_id TEXT NOT NULL,
                     created_at INTEGER NOT NULL,
                     updated_at INTEGER NOT NULL,
+                    text_size INTEGER NOT NULL,
                     content TEXT NOT NULL,
                     page_index INTEGER NOT NULL,
                     category INTEGER NOT NULL,
                     book TEXT,
-                    text_size INTEGER NOT NULL,
                     PRIMARY KEY (library, id)
                 ) STRICT;
                 CREATE INDEX library_digests_search ON library_digests (library, category, updated_at, id);

@@ -21,10 +21,10 @@ extension LibraryRecords {
         }
     }
 
-    /// Returns the ids of all records with the sizes of their texts, in the order of ids.
-    func ids(_ table: Table) throws -> [(id: String, size: Int)] {
+    /// Returns the ids of records with the sizes of their texts, in the order of ids.
+    func ids(_ table: Table, limit: Int = .max) throws -> [(id: String, size: Int)] {
         try connection.query(
-            "SELECT id, text_size FROM \(table.rawValue) WHERE library = $1 ORDER BY id", library
+            "SELECT id, text_size FROM \(table.rawValue) WHERE library = $1 ORDER BY id LIMIT $2", library, limit
         ) { (id: $0.text("id"), size: $0.int("text_size")) }
     }
 
@@ -35,6 +35,11 @@ extension LibraryRecords {
             INSERT INTO \(table.rawValue) (library, id, \(table.columns))
             SELECT $1, id, \(table.columns) FROM \(table.rawValue) WHERE library = $2 AND id >= $3 AND id <= $4
             """, library, other, first, last)
+    }
+
+    /// Removes the records with ids up to `last`.
+    func remove(_ table: Table, through last: String) throws {
+        try connection.execute("DELETE FROM \(table.rawValue) WHERE library = $1 AND id <= $2", library, last)
     }
 
     /// Returns authorships after one, `nil` = from the first on, in the order of their keys.
