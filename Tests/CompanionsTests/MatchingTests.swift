@@ -1,6 +1,5 @@
 import Accounts
 import AppProto
-import AppSupport
 import Basics
 import Database
 import GatewayTesting
@@ -10,7 +9,6 @@ import Members
 import RPC
 import TestSupport
 import Testing
-import Wire
 
 @testable import Companions
 
@@ -21,13 +19,7 @@ import Wire
 
     init() async throws {
         world = try await TestAccounts(migrations: Identity.migrations + CompanionsApp.migrations)
-        app = try await RunningCompanions(
-            AppEnvironment(
-                world.environment, accounts: world.accounts,
-                identity: Identity(
-                    world.environment, accounts: world.accounts, configuration: IdentityConfiguration()),
-                state: ServingState(), requiresSecureCookies: true, spoolDirectory: world.directory),
-            CompanionsConfiguration())
+        app = try await RunningCompanions(world)
     }
 
     private var matching: Matching { app.service.matching }
@@ -140,6 +132,20 @@ import Wire
         try await matching.setPreferences(of: first, isWilling: false, sharesMobile: nil)
         #expect(try await matching.request(1, of: second) == .waiting)
         #expect(try await code { try await matching.request(1, of: first) } == -1)
+    }
+
+    @Test func unwillingMemberInTheQueueIsPassedOver() async throws {
+        let (first, second, third) = (try await member("ada"), try await member("bob"), try await member("eve"))
+        _ = try await matching.request(1, of: first)
+        // No call leaves an unwilling member in the queue.
+        try await world.database.write { connection in
+            guard var profile = try MemberProfileRecords(connection).find(first) else { return }
+            profile.isWilling = false
+            try MemberProfileRecords(connection).update(profile)
+        }
+        #expect(try await matching.request(1, of: second) == .waiting)
+        #expect(try await matching.request(1, of: third) == .matched)
+        #expect(try await matching.report(of: third) == .matched(partner: "bob@example.com"))
     }
 
     @Test func deletionByAnOperatorFreesThePartner() async throws {
