@@ -556,6 +556,7 @@ def test_deleted_account_leaves_no_row_and_no_picture(server, pair):
     first, second = pair
     assert first.upload(png(2, 2, chunk(b"gAMA", b"abcd")))[0] == 0
     path = first.refresh()["img_path"]
+    picture = first.send("GET", path).content
     user = rows(server, "SELECT user_id FROM companions_profiles WHERE email = ?", first.email)[0][0]
     answer = first.send("DELETE", "/account")
     assert answer.json() == {"code": 0, "msg": "Success"} and "Max-Age=0" in answer.headers["set-cookie"]
@@ -575,6 +576,13 @@ def test_deleted_account_leaves_no_row_and_no_picture(server, pair):
     assert second.refresh()["partner"] == "" and second.user["Friends"] == []
     assert "account of your companion was deleted" in second.user["Messages"][-1]["msg"]
     assert second.match(4)[0] == 0 and second.post("/match/cancel")[0] == 0
+    again = Phone(server, first.name)
+    assert again.register() == (0, "Register succeed")
+    user = again.refresh()
+    assert [user[name] for name in ("Messages", "Friends", "TogetherTasks", "PrivateTasks", "partner")] == [[]] * 4 + [
+        ""
+    ]
+    assert again.send("GET", user["img_path"]).content != picture
 
 
 def test_account_that_an_operator_deletes_frees_the_partner(server, pair, login):

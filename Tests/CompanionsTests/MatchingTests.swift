@@ -169,6 +169,26 @@ import Testing
         #expect(rows == [0, 0, 0, 0])
     }
 
+    @Test func onlyMessagesWakeThoseWhoWatch() async throws {
+        let (first, news) = (try await member("ada"), matching.news)
+        var count = news.count
+        func isWoken(_ body: () async throws -> Void) async throws -> Bool {
+            try await body()
+            defer { count = news.count }
+            return news.count > count
+        }
+        func change(_ change: @escaping (inout Companion) -> Void) async throws -> Bool {
+            var posted = try await app.service.documents.own(first, credential: "")
+            change(&posted)
+            return try await isWoken { [posted] in try await app.service.documents.change(first, to: posted) }
+        }
+        #expect(try await isWoken { _ = try await matching.request(1, of: first) })
+        #expect(try await !isWoken { _ = try await code { try await matching.request(1, of: first) } })
+        #expect(try await !change { $0.bio = "Hello" })
+        #expect(try await change { $0.messages.append(CompanionMessage(msg: "Thanks", isUser: true)) })
+        #expect(try await !change { $0.messages = [] })
+    }
+
     @Test func waitEndsAfterThirtyDays() async throws {
         let first = try await member("ada")
         _ = try await matching.request(1, of: first)

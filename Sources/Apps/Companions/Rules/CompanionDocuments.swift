@@ -134,13 +134,13 @@ struct CompanionDocuments: Sendable {
             try messages.markRead(change.read, of: userID, at: now)
             try messages.clear(change.cleared, of: userID, at: now)
             for text in change.feedback { try messages.insertFeedback(text, of: userID, at: now) }
+            if !change.feedback.isEmpty { connection.afterCommit { matching.news.notify() } }
             if !change.tasks.isEmpty, let side = try MatchRecords(connection).side(of: userID),
                 try !TaskRecords(connection).hasUnfinished(matchID: side.matchID)
             {
                 try matching.end(of: userID, for: .completed, at: now, in: connection)
             }
         }
-        matching.news.notify()
     }
 }
 

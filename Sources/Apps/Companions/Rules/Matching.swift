@@ -41,14 +41,14 @@ struct Matching: Sendable {
     /// - Throws: a ``CompanionResult``, e.g. of a member who waits already (-2) or has a partner (-3).
     func request(_ plan: Int32, of userID: Int64, traceparent: String? = nil) async throws -> Result {
         guard let plan = plans.plan(plan) else { throw CompanionResult(-1, "TaskId must be the id of a plan") }
-        defer { news.notify() }
-        return try await database.write { [clock, events] connection in
+        return try await database.write { [clock, news, events] connection in
             let now = clock.now()
             let (matches, profiles) = (MatchRecords(connection), MemberProfileRecords(connection))
             guard let profile = try profiles.find(userID) else { throw CompanionResult.unknownAddress }
             guard try matches.side(of: userID) == nil else { throw CompanionResult(-3, "You have been matched!") }
             guard try matches.waits(userID) == nil else { throw CompanionResult(-2, "You are queuing!") }
             guard profile.isWilling else { throw CompanionResult(-1, "You have chosen not to be matched") }
+            connection.afterCommit { news.notify() }
             let other = try matches.longestWaiting(
                 for: plan.id, besides: userID, notMatchedSince: now.subtracting(rematchTime))
             guard let other, let partner = try profiles.find(other) else {
