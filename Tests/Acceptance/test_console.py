@@ -815,6 +815,34 @@ def test_long_names_wrap_without_horizontal_scrolling(page, gateway, new_organiz
     assert link.size["height"] < 30
 
 
+def navigation_state(page) -> dict:
+    """Returns whether the current entry is wholly in the visible part of the navigation, and where the page is scrolled."""
+    return page.driver.execute_script(
+        """
+        const [row, link] = ['#navigation', '#navigation [aria-current]'].map(
+          (each) => document.querySelector(each).getBoundingClientRect())
+        return { text: document.querySelector('#navigation [aria-current]').textContent,
+          visible: link.left >= row.left && link.right <= row.right, scrollY: Math.round(scrollY) }
+        """
+    )
+
+
+def test_navigation_of_a_phone_shows_the_current_page(console, gateway):
+    console.resize(PHONE)
+    for path, name in {"backup": "Backup", "overview": "Overview", "account": "My account"}.items():
+        console.open(f"http://{gateway.listeners['web']}/console/#/{path}")
+        console.heading(name)
+        assert navigation_state(console) == {"text": name, "visible": True, "scrollY": 0}
+    # The row scrolls when the window becomes narrow, and the page stays where it is. A window keeps its position, unlike a
+    # phone that is turned.
+    console.resize(DESKTOP)
+    console.driver.execute_script("document.documentElement.style.minHeight = '3000px'; scrollTo(0, 500)")
+    console.until(lambda: navigation_state(console)["scrollY"] == 500)
+    console.resize((PHONE[0], DESKTOP[1]))
+    console.until(lambda: navigation_state(console)["visible"])
+    assert navigation_state(console) == {"text": "My account", "visible": True, "scrollY": 500}
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_every_page_fits_the_screen_and_is_accessible(console, gateway, admin, uploader, size, scheme, request):

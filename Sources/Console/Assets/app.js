@@ -56,6 +56,7 @@ const detailPages = { devices: renderDevice, objects: renderObject, copies: rend
 const renamedPages = { 'bad-objects': 'corrupted-objects' }
 
 const bar = document.getElementById('bar')
+const navigation = document.getElementById('navigation')
 const content = document.getElementById('content')
 /** Aborts the background work of the current page when another page is shown. */
 let pageLifetime = new AbortController()
@@ -117,9 +118,20 @@ async function showAccount() {
 
 function showNavigation(current) {
   const visiblePages = pages.filter((page) => api.hasRole(page.role))
-  document.getElementById('navigation').replaceChildren(...visiblePages.map((page) =>
+  navigation.replaceChildren(...visiblePages.map((page) =>
     h('a', { href: `#/${page.name}`, 'aria-current': page.name === current && 'page' }, page.title)))
-  document.querySelector('#navigation [aria-current]').scrollIntoView({ block: 'nearest', inline: 'center' })
+  scrollNavigation()
+}
+
+/**
+ * Scrolls the navigation, which is one row on a narrow screen, to the current page. It does not use `scrollIntoView`,
+ * which would also scroll the page. Assigning `scrollLeft` has no animation.
+ */
+function scrollNavigation() {
+  const current = navigation.querySelector('[aria-current]')
+  if (!current) return
+  const [row, link] = [navigation, current].map((each) => each.getBoundingClientRect())
+  navigation.scrollLeft += link.left + link.width / 2 - (row.left + row.width / 2)
 }
 
 async function showPage() {
@@ -151,6 +163,8 @@ async function startSession() {
 api.onSignedOut(showSignIn)
 api.onRecovered(() => (api.session ? showPage() : location.reload()))
 watchUploads()
+// The row becomes narrower than its links when the window does, or a phone is turned.
+new ResizeObserver(scrollNavigation).observe(navigation)
 listenForShortcuts(pages.filter((page) => page.shortcut))
 addEventListener('hashchange', async () => {
   const position = changeHistoryEntry()
