@@ -1,16 +1,23 @@
 """Uploads files from the browser: by choice, by drop, whole folders, and on after a reload."""
 
+import hashlib
+
 import pytest
 from selenium.webdriver.common.by import By
 from support.browser import DESKTOP, PHONE, Browser
 from support.parties import Fleet, call, unique
 from support.raw import fetch_url
+from support.recordings import recording
 from support.uploads import FILE_NAME_TAG, content
 
 #: The part size of the shared gateway.
 PART_SIZE = MIB = 1 << 20
 #: The slow network of an upload that is interrupted, in bytes a second.
 SLOW = 800_000
+#: The network of an upload of 200 MB that is interrupted, in bytes a second.
+MODERATE = 30_000_000
+#: Limit for the transfer of 200 MB by a debug build on a busy machine, in seconds.
+LONG = 300
 #: The password of the admin that `new_organization` makes.
 PASSWORD = "a password of some length"
 
@@ -43,6 +50,7 @@ def console(browser, gateway, boss) -> Browser:
     browser.driver.get_log("browser")
     yield browser
     throttle(browser, -1)
+    browser.prefer("light")
     errors = [text for text in browser.logged_errors if "Failed to load resource" not in text]
     assert not errors, errors
 
@@ -169,6 +177,51 @@ def test_upload_continues_after_a_reload_where_it_stopped(console, boss, tmp_pat
     after = console.driver.execute_script(parts)
     assert 1 <= after <= len(data) // PART_SIZE - before, "stored parts are not sent again"
     assert not console.driver.find_elements(By.XPATH, "//h2[normalize-space()='Interrupted uploads']")
+
+
+@pytest.mark.parametrize(("size", "scheme"), [((1440, 900), "light"), (PHONE, "dark")], ids=["desktop", "phone"])
+def test_recording_of_200_mb_survives_a_reload(console, boss, is_full, tmp_path, size, scheme):
+    """Drops a recording, reloads the page in the middle, chooses it again, looks into it, and downloads it."""
+    if not is_full:
+        pytest.skip("with --full")
+    run, name = unique("run"), unique("drive") + ".mcap"
+    data = recording(messages=200, payload=content(1_000_000))
+    assert len(data) > 200_000_000
+    (tmp_path / name).write_bytes(data)
+    console.resize(size)
+    console.prefer(scheme)
+    parts = "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('/parts/')).length"
+    console.driver.execute_script("performance.setResourceTimingBufferSize(10000)")
+    throttle(console, MODERATE)
+    console.drop(console.find("//div[@class='drop']"), tmp_path / name)
+    upload(console, f"run={run}")
+    percent = lambda: int(states(console).get(name, "0%").rstrip("%") or 0)
+    console.until(lambda: percent() >= 40, timeout=LONG)
+    before = console.driver.execute_script(parts)
+    console.driver.refresh()
+    console.find("//h2[normalize-space()='Interrupted uploads']")
+    console.driver.execute_script("performance.setResourceTimingBufferSize(10000)")
+    throttle(console, -1)
+    choose(console, tmp_path / name)
+    console.dialog("Upload 1 file")
+    console.press("Upload")
+    console.until(lambda: states(console) == {name: "uploaded"}, timeout=LONG)
+    after = console.driver.execute_script(parts)
+    count = -(-len(data) // PART_SIZE)
+    assert before > count // 3 and count - before - 1 <= after <= count - before, "stored parts are not sent again"
+    found = objects(boss, run)[name]
+    assert found.size_bytes == len(data)
+    digest = hashlib.sha256(data).hexdigest()
+    assert hashlib.sha256(stored(boss, found)).hexdigest() == digest
+
+    # The preview reads the summary only.
+    console.find(f"//section[@aria-label='Uploads of this browser']//a[normalize-space()='{name}']").click()
+    console.heading(name)
+    console.find("//section[@aria-label='Preview']//code[normalize-space()='/camera/front']")
+    assert console.fact("Messages") == "200"
+    console.press("Download")
+    console.until((console.downloads / name).exists, timeout=LONG)
+    assert hashlib.sha256(console.downloaded(name)).hexdigest() == digest
 
 
 def test_canceled_upload_is_removed_from_the_gateway(console, boss, tmp_path):

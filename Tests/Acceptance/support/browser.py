@@ -88,6 +88,20 @@ class Browser:
     def choose(self, label: str, text: str) -> None:
         Select(self.field(label)).select_by_visible_text(text)
 
+    def drop(self, element: WebElement, *paths: Path) -> None:
+        """Drops files on the element, as from the desktop."""
+        place = self.driver.execute_script(
+            """
+            arguments[0].scrollIntoView({ block: 'center' })
+            const { left, top, width, height } = arguments[0].getBoundingClientRect()
+            return { x: left + width / 2, y: top + height / 2 }
+            """,
+            element,
+        )
+        data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.driver.execute_cdp_cmd("Input.dispatchDragEvent", place | {"type": kind, "data": data})
+
     # What the page shows.
 
     @property
@@ -125,10 +139,10 @@ class Browser:
     def alert(self) -> str:
         return self.find("//*[@role='alert'][normalize-space()]").text
 
-    def until(self, check, message: str = ""):
+    def until(self, check, message: str = "", timeout: int = TIMEOUT):
         """Waits until `check()` returns a true value, and returns that value."""
         ignored = (NoSuchElementException, StaleElementReferenceException)
-        waiting = WebDriverWait(self.driver, TIMEOUT, poll_frequency=0.05, ignored_exceptions=ignored)
+        waiting = WebDriverWait(self.driver, timeout, poll_frequency=0.05, ignored_exceptions=ignored)
         return waiting.until(lambda _: check(), f"{message}\n{self.text}")
 
     @property
