@@ -1,5 +1,5 @@
 import { call, hasRole, isSystemUser, session } from './api.js'
-import { alertMessage, badge, button, h, pageHeader, propertyList, showNotice } from './dom.js'
+import { alertMessage, badge, button, h, nameText, pageHeader, propertyList, showNotice } from './dom.js'
 import { formField, showDialog, showFormDialog, showSecret } from './dialog.js'
 import { formatCount, timeElement } from './format.js'
 import { drawQR } from './qr.js'
@@ -137,7 +137,7 @@ function removeSecondFactor(reload) {
 function sessionTable(sessions, reload) {
   return table([
     { title: 'Program', cell: (each) => [each.userAgent || 'unknown', each.isCurrent && [' ', badge('this session')]] },
-    { title: 'Address', cell: (each) => each.address || 'unknown' },
+    { title: 'Address', cell: (each) => h('span', { class: 'id' }, each.address || 'unknown') },
     { title: 'Signed in', cell: (each) => timeElement(each.createdAt) },
     { title: 'Last used', cell: (each) => timeElement(each.lastUsedAt) },
     { title: '', isActions: true, cell: (each) => !each.isCurrent && button('End', async () => {
@@ -162,7 +162,7 @@ function revokeOthers(reload) {
 
 function tokenTable(tokens, reload) {
   return table([
-    { title: 'Token', cell: (token) => token.tokenName },
+    { title: 'Token', cell: (token) => nameText(token.tokenName) },
     { title: 'Role', cell: (token) => badge(token.role) },
     { title: 'Organizations', cell: (token) => (token.organizations ?? []).join(', ') || 'all of yours' },
     { title: 'Expires', cell: (token) => timeElement(token.expiredAt) },

@@ -1,5 +1,5 @@
 import { call } from './api.js'
-import { button, h, pageHeader } from './dom.js'
+import { button, h, nameText, pageHeader } from './dom.js'
 import { formField } from './dialog.js'
 import { timeElement } from './format.js'
 import { pagedTable } from './table.js'
@@ -23,7 +23,7 @@ export function renderAudit(body, { query, reload }) {
 
 const columns = [
   { title: 'Time', cell: (line) => timeElement(line.at) },
-  { title: 'Actor', cell: (line) => h('span', { class: 'actor' }, line.actor) },
+  { title: 'Actor', cell: (line) => nameText(line.actor) },
   {
     title: 'Action',
     cell: ({ action, count }) => h('span', { class: 'action' }, Number(count) > 1 ? `${action} × ${count}` : action),

@@ -1,5 +1,5 @@
 import { call, hasRole } from './api.js'
-import { badge, breadcrumb, button, copyable, h, pageHeader, propertyList, showNotice } from './dom.js'
+import { badge, breadcrumb, button, copyable, h, nameText, pageHeader, propertyList, showNotice } from './dom.js'
 import { showFormDialog } from './dialog.js'
 import { enumLabel, formatBytes, formatCount, timeElement } from './format.js'
 import { pagedTable } from './table.js'
@@ -90,8 +90,8 @@ export async function renderCopy(body, { id, signal }) {
 
 function itemTable(copyJobId) {
   return pagedTable([
-    { title: 'Object', cell: (item) => h('a', { href: `#/objects/${item.fileId}` }, h('code', {}, item.fileId)) },
-    { title: 'Key', cell: (item) => h('code', {}, item.destinationObjectKey) },
+    { title: 'Object', cell: (item) => h('a', { href: `#/objects/${item.fileId}` }, h('code', { class: 'id' }, item.fileId)) },
+    { title: 'Key', cell: (item) => h('code', {}, nameText(item.destinationObjectKey)) },
     { title: 'State', cell: (item) => stateBadge(item.status, 'COPY_ITEM_STATUS_') },
     { title: 'Copied', isNumber: true, cell: (item) => `${formatBytes(item.copiedBytes)} of ${formatBytes(item.sourceSize)}` },
     { title: 'Error', cell: (item) => item.errorMessage || null },

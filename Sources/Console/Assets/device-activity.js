@@ -1,7 +1,7 @@
 import { call, hasRole } from './api.js'
 import { barChart } from './chart.js'
 import { badge, h } from './dom.js'
-import { formatBytes, formatCount, formatDuration, timeElement } from './format.js'
+import { formatBytes, formatCount, formatElapsed, timeElement } from './format.js'
 import { table } from './table.js'
 
 /** The days of the chart, and the uploads that are read for it. */
@@ -87,7 +87,7 @@ function show(device, { objects, isPartial, first, last, uploads, lines }) {
     isPartial && h('p', { class: 'hint' }, `Only the newest ${formatCount(objects.length, 'upload')} are counted.`),
     table([
       { title: 'Time', cell: ({ at }) => timeElement(at) },
-      { title: 'Event', cell: ({ text }) => text },
+      { title: 'Event', cell: ({ text }) => h('span', { class: 'id' }, text) },
       { title: 'Details', cell: ({ details }) => details ?? null },
     ], timeline(device, objects, first, uploads, lines), 'Nothing has happened yet.'),
   ].filter(Boolean)
@@ -104,8 +104,8 @@ function timeline(device, objects, first, uploads, lines) {
       details: `${upload.fileName || 'a file'}: ${formatBytes(upload.storedBytes)} stored` })),
     ...objects.slice(0, shownUploads).map((object) => ({
       at: seconds(object.verifiedAtUnix), text: 'Uploaded a file',
-      details: [objectLink(object), `: ${formatBytes(object.sizeBytes)} in ${formatDuration(
-        Math.max(0, Number(object.verifiedAtUnix) - Number(object.createdAtUnix)))}`],
+      details: [objectLink(object), `: ${formatBytes(object.sizeBytes)} in ${
+        formatElapsed(object.createdAtUnix, object.verifiedAtUnix)}`],
     })),
     first && !objects.slice(0, shownUploads).some(({ fileId }) => fileId === first.fileId)
       && { at: seconds(first.verifiedAtUnix), text: 'First upload', details: objectLink(first) },

@@ -1,5 +1,5 @@
 import { call, hasRole } from './api.js'
-import { badge, button, h, pageHeader, showNotice } from './dom.js'
+import { badge, button, h, nameText, pageHeader, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
 import { enumLabel, parseTags, timeElement } from './format.js'
 import { createSuite } from './suites.js'
@@ -56,7 +56,7 @@ export async function renderDevices(body, { query, reload }) {
       formField({ name: 'status', label: 'State', type: 'select', value: filter.status, options: statuses })),
     pagedTable([
       { title: 'Device', cell: (device) => deviceLink(device.deviceId) },
-      { title: 'Name', cell: (device) => device.displayName || null },
+      { title: 'Name', cell: (device) => device.displayName && nameText(device.displayName) || null },
       { title: 'Suite', cell: (device) => suiteNames.get(device.suite) ?? (device.suite || 'none') },
       { title: 'State', cell: (device) => [deviceBadge(device), isSilent(device) && badge('silent', 'bad')] },
       { title: 'Objects', isNumber: true, cell: (device) => objectsLink(device, uploads) },

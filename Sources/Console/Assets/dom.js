@@ -48,6 +48,20 @@ export function copyable(text) {
   return h('span', { class: 'copyable' }, h('code', {}, text), copy)
 }
 
+/** A name in a table: a short one stays in one line, and a long one gets space before it breaks. */
+export function nameText(name) {
+  return h('span', { class: nameClass(name) }, name)
+}
+
+/** A name in a table, as a link. */
+export function nameLink(name, href) {
+  return h('a', { href, class: nameClass(name) }, name)
+}
+
+function nameClass(name) {
+  return name.length <= 32 ? 'id' : 'name'
+}
+
 /** A button that runs `action`, ignores presses while it runs, and shows a notice when it fails. */
 export function button(label, action, kind = '') {
   let isBusy = false

@@ -34,6 +34,12 @@ export function formatDuration(seconds) {
   }).filter(Boolean).join(' ')
 }
 
+/** Formats the time between two times in whole seconds since 1970. */
+export function formatElapsed(start, end) {
+  const seconds = Math.max(0, Number(end) - Number(start))
+  return seconds === 0 ? 'under 1\u00a0s' : formatDuration(seconds)
+}
+
 const dateTimeFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 const shortFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
 

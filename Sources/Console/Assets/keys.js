@@ -1,5 +1,5 @@
 import { call, hasRole } from './api.js'
-import { badge, button, h, pageHeader, showNotice } from './dom.js'
+import { badge, button, h, nameLink, nameText, pageHeader, showNotice } from './dom.js'
 import { deviceLink } from './devices.js'
 import { showFormDialog, showSecret } from './dialog.js'
 import { timeElement } from './format.js'
@@ -15,7 +15,7 @@ export async function renderKeys(body, { query, reload }) {
   body.replaceChildren(
     pageHeader('Sites and keys', hasRole('admin') && button('New site', () => createSite(reload), 'primary')),
     table([
-      { title: 'Site', cell: (site) => h('a', { href: `#/keys?site=${site.siteId}` }, site.name) },
+      { title: 'Site', cell: (site) => nameLink(site.name, `#/keys?site=${site.siteId}`) },
       { title: 'Site id', isNumber: true, cell: (site) => site.siteId },
       { title: 'State', cell: enabledBadge },
       { title: 'Created', cell: (site) => timeElement(site.createdAt) },
@@ -36,7 +36,7 @@ async function keySection(site, reload) {
     h('div', { class: 'page-header' }, h('h2', {}, `Keys of ${site.name}`),
       h('div', { class: 'actions' }, button('New key', () => createKey(site, reload), 'primary'))),
     table([
-      { title: 'Key', cell: (key) => key.keyName },
+      { title: 'Key', cell: (key) => nameText(key.keyName) },
       { title: 'Owner', cell: (key) => (key.principal?.deviceId ? deviceLink(key.principal.deviceId) : 'site') },
       { title: 'State', cell: enabledBadge },
       { title: 'Expires', cell: (key) => timeElement(key.expiredAt) ?? 'never' },

@@ -1,5 +1,5 @@
 import { deviceLink } from './devices.js'
-import { h } from './dom.js'
+import { nameLink } from './dom.js'
 import { fileIcon } from './file-type.js'
 import { formatBytes, timeElement } from './format.js'
 import { pagedTable } from './table.js'
@@ -8,7 +8,7 @@ import { pagedTable } from './table.js'
 export function objectTable(load, empty, more = []) {
   return pagedTable([
     { title: 'Name', cell: (object) => [fileIcon(object),
-      h('a', { href: `#/objects/${object.fileId}` }, object.name)] },
+      nameLink(object.name, `#/objects/${object.fileId}`)] },
     { title: 'Size', isNumber: true, cell: (object) => formatBytes(object.sizeBytes) },
     { title: 'Device', cell: (object) => object.deviceId && deviceLink(object.deviceId) },
     { title: 'Completed', cell: (object) => timeElement(object.verifiedAtUnix) },

@@ -1,5 +1,5 @@
 import { call } from './api.js'
-import { button, h, pageHeader, showNotice } from './dom.js'
+import { button, h, nameText, pageHeader, showNotice } from './dom.js'
 import { showFormDialog } from './dialog.js'
 import { formatBytes, formatCount, timeElement } from './format.js'
 import { table } from './table.js'
@@ -14,7 +14,7 @@ export async function renderOrganizations(body, { reload }) {
     h('p', {}, 'Each organization sees only its own sites, devices, users and objects. Select one in the top bar to act '
       + 'for it.'),
     table([
-      { title: 'Organization', cell: (each) => each.organization },
+      { title: 'Organization', cell: (each) => nameText(each.organization) },
       { title: 'Name', cell: (each) => each.displayName || null },
       { title: 'Created', cell: (each) => timeElement(each.createdAt) },
       { title: '', isActions: true, cell: (each) => [

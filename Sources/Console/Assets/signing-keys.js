@@ -11,7 +11,7 @@ export async function renderSigningKeys(body, { reload }) {
   body.replaceChildren(
     pageHeader('Signing keys', button('Rotate', () => rotate(reload), 'primary')),
     h('p', {}, 'The gateway signs access tokens with the newest key. Older keys verify tokens until the last one that '
-      + 'they signed has expired. Programs find the keys at ', h('code', {}, '/.well-known/jwks.json'), '.'),
+      + 'they signed has expired. Programs find the keys at ', h('code', { class: 'id' }, '/.well-known/jwks.json'), '.'),
     table([
       { title: 'Key', cell: (key) => copyable(key.kid) },
       { title: 'Algorithm', cell: (key) => `${key.alg ?? key.kty}${key.crv ? ` (${key.crv})` : ''}` },

@@ -1,5 +1,5 @@
 import { call, hasRole } from './api.js'
-import { button, h, pageHeader, showNotice } from './dom.js'
+import { button, h, nameLink, pageHeader, showNotice } from './dom.js'
 import { showFormDialog } from './dialog.js'
 import { loadSiteNames, siteName } from './object-facets.js'
 import { timeElement } from './format.js'
@@ -12,9 +12,9 @@ export async function renderSuites(body, { reload }) {
     pageHeader('Suites', button('New suite', () => createSuite(reload), 'primary')),
     h('p', {}, 'A suite is a group of devices of one site. A device needs a suite to fetch its key.'),
     pagedTable([
-      { title: 'Suite', cell: (suite) => h('a', { href: `#/devices?suite=${encodeURIComponent(suite.name)}` },
-        suite.displayName || suite.name) },
-      { title: 'Id', cell: (suite) => h('code', {}, suite.name) },
+      { title: 'Suite', cell: (suite) => nameLink(suite.displayName || suite.name,
+        `#/devices?suite=${encodeURIComponent(suite.name)}`) },
+      { title: 'Id', cell: (suite) => h('code', { class: 'id' }, suite.name) },
       { title: 'Site', cell: (suite) => siteName(suite.siteId) },
       { title: 'Description', cell: (suite) => suite.description || null },
       { title: 'Created', cell: (suite) => timeElement(suite.createdAt) },

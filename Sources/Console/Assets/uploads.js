@@ -1,8 +1,8 @@
 import { call, hasRole } from './api.js'
 import { deviceLink } from './devices.js'
 import { showFormDialog } from './dialog.js'
-import { alertMessage, badge, button, h, pageHeader, showNotice } from './dom.js'
-import { formatBytes, formatCount, formatDuration, timeElement } from './format.js'
+import { alertMessage, badge, button, h, nameLink, nameText, pageHeader, showNotice } from './dom.js'
+import { formatBytes, formatCount, formatDuration, formatElapsed, timeElement } from './format.js'
 import { table, updateTable } from './table.js'
 import { siteName, loadSiteNames } from './object-facets.js'
 import { uploadPanel } from './upload-panel.js'
@@ -23,7 +23,7 @@ export async function renderUploads(body, { signal }) {
   let known = new Set()
   const panel = uploadPanel(signal)
   body.replaceChildren(...[
-    pageHeader('Uploads in progress'), panel, panel && h('h2', {}, 'All uploads'), list, hint,
+    pageHeader('Uploads'), panel, h('h2', {}, 'In progress'), list, hint,
     h('h2', {}, 'Recently finished'), finished,
   ].filter(Boolean))
   await loadSiteNames().catch(() => {})
@@ -56,11 +56,11 @@ async function showFinished(container) {
   try {
     const { objects = [] } = await call('objects', 'ListObjects', { pageSize: recentLimit }, { isBackground: true })
     container.replaceChildren(table([
-      { title: 'Name', cell: (object) => h('a', { href: `#/objects/${object.fileId}` }, object.name) },
+      { title: 'Name', cell: (object) => nameLink(object.name, `#/objects/${object.fileId}`) },
       { title: 'Source', cell: (object) => source(object) },
       { title: 'Size', isNumber: true, cell: (object) => formatBytes(object.sizeBytes) },
       { title: 'Took', isNumber: true, cell: ({ createdAtUnix, verifiedAtUnix }) =>
-        formatDuration(Math.max(0, Number(verifiedAtUnix) - Number(createdAtUnix))) },
+        formatElapsed(createdAtUnix, verifiedAtUnix) },
       { title: 'Completed', cell: (object) => timeElement(object.verifiedAtUnix) },
     ], objects, 'No objects yet.'))
   } catch (error) {
@@ -74,8 +74,9 @@ function source({ deviceId, siteId }) {
 
 function columns(rates) {
   return [
-    { title: 'Name', cell: ({ fileName }) =>
-      h('span', { class: fileName ? 'upload-name' : 'upload-name muted' }, fileName || 'not known yet') },
+    { title: 'Name', cell: ({ fileName, uploadId }) => h('span', {},
+      fileName ? nameText(fileName) : h('span', { class: 'muted' }, 'not known yet'),
+      h('small', { title: 'Upload id' }, h('code', { class: 'id' }, uploadId))) },
     { title: 'Source', cell: source },
     { title: 'Progress', cell: (upload) => progress(upload) },
     { title: 'Rate', isNumber: true, cell: (upload) => rates.text(upload.uploadId) },
@@ -83,7 +84,6 @@ function columns(rates) {
     { title: 'State', cell: (upload) => stateBadge(upload, rates) },
     { title: 'Parts', isNumber: true, cell: (upload) => formatCount(upload.partCount, 'part') },
     { title: 'Started', cell: (upload) => timeElement(upload.createdAt, { isShort: true }) },
-    { title: 'Upload id', cell: (upload) => h('code', { class: 'upload-id' }, upload.uploadId) },
     ...hasRole('operator') ? [{ title: '', isActions: true,
       cell: (upload) => button('Abort', () => abortUpload(upload), 'danger') }] : [],
   ]

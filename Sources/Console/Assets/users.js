@@ -1,5 +1,5 @@
 import { call } from './api.js'
-import { badge, button, pageHeader, showNotice } from './dom.js'
+import { badge, button, nameText, pageHeader, showNotice } from './dom.js'
 import { showFormDialog } from './dialog.js'
 import { timeElement } from './format.js'
 import { pagedTable } from './table.js'
@@ -25,10 +25,10 @@ export async function renderUsers(body, { reload }) {
   body.replaceChildren(
     pageHeader('Users', button('New user', () => createUser(runAction), 'primary')),
     pagedTable([
-      { title: 'User', cell: (user) => user.userName },
+      { title: 'User', cell: (user) => nameText(user.userName) },
       { title: 'Role', cell: (user) => badge(user.role) },
-      { title: 'Last sign-in', cell: (user) => timeElement(user.lastLoginAt) ?? 'never' },
-      { title: 'Created', cell: (user) => timeElement(user.createdAt) },
+      { title: 'Last sign-in', cell: (user) => timeElement(user.lastLoginAt, { isShort: true }) ?? 'never' },
+      { title: 'Created', cell: (user) => timeElement(user.createdAt, { isShort: true }) },
       { title: '', isActions: true, cell: (user) => [
         user.role !== 'service' && button('Change role', () => setRole(user, runAction)),
         user.role !== 'service' && button('Set password', () => setPassword(user, runAction)),

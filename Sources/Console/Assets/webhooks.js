@@ -1,5 +1,5 @@
 import { call } from './api.js'
-import { badge, breadcrumb, button, h, pageHeader, propertyList, showNotice } from './dom.js'
+import { badge, breadcrumb, button, h, nameLink, nameText, pageHeader, propertyList, showNotice } from './dom.js'
 import { showDialog } from './dialog.js'
 import { enumLabel, formatCount, timeElement } from './format.js'
 import { pagedTable, table } from './table.js'
@@ -12,8 +12,8 @@ export async function renderWebhooks(body, { reload }) {
   body.replaceChildren(
     pageHeader('Webhooks', button('Refresh', reload)),
     table([
-      { title: 'Webhook', cell: (webhook) => h('a', { href: `#/webhooks/${encodeURIComponent(webhook.name)}` },
-        webhook.name) },
+      { title: 'Webhook', cell: (webhook) => nameLink(webhook.name,
+        `#/webhooks/${encodeURIComponent(webhook.name)}`) },
       { title: 'Receiver', cell: (webhook) => webhook.url },
       { title: 'Events', cell: (webhook) => (webhook.types ?? []).join(', ') || 'all' },
       { title: 'Organization', cell: (webhook) => webhook.organization || 'all' },
@@ -48,8 +48,7 @@ export async function renderWebhook(body, { id, reload }) {
     h('h2', {}, 'Deliveries'),
     pagedTable([
       { title: 'Occurred', cell: (delivery) => timeElement(delivery.occurredAt) },
-      { title: 'Event', cell: (delivery) => h('code', {}, delivery.type) },
-      { title: 'Subject', cell: (delivery) => subjectLink(delivery.subject) },
+      { title: 'Event', cell: eventText },
       { title: 'State', cell: ({ state }) => badge(enumLabel(state, 'DELIVERY_STATE_'), badgeKinds[state]) },
       { title: 'Failed attempts', isNumber: true, cell: (delivery) => count(delivery.failedAttempts) },
       { title: 'Next attempt or end', cell: (delivery) => timeElement(delivery.dueAt ?? delivery.endedAt) },
@@ -73,9 +72,8 @@ async function sendTest(webhook) {
 
 function deadLetterTable(webhook, reload) {
   return pagedTable([
-    { title: 'Event', cell: (letter) => h('code', {}, letter.type) },
-    { title: 'Webhook', cell: (letter) => letter.webhook },
-    { title: 'Subject', cell: (letter) => subjectLink(letter.subject) },
+    { title: 'Event', cell: eventText },
+    { title: 'Webhook', cell: (letter) => nameText(letter.webhook) },
     { title: 'Occurred', cell: (letter) => timeElement(letter.occurredAt) },
     { title: 'Attempts', isNumber: true, cell: (letter) => count(letter.attempts) },
     { title: 'Last error', cell: (letter) => letter.lastError || null },
@@ -90,9 +88,12 @@ function deadLetterTable(webhook, reload) {
   }, 'No dead letters: every event was delivered, or is still being tried.')
 }
 
-function subjectLink(subject = '') {
+/** The type of an event, and below it what the event is about. */
+function eventText({ type, subject = '' }) {
   const [kind, id] = subject.split('/')
-  return kind === 'objects' && id ? h('a', { href: `#/objects/${id}` }, subject) : subject || null
+  const text = h('code', { class: 'id' }, subject)
+  return h('span', {}, h('code', { class: 'id' }, type),
+    subject && h('small', {}, kind === 'objects' && id ? h('a', { href: `#/objects/${id}` }, text) : text))
 }
 
 function showPayload(letter) {
