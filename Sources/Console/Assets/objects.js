@@ -50,8 +50,10 @@ export function renderObjects(body, { query, signal }) {
     createRow: () => new ObjectRow(selection),
   })
   const facets = facetPanel(source, { filter, order })
-  const side = h('details', { class: 'side', open: matchMedia('(min-width: 64rem)').matches },
-    h('summary', {}, 'Narrow the search'), facets.element)
+  const isWide = matchMedia('(min-width: 64rem)')
+  const side = h('details', { class: 'side', open: isWide.matches }, h('summary', {}, 'Narrow the search'), facets.element)
+  // In a narrow window they are closed, and they open again with a wide one, where their summary is hidden.
+  isWide.addEventListener('change', () => { side.open = isWide.matches }, { signal })
   const actions = bulkBar(source, selection, () => list.update())
 
   source.onChange = () => {

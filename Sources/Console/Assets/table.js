@@ -17,7 +17,13 @@ export function table(columns, rows, empty, key = () => null) {
 
 function tableRow(columns, row, key) {
   return h('tr', { role: 'row', 'data-key': key(row) }, columns.map((column) =>
-    h('td', { role: 'cell', 'data-label': column.title, class: cellClass(column) }, column.cell(row) ?? '–')))
+    h('td', { role: 'cell', 'data-label': column.title, class: cellClass(column) }, cellContent(column, row))))
+}
+
+/** The parts of a value stay together: a card aligns each child of a cell by itself. */
+function cellContent(column, row) {
+  const content = column.cell(row) ?? '–'
+  return Array.isArray(content) && !column.isActions ? h('span', {}, content) : content
 }
 
 function cellClass(column) {
