@@ -104,7 +104,7 @@ function showConfiguration(deviceID) {
   const listening = session.deviceEndpoints.auth.host
   const isWildcard = ['0.0.0.0', '::'].includes(listening)
   const picture = h('div', { class: 'qr' })
-  const text = h('textarea', { readonly: true, rows: 5, 'aria-label': 'Configuration as text', class: 'secret' })
+  const text = h('textarea', { readonly: true, rows: 6, 'aria-label': 'Configuration as text', class: 'secret' })
   const warning = h('p', { class: 'warning', role: 'status' },
     'Only the gateway’s own machine can reach this address. Enter a name or address that devices can reach.')
   const host = h('input', {

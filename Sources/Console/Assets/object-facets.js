@@ -124,6 +124,7 @@ function savedSearches(filter, order, draw) {
     writeSavedSearches(readSavedSearches().filter((each) => each.name !== name))
     draw()
   }
+  if (searches.length === 0 && !filter && !order) return null
   return h('section', { class: 'facet', 'aria-label': 'Saved searches' }, h('h2', {}, 'Saved searches'),
     searches.length > 0 && h('ul', {}, searches.map((search) => h('li', { class: 'saved' },
       h('a', { href: objectsAddress(search.filter, search.order) }, search.name),
