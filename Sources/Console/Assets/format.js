@@ -37,7 +37,7 @@ export function formatDuration(seconds) {
 /** Formats the time between two times in whole seconds since 1970. */
 export function formatElapsed(start, end) {
   const seconds = Math.max(0, Number(end) - Number(start))
-  return seconds === 0 ? 'under 1\u00a0s' : formatDuration(seconds)
+  return seconds === 0 ? 'under 1 s' : formatDuration(seconds)
 }
 
 const dateTimeFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })

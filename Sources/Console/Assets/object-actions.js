@@ -60,10 +60,10 @@ async function shareObjects(selection, source) {
 export async function shareFiles(fileIds) {
   let shared
   await showFormDialog({
-    title: `Share ${formatCount(fileIds.length, 'object')}`, submit: 'Create links',
+    title: `Share ${formatCount(fileIds.length, 'object')}`, submit: fileIds.length === 1 ? 'Create link' : 'Create links',
     text: 'Anyone who has a link can download the object until the link ends. Links end earlier if your user is '
       + 'deleted, if your password or role changes, or if the object is deleted permanently.',
-    fields: [{ name: 'lifetimeSeconds', label: 'Links are valid for', type: 'select', options: linkLifetimes }],
+    fields: [{ name: 'lifetimeSeconds', label: fileIds.length === 1 ? 'The link is valid for' : 'Links are valid for', type: 'select', options: linkLifetimes }],
     action: async (message) => { shared = await call('objects', 'RequestDownload', { fileIds, ...message }) },
   })
   if (!shared) return

@@ -1,5 +1,5 @@
 import { call, hasRole } from './api.js'
-import { badge, breadcrumb, button, copyable, h, pageHeader, propertyList, showNotice } from './dom.js'
+import { alertMessage, badge, breadcrumb, button, copyable, h, pageHeader, propertyList, showNotice } from './dom.js'
 import { deviceLink } from './devices.js'
 import { showFormDialog } from './dialog.js'
 import { enumLabel, formatBytes, formatTags, parseTags, tagList, timeElement } from './format.js'
@@ -31,6 +31,8 @@ export async function renderObject(body, { id, reload, signal }) {
       isTrashed && hasRole('admin') && button('Delete permanently', () => purgeObject(id), 'danger'),
       !isTrashed && hasRole('admin') && button('Delete', () => deleteObject(id), 'danger')),
     h('div', { class: 'object' },
+      isCorrupted && alertMessage('The stored bytes no longer match the checksum. Restore the file from a backup, or delete '
+        + 'the object.'),
       isReadable && previewSection(object, signal),
       propertyList([
         ['In the trash since', timeElement(object.trashedAt)],

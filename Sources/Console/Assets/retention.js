@@ -118,7 +118,7 @@ async function confirmSetting(title, text, { affectedObjects }, action, notice, 
 function operationTable() {
   return pagedTable([
     { title: 'Started', cell: (operation) => timeElement(operation.createdAt) },
-    { title: 'State', cell: (operation) => badge(operationStatus(operation)) },
+    { title: 'State', cell: (operation) => badge(operationStatus(operation), operationStatus(operation) === 'succeeded' && 'good') },
     { title: 'Filter', cell: (operation) => h('code', {}, operation.filter) },
     { title: 'Reason', cell: (operation) => operation.reason || null },
     { title: 'Actor', cell: (operation) => operation.createdBy },

@@ -1,5 +1,6 @@
 import { call } from './api.js'
 import { h, pageHeader } from './dom.js'
+import { timeElement } from './format.js'
 import { objectTable } from './object-table.js'
 
 /** Shows the objects in the trash; the page of an object has the buttons to restore it or delete it permanently. */
@@ -14,5 +15,5 @@ export async function renderTrash(body) {
     objectTable(async (pageToken) => {
       const page = await call('objects', 'ListObjects', { pageSize: 50, pageToken, filter: 'trashed=true' })
       return { rows: page.objects ?? [], next: page.nextPageToken }
-    }, 'The trash is empty.'))
+    }, 'The trash is empty.', [{ title: 'Deleted', cell: (object) => timeElement(object.trashedAt) }]))
 }
