@@ -8,7 +8,9 @@ from support import stubs as stubs_module
 from support.certificates import Authority
 from support.gateway import ADMIN_PASSWORD, Gateway
 from support.interop import InteropServer
+from support.looks import Looks
 from support.parties import Fleet, Uploader, User, unique
+from support.showcase import Showcase
 from support.stories import Lab
 from support.uploads import Upload
 from support.webhooks import OLD_KEY, SECRET, Receiver
@@ -152,6 +154,20 @@ def new_organization(admin, gateway, stubs):
         return User.login(gateway, stubs, name, "boss", password)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def showcase(gateway_with, login, stubs, tmp_path_factory):
+    """A gateway that has something to show on every page of the console."""
+    shown = Showcase.start(gateway_with, login, stubs, tmp_path_factory.mktemp("showcase"))
+    yield shown
+    shown.close()
+
+
+@pytest.fixture
+def look(browser, request, is_full) -> Looks:
+    """Looks at what the test's browser shows: with `--full` or `--screenshots FOLDER` in every size and color scheme."""
+    return Looks(browser, request.config.getoption("--screenshots"), is_full)
 
 
 @pytest.fixture

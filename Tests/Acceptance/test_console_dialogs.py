@@ -1,32 +1,43 @@
-"""Opens the console's dialogs in headless Chromium, and checks that each is accessible and closes by the keyboard."""
+"""Opens the console's dialogs in headless Chromium: each fits the screen, is accessible and closes by the keyboard."""
 
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from support.browser import DESKTOP, Browser
 from support.gateway import ADMIN_PASSWORD
-from support.uploads import FILE_NAME_TAG, Upload, completed, content
+from support.looks import Looks
+from support.showcase import LONG_NAME
+from support.uploads import content
 
-#: The buttons of each page that open a dialog; a page's name may contain the id of a device, an object or a site.
+#: The buttons of each page that open a dialog; a button's name may have the text of its table row before a slash.
 DIALOGS = {
     "devices": ["New suite", "Register device"],
-    "devices/{device}": [
-        "Show configuration",
-        "Edit",
-        "Remove from suite",
-        "Allow new key",
-        "Disable",
-        "Delete",
-    ],
+    "device": ["Show configuration", "Edit", "Remove from suite", "Allow new key", "Disable", "Delete"],
+    "device-new": ["Add to suite"],
+    "device-disabled": ["Enable"],
     "suites": ["New suite", "Delete"],
     "uploads": ["Abort"],
-    "objects/{object}": ["Share", "Edit tags", "Copy to…", "Delete"],
-    "keys?site={site}": ["New site", "Disable", "New key"],
-    "users": ["New user", "Change role", "Set password", "Reset second factor", "Delete"],
-    "organizations": ["New organization", "Rename"],
+    "object-mcap": ["Share", "Open in…", "Edit tags", "Copy to…", "Delete"],
+    "object-trashed": ["Delete permanently"],
+    "copy-waiting": ["Cancel"],
+    "retention": ["Show"],
+    "keys": [
+        "New site",
+        "North plant/Disable",
+        "Old depot/Enable",
+        "New key",
+        "importer/Rotate",
+        "importer/Disable",
+        "importer/Delete",
+    ],
+    "users": ["New user", "vera/Change role", "vera/Set password", "vera/Reset second factor", "vera/Delete"],
+    "webhooks": ["Payload"],
+    "organizations": ["New organization", "Rename", "university/Delete"],
     "signing-keys": ["Rotate"],
-    "account": ["Change password", "New token", "Set up second factor"],
+    "account": ["Change password", "End all others", "New token", "Set up second factor", "Require a second factor"],
 }
+#: The actions of the page Objects on the selected objects.
+BULK = ["Share", "Tag", "Copy to…", "Delete"]
 
 
 @pytest.fixture(scope="module")
@@ -36,21 +47,87 @@ def browser(tmp_path_factory):
     browser.close()
 
 
-def test_every_dialog_is_accessible_and_closes_by_the_keyboard(browser, gateway, admin, fleet, uploader):
-    stored = completed(uploader, content(100), {FILE_NAME_TAG: "dialogs.csv"})
-    (found,) = admin.list_all(filter=f"device={stored.uploader.device_id}")
-    Upload.create(uploader).multipart(content(100))
+@pytest.fixture
+def console(browser, showcase) -> Browser:
+    """A browser in which the admin of `system` is signed in; the test fails if the browser logged an error."""
     browser.resize(DESKTOP)
-    browser.open(f"http://{gateway.listeners['web']}/console/")
+    browser.open(f"http://{showcase.gateway.listeners['web']}/console/")
+    browser.sign_out()
+    browser.open(f"http://{showcase.gateway.listeners['web']}/console/")
     browser.sign_in("system", "admin", ADMIN_PASSWORD)
     browser.heading("Overview")
-    places = {"device": uploader.device_id, "object": found.file_id, "site": fleet.site_id}
+    yield browser
+    assert [text for text in browser.logged_errors if "Failed to load resource" not in text] == []
+
+
+def show(console: Browser, showcase, name: str) -> None:
+    console.open(f"http://{showcase.gateway.listeners['web']}/console/#/{showcase.pages[name][0]}")
+
+
+def inspect(console: Browser, look: Looks, name: str) -> None:
+    """Looks at the open dialog, and closes it."""
+    console.find("//dialog[@open]")
+    look(f"dialog-{name}")
+    console.driver.find_element(By.CSS_SELECTOR, "dialog[open]").send_keys(Keys.ESCAPE)
+    console.until(lambda: not console.driver.find_elements(By.CSS_SELECTOR, "dialog[open]"), name)
+
+
+def picture_name(page: str, button: str) -> str:
+    return "-".join([page, *button.rpartition("/")[2].rstrip("…").lower().split()])
+
+
+def test_every_dialog_is_accessible_and_closes_by_the_keyboard(console, showcase, look):
     for page, buttons in DIALOGS.items():
-        browser.open(f"http://{gateway.listeners['web']}/console/#/{page.format(**places)}")
-        for name in buttons:
-            browser.find(f"(//main//button[normalize-space()='{name}'])[1]").click()
-            browser.find("//dialog[@open]")
-            assert not (wrong := browser.violations("dialog[open]")), f"{page}, {name}: {wrong}"
-            browser.driver.find_element(By.CSS_SELECTOR, "dialog[open]").send_keys(Keys.ESCAPE)
-            browser.until(lambda: not browser.driver.find_elements(By.CSS_SELECTOR, "dialog[open]"), name)
-    assert browser.logged_errors == []
+        show(console, showcase, page)
+        for button in buttons:
+            row, _, name = button.rpartition("/")
+            place = f"//tr[td[normalize-space()='{row}']]" if row else "//main"
+            console.find(f"({place}//button[normalize-space()='{name}'])[1]").click()
+            inspect(console, look, picture_name(page, button))
+
+
+def test_dialogs_for_selected_objects_are_accessible(console, showcase, look):
+    show(console, showcase, "objects")
+    for name in ("front.png", LONG_NAME):
+        console.find(f"//input[@aria-label='Select {name}']").click()
+    look("objects-selected")
+    for name in BULK:
+        console.find(f"//div[@aria-label='Selected objects']//button[normalize-space()='{name}']").click()
+        inspect(console, look, picture_name("selected", name))
+
+
+def test_dialogs_with_results_are_accessible(console, showcase, look, tmp_path):
+    console.driver.find_element(By.TAG_NAME, "body").send_keys("?")
+    inspect(console, look, "shortcuts")
+
+    show(console, showcase, "object-png")
+    console.press("Share")
+    console.press("Create link")
+    console.find("//dialog[@open]//textarea")
+    inspect(console, look, "link")
+
+    show(console, showcase, "keys")
+    console.press_in_row("importer", "Rotate")
+    console.press("Rotate")
+    console.find("//dialog[@open]//textarea")
+    inspect(console, look, "credential")
+
+    show(console, showcase, "retention")
+    console.fill("All other objects: days", "1")
+    console.press("Count what would be deleted")
+    console.find("//*[@class='warning']")
+    look("retention-counted")
+
+    show(console, showcase, "devices")
+    console.press("Register device")
+    console.fill("Device id", "no device id")
+    console.press("Register")
+    console.alert()
+    inspect(console, look, "refused")
+
+    (tmp_path / LONG_NAME).write_bytes(content(100))
+    show(console, showcase, "uploads")
+    console.find("//h1")
+    control = console.driver.find_element(By.XPATH, "//input[@aria-label='Choose files']")
+    control.send_keys(str(tmp_path / LONG_NAME))
+    inspect(console, look, "upload")

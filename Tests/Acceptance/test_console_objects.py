@@ -194,8 +194,8 @@ def test_shared_link_has_the_chosen_end(console, gateway, admin, drives):
     console.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
     console.heading("drive 3.csv")
     console.press("Share")
-    console.choose("Links are valid for", "7 days")
-    console.press("Create links")
+    console.choose("The link is valid for", "7 days")
+    console.press("Create link")
     link = console.until(lambda: console.find("//dialog[@open]//textarea").get_attribute("value"))
     assert "604800" in link
 

@@ -4,14 +4,13 @@ import threading
 
 import pytest
 from selenium.webdriver.common.by import By
-from support.browser import DESKTOP, PHONE, Browser
+from support.browser import Browser
 from support.commands import CommandLine
 from support.gateway import ADMIN_PASSWORD, Gateway
 from support.parties import Fleet
 from support.restores import RESTART
 from support.uploads import completed, content
 
-WIDE = (1440, 900)
 CONFIG = {"object_store": {"min_free_bytes": 0}}
 
 
@@ -50,30 +49,6 @@ def gateway(binary, tmp_path):
     gateway.close()
 
 
-@pytest.fixture
-def look(browser, request):
-    """Checks that the page fits and is accessible; `--full` or `--screenshots FOLDER` in both sizes and schemes."""
-    folder = request.config.getoption("--screenshots")
-    looks = [(size, scheme) for size in (WIDE, PHONE) for scheme in ("light", "dark")]
-    if not folder and not request.config.getoption("--full"):
-        looks = looks[:1]
-
-    def check(name: str) -> None:
-        for size, scheme in looks:
-            browser.resize(size)
-            browser.prefer(scheme)
-            assert not (wrong := browser.violations()), f"{name}: {wrong}"
-            width = browser.driver.execute_script("return document.documentElement.scrollWidth")
-            assert width <= size[0], f"{name}: {width} px wide"
-            if folder:
-                folder.mkdir(parents=True, exist_ok=True)
-                browser.driver.save_screenshot(str(folder / f"restore-{name}-{size[0]}-{scheme}.png"))
-        browser.resize(DESKTOP)
-        browser.prefer("light")
-
-    return check
-
-
 def test_backup_is_restored_and_taken_back_on_the_page(browser, gateway, binary, login, tmp_path, look):
     user = login(gateway)
     completed(Fleet.create(user).uploader(), content(300_000))
@@ -90,18 +65,18 @@ def test_backup_is_restored_and_taken_back_on_the_page(browser, gateway, binary,
     browser.field("Archive").send_keys(str(broken))
     browser.press("Upload and check")
     assert browser.alert() == "the archive is cut off: its end is missing"
-    look("refused")
+    look("restore-refused")
     browser.field("Archive").send_keys(str(archive))
     browser.press("Upload and check")
     row = browser.row("Content", "Objects")
     assert (row["In the archive"], row["Present"], row["Present, not in the archive"]) == ("1", "2", "1")
     assert browser.fact("Origin") == "this gateway"
-    look("staged")
+    look("restore-staged")
 
     browser.press("Restore…")
     text = browser.dialog("Restore this archive?")
     assert "No longer listed afterwards: 1 object (391 KiB), 1 device, 1 site." in text
-    look("confirm")
+    look("restore-confirm")
     browser.fill("Your password", "not the password")
     browser.press("Restore")
     assert browser.alert() == "the current password is wrong"
@@ -110,13 +85,13 @@ def test_backup_is_restored_and_taken_back_on_the_page(browser, gateway, binary,
     browser.fill("Your password", ADMIN_PASSWORD)
     browser.press("Restore")
     browser.heading("The gateway is restarting")
-    look("restarting")
+    look("restore-restarting")
     watch.join()
     # The session is of the archive's time or later: in the first case, the result is shown at once.
     sign_in_if_asked(browser)
     browser.find("//p[normalize-space()='The gateway was restored from a backup.']")
     assert "1 file that the archive does not know" in browser.fact("In quarantine")
-    look("restored")
+    look("restore-restored")
     assert len(login(gateway).list_all()) == 1
 
     watch = supervisor.watch()

@@ -125,8 +125,9 @@ def test_person_signs_in_with_the_provider_and_has_the_role_of_their_group(page,
     assert page.alert() == "Example SSO has not given this person a role at the gateway"
 
 
-def test_page_has_no_button_for_providers_of_apps(page):
+def test_page_has_no_button_for_providers_of_apps(page, look):
     page.find("//button[normalize-space()='Sign in with Example SSO']")
+    look("sign-in-providers")
     labels = [button.text for button in page.driver.find_elements(By.XPATH, "//button")]
     assert not [label for label in labels if "apps" in label]
 

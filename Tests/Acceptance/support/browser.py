@@ -70,7 +70,7 @@ class Browser:
     def go(self, page: str) -> None:
         """Opens the page of that name through the navigation."""
         self.find(f"//nav//a[normalize-space()='{page}']").click()
-        self.heading(page if page != "Uploads" else "Uploads in progress")
+        self.heading(page)
 
     def press(self, name: str) -> None:
         """Presses the button of that name, in the open dialog or else in the page."""

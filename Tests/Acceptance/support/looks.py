@@ -1,0 +1,79 @@
+"""Looks at the console in the sizes and color schemes of its users."""
+
+import base64
+from pathlib import Path
+
+from .browser import DESKTOP, PHONE, Browser
+
+WIDE = (1440, 900)
+LOOKS = [(size, scheme) for size in (WIDE, PHONE) for scheme in ("light", "dark")]
+#: The greatest height of a picture; a longer page repeats itself.
+MOST_HEIGHT = 3000
+
+
+class Looks:
+    """Checks that what the browser shows fits the screen and is accessible, and stores pictures of it.
+
+    `folder`: for the pictures, None = no pictures. `is_full`: in all looks instead of the first.
+    """
+
+    def __init__(self, browser: Browser, folder: Path | None, is_full: bool):
+        self.browser = browser
+        self.folder = folder
+        self.looks = LOOKS if folder or is_full else LOOKS[:1]
+
+    def __call__(self, name: str) -> None:
+        """Looks at the present page, or its open dialog; `name` is the picture's."""
+        try:
+            for size, scheme in self.looks:
+                self.browser.resize(size)
+                self.browser.prefer(scheme)
+                self._check(f"{name}, {size[0]} px, {scheme}", size)
+                if self.folder:
+                    self._store(self.folder / f"{name}-{size[0]}-{scheme}.png", size)
+        finally:
+            self.browser.resize(DESKTOP)
+            self.browser.prefer("light")
+
+    def _check(self, place: str, size: tuple[int, int]) -> None:
+        width, unnamed, outside, cut = self.browser.driver.execute_script(
+            """
+            const dialog = document.querySelector('dialog[open]')
+            const box = dialog?.getBoundingClientRect()
+            const frames = 'td, dd, .card, .tile, .properties, dialog, main'
+            const leaves = (each) => {
+              const [inner, outer] = [each, each.parentElement.closest(frames)].map((one) => one?.getBoundingClientRect())
+              return inner.width > 0 && outer?.width > 0 && !each.closest('.virtual')
+                && (inner.left < outer.left - 1 || inner.right > outer.right + 1)
+            }
+            const parts = 'button, input, select, textarea, time, code, .badge, .id, .name, td, h1, h2'
+            return [document.documentElement.scrollWidth,
+              [...document.querySelectorAll('a, button, input, select, textarea, summary')].filter((each) =>
+                !each.textContent.trim() && !each.labels?.length && !each.getAttribute('aria-label'))
+                .map((each) => each.outerHTML),
+              dialog && (box.left < 0 || box.top < 0 || box.right > innerWidth || box.bottom > innerHeight
+                || dialog.scrollWidth > dialog.clientWidth),
+              [...(dialog ?? document.querySelector('main')).querySelectorAll(parts)].filter(leaves).map(
+                (each) => each.outerHTML.slice(0, 200))]
+            """
+        )
+        assert width <= size[0], f"{place}: {width} px wide"
+        assert not unnamed, f"{place}: controls without a name: {unnamed}"
+        assert not outside, f"{place}: the dialog is wider than itself, or leaves the screen"
+        assert not cut, f"{place}: parts that leave what contains them: {cut[:5]}"
+        # What is behind a dialog cannot be used, and its contrast is lower.
+        has_dialog = self.browser.driver.execute_script("return Boolean(document.querySelector('dialog[open]'))")
+        assert not (found := self.browser.violations("dialog[open]" if has_dialog else "")), f"{place}: {found}"
+
+    def _store(self, path: Path, size: tuple[int, int]) -> None:
+        """Stores a picture of the whole page, or of the screen if a dialog is open."""
+        height = self.browser.driver.execute_script(
+            "return document.querySelector('dialog[open]') ? 0 : document.documentElement.scrollHeight"
+        )
+        whole = {
+            "clip": {"x": 0, "y": 0, "width": size[0], "height": min(height, MOST_HEIGHT), "scale": 1},
+            "captureBeyondViewport": True,
+        }
+        picture = self.browser.driver.execute_cdp_cmd("Page.captureScreenshot", whole if height else {})
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(base64.b64decode(picture["data"]))

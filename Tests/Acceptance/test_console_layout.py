@@ -1,0 +1,92 @@
+"""Opens every page of the console in headless Chromium, and checks that it fits the screen and is accessible."""
+
+import pytest
+from selenium.webdriver.common.by import By
+from support.browser import Browser
+from support.gateway import ADMIN_PASSWORD
+from support.showcase import PASSWORD
+
+#: The pages of an organization without data, and their headings.
+EMPTY = {
+    "overview": "Overview",
+    "devices": "Devices",
+    "suites": "Suites",
+    "uploads": "Uploads",
+    "objects": "Objects",
+    "copies": "Copy jobs",
+    "trash": "Trash",
+    "retention": "Retention",
+    "corrupted-objects": "Corrupted objects",
+    "keys": "Sites and keys",
+    "users": "Users",
+    "webhooks": "Webhooks",
+    "audit": "Audit log",
+    "account": "My account",
+}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    browser = Browser(tmp_path_factory.mktemp("downloads"))
+    yield browser
+    browser.close()
+
+
+def sign_in(browser, showcase, organization: str, user_name: str, password: str) -> None:
+    address = f"http://{showcase.gateway.listeners['web']}/console/"
+    browser.open(address)
+    browser.sign_out()
+    browser.open(address)
+    browser.sign_in(organization, user_name, password)
+    browser.heading("Overview")
+
+
+def show(browser, showcase, path: str, heading: str) -> None:
+    """Opens a page, and waits until everything of it is loaded."""
+    browser.open(f"http://{showcase.gateway.listeners['web']}/console/#/{path}")
+    # Not by an XPath, since some names would have to be quoted.
+    browser.until(lambda: browser.driver.find_element(By.TAG_NAME, "h1").text == heading, heading)
+    browser.until(lambda: not any(text in browser.text for text in ("Loading…", "Counting…")))
+    browser.until(lambda: not browser.driver.find_elements(By.XPATH, "//*[@aria-busy='true']"))
+
+
+def test_every_page_fits_the_screen_and_is_accessible(browser, showcase, look):
+    sign_in(browser, showcase, "system", "admin", ADMIN_PASSWORD)
+    for name, (path, heading) in showcase.pages.items():
+        show(browser, showcase, path, heading)
+        if name == "objects":
+            browser.find("//section[@aria-label='weather']")
+        look(name)
+    browser.open(f"http://{showcase.gateway.listeners['web']}/console/#/devices/991231-000000")
+    browser.alert()
+    look("missing")
+    network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.driver.execute_cdp_cmd("Network.enable", {})
+    browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", network | {"offline": True})
+    browser.find("//nav//a[normalize-space()='Devices']").click()
+    browser.find("//p[@class='away']")
+    look("disconnected")
+    browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", network | {"offline": False})
+    browser.until(lambda: not browser.driver.find_elements(By.XPATH, "//p[@class='away']"))
+    browser.heading("Devices")
+    browser.press("Sign out")
+    browser.heading("data-gateway")
+    look("sign-in")
+    browser.sign_in("system", "admin", "not the password")
+    browser.alert()
+    look("sign-in-refused")
+    assert [text for text in browser.logged_errors if "Failed to load resource" not in text] == []
+
+
+def test_pages_without_data_fit_the_screen_and_are_accessible(browser, showcase, look):
+    sign_in(browser, showcase, "university", "boss", PASSWORD)
+    for path, heading in EMPTY.items():
+        show(browser, showcase, path, heading)
+        look(f"empty-{path}")
+
+
+def test_pages_of_a_viewer_fit_the_screen_and_are_accessible(browser, showcase, look):
+    sign_in(browser, showcase, "system", "vera", PASSWORD)
+    for name in ("overview", "uploads", "object-png"):
+        show(browser, showcase, *showcase.pages[name])
+        look(f"viewer-{name}")
