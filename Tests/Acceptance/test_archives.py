@@ -2,12 +2,18 @@
 
 import io
 import json
+import os
 import shutil
 import socket
+import ssl
+import struct
 import subprocess
 import zipfile
 
 import pytest
+from support.certificates import Authority
+from support.counters import rest
+from support.gateway import eventually
 from support.parties import Fleet, unique
 from support.process_usage import memory, reset_peak
 from support.raw import fetch
@@ -24,6 +30,29 @@ def zip_of(gateway, admin, **selection):
     fields = {"Authorization": f"Bearer {admin.token}", "Content-Type": "application/json"}
     body = json.dumps(selection).encode()
     return fetch(gateway.listeners["web"], "POST", "/v1/objects:zip", body, fields)
+
+
+def corrupt(gateway, found, position: int) -> None:
+    """Changes a byte of an object's file."""
+    path = next((gateway.data / "store/data").glob(f"*/{found.file_id}"))
+    stored = bytearray(path.read_bytes())
+    stored[position] ^= 1
+    path.chmod(0o600)
+    path.write_bytes(stored)
+
+
+def begin(gateway, admin) -> socket.socket:
+    """Requests an archive of all objects over a connection with a small buffer, and returns it after the first bytes."""
+    host, port = gateway.listeners["web"].split(":")
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 10)
+    connection.settimeout(20)
+    connection.connect((host, int(port)))
+    connection.sendall(
+        f"GET /v1/objects:zip?filter=size%3E0 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {admin.token}\r\n\r\n".encode()
+    )
+    assert connection.recv(1000).startswith(b"HTTP/1.1 200 ")
+    return connection
 
 
 @pytest.fixture
@@ -73,11 +102,7 @@ def test_corrupted_object_breaks_the_archive_off(gateway, admin, uploader):
     run = unique("run")
     completed(uploader, content(2_000_000, 3), {"run": run})
     (found,) = admin.list_all(filter=f"raw_tags.run={run}")
-    path = next((gateway.data / "store/data").glob(f"*/{found.file_id}"))
-    stored = bytearray(path.read_bytes())
-    stored[1_000_000] ^= 1
-    path.chmod(0o600)
-    path.write_bytes(stored)
+    corrupt(gateway, found, 1_000_000)
     with pytest.raises(Exception) as failure:
         body = zip_of(gateway, admin, fileIds=[found.file_id]).body
         zipfile.ZipFile(io.BytesIO(body))
@@ -132,11 +157,7 @@ def test_client_whose_archive_ends_early_reports_it(gateway_with, login, tmp_pat
     admin = login(gateway)
     completed(Fleet.create(admin).uploader(), content(4_000_000))
     (found,) = admin.list_all()
-    path = next((gateway.data / "store/data").glob(f"*/{found.file_id}"))
-    stored = bytearray(path.read_bytes())
-    stored[3_000_000] ^= 1
-    path.chmod(0o600)
-    path.write_bytes(stored)
+    corrupt(gateway, found, 3_000_000)
     assert _curl(gateway, admin, tmp_path / "objects.zip") == 18
 
 
@@ -166,3 +187,69 @@ def test_invalid_selection_is_refused_before_the_first_byte(gateway, admin, sele
 
 def test_archive_needs_a_users_token(gateway):
     assert fetch(gateway.listeners["web"], "GET", "/v1/objects:zip?filter=size%3E0").status == 401
+
+
+def test_downloads_that_clients_end_early_leave_nothing_open(gateway_with, login):
+    gateway = gateway_with()
+    admin = login(gateway)
+    # More than the kernel buffers, so that the gateway waits for each client.
+    completed(Fleet.create(admin).uploader(), content(16 << 20))
+    whole = zip_of(gateway, admin, filter="size>0")
+    gateway.forget_channels()
+
+    def descriptors() -> int:
+        return len(os.listdir(f"/proc/{gateway.process.pid}/fd"))
+
+    rest(gateway.process.pid)
+    idle = descriptors()
+    # More than the archives that are sent at once.
+    for number in range(12):
+        connection = begin(gateway, admin)
+        if number % 2:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+        eventually(lambda: descriptors() == idle, every=0.01)
+    assert zip_of(gateway, admin, filter="size>0").body == whole.body
+
+
+def test_archive_over_tls_is_whole_or_visibly_broken(gateway_with, login, tmp_path):
+    authority = Authority(tmp_path, "authority")
+    certificate, key, _ = authority.issue("server", addresses=("127.0.0.1",))
+    gateway = gateway_with({"tls": {"certificate": str(certificate), "key": str(key), "listeners": ["web"]}})
+    admin = login(gateway)
+    uploader = Fleet.create(admin).uploader()
+    data = [content(3_000_000, 1), content(100_000, 2)]
+    for each in data:
+        completed(uploader, each)
+
+    def archive() -> tuple[int, bytes]:
+        """Returns the announced length and the received bytes."""
+        host, port = gateway.listeners["web"].split(":")
+        context = ssl.create_default_context(cafile=authority.path)
+        with context.wrap_socket(
+            socket.create_connection((host, int(port)), timeout=20), server_hostname=host
+        ) as secure:
+            secure.sendall(
+                "GET /v1/objects:zip?filter=size%3E0 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+                f"Authorization: Bearer {admin.token}\r\n\r\n".encode()
+            )
+            received = bytearray()
+            try:
+                while some := secure.recv(1 << 16):
+                    received += some
+            except ssl.SSLEOFError:
+                pass
+        head, _, body = bytes(received).partition(b"\r\n\r\n")
+        assert b" 200 " in head.splitlines()[0]
+        (length,) = [int(line.split()[1]) for line in head.splitlines() if line.lower().startswith(b"content-length:")]
+        return length, body
+
+    length, body = archive()
+    assert len(body) == length
+    with zipfile.ZipFile(io.BytesIO(body)) as whole:
+        assert whole.testzip() is None
+        assert sorted(map(whole.read, whole.namelist())) == sorted(data)
+    (large,) = [found for found in admin.list_all() if found.size_bytes == len(data[0])]
+    corrupt(gateway, large, 2_999_999)
+    length, body = archive()
+    assert 0 < len(body) < length

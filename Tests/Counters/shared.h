@@ -10,6 +10,8 @@ struct counters {
     atomic_ulong allocations;
     /// The bytes that `texts` needs; texts that did not fit are missing.
     atomic_ulong texts_length;
+    /// The bytes that memcpy and memmove copied, see copies.c.
+    atomic_ulong copied;
     /// The SQL of each execution of a prepared statement, terminated by NUL.
     char texts[];
 };

@@ -22,7 +22,8 @@ public final class RawConnection {
     private let socket: Int32
     private var held: [UInt8] = []
 
-    public init(host: String = "127.0.0.1", port: UInt16) throws {
+    /// - Parameter receiveBuffer: the size of the kernel's buffer of received bytes; `nil` = it grows as needed.
+    public init(host: String = "127.0.0.1", port: UInt16, receiveBuffer: Int32? = nil) throws {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = AI_NUMERICHOST
@@ -32,6 +33,10 @@ public final class RawConnection {
         socket = Glibc.socket(found.pointee.ai_family, found.pointee.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
         var limit = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        if var size = receiveBuffer {
+            // Before the connection, whose window depends on it.
+            setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
         guard connect(socket, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0 else {
             throw Failure.connect(errno: errno)
         }
@@ -88,6 +93,42 @@ public final class RawConnection {
             held.removeFirst(count + 2)
             if count == 0 { return body }
         }
+    }
+
+    /// Reads this number of bytes.
+    public func body(_ count: Int) throws -> [UInt8] {
+        while held.count < count { try receive() }
+        defer { held.removeFirst(count) }
+        return Array(held.prefix(count))
+    }
+
+    /// Returns all bytes until the peer closes the connection.
+    ///
+    /// - Throws: ``Failure/ended`` if it is still open after ten seconds without a byte.
+    public func rest() throws -> [UInt8] {
+        var rest: [UInt8] = []
+        while let some = try next() { rest += some }
+        return rest
+    }
+
+    /// Returns the next received bytes; `nil` if the peer has closed the connection.
+    ///
+    /// - Throws: ``Failure/ended`` if nothing arrives within ten seconds.
+    public func next() throws -> [UInt8]? {
+        if !held.isEmpty {
+            defer { held = [] }
+            return held
+        }
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        let count = recv(socket, &piece, piece.count, 0)
+        guard count >= 0 || errno == ECONNRESET else { throw Failure.ended }
+        return count > 0 ? Array(piece[..<count]) : nil
+    }
+
+    /// Lets the end of this connection reset it instead of closing it in order.
+    public func resetAtEnd() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
     /// Whether the peer has closed the connection, or does so within ten seconds, and nothing is left to read.

@@ -1,6 +1,6 @@
 """A process whose allocations, database statements and system calls are counted.
 
-A preloaded library (`Tests/Counters`) counts the first two, strace the system calls.
+A preloaded library (`Tests/Counters`) counts the first two and copied bytes, strace the system calls.
 """
 
 import re
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 #: The order of the fields in `struct counters`.
-_HEAD = struct.Struct("=QQ")
+_HEAD = struct.Struct("=QQQ")
 #: Space for the SQL of one call, many times over; unused space takes no blocks on the disk.
 _TEXTS = 64 * 1024 * 1024
 #: The system calls that are not counted: how often threads wait for each other depends on timing and is not work of
@@ -65,6 +65,8 @@ class Counts:
     statements: tuple[str, ...]
     #: The number of calls by name.
     system_calls: Counter
+    #: The bytes that memcpy and memmove copied, without copies of less than 4 KiB.
+    copied_bytes: int
 
 
 class Counters:
@@ -83,7 +85,7 @@ class Counters:
         with open(self._page, "wb") as file:
             file.truncate(_HEAD.size + _TEXTS)
         self._trace.touch()
-        self._allocations_read = self._texts_read = self._trace_read = 0
+        self._allocations_read = self._texts_read = self._copied_read = self._trace_read = 0
         self.environment = {
             "LD_PRELOAD": str(library),
             "COUNTERS_FILE": str(self._page),
@@ -116,15 +118,21 @@ class Counters:
 
     def _counts_since_last(self) -> Counts:
         rest(self.process, lambda: (*self._head(), self._trace.stat().st_size))
-        before, self._allocations_read = self._allocations_read, self.allocations
-        return Counts(self._allocations_read - before, self._new_statements(), self._new_system_calls())
+        before = self._allocations_read, self._copied_read
+        self._allocations_read, _, self._copied_read = self._head()
+        return Counts(
+            self._allocations_read - before[0],
+            self._new_statements(),
+            self._new_system_calls(),
+            self._copied_read - before[1],
+        )
 
-    def _head(self) -> tuple[int, int]:
+    def _head(self) -> tuple[int, int, int]:
         with open(self._page, "rb") as file:
             return _HEAD.unpack(file.read(_HEAD.size))
 
     def _new_statements(self) -> tuple[str, ...]:
-        _, end = self._head()
+        _, end, _ = self._head()
         start, self._texts_read = self._texts_read, end
         assert end <= _TEXTS, "too many statements were counted for their texts"
         with open(self._page, "rb") as file:

@@ -1,0 +1,170 @@
+import Dispatch
+import EventLoops
+import Glibc
+import HTTPTestClient
+import TestSupport
+import Testing
+import ThreadCalls
+
+@testable import HTTPServer
+
+/// Responses over HTTP/1.1 whose bytes are read from a source while they are sent.
+@Suite(.timeLimited) struct BodySourceOverHTTP1Tests {
+    private static let endless = TestSource.Plan(size: .max, announced: 1 << 40)
+
+    private let method = SourceMethod()
+
+    private func withDaemon(_ plan: TestSource.Plan, _ body: (HTTPDaemon) throws -> Void) throws {
+        let loop = EventLoop(name: "loop")
+        let daemon = try HTTPDaemon(
+            host: "127.0.0.1", port: 0, handler: RPCRequestHandler(server: try method.server(plan), loops: [loop]))
+        defer {
+            daemon.stop(drainingFor: .zero)
+            loop.stop()
+        }
+        try body(daemon)
+    }
+
+    private func get(_ client: RawConnection, _ method: String = "GET", _ fields: String = "") throws
+        -> RawConnection.Answer
+    {
+        try client.send("\(method) /v1/bodies/a:stream HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
+        return try client.answer(toHead: true)
+    }
+
+    @Test(arguments: [1_000_000, nil])
+    func wholeSourceIsSentAndTheConnectionGoesOn(announced: Int?) throws {
+        try withDaemon(TestSource.Plan(announced: announced)) { daemon in
+            let client = try RawConnection(port: daemon.port)
+            for _ in 0..<2 {
+                let answer = try get(client)
+                #expect(answer.status == 200)
+                #expect(answer.fields["content-length"] == announced.map(String.init))
+                let body = try announced.map { try client.body($0) } ?? client.chunkedBody()
+                #expect(body.count == 1_000_000 && body.areOfSource)
+                #expect(method.waitForEnd())
+            }
+            #expect(method.ends == [.ok, .ok])
+            #expect(method.record.counts.releases == 2)
+        }
+    }
+
+    @Test(arguments: [false, true]) func clientThatLeavesEndsTheSource(resets: Bool) throws {
+        try withDaemon(Self.endless) { daemon in
+            do {
+                let client = try RawConnection(port: daemon.port)
+                if resets { client.resetAtEnd() }
+                #expect(try get(client).status == 200)
+                _ = try client.body(100_000)
+            }
+            #expect(method.waitForEnd())
+            #expect(method.ends == [.cancelled])
+            #expect(method.record.counts.releases == 1)
+        }
+    }
+
+    @Test func deadlineCutsTheResponse() throws {
+        var plan = Self.endless
+        plan.gate = 1 << 20
+        try withDaemon(plan) { daemon in
+            let client = try RawConnection(port: daemon.port)
+            #expect(try get(client, "GET", "Connect-Timeout-Ms: 6000\r\n").status == 200)
+            method.record.arrived.wait()
+            // The call ends while the source is being read.
+            #expect(method.waitForStatus())
+            method.record.gate.signal()
+            #expect(try client.rest().count < 2 << 20)
+            #expect(method.record.waitForRelease())
+            #expect(method.ends == [.deadlineExceeded])
+            #expect(method.record.counts.releases == 1)
+        }
+    }
+
+    @Test func stopWithoutTimeCutsTheResponse() throws {
+        try withDaemon(Self.endless) { daemon in
+            let client = try RawConnection(port: daemon.port)
+            #expect(try get(client).status == 200)
+            daemon.stop(drainingFor: .zero)
+            #expect(try client.rest().areOfSource)
+            #expect(method.waitForEnd())
+            #expect(method.ends == [.cancelled])
+        }
+    }
+
+    @Test func stopWaitsForTheEndOfTheSource() throws {
+        try withDaemon(TestSource.Plan(announced: 1_000_000, gate: 500_000)) { daemon in
+            let client = try RawConnection(port: daemon.port)
+            #expect(try get(client).status == 200)
+            method.record.arrived.wait()
+            let stopped = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async {
+                daemon.stop(drainingFor: .seconds(60))
+                stopped.signal()
+            }
+            while !daemon.isStopping { sched_yield() }
+            method.record.gate.signal()
+            let body = try client.rest()
+            #expect(body.count == 1_000_000 && body.areOfSource)
+            #expect(stopped.wait(timeout: .now() + 30) == .success)
+            #expect(method.ends == [.ok])
+        }
+    }
+
+    /// The lead has the size of the kernel's buffers, which is a fraction of the body's.
+    @Test func sourceIsReadOnlyAsFastAsTheClientReads() throws {
+        let size = 64 << 20
+        try withDaemon(TestSource.Plan(size: size, announced: size)) { daemon in
+            let client = try RawConnection(port: daemon.port, receiveBuffer: 64 << 10)
+            #expect(try get(client).status == 200)
+            var left = size
+            while left > 0, let some = try client.next() {
+                left -= some.count
+                method.record.received(some.count)
+            }
+            #expect(left == 0)
+            #expect(method.record.counts.lead < 8 << 20)
+        }
+    }
+
+    /// The position of a failure, the announced length, and the length of the source; in the last cases the source does not fail.
+    @Test(arguments: [
+        (0, 1_000_000, 1_000_000), (300_000, 1_000_000, 1_000_000), (1_000_000, 1_000_000, 1_000_000),
+        (nil, 1_000_000, 300_000), (nil, 1_000_000, 1_000_001),
+    ])
+    func incompleteResponseIsShorterThanAnnounced(failure: Int?, announced: Int, size: Int) throws {
+        try withDaemon(TestSource.Plan(size: size, announced: announced, failure: failure)) { daemon in
+            let client = try RawConnection(port: daemon.port)
+            let answer = try get(client)
+            #expect(answer.status == 200 && answer.fields["content-length"] == "\(announced)")
+            let body = try client.rest()
+            #expect(body.count < announced && body.areOfSource)
+            #expect(method.waitForEnd())
+            #expect(method.ends.count == 1)
+            #expect(method.record.counts.releases == 1)
+        }
+    }
+
+    @Test(arguments: [0, 300_000, 1_000_000]) func incompleteResponseHasNoLastChunk(failure: Int) throws {
+        try withDaemon(TestSource.Plan(failure: failure)) { daemon in
+            let client = try RawConnection(port: daemon.port)
+            let answer = try get(client)
+            #expect(answer.status == 200 && answer.fields["transfer-encoding"] == "chunked")
+            #expect(throws: RawConnection.Failure.self) { try client.chunkedBody() }
+            #expect(client.isClosed())
+            #expect(method.waitForEnd())
+            #expect(method.ends == [.dataLoss])
+        }
+    }
+
+    @Test func headMakesNoSource() throws {
+        try withDaemon(TestSource.Plan(announced: 1_000_000)) { daemon in
+            let client = try RawConnection(port: daemon.port)
+            for _ in 0..<2 {
+                let answer = try get(client, "HEAD")
+                #expect(answer.status == 405)
+                #expect(answer.fields["allow"] == "GET, OPTIONS")
+            }
+            #expect(method.record.counts.reads == 0)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Basics
+import Dispatch
+import Proto
+import RPC
+import TestSupport
+import Wire
+import WireTesting
+
+/// A REST method whose response is a source's bytes, for any transport, and the results of its calls.
+final class SourceMethod: Interceptor {
+    /// The size of the messages that the method sends if the transport cannot send a source.
+    static let piece = 16 << 10
+
+    let record = SourceRecord()
+    private let statuses = Lock<[StatusCode]>([])
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// Makes a server of the method.
+    func server(_ plan: TestSource.Plan) throws -> RPCServer {
+        var router = Router()
+        router.add(BodiesMethods.stream) { [record] (_: StreamRequest, responses, context) in
+            context.responseLength = plan.announced.map { Int64($0) }
+            let source = TestSource(plan, record)
+            let contentType = "application/octet-stream"
+            if try await context.send(source, as: contentType) { return }
+            while true {
+                let piece = try [UInt8](unsafeUninitializedCapacity: Self.piece) { buffer, count in
+                    count = try source.read(into: UnsafeMutableRawBufferPointer(buffer))
+                }
+                if piece.isEmpty { return }
+                try await responses.write(HttpBody(contentType: contentType, data: piece))
+            }
+        }
+        router.add(routes: TestFiles.routes)
+        let json = JSONMapping(schema: try Schema(ProtoFiles.all + TestFiles.all))
+        var limits = RPCLimits()
+        // Disabled, because with other tests running a client may have to wait minutes for a thread.
+        limits.lifecycle.stall = .hours(1)
+        return RPCServer(router: router, interceptors: [self], limits: limits, web: WebProtocols(json: json))
+    }
+
+    func admit(_ context: CallContext) {}
+
+    func finished(_ context: CallContext, status: StatusCode, error: RPCError?) {
+        statuses.withLock { $0.append(status) }
+        ended.signal()
+    }
+
+    /// The results of all calls that have ended.
+    var ends: [StatusCode] { statuses.withLock { $0 } }
+
+    /// Waits at most thirty seconds until a call has ended.
+    func waitForStatus() -> Bool { ended.wait(timeout: .now() + 30) == .success }
+
+    /// Waits at most thirty seconds until a call has ended, and then for the release of its source.
+    func waitForEnd() -> Bool { waitForStatus() && record.waitForRelease() }
+}
+
+extension [UInt8] {
+    /// Whether these are the first bytes of a test's source.
+    var areOfSource: Bool { enumerated().allSatisfy { $1 == TestSource.byte(at: $0) } }
+}
