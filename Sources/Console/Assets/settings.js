@@ -18,7 +18,7 @@ export async function renderSettings(body) {
     list.replaceChildren(table([
       { title: 'Key', cell: (setting) => h('code', { class: 'id' }, setting.key) },
       { title: 'Value', cell: (setting) => setting.value || null },
-      { title: 'Source', cell: (setting) => setting.source },
+      { title: 'Source', cell: (setting) => breakable(setting.source) },
     ], shown, 'No settings match.'))
   }
   body.replaceChildren(
@@ -27,4 +27,9 @@ export async function renderSettings(body) {
       + 'then reload or restart the gateway.'),
     h('div', { class: 'filters', oninput: draw }, search, choice), list)
   draw()
+}
+
+/** The name of a variable, which may be longer than a line, breaks between its section and its key. */
+function breakable(source) {
+  return source.split(/(?<=__)/).flatMap((part, index) => [index > 0 && h('wbr'), part])
 }
