@@ -7,3 +7,10 @@ extension FixedWidthInteger {
         self = bytes.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) }
     }
 }
+
+extension [UInt8] {
+    /// Appends the bytes of a number in big-endian order, without an array of their own.
+    package mutating func append(bigEndian number: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
+    }
+}

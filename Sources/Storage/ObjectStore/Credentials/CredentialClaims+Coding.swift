@@ -9,24 +9,24 @@ extension CredentialClaims {
     ///   - nonce: makes two sets of credentials for the same claims differ in secret and token.
     func encoded(keyNumber: UInt32, nonce: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = [Self.version, operations.rawValue]
-        bytes.append(integer: keyNumber)
-        bytes.append(integer: expiresAt.seconds)
+        bytes.append(bigEndian: keyNumber)
+        bytes.append(bigEndian: expiresAt.seconds)
         switch subject {
         case .apiKey(let id, let epoch):
             bytes.append(0)
-            bytes.append(integer: epoch)
+            bytes.append(bigEndian: epoch)
             bytes.append(string: Array(id.utf8))
         case .user(let id, let epoch):
             bytes.append(1)
-            bytes.append(integer: epoch)
-            bytes.append(integer: id)
+            bytes.append(bigEndian: epoch)
+            bytes.append(bigEndian: id)
         case .system(let id, let epoch):
             bytes.append(2)
-            bytes.append(integer: epoch)
-            bytes.append(integer: id)
+            bytes.append(bigEndian: epoch)
+            bytes.append(bigEndian: id)
         case .certificate:
             bytes.append(3)
-            bytes.append(integer: Int64(0))
+            bytes.append(bigEndian: Int64(0))
         case .staticKey:
             // Never decoded: a static key is proven by its own secret only.
             bytes.append(.max)
@@ -77,12 +77,8 @@ extension CredentialClaims {
 }
 
 extension [UInt8] {
-    fileprivate mutating func append(integer: some FixedWidthInteger) {
-        append(contentsOf: integer.bigEndianBytes)
-    }
-
     fileprivate mutating func append(string: [UInt8]) {
-        append(integer: UInt16(clamping: string.count))
+        append(bigEndian: UInt16(clamping: string.count))
         append(contentsOf: string.prefix(Int(UInt16.max)))
     }
 }
