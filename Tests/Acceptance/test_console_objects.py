@@ -3,16 +3,14 @@
 import io
 import json
 import struct
-import wave
 import zipfile
-import zlib
-from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from support.browser import DESKTOP, Browser
 from support.gateway import ADMIN_PASSWORD
+from support.media import CLIP, png, wav
 from support.parties import unique
 from support.recordings import recording
 from support.uploads import FILE_NAME_TAG, Upload, completed, content
@@ -221,13 +219,6 @@ def preview(console, gateway, found) -> str:
     return section.text
 
 
-def png(width: int, height: int) -> bytes:
-    chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    rows = zlib.compress(b"".join(b"\0" + b"\x20\x80\x60" * width for _ in range(height)))
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
-
-
 def test_recording_shows_its_topics(console, gateway, uploader, admin):
     found = object_of(uploader, admin, "drive.mcap", recording())
     text = preview(console, gateway, found)
@@ -257,25 +248,9 @@ def test_image_and_text_and_table_are_shown(console, gateway, uploader, admin):
     assert "00000010  10 11 12" in preview(console, gateway, found)
 
 
-#: A film of 4 s, 160 × 120 pixels, in H.264.
-CLIP = Path(__file__).with_name("support") / "clip.mp4"
-
-
-def sound(seconds: int) -> bytes:
-    """Returns a WAV file with a tone."""
-    file = io.BytesIO()
-    with wave.open(file, "wb") as writer:
-        writer.setnchannels(1)
-        writer.setsampwidth(2)
-        writer.setframerate(8000)
-        period = b"".join(struct.pack("<h", 9000 if number < 10 else -9000) for number in range(20))
-        writer.writeframes(period * (400 * seconds))
-    return file.getvalue()
-
-
 @pytest.mark.parametrize(
     ("name", "data", "seconds"),
-    [("field.mp4", CLIP.read_bytes(), 4), ("motor.wav", sound(600), 600)],
+    [("field.mp4", CLIP.read_bytes(), 4), ("motor.wav", wav(600), 600)],
     ids=["mp4", "wav"],
 )
 def test_video_and_audio_play_from_any_position(console, gateway, uploader, admin, name, data, seconds):

@@ -1,48 +1,22 @@
 """A gateway that has something to show on every page of the console."""
 
-import io
 import json
-import math
 import random
-import struct
-import wave
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .copies import Copies
 from .gateway import Gateway, eventually
+from .media import CLIP, png, wav
 from .parties import Fleet, Uploader, User, call
 from .recordings import recording
 from .uploads import FILE_NAME_TAG, Upload, completed, content
 from .webhooks import SECRET, Receiver
 
 TOPICS = ("/camera/front", "/camera/rear", "/gps/fix", "/imu", "/lidar/points", "/tf")
-CLIP = Path(__file__).with_name("clip.mp4")
 #: The password of the users.
 PASSWORD = "a password of some length"
 LONG_NAME = "2026-11-09T06-53-12_north-field_tractor-1_front-camera-and-lidar_calibration-run-07499_second-attempt.mcap"
-
-
-def png(width: int, height: int) -> bytes:
-    """Returns a picture with a gradient."""
-    chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    row = lambda y: b"\0" + b"".join(bytes((x * 255 // width, 128, y * 255 // height)) for x in range(width))
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    body = zlib.compress(b"".join(row(y) for y in range(height)))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
-
-
-def wav(seconds: int) -> bytes:
-    """Returns a tone."""
-    file = io.BytesIO()
-    with wave.open(file, "wb") as writer:
-        writer.setnchannels(1)
-        writer.setsampwidth(2)
-        writer.setframerate(8000)
-        samples = (round(9000 * math.sin(number / 6)) for number in range(8000 * seconds))
-        writer.writeframes(b"".join(struct.pack("<h", sample) for sample in samples))
-    return file.getvalue()
 
 
 def csv() -> bytes:

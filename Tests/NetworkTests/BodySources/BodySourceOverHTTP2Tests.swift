@@ -19,7 +19,7 @@ import Wire
         _ plan: TestSource.Plan, _ settings: HTTP2Settings = HTTP2Settings(), stops: Bool = true,
         _ body: (RPCListener, HTTP2Client) async throws -> Void
     ) async throws {
-        // As every program that uses event loops: writing to a closed connection is an error, not a signal.
+        // Writing to a closed connection is an error, not a signal, in every program that uses event loops.
         signal(SIGPIPE, SIG_IGN)
         let loop = EventLoop(name: "loop")
         let listener = try RPCListener(
