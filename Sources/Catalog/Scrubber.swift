@@ -14,8 +14,9 @@ struct Scrubber: Sendable {
     /// The number of consecutive failures after which a pass pauses, because they are then not specific to an object but to the
     /// disk or the process.
     private static let longestRunOfFailures = 10
-    /// The pause before checking again whether the next pass is due, and after failures.
-    private static let pause = Duration.seconds(60)
+    /// The longest pause before checking again whether the next pass is due, because clocks and configurations change; also the
+    /// pause after failures.
+    private static let longestPause = Duration.seconds(60)
 
     let database: Database
     let store: ObjectStore
@@ -29,14 +30,16 @@ struct Scrubber: Sendable {
     /// Runs passes one after the other; returns when its task is cancelled.
     func run() async {
         while !Task.isCancelled {
+            var pause = Self.longestPause
             do {
                 if configuration.scrubRate > 0 { try await pass() }
+                pause = min(pause, configuration.scrubInterval)
             } catch is CancellationError {
                 return
             } catch {
                 noteFailure(error)
             }
-            try? await sleep(Self.pause)
+            try? await sleep(pause)
         }
     }
 
@@ -156,7 +159,7 @@ struct Scrubber: Sendable {
     private func wait(for bytes: Int) async throws {
         var rate = configuration.scrubRate
         while rate == 0 {
-            try await sleep(Self.pause)
+            try await sleep(Self.longestPause)
             rate = configuration.scrubRate
         }
         try await sleep(.nanoseconds(Int64(Double(bytes) / Double(rate) * 1e9)))

@@ -24,10 +24,13 @@ import Testing
     private let reports = Reports()
 
     /// - Parameter sleep: called before each piece; `nil` = no waiting.
-    private func scrubber(_ sleep: (@Sendable (Duration) async throws -> Void)? = nil) -> Scrubber {
+    private func scrubber(
+        _ configuration: CatalogConfiguration = CatalogConfiguration(),
+        _ sleep: (@Sendable (Duration) async throws -> Void)? = nil
+    ) -> Scrubber {
         let log = Logger { [reports] line in reports.lines.withLock { $0.append(line) } }
         return Scrubber(
-            database: scene.database, store: scene.store, clock: scene.clock, configuration: CatalogConfiguration(),
+            database: scene.database, store: scene.store, clock: scene.clock, configuration: configuration,
             log: log, sleep: sleep ?? { _ in })
     }
 
@@ -122,6 +125,24 @@ import Testing
         scene.clock.advance(seconds: 86_400)
         try await second.pass()
         #expect(second.metrics.snapshot.objects == 7 && second.metrics.snapshot.passes == 2)
+    }
+
+    @Test(arguments: [(interval: 5, pause: 5), (interval: 86_400, pause: 60)])
+    func passesAreNotFurtherApartThanTheirInterval(interval: Int, pause: Int) async throws {
+        let configuration = CatalogConfiguration()
+        configuration.scrubInterval = .seconds(interval)
+        let pauses = Lock<[Duration]>([])
+        let scrubber = scrubber(configuration) { [clock = scene.clock] wait in
+            clock.advance(seconds: Int64(wait / .seconds(1)))
+            let count = pauses.withLock { pauses in
+                pauses.append(wait)
+                return pauses.count
+            }
+            if count == 2 { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+        await scrubber.run()
+        #expect(pauses.withLock { $0 } == [.seconds(pause), .seconds(pause)])
+        #expect(scrubber.metrics.snapshot.passes == (pause < interval ? 1 : 2))
     }
 
     @Test func piecesComeAtTheRate() async throws {
