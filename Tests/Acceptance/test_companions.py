@@ -305,6 +305,15 @@ def test_names_of_the_document_are_accepted_and_can_be_sent(gateway_with):
     assert phone.send("POST", "/UserInfo", data=login).json()["blood"] == "AB", "an absent value is unchanged"
 
 
+def test_configured_limits_of_accounts_hold(gateway_with):
+    limits = {"min_password": 8, "max_members": 1}
+    server = gateway_with(ENABLED | {"apps": {"companions": {"enabled": True} | limits}})
+    first, second = Phone(server, "first"), Phone(server, "second")
+    assert first.register(**{"pass": "seven b"}) == (-1, "pass must be 8 to 1024 bytes")
+    assert first.register(**{"pass": "eight by"}) == (0, "Register succeed")
+    assert second.register() == (1, "Register error")
+
+
 # Who may do what
 
 
