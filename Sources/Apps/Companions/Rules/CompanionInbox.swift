@@ -35,9 +35,10 @@ struct CompanionInbox: Sendable {
         _ send: (MessageRecord) async throws -> Void
     ) async throws {
         var position = position
-        while state.isServing, try await isValid() {
-            // Before the read, so that a message that comes after it is noticed.
+        while true {
+            // Before everything that is checked, so that a change after it is noticed: a message, or the end of the gateway.
             let notified = news.count
+            guard state.isServing, try await isValid() else { return }
             let found = try await list(userID, after: position)
             for message in found {
                 try await send(message)
