@@ -37,6 +37,17 @@ import Testing
         #expect(RowBatches.ranges(of: [Int](), size: { $0 }).isEmpty)
     }
 
+    @Test func repeatedTextsCountInBytesAlsoAfterAZero() async throws {
+        let text = "\0" + String(repeating: "x", count: LibraryLimits.shortText - 1)
+        var contents = LibraryScene.contents(Int(LibraryLimits.repeatedTexts) / (2 * text.utf8.count))
+        (contents.books[0].isbn13, contents.books[0].isbn10) = (text, text)
+        let sent = contents
+        await #expect(throws: ArchiveFailure.self) {
+            try await scene.add(sent, scene.staging(LibraryScene.Sizes()))
+        }
+        #expect(try await scene.stored().digests.isEmpty)
+    }
+
     @Test func failureOfAnyTransactionChangesNothing() async throws {
         try await scene.add(LibraryScene.contents(700), scene.staging(LibraryScene.Sizes()))
         let before = try await scene.stored()

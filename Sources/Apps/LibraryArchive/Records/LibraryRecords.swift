@@ -98,7 +98,8 @@ struct LibraryRecords {
             size.texts += sums.texts
         }
         // Documents repeat what identifies a book, a tag or a creator at each record that is related to it.
-        let book = "length(b.id || b.isbn13 || b.isbn10) + length(CAST(b.name AS BLOB))"
+        // The length of a text would be that of its characters before a zero.
+        let book = "length(CAST(b.id || b.isbn13 || b.isbn10 || b.name AS BLOB))"
         let authorships = try sums(
             "sum(\(book) + c.text_size)",
             """
