@@ -1,3 +1,4 @@
+import Accounts
 import AppProto
 import Database
 import GatewayTesting
@@ -65,5 +66,26 @@ import Wire
         await #expect(throws: CompanionResult.wrongPassword) {
             try await changePassword(of: "ada", from: "12345678", to: "12345678")
         }
+    }
+
+    @Test func refusedDeletionKeepsTheCookie() async throws {
+        try await register("ada", pass: "12345678")
+        let callers = registration.callers
+        let now = world.clock.now()
+        let credential = try await world.database.write { connection in
+            let address = try #require(EmailAddress("ada@example.com"))
+            let user = try #require(try CompanionCallers.user(address, of: callers.organization, in: connection))
+            // The last admin of the organization cannot be deleted.
+            try UserRecords(connection).update(id: user.id, role: .admin, passwordHash: user.passwordHash, at: now)
+            let admin = try #require(try UserRecords(connection).find(id: user.id))
+            return try callers.sessions.begin(for: admin, in: connection)
+        }
+        var metadata = Metadata()
+        metadata.append(name: "cookie", value: "member_companions=\(credential)")
+        let context = CallContext(method: CompanionAccountServiceMethods.deleteCompanion, metadata: metadata)
+        let outcome = try await app.account.deleteCompanion(DeleteCompanionRequest(), context: context)
+        #expect(outcome.code == -1 && outcome.msg.contains("last admin"))
+        #expect(context.responseMetadata.values("set-cookie").isEmpty)
+        #expect(try await countMembers() == 1)
     }
 }

@@ -106,9 +106,10 @@ struct CompanionAccountService: CompanionAccountServiceHandler {
     }
 
     func deleteCompanion(_ request: DeleteCompanionRequest, context: CallContext) async throws -> CompanionOutcome {
-        let outcome = try await change(context) { try await registration.delete($0, context) }
-        context.responseMetadata.append(name: "set-cookie", value: callers.sessions.removal)
-        return outcome
+        try await change(context) { user in
+            try await registration.delete(user, context)
+            context.responseMetadata.append(name: "set-cookie", value: callers.sessions.removal)
+        }
     }
 
     /// Runs a change by the member of the call's cookie.
