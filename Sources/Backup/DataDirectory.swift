@@ -30,6 +30,13 @@ package final class DataDirectory: Sendable {
         }
     }
 
+    /// Returns a name that nothing in a folder has: the prefix and a time, e.g. `replaced-20261124T093000Z`.
+    static func unusedName(_ prefix: String, at time: UnixTime, in folder: String) -> String {
+        var name = prefix + BackupRun.timestamp(time).filter { $0 != "-" && $0 != ":" }
+        while exists("\(folder)/\(name)") { name += "+" }
+        return name
+    }
+
     /// The contents of `format` that this program writes.
     static let format = "1\n"
 

@@ -70,9 +70,7 @@ struct RestoreTarget {
         let names = ["gateway.db", "gateway.db-wal", "gateway.db-shm", "keys"]
             .filter { DataDirectory.exists("\(directory.path)/\($0)") }
         guard !names.isEmpty else { return nil }
-        let stamp = BackupRun.timestamp(now).filter { $0.isNumber || $0 == "T" || $0 == "Z" }
-        var folder = "\(directory.path)/replaced-\(stamp)"
-        while DataDirectory.exists(folder) { folder += "+" }
+        let folder = "\(directory.path)/\(DataDirectory.unusedName("replaced-", at: now, in: directory.path))"
         try PrivateFile.makeFolder(folder)
         for name in names { try DataDirectory.move("\(directory.path)/\(name)", to: "\(folder)/\(name)") }
         try PrivateFile.synchronizeFolder(folder)

@@ -101,10 +101,7 @@ struct RestoreFolder: Sendable {
 
     /// Returns the name of a folder for data that are replaced now.
     func newPrevious(at now: UnixTime) -> String {
-        let stamp = BackupRun.timestamp(now).filter { $0.isNumber || $0 == "T" || $0 == "Z" }
-        var name = Self.previousPrefix + stamp
-        while DataDirectory.exists("\(directory)/\(name)") { name += "+" }
-        return name
+        DataDirectory.unusedName(Self.previousPrefix, at: now, in: directory)
     }
 
     /// Takes previous data out of the data directory, durably; ``removeDeleted()`` then removes them.
