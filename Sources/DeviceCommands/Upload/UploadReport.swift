@@ -4,19 +4,8 @@ import DeviceClient
 import HTTPClient
 
 extension TransferReporter {
-    /// Reports an error, as an event and on standard error.
-    ///
-    /// - Parameter file: empty where the failure is of no file.
-    func fail(_ failure: ClientFailure, _ file: String) -> ExitCode {
-        event(
-            "failed",
-            [
-                ("file", .string(file)), ("message", .string(failure.message)),
-                ("exit_code", .number(Int64(failure.exitCode.rawValue))),
-            ])
-        self.failure(failure)
-        return failure.exitCode
-    }
+    /// Reports an error of a file; empty where the failure is of no file.
+    func fail(_ failure: ClientFailure, _ file: String) -> ExitCode { fail(failure, of: (member: "file", id: file)) }
 
     /// Reports what happens to the file `key`.
     func report(_ notice: UploadNotice, of key: String) {

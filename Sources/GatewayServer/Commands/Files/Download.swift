@@ -224,15 +224,9 @@ struct Download: Command {
     }
 
     private func fail(_ error: any Error, _ file: String, _ reporter: TransferReporter) -> ExitCode {
-        let failure = ClientFailure(error, file: file, hint: "the same command continues the download")
-        reporter.event(
-            "failed",
-            [
-                ("file_id", .string(file)), ("message", .string(failure.message)),
-                ("exit_code", .number(Int64(failure.exitCode.rawValue))),
-            ])
-        reporter.failure(failure)
-        return failure.exitCode
+        reporter.fail(
+            ClientFailure(error, file: file, hint: "the same command continues the download"),
+            of: (member: "file_id", id: file))
     }
 
     private func retrying(_ reporter: TransferReporter) -> Retrying {

@@ -107,8 +107,22 @@ package final class TransferReporter: Sendable {
         environment.errorOutput("data-gateway: \(TextLayout.printable(text))")
     }
 
+    /// Reports an error of a file, as an event and on standard error.
+    ///
+    /// - Parameter file: the event's member for the file, and its value.
+    package func fail(_ failure: ClientFailure, of file: (member: String, id: String)) -> ExitCode {
+        event(
+            "failed",
+            [
+                (file.member, .string(file.id)), ("message", .string(failure.message)),
+                ("exit_code", .number(Int64(failure.exitCode.rawValue))),
+            ])
+        self.failure(failure)
+        return failure.exitCode
+    }
+
     /// Writes an error to standard error, as other commands do.
-    package func failure(_ failure: ClientFailure) {
+    private func failure(_ failure: ClientFailure) {
         if !asJSON { environment.terminal?(Self.clearLine) }
         environment.report(failure, asJSON: asJSON)
     }
