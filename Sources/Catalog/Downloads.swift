@@ -53,7 +53,8 @@ struct Downloads: Sendable {
         }
         // Committed before the response: no download may be missing from the log.
         try await database.write(mayUseReserve: true) { connection in
-            try Audit.record(caller.did(to: fileIDs, of: "files"), at: now, in: connection)
+            // The ids of the files, whichever ids the request has: who looks for the downloads of a file searches for its id.
+            try Audit.record(caller.did(to: objects.map(\.fileID), of: "files"), at: now, in: connection)
             for (organizationID, objects) in Dictionary(grouping: objects, by: \.owner.organizationID) {
                 let amount = Amount(objects: Int64(objects.count), bytes: objects.reduce(0) { $0 + $1.content.size })
                 try StatisticsRecords(connection).addRequested(amount, organizationID: organizationID, at: now)

@@ -310,6 +310,9 @@ def test_every_call_that_changes_something_leaves_one_line(
     (found,) = boss.list_all()
     with walk.one_line("RequestDownload", target=f"files/{found.file_id}", **by_boss):
         location = boss.objects("RequestDownload", file_ids=[found.file_id]).files[0]
+    upload_id = boss.object_management("GetObject", file_id=found.file_id).upload_id
+    with walk.one_line("RequestDownload", target=f"files/{found.file_id}", **by_boss):
+        boss.objects("RequestDownload", file_ids=[upload_id])
     archives = stubs.gateway.ObjectArchiveServiceStub(gateway.channel("gateway"))
     with walk.one_line("ZipObjects", target=f"files/{found.file_id}", **by_boss):
         request = stubs.gateway.ZipObjectsRequest(file_ids=[found.file_id])
