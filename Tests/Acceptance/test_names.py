@@ -224,3 +224,16 @@ def test_ls_shows_names(user, uploader, run):
     assert header.split()[:4] == ["NAME", "SIZE", "DEVICE", "ID"]
     assert row.split()[0] == "seen.csv"
     assert uploader.device_id in row
+
+
+def test_ls_lists_in_the_chosen_order(user, uploader, run):
+    for name, size in (("b.csv", 300), ("a.csv", 100), ("c.csv", 200)):
+        completed(uploader, b"x" * size, {"run": run, FILE_NAME_TAG: name})
+
+    def names(*options: str) -> list[str]:
+        return [line.split()[0] for line in user.done("ls", f"raw_tags.run={run}", *options).splitlines()[1:]]
+
+    assert names() == ["c.csv", "a.csv", "b.csv"]
+    assert names("--order-by", "size") == ["a.csv", "c.csv", "b.csv"]
+    assert names("--order-by", "name desc", "--limit", "2") == ["c.csv", "b.csv"]
+    assert "order_by must be created, size or name" in user.run("ls", "--order-by", "weight").stderr

@@ -21,11 +21,15 @@ struct ListObjects: ClientCommand {
         [
             .argument("FILTER", \.filter, "List only objects that match the filter (default: all)", isRequired: false),
             .option("--limit", "N", \.limit, "List at most this number of objects (default: all)"),
+            .option(
+                "--order-by", "ORDER", \.order,
+                "created, size or name, or for example 'size desc' for the largest first (default: newest first)"),
         ]
     }
 
     var filter = ""
     var limit: Int64?
+    var order = ""
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
@@ -36,7 +40,8 @@ struct ListObjects: ClientCommand {
         let objects = try await Pages.all { token in
             let size = min(Int(Pages.size), limit - count)
             let page = try await service.listObjects(
-                ListObjectsRequest(pageSize: Int32(clamping: size), pageToken: token, filter: filter))
+                ListObjectsRequest(
+                    pageSize: Int32(clamping: size), pageToken: token, filter: filter, orderBy: order))
             count += page.objects.count
             return (page.objects, count < limit ? page.nextPageToken : "")
         }
