@@ -47,11 +47,13 @@ def store(gateway_with, login, tmp_path_factory) -> Store:
     return Store(gateway, login(gateway))
 
 
-def refused_with(status: int, code: str, step, *arguments, **named) -> None:
+def refused_with(status: int, code: str, step, *arguments, **named) -> str:
+    """Returns the message of the refusal."""
     with pytest.raises(ClientError) as refusal:
         step(*arguments, **named)
     answer = refusal.value.response
     assert (answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]) == (status, code), str(refusal.value)
+    return answer["Error"]["Message"]
 
 
 def test_put_get_head_delete(store):
@@ -207,9 +209,13 @@ def test_a_key_that_reads(store):
     store.client().put_object(Bucket="data", Key="tools/read", Body=b"read")
     client, name = store.client(READER), {"Bucket": "data", "Key": "tools/read"}
     assert client.get_object(**name)["Body"].read() == b"read"
-    refused_with(403, "AccessDenied", client.put_object, **name, Body=b"x")
-    refused_with(403, "AccessDenied", client.create_multipart_upload, **name)
-    refused_with(403, "AccessDenied", client.delete_object, **name)
+    for operation, step, body in (
+        ("PutObject", client.put_object, {"Body": b"x"}),
+        ("InitiateMultipartUpload", client.create_multipart_upload, {}),
+        ("DeleteObject", client.delete_object, {}),
+    ):
+        message = refused_with(403, "AccessDenied", step, **name, **body)
+        assert message == f'{operation}: the static key AUDITOR is read-only (access: "read").'
     refused_with(404, "NoSuchKey", client.get_object, Bucket="data", Key="absent")
 
 
@@ -273,6 +279,8 @@ def test_wrong_secret_and_unknown_key_are_refused(store):
     for key, code in ((wrong, "SignatureDoesNotMatch"), (unknown, "InvalidAccessKeyId")):
         refused_with(403, code, store.client(key).put_object, **name, Body=b"x")
         refused_with(403, code, store.client(key).list_objects_v2, Bucket="data", Prefix="tools/")
+    message = refused_with(403, "InvalidAccessKeyId", store.client(unknown).list_buckets)
+    assert "object_store.static_keys" in message
 
 
 def test_a_request_of_another_time_is_refused(store, monkeypatch):

@@ -596,6 +596,9 @@ def test_browsers_upload_by_forms(store):
     assert form(store, "forms/acl", b"x", [{"acl": "public-read"}], {"acl": "public-read"}).status_code == 501
     unsigned = requests.post(f"http://{store.gateway.object_store}/data", files={"file": b"x"}, timeout=10)
     assert unsigned.status_code == 403 and "PostObject" in unsigned.text
+    version_2 = {"key": "forms/a", "policy": "e30=", "AWSAccessKeyId": "TOOLS", "signature": "c2lnbmF0dXJl"}
+    older = requests.post(unsigned.url, data=version_2, files={"file": b"x"}, timeout=10)
+    assert older.status_code == 400 and "signature_version" in older.text
     signed = store.client().generate_presigned_post("data", "forms/a")
     tampered = signed["fields"] | {"key": "forms/b"}
     assert requests.post(signed["url"], data=tampered, files={"file": b"x"}, timeout=10).status_code == 403

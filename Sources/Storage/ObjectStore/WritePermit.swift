@@ -4,7 +4,7 @@ import StoreProtocol
 
 /// The origin of a change, for the audit log.
 package struct WriteOrigin: Sendable {
-    let operation: String
+    package let operation: String
     /// The client's address.
     let peer: String
 

@@ -42,9 +42,10 @@ struct StaticKeyRequest {
     }
 
     func requireWrite() throws(StoreError) {
-        guard key.access == .write else {
-            throw StoreError(
-                .accessDenied, "\(operation.name): the static key \(key.id) is read-only (access: \"read\").")
-        }
+        guard key.access == .write else { throw Self.readOnly(key.id, operation.name) }
+    }
+
+    static func readOnly(_ id: String, _ operation: String) -> StoreError {
+        StoreError(.accessDenied, "\(operation): the static key \(id) is read-only (access: \"read\").")
     }
 }

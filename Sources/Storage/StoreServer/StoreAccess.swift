@@ -49,7 +49,11 @@ struct StoreAccess {
 
     /// - Returns: the permission to confirm in the commit.
     func requireWrite(_ policy: any AccessPolicy) throws(StoreError) -> WritePermit {
-        guard case .allowed = decision, claims.operations.contains(.write) else { throw Self.notPermitted }
+        guard claims.operations.contains(.write) else {
+            guard let origin, case .staticKey(let id) = claims.subject else { throw Self.notPermitted }
+            throw StaticKeyRequest.readOnly(id, origin.operation)
+        }
+        guard case .allowed = decision else { throw Self.notPermitted }
         return WritePermit(claims: claims, policy: policy, origin: origin)
     }
 
@@ -63,7 +67,12 @@ extension Authentication {
         of request: SignedRequest, _ store: ObjectStore, maximumClockSkew: Duration?
     ) throws(StoreError) -> (claims: CredentialClaims, secret: Secret) {
         guard let securityToken, !securityToken.isEmpty else {
-            throw StoreError(.invalidAccessKeyID, "The access key id requires its security token.")
+            throw StoreError(
+                .invalidAccessKeyID,
+                """
+                The access key id is unknown (object_store.static_keys has the static ones); the id of temporary \
+                credentials requires their security token.
+                """)
         }
         let issued: (claims: CredentialClaims, secret: Secret)
         do {

@@ -11,7 +11,8 @@ package struct FormAuthentication {
     private let policy: String
     private let scope: SignatureV4.Scope?
 
-    /// - Throws: `accessDenied` for a form that nobody signed, `invalidArgument` for one whose signature cannot be read.
+    /// - Throws: `accessDenied` for a form that nobody signed, `invalidArgument` for one whose signature cannot be read,
+    ///   `invalidRequest` for one with a version of signatures that is not supported.
     package init(_ fields: HTTPFields) throws(StoreError) {
         guard let policy = fields["policy"] else {
             throw StoreError(.accessDenied, "PostObject: the form must have a signed policy.")
@@ -29,6 +30,8 @@ package struct FormAuthentication {
             self.scope = scope
             self.signature = signature
         } else {
+            // Version 2 of S3, which boto3 uses for forms by default.
+            guard fields["awsaccesskeyid"] == nil else { throw S3Authentication.otherMechanism }
             guard let id = fields["ossaccesskeyid"], let signature = fields["signature"].flatMap({ Base64.decode($0) })
             else { throw StoreError(.accessDenied, "PostObject: the form must name who signed its policy.") }
             isS3 = false

@@ -77,7 +77,7 @@ struct S3Authentication {
         return ["\(bucket).\(publicAuthority)"]
     }
 
-    private static let otherMechanism = StoreError(
+    static let otherMechanism = StoreError(
         .invalidRequest,
         """
         The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256, which is signature \
