@@ -28,6 +28,9 @@ struct KeyCreate: ClientCommand {
         let end = expiry.map { Timestamp(seconds: $0.time.seconds) }
         switch (site, deviceID) {
         case (let site?, nil):
+            guard !keyName.isEmpty else {
+                throw ClientFailure("the key of a site requires --name", exitCode: .usage)
+            }
             let number = try await SiteArgument.number(of: site, gateway)
             let reply = try await client.createSiteApiKey(
                 CreateSiteApiKeyRequest(siteID: number, keyName: keyName, expiredAt: end))
