@@ -145,9 +145,11 @@ def test_completion_in_an_interactive_shell(shell, tmp_path):
         ("login --user admin --host http://{auth}", 3, "check that --host is the web listener"),
         ("context add other", 2, "Try: data-gateway context add --help"),
         ("key create", 2, "Try: data-gateway key create --help"),
+        ("key create --site 1", 2, "the key of a site requires --name"),
         ("user create ada --role oper", 2, "must be one of admin, operator, viewer, member, service"),
         ("device list --suite nowhere", 1, 'no suite is named "nowhere"'),
         ("object show camera", 1, "'name:*camera*' finds it anywhere in a name"),
+        ("object show '*camera*'", 1, "'name:*camera*' finds it anywhere in a name"),
         ("agent status", 1, "--device-dir names that of a service"),
     ],
 )
