@@ -135,10 +135,12 @@ def test_standard_input_is_uploaded_under_a_name(device, user, run, tmp_path):
     environment = {"PATH": os.environ["PATH"], "DATA_GATEWAY_DEVICE_DIR": str(device.folder)}
     done = subprocess.run(command, input=data, capture_output=True, env=environment, timeout=120)
     assert done.returncode == OK, done.stderr
+    assert done.stdout.startswith(b"uploaded piped.bin: ")
     user.done("download", f"raw_tags.run={run}", "--to", tmp_path / "down")
     assert (tmp_path / "down/piped.bin").read_bytes() == data
     assert list((device.folder / "spool").iterdir()) == []
     assert "--name" in device.refused(USAGE, "upload", "-")
+    assert "--delete-after" in device.refused(USAGE, "upload", "-", "--name", "piped.bin", "--delete-after")
 
 
 def test_rate_is_limited_over_all_files(device, run, tree):

@@ -88,10 +88,13 @@ struct Upload: Command {
             let uploader = try Uploader(folder, options: options, clock: environment.clock) {
                 reporter.report($0, of: "")
             }
-            let batch = UploadBatch(
+            var batch = UploadBatch(
                 uploader: uploader, beginning: isRestarting ? .restarting : isResuming ? .resuming : .new, tags: tags,
                 templates: templates, options: transfer, reporter: reporter)
-            if files == ["-"] { return try await uploadInput(folder, batch) }
+            if files == ["-"] {
+                batch.inputName = inputName
+                return try await uploadInput(folder, batch)
+            }
             let selection =
                 files.isEmpty
                 ? UploadSelection(exactly: try uploader.unfinished())
@@ -131,8 +134,8 @@ struct Upload: Command {
         guard let inputName, inputName == Path.name(of: inputName), ![".", ".."].contains(inputName) else {
             throw wrong("the FILE - needs --name with the name of a file, without directories")
         }
-        guard !isResuming, !isRestarting, !transfer.isDryRun else {
-            throw wrong("--resume, --restart and --dry-run need files, not standard input")
+        guard !isResuming, !isRestarting, !transfer.isDryRun, !transfer.deletesDelivered else {
+            throw wrong("--resume, --restart, --dry-run and --delete-after need files, not standard input")
         }
     }
 

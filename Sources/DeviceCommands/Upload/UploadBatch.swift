@@ -13,6 +13,8 @@ struct UploadBatch: Sendable {
     let templates: TagTemplates
     let options: TransferOptions
     let reporter: TransferReporter
+    /// The name of standard input, whose file in the device's folder is no name for people.
+    var inputName: String?
 
     /// The results so far.
     struct Tally {
@@ -76,7 +78,7 @@ struct UploadBatch: Sendable {
             let own = templates.tags(of: file.relativePath, size: file.size, modified: file.modified)
             let outcome = try await uploader.upload(
                 file.path, tags: tags.merging(own) { $1 }, beginning, notice: { reporter.report($0, of: file.path) })
-            reporter.report(outcome, of: file.path, in: ContinuousClock.now - start)
+            reporter.report(outcome, of: file.path, shownAs: inputName, in: ContinuousClock.now - start)
             if options.deletesDelivered { try delete(outcome.source, named: file.path) }
             return .uploaded(bytes: outcome.source.size, isRepeated: isRepeated)
         } catch {

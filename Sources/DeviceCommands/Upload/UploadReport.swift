@@ -45,7 +45,9 @@ extension TransferReporter {
     }
 
     /// Reports a confirmed file.
-    func report(_ outcome: Uploader.Outcome, of file: String, in elapsed: Duration) {
+    ///
+    /// - Parameter name: the name for people, if it is not `file`.
+    func report(_ outcome: Uploader.Outcome, of file: String, shownAs name: String?, in elapsed: Duration) {
         end(file)
         event(
             "completed",
@@ -56,7 +58,8 @@ extension TransferReporter {
                 ("etag", .string(outcome.etag)),
             ])
         let result = outcome.fileID.isEmpty ? "upload \(outcome.uploadID)" : "file \(outcome.fileID)"
-        line("uploaded \(file): \(ByteCount.text(outcome.source.size)) in \(elapsed.clock), \(result)")
+        let shown = name ?? file
+        line("uploaded \(shown): \(ByteCount.text(outcome.source.size)) in \(elapsed.clock), \(result)")
     }
 }
 
