@@ -61,7 +61,8 @@ def test_walk_from_upload_to_restore(device, user, tmp_path):
     assert (tmp_path / "down" / name).read_bytes() == b"second.log"
     url = user.done("object", "share", name).splitlines()[0]
     assert urllib.request.urlopen(url).read() == b"second.log"
-    user.done("object", "rm", name)
+    for command, removed in ((("object", "rm"), name), (("rm",), f"{run}-first.log")):
+        assert "to the trash; it is deleted at" in user.done(*command, removed)
     assert "no object matches" in user.run("object", "show", name).stderr
     assert "no object has the name" in user.run("object", "rm", name).stderr
     assert file_id in user.done("trash", "list")

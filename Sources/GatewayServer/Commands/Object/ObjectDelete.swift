@@ -10,7 +10,7 @@ struct ObjectDelete: ClientCommand {
     static let discussion = [
         """
         The object can be restored with 'trash restore' for the days that 'trash show' prints. If these are 0, it is \
-        deleted permanently.
+        deleted permanently. 'rm --filter' deletes all objects that match a filter.
         """
     ]
 
@@ -35,7 +35,15 @@ struct ObjectDelete: ClientCommand {
                 JSONValue.Member(name: "file_id", value: .string(fileID)),
                 JSONValue.Member(name: purgeAt.name, value: purgeAt.json),
             ]),
-            text: reply.purgeAt == nil
-                ? "deleted \(fileID)" : "moved \(fileID) to the trash; it is deleted at \(purgeAt.text)")
+            text: reply.result(for: fileID))
+    }
+}
+
+extension DeleteObjectResponse {
+    /// Returns the message about the object that the call deleted.
+    func result(for fileID: String) -> String {
+        guard purgeAt != nil else { return "deleted \(fileID)" }
+        let time = ResourceField.time("purge_at", purgeAt).text
+        return "moved \(fileID) to the trash; it is deleted at \(time)"
     }
 }

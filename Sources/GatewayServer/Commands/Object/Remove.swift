@@ -38,12 +38,14 @@ struct Remove: ClientCommand {
             guard !objects.isEmpty else { throw ClientFailure("OBJECT or --filter is missing", exitCode: .usage) }
             guard !isDryRun else { throw ClientFailure("--dry-run needs --filter", exitCode: .usage) }
             let fileIDs = try await gateway.lookup(connection).ids(objects)
+            var results: [String] = []
             for fileID in fileIDs {
-                _ = try await service.deleteObject(DeleteObjectRequest(fileID: fileID, reason: reason))
+                let reply = try await service.deleteObject(DeleteObjectRequest(fileID: fileID, reason: reason))
+                results.append(reply.result(for: fileID))
             }
             return Reply(
                 json: .object([JSONValue.Member(name: "file_ids", value: .array(fileIDs.map { .string($0) }))]),
-                text: fileIDs.map { "deleted \($0)" }.joined(separator: "\n"))
+                text: results.joined(separator: "\n"))
         }
         guard objects.isEmpty else {
             throw ClientFailure("OBJECT and --filter must not be given together", exitCode: .usage)
