@@ -1,6 +1,7 @@
 """The trash: deleted objects can be restored until they are purged, and a kill at any moment loses nothing."""
 
 import random
+import re
 import sqlite3
 import threading
 from collections import defaultdict
@@ -251,6 +252,7 @@ def test_command_line_restores_and_purges(binary, gateway, tmp_path, uploader, a
     (shown,) = command.json("trash", "list", f"{run} OR size<0")["objects"]
     assert shown["file_id"] == found.file_id and shown["tags"]["color"] == "red" and shown["trashed_at"]
     assert command.json("trash", "show")["days"] == 7
+    assert re.search(r"trashed: +[0-9.]+ (B|KiB)$", command.run("trash", "show").stdout, re.MULTILINE)
     assert command.json("trash", "set", "3", "--dry-run")["days"] == 3
     (restored,) = command.json("trash", "restore", found.file_id)["objects"]
     assert restored["file_id"] == found.file_id and restored["trashed_at"] is None

@@ -1,3 +1,4 @@
+import Basics
 import CommandLineInterface
 import Proto
 
@@ -51,7 +52,9 @@ extension SetRetentionResponse: Resource {
         return [
             .number("days", Int64(days), shownAs: RetentionShow.text(days)), rules.field,
             .number("affected_objects", affectedObjects, shownAs: "\(prefix)\(affectedObjects)"),
-            .number("affected_bytes", affectedBytes, shownAs: "\(prefix)\(affectedBytes)"),
+            ResourceField(
+                name: "affected_bytes", json: .number(affectedBytes), text: "\(prefix)\(ByteCount.text(affectedBytes))",
+                heading: "affected"),
             ResourceField(name: "is_lower_bound", json: .bool(isLowerBound), text: ""),
         ]
     }

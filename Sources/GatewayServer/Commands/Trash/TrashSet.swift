@@ -37,7 +37,7 @@ extension SetTrashSettingsResponse: Resource {
         [
             .number("days", Int64(days), shownAs: "\(days)"),
             .number("affected_objects", affectedObjects, shownAs: "\(affectedObjects)"),
-            .number("affected_bytes", affectedBytes, shownAs: "\(affectedBytes)"),
+            .size("affected_bytes", affectedBytes),
         ]
     }
 }

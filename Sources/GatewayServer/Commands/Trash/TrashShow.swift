@@ -22,7 +22,7 @@ extension GetTrashSettingsResponse: Resource {
         [
             .number("days", Int64(days), shownAs: "\(days)"),
             .number("trashed_objects", trashedObjects, shownAs: "\(trashedObjects)"),
-            .number("trashed_bytes", trashedBytes, shownAs: "\(trashedBytes)"),
+            .size("trashed_bytes", trashedBytes),
         ]
     }
 }
