@@ -7,19 +7,24 @@ package struct AccessTable: Sendable {
     package typealias Row = (access: Access, methods: [MethodDescriptor])
 
     private let accesses: [String: Access]
+    private let messages: [String: SignInMessages]
 
-    /// - Parameter rows: a method in two rows traps, because one of them would be without effect.
-    package init(_ rows: [Row]) {
-        accesses = rows.reduce(into: [:]) { accesses, row in
+    /// - Parameters:
+    ///   - rows: a method in two rows traps, because one of them would be without effect.
+    ///   - messages: those of all methods for callers without a valid token; `nil` = the gateway's.
+    package init(_ rows: [Row], messages: SignInMessages? = nil) {
+        let accesses: [String: Access] = rows.reduce(into: [:]) { accesses, row in
             for method in row.methods {
                 let earlier = accesses.updateValue(row.access, forKey: method.path)
                 precondition(earlier == nil, "\(method.path) is twice in the access table")
             }
         }
+        self.init(accesses: accesses, messages: messages.map { each in accesses.mapValues { _ in each } } ?? [:])
     }
 
-    private init(accesses: [String: Access]) {
+    private init(accesses: [String: Access], messages: [String: SignInMessages]) {
         self.accesses = accesses
+        self.messages = messages
     }
 
     /// Returns the table with the methods of another one; a method in both traps.
@@ -27,7 +32,7 @@ package struct AccessTable: Sendable {
         AccessTable(
             accesses: accesses.merging(other.accesses) { _, _ in
                 preconditionFailure("two modules have the same method in their access tables")
-            })
+            }, messages: messages.merging(other.messages) { own, _ in own })
     }
 
     /// - Parameter path: an HTTP/2 `:path`, e.g. `/archebase.auth.v1.AuthService/Login`.
@@ -35,10 +40,28 @@ package struct AccessTable: Sendable {
         accesses[path]
     }
 
+    /// Returns the messages for callers of a method without a valid token; `nil` = the gateway's.
+    func messages(for path: String) -> SignInMessages? {
+        messages[path]
+    }
+
     /// Whether calls of a method leave no line in the audit log.
     ///
     /// - Parameter method: its name without the service's.
     static func onlyReads(_ method: String) -> Bool {
         method.hasPrefix("Get") || method.hasPrefix("List")
+    }
+}
+
+/// An app's messages for callers without a valid token, in the language of its users.
+package struct SignInMessages: Sendable {
+    /// For a call without a token.
+    let signedOut: String
+    /// For a call with a token that expired, was revoked or is not one.
+    let expired: String
+
+    package init(signedOut: String, expired: String) {
+        self.signedOut = signedOut
+        self.expired = expired
     }
 }

@@ -25,10 +25,24 @@ package struct Authenticator: Interceptor {
         guard let access = self.access.access(to: context.method.path) else {
             throw .permissionDenied("no role may call \(context.method.path)")
         }
-        try identify(context, access)
+        do {
+            try identify(context, access)
+        } catch {
+            throw inWordsOfApp(error, context)
+        }
         if let principal = context.principal, !AccessTable.onlyReads(context.method.name) {
             try auditPressure.admit(principal)
         }
+    }
+
+    /// Returns a refusal with the message of the app that has the call, if it has one.
+    private func inWordsOfApp(_ refusal: RPCError, _ context: CallContext) -> RPCError {
+        guard refusal.status == .unauthenticated, let messages = access.messages(for: context.method.path) else {
+            return refusal
+        }
+        var refusal = refusal
+        refusal.message = context.metadata["authorization"] == nil ? messages.signedOut : messages.expired
+        return refusal
     }
 
     private func identify(_ context: CallContext, _ access: Access) throws(RPCError) {

@@ -214,7 +214,7 @@ def test_refresh_me_and_logout_answer_the_samples(app):
     token = refreshed["accessToken"]
     logout = app.post("/api/auth/logout", with_token(LOGOUT, "refreshToken", refreshed["refreshToken"]), token)
     assert (logout.status, logout.json) == (200, {"success": True})
-    refused(app.get("/api/users/me", token), 401, "Unauthorized")
+    refused(app.get("/api/users/me", token), 401, "Unauthorized", "登录已过期,请重新登录")
     refused(app.post("/api/auth/refresh", {"refreshToken": refreshed["refreshToken"]}), 401, "Unauthorized")
 
 
@@ -311,7 +311,9 @@ def test_requests_that_break_a_rule_name_it(app):
         assert field in answer.json["message"][0]
     refused(app.post("/api/auth/apple", "{"), 400, "Bad Request")
     refused(app.get("/api/auth/apple"), 405, "Method Not Allowed")
-    refused(app.get("/api/users/me"), 401, "Unauthorized")
+    refused(app.get("/api/users/me"), 401, "Unauthorized", "请先登录")
+    refused(app.get("/api/users/me", "not a token"), 401, "Unauthorized", "登录已过期,请重新登录")
+    refused(app.post("/api/auth/logout", LOGOUT), 401, "Unauthorized", "请先登录")
 
 
 # Who may do what

@@ -17,23 +17,25 @@ package struct SignInApp: App {
         AppAPI(
             files: [.appsSignInProto],
             routes: SignInServiceMethods.routes + ProfileServiceMethods.routes + KnowledgeBaseServiceMethods.routes,
-            access: AccessTable([
-                (
-                    .anyone,
-                    [
-                        SignInServiceMethods.devLogin, SignInServiceMethods.createNonce,
-                        SignInServiceMethods.signInWithApple, SignInServiceMethods.notifyByApple,
-                        SignInServiceMethods.refreshSession,
-                    ]
-                ),
-                (
-                    .user(.member),
-                    [SignInServiceMethods.endSession]
-                        + ProfileServiceMethods.all.filter { $0 != ProfileServiceMethods.setStatus }
-                ),
-                (.user(.admin), [ProfileServiceMethods.setStatus]),
-                (.user(.member), KnowledgeBaseServiceMethods.all),
-            ]), comments: AppProtoFiles.comments)
+            access: AccessTable(
+                [
+                    (
+                        .anyone,
+                        [
+                            SignInServiceMethods.devLogin, SignInServiceMethods.createNonce,
+                            SignInServiceMethods.signInWithApple, SignInServiceMethods.notifyByApple,
+                            SignInServiceMethods.refreshSession,
+                        ]
+                    ),
+                    (
+                        .user(.member),
+                        [SignInServiceMethods.endSession]
+                            + ProfileServiceMethods.all.filter { $0 != ProfileServiceMethods.setStatus }
+                    ),
+                    (.user(.admin), [ProfileServiceMethods.setStatus]),
+                    (.user(.member), KnowledgeBaseServiceMethods.all),
+                ], messages: SignInMessages(signedOut: "请先登录", expired: "登录已过期,请重新登录")),
+            comments: AppProtoFiles.comments)
     }
 
     let configuration: SignInConfiguration
