@@ -111,7 +111,8 @@ def test_purged_object_is_gone(uploader, admin, stubs, gateway):
     admin.object_management("DeleteObject", file_id=found.file_id)
     for _ in range(2):
         admin.object_management("PurgeObject", file_id=found.file_id)
-    assert fetch_url(uri).status == 404
+    answer = fetch_url(uri)
+    assert (answer.status, b"<Code>NoSuchKey</Code>" in answer.body) == (404, True)
     eventually(lambda: not path.exists())
     with refused(stubs, "NOT_FOUND") as refusal:
         admin.object_management("RestoreObject", file_id=found.file_id)

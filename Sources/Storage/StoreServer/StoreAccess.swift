@@ -34,7 +34,8 @@ struct StoreAccess {
     ) throws {
         switch decision {
         case .denied: throw StoreError(.accessDenied, "These credentials are no longer valid.")
-        case .noSuchUpload: throw StoreError.noSuchUpload
+        // Who may only read knows an object, not its upload: a user with the URL of an object that was purged.
+        case .noSuchUpload: throw claims.operations.contains(.write) ? StoreError.noSuchUpload : .noSuchKey
         case .allowed(_, let needsActivity), .readOnly(let needsActivity):
             if needsActivity { try store.recordActivity(claims, policy) }
         }

@@ -115,6 +115,7 @@ import Testing
         decide(store, .noSuchUpload)
         #expect(try client.part(1, of: id, content(10)).error == "404 NoSuchUpload")
         #expect(try client.send("POST", query: "uploads").error == "404 NoSuchUpload")
+        #expect(try store.client(operations: .read).send("GET").error == "404 NoSuchKey")
     }
 
     @Test func leavesACompletedUploadToReaders() throws {
