@@ -178,7 +178,7 @@ struct StoreHandler: HTTPRequestHandler {
         }
         let sizes = try store.partSizes(of: object)
         guard number <= max(1, sizes.count) else {
-            throw StoreError(.invalidPartNumber, "The object has \(max(1, sizes.count)) parts.")
+            throw StoreError(.invalidPartNumber, "The object's number of parts is \(max(1, sizes.count)).")
         }
         let start = sizes.prefix(number - 1).reduce(0, +)
         let range = sizes.isEmpty ? 0..<object.size : start..<start + sizes[number - 1]

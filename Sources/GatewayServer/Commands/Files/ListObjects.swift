@@ -23,7 +23,7 @@ struct ListObjects: ClientCommand {
             .option("--limit", "N", \.limit, "List at most this number of objects (default: all)"),
             .option(
                 "--order-by", "ORDER", \.order,
-                "created, size or name, or for example 'size desc' for the largest first (default: newest first)"),
+                "The order: created, size or name, with ' desc' for the largest first (default: newest first)"),
         ]
     }
 
