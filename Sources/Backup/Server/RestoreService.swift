@@ -20,22 +20,23 @@ package final class RestoreService: RestoreServiceHandler {
     private let reads: BackgroundReads
     /// Notified when the process has to end and start again.
     private let restart: Signal
+    private let log: Logger
 
     /// - Parameters:
     ///   - migrations: those of this program.
     ///   - restart: notified when the process has to end and start again.
-    package init(_ session: ArchiveSession, accounts: Accounts, migrations: [Migration], restart: Signal) {
+    package init(
+        _ session: ArchiveSession, accounts: Accounts, migrations: [Migration], restart: Signal, log: Logger
+    ) {
         self.session = session
         self.accounts = accounts
         self.migrations = migrations
         self.restart = restart
+        self.log = log
         reads = BackgroundReads(of: session.database, for: "restore")
         folder = RestoreFolder(directory: session.directory.path)
-        staging = Staging((try? folder.description.read(in: folder)) ?? nil)
+        staging = Staging(folder.staged)
     }
-
-    /// The description of the archive in the folder; `nil` = the folder has no archive.
-    private var remaining: StagedDescription? { (try? folder.description.read(in: folder)) ?? nil }
 
     package func stageArchive(
         _ request: StageArchiveRequest, context: CallContext
@@ -51,7 +52,7 @@ package final class RestoreService: RestoreServiceHandler {
                 try folder.removeArchive()
             }
         } catch {
-            staging.end(id, remaining)
+            staging.end(id, folder.staged)
             throw RestoreRefusal.of(error)
         }
         staging.expect(id, passphrase: request.passphrase.isEmpty ? nil : Secret(request.passphrase))
@@ -112,7 +113,7 @@ package final class RestoreService: RestoreServiceHandler {
         do {
             try await DiskWork.run { [folder] in try folder.removeArchive() }
         } catch {
-            staging.end(request.stagingID, remaining)
+            staging.end(request.stagingID, folder.staged)
             throw RestoreRefusal.of(error)
         }
         staging.end(request.stagingID, nil)
@@ -158,7 +159,7 @@ package final class RestoreService: RestoreServiceHandler {
         try staging.requireNoRestart()
         try await audit(caller, on: previous)
         try RestoreRefusal.reporting { try folder.delete(previous: previous) }
-        Thread.detachNewThread { [folder] in folder.removeDeleted() }
+        Thread.detachNewThread { [folder, log] in folder.removeDeleted(log) }
         return DeletePreviousDataResponse()
     }
 

@@ -120,8 +120,7 @@ struct RequestedRestore {
     /// Removes what a killed gateway has left, and keeps a complete archive.
     private func tidy() throws {
         for path in [folder.partial, folder.scratch, folder.new] { try folder.remove(path) }
-        if (try? folder.description.read(in: folder)) ?? nil == nil { try folder.removeArchive() }
-        let folder = folder
-        Thread.detachNewThread { folder.removeDeleted() }
+        if folder.staged == nil { try folder.removeArchive() }
+        Thread.detachNewThread { [folder, log] in folder.removeDeleted(log) }
     }
 }

@@ -40,6 +40,9 @@ struct RestoreFolder: Sendable {
 
     private static let previousPrefix = "previous-"
     private static let deletedPrefix = "deleted-"
+    /// Held while deleted data are removed: two removals of a folder at once fail, because each misses files that the other has
+    /// removed.
+    private static let removal = Lock(())
 
     let description = Record<StagedDescription>(name: "description")
     let request = Record<RestoreRequest>(name: "request")
@@ -75,6 +78,12 @@ struct RestoreFolder: Sendable {
             try PrivateFile.synchronizeFolder(folder.path)
         }
     }
+
+    /// The description of the complete archive in the folder; `nil` = the folder has no such archive.
+    ///
+    /// An archive whose description cannot be read counts as none: it can be staged again, and the gateway serves meanwhile. The
+    /// next archive, or the next start, removes its files.
+    var staged: StagedDescription? { (try? description.read(in: self)) ?? nil }
 
     /// Creates the folder.
     func make() throws { try PrivateFile.makeFolder(path) }
@@ -114,14 +123,18 @@ struct RestoreFolder: Sendable {
         try PrivateFile.synchronizeFolder(directory)
     }
 
-    /// Removes deleted previous data, which may take long.
-    ///
-    /// - Returns: whether nothing is left.
-    @discardableResult
-    func removeDeleted() -> Bool {
-        guard let names = try? FolderListing.names(in: path) else { return true }
-        return names.filter { $0.hasPrefix(Self.deletedPrefix) }.allSatisfy { name in
-            (try? FileManager.default.removeItem(atPath: "\(path)/\(name)")) != nil
+    /// Removes deleted previous data, which may take long. The next start removes what remains after an error.
+    func removeDeleted(_ log: Logger) {
+        Self.removal.withLock { _ in
+            do {
+                for name in try FolderListing.names(in: path) where name.hasPrefix(Self.deletedPrefix) {
+                    try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+                }
+            } catch {
+                log.write(
+                    "deleted previous data still use space on the disk",
+                    ["error": "\(error)", "hint": "the next start removes them"], level: .error)
+            }
         }
     }
 

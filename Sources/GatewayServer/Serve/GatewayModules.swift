@@ -158,7 +158,7 @@ package struct GatewayModules: Sendable {
         let turn = BackupTurn()
         backup = BackupService(session, turn: turn)
         restore = RestoreService(
-            session, accounts: accounts, migrations: Self.migrations, restart: process.restart)
+            session, accounts: accounts, migrations: Self.migrations, restart: process.restart, log: log)
         backups = BackupScheduler(
             configuration.backups, session, turn: turn, outbox: events.outbox, migrations: Self.migrations, log: log)
         system = SystemService(
