@@ -113,6 +113,32 @@ def test_backup_is_restored_and_taken_back_on_the_page(browser, gateway, binary,
     assert not errors, errors
 
 
+def test_an_upload_that_is_canceled_at_its_begin_sends_no_archive(browser, gateway, tmp_path):
+    """Cancel is pressed while the gateway makes room for the archive."""
+    archive = tmp_path / "any.backup"
+    archive.write_bytes(b"not an archive")
+    browser.open(f"http://{gateway.listeners['web']}/console/")
+    browser.sign_in("system", "admin", ADMIN_PASSWORD)
+    browser.heading("Overview")
+    browser.go("Backup")
+    field = browser.field("Archive")
+    browser.driver.execute_script("""
+        window.sent = 0
+        const [send, request] = [XMLHttpRequest.prototype.send, fetch]
+        XMLHttpRequest.prototype.send = function (body) { sent += 1; return send.call(this, body) }
+        window.fetch = async (path, options) => {
+          const response = await request(path, options)
+          if (path.endsWith('/StageArchive')) {
+            [...document.querySelectorAll('button')].find((button) => button.textContent === 'Cancel').click()
+          }
+          return response
+        }""")
+    field.send_keys(str(archive))
+    browser.press("Upload and check")
+    browser.notice("The upload was canceled.")
+    assert browser.driver.execute_script("return sent") == 0
+
+
 def sign_in_if_asked(browser: Browser) -> None:
     """Waits until the page shows the result or the sign-in form, and signs in."""
     button = browser.find("//button[normalize-space()='Sign in' or normalize-space()='Delete previous data']")

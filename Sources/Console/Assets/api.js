@@ -149,6 +149,8 @@ async function sendSessionRequest(method, path, options) {
  */
 export function sendBytes(method, path, blob, { organization, signal, onProgress = () => {} } = {}) {
   return new Promise((resolve, reject) => {
+    // A signal that is aborted already tells no listener.
+    if (signal?.aborted) return reject(signal.reason)
     const request = new XMLHttpRequest()
     const abort = () => request.abort()
     request.open(method, `/console/${path}`)
