@@ -91,14 +91,14 @@ function uploadForm(signal, reload) {
 
 /** Returns a function that shows how many bytes were sent. */
 function showProgress(area) {
-  const began = Date.now()
+  const began = performance.now()
   const bar = h('progress', { max: 1, value: 0, 'aria-label': 'Upload' })
   const text = h('p', {})
   area.replaceChildren(bar, text)
   return (sent, size) => {
     bar.max = Math.max(1, size)
     bar.value = sent
-    const rest = sent > 0 ? (size - sent) * (Date.now() - began) / sent / 1000 : 0
+    const rest = sent > 0 ? (size - sent) * (performance.now() - began) / sent / 1000 : 0
     text.textContent = sent >= size ? 'Sent. The end of the archive is being checked…'
       : `${formatBytes(sent)} of ${formatBytes(size)}, ${formatDuration(Math.ceil(rest))} left`
   }
