@@ -17,6 +17,7 @@ final class CompanionMetrics: MetricSource {
 
     var families: [MetricFamily] {
         let counts = counts.withLock { $0 }
+        // A database that cannot be read leaves the gauges without a sample: the page of metrics still has all the others.
         let now = try? database.readBlocking { try MatchRecords($0).counts() }
         return [
             .counter(

@@ -38,6 +38,7 @@ final class ShareCodeMetrics: MetricSource {
     var families: [MetricFamily] {
         let now = clock.now()
         let counts = counts.withLock { $0 }
+        // A database that cannot be read leaves the gauge without a sample: the page of metrics still has all the others.
         let live = try? database.readBlocking { try ShareCodeRecords($0).liveCount(at: now) }
         return [
             .gauge(
