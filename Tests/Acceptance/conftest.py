@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support import stubs as stubs_module
+from support.browser import Browser
 from support.certificates import Authority
 from support.gateway import ADMIN_PASSWORD, Gateway
 from support.interop import InteropServer
@@ -162,6 +163,14 @@ def showcase(gateway_with, login, stubs, tmp_path_factory):
     shown = Showcase.start(gateway_with, login, stubs, tmp_path_factory.mktemp("showcase"))
     yield shown
     shown.close()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory) -> Browser:
+    """Headless Chromium, one for the tests of a file."""
+    browser = Browser(tmp_path_factory.mktemp("downloads"))
+    yield browser
+    browser.close()
 
 
 @pytest.fixture

@@ -28,13 +28,6 @@ PASSWORD = "a password of some length"
 LIST_USERS = "archebase.auth.v1.UserAuthService/ListUsers"
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("downloads"))
-    yield browser
-    browser.close()
-
-
 @pytest.fixture
 def page(browser, gateway):
     """The sign-in page; the test fails if the browser logged an error."""

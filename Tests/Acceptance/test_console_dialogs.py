@@ -40,13 +40,6 @@ DIALOGS = {
 BULK = ["Share", "Tag", "Copy to…", "Delete"]
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("downloads"))
-    yield browser
-    browser.close()
-
-
 @pytest.fixture
 def console(browser, showcase) -> Browser:
     """A browser in which the admin of `system` is signed in; the test fails if the browser logged an error."""

@@ -1,8 +1,6 @@
 """Opens every page of the console in headless Chromium, and checks that it fits the screen and is accessible."""
 
-import pytest
 from selenium.webdriver.common.by import By
-from support.browser import Browser
 from support.gateway import ADMIN_PASSWORD
 from support.showcase import PASSWORD
 
@@ -23,13 +21,6 @@ EMPTY = {
     "audit": "Audit log",
     "account": "My account",
 }
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("downloads"))
-    yield browser
-    browser.close()
 
 
 def sign_in(browser, showcase, organization: str, user_name: str, password: str) -> None:

@@ -16,13 +16,6 @@ from support.recordings import recording
 from support.uploads import FILE_NAME_TAG, Upload, completed, content
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("downloads"))
-    yield browser
-    browser.close()
-
-
 @pytest.fixture
 def console(browser, gateway) -> Browser:
     """A browser in which the admin of `system` is signed in; the test fails if the browser logged an error."""

@@ -14,13 +14,6 @@ from support.uploads import completed, content
 CONFIG = {"object_store": {"min_free_bytes": 0}}
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("downloads"))
-    yield browser
-    browser.close()
-
-
 class Supervisor:
     """Starts the gateway again when it ends with the exit code for a restart, like its unit."""
 

@@ -23,13 +23,6 @@ PASSWORD = "a password of some length"
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("downloads"))
-    yield browser
-    browser.close()
-
-
-@pytest.fixture(scope="module")
 def boss(new_organization):
     """The admin of an organization with one site, so that the dialog has one choice."""
     boss = new_organization()

@@ -59,13 +59,6 @@ def gateway(gateway_with, provider, stubs, tmp_path_factory):
     return gateway
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("downloads"))
-    yield browser
-    browser.close()
-
-
 @pytest.fixture
 def page(browser, gateway):
     address = f"http://{gateway.listeners['web']}/console/"
