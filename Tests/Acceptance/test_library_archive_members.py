@@ -1,0 +1,82 @@
+"""The app for archives: members have libraries of their own."""
+
+import json
+
+import pytest
+from support.commands import CommandLine
+from support.gateway import Gateway
+from support.library_archive import (
+    DOCUMENTS,
+    Phone,
+    archive,
+    create_member,
+    library,
+    member,
+    rows,
+    search,
+    sorted_lists,
+    start_with_members,
+    unpacked,
+)
+
+
+@pytest.fixture(scope="module")
+def members(binary, gateway_with, tmp_path_factory) -> Gateway:
+    return start_with_members(binary, gateway_with, tmp_path_factory.mktemp("operator"))
+
+
+def test_members_have_libraries_of_their_own(members):
+    stranger = Phone(members)
+    for method, path in [("GET", "/export"), ("GET", "/status"), ("GET", "/search?keyword=a"), ("DELETE", "/account")]:
+        status, _, body = stranger.raw(method, path)
+        assert (status, json.loads(body)) == (401, {"message": "请先登录"}), path
+    assert stranger.take(archive(library())) == (401, {"message": "请先登录"})
+    assert stranger.sign_in("ada", "another password") == 401 and stranger.sign_in("nobody", "ada's password") == 401
+    ada, bob = member(members, "ada"), member(members, "bob")
+    assert ada.take(archive(library())) == (200, {"ok": True})
+    assert unpacked(ada.export()) == sorted_lists(library())
+    assert unpacked(bob.export()) == {name: [] for name in DOCUMENTS}
+    assert search(bob, "满") == {"results": [], "hasMore": False} != search(ada, "满")
+    # The cookie of another site's page does not count.
+    for fields in ({"origin": "https://evil.example"}, {"sec_fetch_site": "cross-site"}):
+        assert ada.raw("GET", "/export", **fields)[0] == 401
+    assert ada.raw("GET", "/status", sec_fetch_site="same-origin")[0] == 200
+    status, fields, body = ada.raw("DELETE", "/session")
+    assert (status, body) == (204, b"") and fields["set-cookie"].startswith("member_archive=; Max-Age=0")
+    assert ada.raw("GET", "/status")[0] == 401
+
+
+def test_deleting_an_account_deletes_its_library(binary, members, tmp_path):
+    operator = CommandLine(binary, members, tmp_path)
+    operator.login()
+    for name in ("eve", "mallory"):
+        create_member(operator, name)
+        assert member(members, name).take(archive(library())) == (200, {"ok": True})
+    eve = member(members, "eve")
+    before = rows(members)
+    status, fields, body = eve.raw("DELETE", "/account")
+    assert (status, body) == (204, b"") and fields["set-cookie"].startswith("member_archive=; Max-Age=0")
+    assert eve.raw("GET", "/status")[0] == 401 and eve.sign_in("eve", "eve's password") == 401
+    assert [len(table) for table in rows(members)] < [len(table) for table in before]
+    operator.json("user", "delete", "mallory", "--organization", "kvasir")
+    owners = {row[0] for table in rows(members) for row in table}
+    assert len(owners) <= 1
+    done = operator.run("audit", "--organization", "kvasir", "--json")
+    actions = {json.loads(line)["action"] for line in done.stdout.splitlines()}
+    assert {"DeleteUser", "OpenArchiveSession"} <= actions
+
+
+def test_user_of_the_gateway_is_nobody_here(members):
+    from support.gateway import ADMIN_PASSWORD
+
+    assert Phone(members).sign_in("admin", ADMIN_PASSWORD) == 401
+
+
+def test_cookie_of_another_app_signs_in_nobody(members):
+    ada = member(members, "ada")
+    name, value = ada.cookie.split("=", 1)
+    assert name == "member_archive"
+    ada.cookie = f"member_companions={value}"
+    assert ada.raw("GET", "/status")[0] == 401
+    ada.cookie = f"member_companions=other; {name}={value}; member=another"
+    assert ada.raw("GET", "/status")[0] == 200
