@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from support import stubs as stubs_module
-from support.browser import Browser
+from support.browser import DESKTOP, Browser
 from support.certificates import Authority
 from support.gateway import ADMIN_PASSWORD, Gateway
 from support.interop import InteropServer
 from support.looks import Looks
 from support.parties import Fleet, Uploader, User, unique
-from support.showcase import Showcase
+from support.showcase import PASSWORD, Showcase
 from support.stories import Lab
 from support.uploads import Upload
 from support.webhooks import OLD_KEY, SECRET, Receiver
@@ -171,6 +171,34 @@ def browser(tmp_path_factory) -> Browser:
     browser = Browser(tmp_path_factory.mktemp("downloads"))
     yield browser
     browser.close()
+
+
+@pytest.fixture
+def page(browser, gateway):
+    """The sign-in page of the console; the test fails if the browser logged an error."""
+    browser.resize(DESKTOP)
+    browser.open(f"http://{gateway.listeners['web']}/console/")
+    browser.sign_out()
+    browser.open(f"http://{gateway.listeners['web']}/console/")
+    browser.driver.get_log("browser")  # Discards the entries of other tests.
+    yield browser
+    errors = [text for text in browser.logged_errors if "Failed to load resource" not in text]
+    assert not errors, errors
+
+
+@pytest.fixture
+def console(page, gateway) -> Browser:
+    """A browser in which the admin of `system` is signed in."""
+    page.sign_in("system", "admin", ADMIN_PASSWORD)
+    page.heading("Overview")
+    return page
+
+
+@pytest.fixture
+def viewer(admin) -> str:
+    name = unique("viewer")
+    admin.users("CreateUser", user_name=name, password=PASSWORD, role="viewer")
+    return name
 
 
 @pytest.fixture

@@ -1,8 +1,12 @@
 """Opens every page of the console in headless Chromium, and checks that it fits the screen and is accessible."""
 
+import pytest
 from selenium.webdriver.common.by import By
+from support.browser import DESKTOP, PHONE
 from support.gateway import ADMIN_PASSWORD
+from support.parties import Fleet
 from support.showcase import PASSWORD
+from support.uploads import FILE_NAME_TAG, completed, content
 
 #: The pages of an organization without data, and their headings.
 EMPTY = {
@@ -81,3 +85,42 @@ def test_pages_of_a_viewer_fit_the_screen_and_are_accessible(browser, showcase, 
     for name in ("overview", "uploads", "object-png"):
         show(browser, showcase, *showcase.pages[name])
         look(f"viewer-{name}")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_long_names_wrap_without_horizontal_scrolling(page, gateway, new_organization, size):
+    boss = new_organization()
+    long = "Landmaschinenvermessungsgesellschaft" * 3
+    site = boss.admin("CreateSite", name=long).site.site_id
+    suite = boss.devices("CreateDeviceSuite", site_id=site, display_name=long).name
+    uploader = Fleet(boss, site, suite).uploader(display_name=long, tags={"a" * 64: "b" * 500})
+    boss.admin("CreateSiteApiKey", site_id=site, key_name="k" * 80)
+    boss.users("CreateUser", user_name="x" * 60, password=PASSWORD, role="viewer")
+    completed(uploader, content(10), {FILE_NAME_TAG: long, "note": "w" * 1500})
+    (wanted,) = boss.list_all()
+    page.sign_in(boss.organization, "boss", PASSWORD)
+    page.resize(size)
+    for path in (
+        "devices",
+        f"devices/{uploader.device_id}",
+        "uploads",
+        "objects",
+        f"objects/{wanted.file_id}",
+        f"keys?site={site}",
+        "users",
+        "audit",
+    ):
+        page.open(f"http://{gateway.listeners['web']}/console/#/{path}")
+        page.until(lambda: page.find("//h1") and "Loading…" not in page.text)
+        # Neither the page nor a table in it scrolls horizontally.
+        wide = page.driver.execute_script(
+            """
+            return [document.documentElement, ...document.querySelectorAll('.scroll')].filter(
+              (each) => each.scrollWidth > each.clientWidth).map((each) => `${each.className}: ${each.scrollWidth}`)
+            """
+        )
+        assert not wide, f"{path}: {wide}"
+    # An id does not wrap.
+    page.open(f"http://{gateway.listeners['web']}/console/#/devices")
+    link = page.find(f"//a[normalize-space()='{uploader.device_id}']")
+    assert link.size["height"] < 30

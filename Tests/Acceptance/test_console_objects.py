@@ -1,4 +1,4 @@
-"""Uses the console's pages of objects in headless Chromium: search, selection, archives and previews."""
+"""Uses the console's pages of objects in headless Chromium: search, selection, one object, archives and previews."""
 
 import io
 import json
@@ -8,27 +8,11 @@ import zipfile
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from support.browser import DESKTOP, Browser
-from support.gateway import ADMIN_PASSWORD
 from support.media import CLIP, png, wav
 from support.parties import unique
+from support.raw import fetch_url
 from support.recordings import recording
 from support.uploads import FILE_NAME_TAG, Upload, completed, content
-
-
-@pytest.fixture
-def console(browser, gateway) -> Browser:
-    """A browser in which the admin of `system` is signed in; the test fails if the browser logged an error."""
-    browser.resize(DESKTOP)
-    browser.open(f"http://{gateway.listeners['web']}/console/")
-    browser.sign_out()
-    browser.open(f"http://{gateway.listeners['web']}/console/")
-    browser.sign_in("system", "admin", ADMIN_PASSWORD)
-    browser.heading("Overview")
-    browser.driver.get_log("browser")
-    yield browser
-    errors = [text for text in browser.logged_errors if "Failed to load resource" not in text]
-    assert not errors, errors
 
 
 def search(console, gateway, filter_text: str) -> None:
@@ -189,6 +173,90 @@ def test_shared_link_has_the_chosen_end(console, gateway, admin, drives):
     console.press("Create link")
     link = console.until(lambda: console.find("//dialog[@open]//textarea").get_attribute("value"))
     assert "604800" in link
+
+
+# One object.
+
+
+def test_object_is_found_shown_and_downloaded(console, admin, uploader):
+    run = unique("run")
+    data = content(100_000)
+    completed(uploader, data, {"run": run, "weather": "rain", FILE_NAME_TAG: "drive.mcap"})
+    completed(uploader, content(10), {"run": run, "weather": "sun"})
+    (wanted,) = admin.list_all(filter=f"raw_tags.run={run} raw_tags.weather=rain")
+    console.go("Objects")
+    console.fill("Filter", f"raw_tags.run={run}" + Keys.ENTER)
+    console.until(lambda: len(console.rows()) == 2)
+    console.fill("Filter", f"raw_tags.run={run} raw_tags.weather=rain" + Keys.ENTER)
+    console.until(lambda: [row["Name"] for row in console.rows()] == ["drive.mcap"])
+    console.find("//main//td//a[normalize-space()='drive.mcap']").click()
+    console.heading("drive.mcap")
+    assert console.fact("Size") == "97.7 KiB (100,000 bytes)"
+    assert console.fact("ETag").startswith(wanted.etag)
+    assert console.fact("Device") == uploader.device_id
+    assert console.fact("Tags").split("\n") == [f"run {run}", "weather rain"]
+    console.press("Download")
+    assert console.downloaded("drive.mcap") == data
+
+
+def test_download_saves_a_page_instead_of_showing_it(console, admin, gateway, uploader):
+    """The object store shares the console's host, so a page from it must not run its scripts there."""
+    upload = Upload.create(uploader)
+    page = b"<title>not the console</title><script>document.cookie = 'x=1; Path=/'</script>"
+    put = fetch_url(upload.store.presign_put(600), "PUT", page, headers={"Content-Type": "text/html"})
+    assert put.status == 200, put.body
+    upload.size, upload.etag = len(page), put.headers["ETag"]
+    upload.complete()
+    (wanted,) = (found for found in admin.list_all() if found.etag == upload.etag)
+    console.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
+    console.heading(wanted.name)
+    console.press("Download")
+    # Chromium may append an extension for the content type.
+    path = console.until(lambda: next(console.downloads.glob(f"{wanted.name}*"), None))
+    assert console.downloaded(path.name) == page
+    console.heading(wanted.name)
+    assert console.driver.get_cookie("x") is None
+
+
+def test_invalid_filter_is_explained(console):
+    console.go("Objects")
+    console.fill("Filter", "size>much" + Keys.ENTER)
+    assert console.alert().startswith("filter: ")
+
+
+def test_object_is_deleted_with_a_reason(console, admin, gateway, uploader):
+    run = unique("run")
+    completed(uploader, content(10), {"run": run})
+    (wanted,) = admin.list_all(filter=f"raw_tags.run={run}")
+    console.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
+    console.heading(wanted.name)
+    console.press("Delete")
+    assert "restored for 7 days" in console.dialog("Delete this object?")
+    console.fill("Reason", "a person is in it")
+    console.press("Delete")
+    console.heading("Objects")
+    assert admin.list_all(filter=f"raw_tags.run={run}") == []
+
+
+def test_trashed_object_is_restored_and_purged(console, admin, gateway, uploader):
+    run = unique("run")
+    completed(uploader, content(10), {"run": run})
+    (wanted,) = admin.list_all(filter=f"raw_tags.run={run}")
+    admin.object_management("DeleteObject", file_id=wanted.file_id, reason="acceptance test")
+    console.go("Trash")
+    console.find(f"//main//a[normalize-space()='{wanted.name}']").click()
+    console.heading(wanted.name)
+    console.press("Restore")
+    console.notice("The object was restored.")
+    assert len(admin.list_all(filter=f"raw_tags.run={run}")) == 1
+    admin.object_management("DeleteObject", file_id=wanted.file_id)
+    console.go("Trash")
+    console.find(f"//main//a[normalize-space()='{wanted.name}']").click()
+    console.press("Delete permanently")
+    assert "cannot be restored" in console.dialog("Delete this object permanently?")
+    console.press("Delete permanently")
+    console.heading("Trash")
+    assert admin.list_all(filter=f"trashed=true raw_tags.run={run}") == []
 
 
 # Previews.

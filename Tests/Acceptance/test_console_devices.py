@@ -1,0 +1,136 @@
+"""Uses the console's pages of devices and of their uploads in headless Chromium."""
+
+import json
+
+import zxingcpp
+from PIL import Image
+from selenium.webdriver.common.by import By
+from support.parties import init_device, unique_device_id
+from support.uploads import Upload, content
+
+
+def test_device_is_registered_initialized_and_disabled(console, admin, fleet, gateway, stubs):
+    device = unique_device_id()
+    console.go("Devices")
+    console.press("Register device")
+    console.fill("Device id", device)
+    console.fill("Name", "Blue rover")
+    console.choose(
+        "Suite",
+        next(o.text for o in console.field("Suite").find_elements(By.TAG_NAME, "option") if fleet.suite in o.text),
+    )
+    console.fill("Tags", "model=mk2\nowner=A & B <i>")
+    console.press("Register")
+    console.heading(device)
+    assert console.fact("State") == "registered"
+    registered = admin.devices("GetDevice", name=f"devices/{device}")
+    assert (registered.display_name, dict(registered.tags)) == ("Blue rover", {"model": "mk2", "owner": "A & B <i>"})
+    assert "owner A & B <i>" in console.fact("Tags")
+
+    init_device(gateway, stubs, device)
+    console.driver.refresh()
+    console.until(lambda: console.fact("State") == "initialized")
+    console.press("Disable")
+    console.press("Disable")
+    console.until(lambda: console.fact("State") == "disabled")
+    console.press("Enable")
+    console.press("Enable")
+    console.until(lambda: console.fact("State") == "initialized")
+
+
+def test_form_shows_why_the_gateway_refuses(console):
+    console.go("Devices")
+    console.press("Register device")
+    console.fill("Device id", "no device id")
+    console.press("Register")
+    assert "YYMMDD-NNNNNN" in console.alert()
+    console.press("Cancel")
+
+
+def test_configuration_of_a_device_is_scannable(console, fleet, gateway, tmp_path):
+    device = fleet.register().device_id
+    console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
+    console.heading(device)
+    console.press("Show configuration")
+    warning = console.find("//dialog//*[@class='warning']")
+    assert "Only the gateway’s own machine can reach this address." in warning.text
+    console.fill("Host for devices", "gateway.example")
+    assert not warning.is_displayed()
+    picture = tmp_path / "code.png"
+    console.find("//dialog//*[name()='svg']").screenshot(str(picture))
+    (code,) = zxingcpp.read_barcodes(Image.open(picture))
+    endpoints = {
+        name: {"scheme": "http", "host": "gateway.example", "port": int(gateway.listeners[listener].split(":")[1])}
+        for name, listener in (("auth", "auth"), ("gateway", "gateway"), ("deviceInit", "device-init"))
+    }
+    assert json.loads(code.text) == endpoints | {"device_id": device}
+    console.press("Close")
+
+
+def test_qr_codes_of_every_size_are_readable(console):
+    """An independent decoder reads texts of many lengths, which cover every version and kind of mask."""
+    lengths = sorted({*range(1, 667, 23), 14, 15, 180, 181, 213, 214, 666})
+    texts = ["".join(chr(33 + (length * 7 + i * i) % 94) for i in range(length)) for length in lengths] + ["Ä漢🤖"]
+    symbols = console.script(
+        "const { encodeQR } = await import('/console/qr.js'); return arguments[0].map((text) => encodeQR(text))", texts
+    )
+    for text, rows in zip(texts, symbols, strict=True):
+        side = len(rows) + 8
+        image = Image.new("L", (side, side), 255)
+        for y, row in enumerate(rows):
+            for x, is_dark in enumerate(row):
+                image.putpixel((x + 4, y + 4), 0 if is_dark else 255)
+        found = zxingcpp.read_barcodes(image.resize((side * 4, side * 4), Image.Resampling.NEAREST))
+        assert [code.text for code in found] == [text], f"{len(text)} bytes, {len(rows)} modules"
+    too_long = console.script("const { encodeQR } = await import('/console/qr.js'); return encodeQR('x'.repeat(667))")
+    assert "667 bytes, maximum 666 bytes" in too_long["error"]
+
+
+def test_device_dialogs_state_the_consequence(console, fleet, gateway, stubs):
+    device = fleet.register().device_id
+    init_device(gateway, stubs, device)
+    console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
+    console.heading(device)
+    suite = console.fact("Suite")
+    console.press("Allow new key")
+    assert "The new key replaces the current one." in console.dialog(f"Allow device {device} to fetch a new key?")
+    console.press("Allow new key")
+    console.notice(f"Device {device} may fetch a new key for 15 minutes.")
+    console.press("Remove from suite")
+    assert "The device’s key stops working" in console.dialog(f"Remove device {device} from its suite?")
+    console.press("Remove")
+    console.notice(f"Device {device} was removed from its suite.")
+    console.press("Add to suite")
+    console.choose("Suite", suite)
+    console.press("Add")
+    console.notice(f"Device {device} was added to the suite “{suite}”.")
+    console.press("Disable")
+    assert "The device’s key stops working" in console.dialog(f"Disable device {device}?")
+    console.press("Disable")
+    console.notice(f"Device {device} was disabled.")
+    console.press("Delete")
+    assert "Disable it otherwise." in console.dialog(f"Delete device {device}?")
+    console.press("Cancel")
+
+
+def test_upload_in_progress_is_updated(console, uploader):
+    upload = Upload.create(uploader)
+    console.go("Uploads")
+    listed = lambda: next((row for row in console.rows() if upload.id in row["Name"]), {})
+    console.until(lambda: listed().get("Parts") == "0 parts")
+    # An update of the page keeps the focus on a link.
+    link = f"//tr[contains(., '{upload.id}')]//a"
+    console.driver.execute_script("arguments[0].focus()", console.find(link))
+    store = upload.store
+    multipart = store.initiate()
+    data = content(upload.part_size + 1000)
+    parts = [store.upload_part(multipart, 1, data[: upload.part_size])]
+    console.until(lambda: listed()["Parts"] == "1 part")
+    row = listed()
+    assert (row["Source"], row["Progress"]) == (uploader.device_id, "1 MiB, size not known yet")
+    assert console.driver.switch_to.active_element == console.find(link)
+    parts.append(store.upload_part(multipart, 2, data[upload.part_size :]))
+    console.until(lambda: listed()["Parts"] == "2 parts")
+    upload.size, upload.parts, upload.etag = len(data), parts, store.complete(multipart, parts)
+    upload.complete()
+    console.until(lambda: not listed(), "the completed upload is still listed")

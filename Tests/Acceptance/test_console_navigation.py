@@ -1,0 +1,103 @@
+"""Goes from page to page of the console in headless Chromium: addresses, the way back, the focus and long lists."""
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from support.browser import DESKTOP, PHONE
+from support.parties import Fleet
+from support.showcase import PASSWORD
+
+
+def test_dialog_closes_when_its_page_is_left(console, fleet, gateway):
+    device = fleet.register().device_id
+    console.go("Devices")
+    console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
+    console.heading(device)
+    console.press("Edit")
+    console.driver.back()
+    console.heading("Devices")
+    assert not console.driver.find_elements(By.XPATH, "//dialog")
+    console.driver.forward()
+    console.heading(device)
+    console.press("Edit")
+    # The session ends, as if the user signed out in another tab.
+    console.script(
+        """
+        const headers = { 'X-Console-Token': localStorage.getItem('console-token') }
+        await fetch('/console/session', { method: 'DELETE', headers })
+        """
+    )
+    console.press("Save")
+    console.find("//label[normalize-space()='Password']")
+    assert not console.driver.find_elements(By.XPATH, "//dialog")
+
+
+def test_focus_moves_to_the_content_when_a_dialog_changed_the_page(console, fleet, gateway):
+    device = fleet.register().device_id
+    console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
+    console.heading(device)
+    console.press("Edit")
+    console.fill("Name", "Blue rover" + Keys.ENTER)
+    console.until(lambda: console.fact("Name") == "Blue rover")
+    console.until(lambda: not console.driver.find_elements(By.XPATH, "//dialog"))
+    assert console.driver.switch_to.active_element.get_attribute("id") == "content"
+
+
+def test_invalid_address_shows_a_page_with_an_error(console, gateway):
+    console.open(f"http://{gateway.listeners['web']}/console/#/objects/%")
+    assert console.alert()
+    console.go("Devices")
+    console.open(f"http://{gateway.listeners['web']}/console/#/devices/991231-000000")
+    assert console.alert() == "device 991231-000000 does not exist"
+    console.heading("Devices")
+
+
+def test_former_address_of_corrupted_objects_still_works(console, gateway):
+    console.open(f"http://{gateway.listeners['web']}/console/#/bad-objects")
+    console.heading("Corrupted objects")
+    assert console.find("//nav//a[@aria-current='page']").text == "Corrupted objects"
+
+
+def test_long_list_is_shown_page_by_page(page, gateway, new_organization):
+    boss = new_organization()
+    fleet = Fleet.create(boss)
+    devices = {fleet.register().device_id for _ in range(60)}
+    page.sign_in(boss.organization, "boss", PASSWORD)
+    page.go("Devices")
+    page.until(lambda: len(page.rows()) == 50)
+    # The button is pressed while the network is down, and twice when it is back.
+    press = "const more = [...document.querySelectorAll('button')].find((each) => each.textContent === 'Show more');"
+    page.driver.execute_script(f"window.there = fetch; window.fetch = () => Promise.reject(); {press} more.click()")
+    page.until(lambda: "The gateway cannot be reached." in page.find("//*[@id='notice']").text)
+    assert len(page.rows()) == 50
+    page.driver.execute_script(f"window.fetch = window.there; {press} more.focus(); more.click(); more.click()")
+    page.until(lambda: len(page.rows()) > 50)
+    assert {row["Device"] for row in page.rows()} == devices and len(page.rows()) == len(devices)
+    assert page.driver.switch_to.active_element.text == page.rows()[50]["Device"]
+
+
+def navigation_state(page) -> dict:
+    """Returns whether the current entry is wholly in the visible part of the navigation, and where the page is scrolled."""
+    return page.driver.execute_script(
+        """
+        const [row, link] = ['#navigation', '#navigation [aria-current]'].map(
+          (each) => document.querySelector(each).getBoundingClientRect())
+        return { text: document.querySelector('#navigation [aria-current]').textContent,
+          visible: link.left >= row.left && link.right <= row.right, scrollY: Math.round(scrollY) }
+        """
+    )
+
+
+def test_navigation_of_a_phone_shows_the_current_page(console, gateway):
+    console.resize(PHONE)
+    for path, name in {"backup": "Backup", "overview": "Overview", "account": "My account"}.items():
+        console.open(f"http://{gateway.listeners['web']}/console/#/{path}")
+        console.heading(name)
+        assert navigation_state(console) == {"text": name, "visible": True, "scrollY": 0}
+    # The row scrolls when the window becomes narrow, and the page stays where it is. A window keeps its position, unlike a
+    # phone that is turned.
+    console.resize(DESKTOP)
+    console.driver.execute_script("document.documentElement.style.minHeight = '3000px'; scrollTo(0, 500)")
+    console.until(lambda: navigation_state(console)["scrollY"] == 500)
+    console.resize((PHONE[0], DESKTOP[1]))
+    console.until(lambda: navigation_state(console)["visible"])
+    assert navigation_state(console) == {"text": "My account", "visible": True, "scrollY": 500}
