@@ -1,0 +1,55 @@
+"""The store as operators' tools use it: with static keys, by boto3 and oss2."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import oss2
+import pytest
+from botocore.exceptions import ClientError
+
+from . import s3
+from .gateway import Gateway
+from .parties import User
+from .static_keys import StaticKey
+
+MIB = 1024 * 1024
+OWNER = StaticKey("OWNER", "a secret of the owner", "write")
+TOOLS = StaticKey("TOOLS", "a secret of the tools", "write", prefix="tools/")
+READER = StaticKey("AUDITOR", "a secret of the auditor", "read")
+ORIGIN = "https://viewer.example.com"
+
+
+@dataclass
+class Store:
+    """A gateway with the keys, and its admin."""
+
+    gateway: Gateway
+    admin: User
+
+    @classmethod
+    def start(cls, gateway_with, login, secrets: Path) -> "Store":
+        """Starts a gateway with the keys, whose secrets are written to a folder."""
+        keys = [key.setting(secrets) for key in (OWNER, TOOLS, READER)]
+        settings = {"static_keys": keys, "buckets": {"maps": {"prefix": "tools/maps/"}}, "cors_origins": [ORIGIN]}
+        gateway = gateway_with({"object_store": settings})
+        return cls(gateway, login(gateway))
+
+    def client(self, key=OWNER, **config):
+        return s3.client(key.credentials(self.gateway, part_size=8 * MIB), **config)
+
+    def oss(self, key=OWNER, auth=oss2.AuthV4, bucket="data") -> oss2.Bucket:
+        endpoint = f"http://{self.gateway.object_store}"
+        return oss2.Bucket(auth(key.id, key.secret), endpoint, bucket, region="local")
+
+
+def refused(step, *arguments, **named) -> tuple[int, str]:
+    with pytest.raises(ClientError) as refusal:
+        step(*arguments, **named)
+    answer = refusal.value.response
+    return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
+
+
+def oss_refused(step, *arguments, **named) -> tuple[int, str]:
+    with pytest.raises(oss2.exceptions.OssError) as refusal:
+        step(*arguments, **named)
+    return refusal.value.status, refusal.value.code
