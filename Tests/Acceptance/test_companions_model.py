@@ -10,9 +10,9 @@ import threading
 from collections import Counter, defaultdict
 
 import requests
+from support.companions import ENABLED, Phone
 from support.gateway import Gateway, eventually
 from support.webhooks import SECRET, Receiver, metrics
-from test_companions import ENABLED, Phone
 
 SEED = 20261124
 PLANS = (1, 2)
