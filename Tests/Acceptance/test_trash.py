@@ -253,7 +253,7 @@ def test_command_line_restores_and_purges(binary, gateway, tmp_path, uploader, a
     (shown,) = command.json("trash", "list", f"{run} OR size<0")["objects"]
     assert shown["file_id"] == found.file_id and shown["tags"]["color"] == "red" and shown["trashed_at"]
     assert command.json("trash", "show")["days"] == 7
-    assert re.search(r"trashed: +[0-9.]+ (B|KiB)$", command.run("trash", "show").stdout, re.MULTILINE)
+    assert re.search(r"trashed: +[0-9.]+ ([KMG]i)?B$", command.run("trash", "show").stdout, re.MULTILINE)
     assert command.json("trash", "set", "3", "--dry-run")["days"] == 3
     (restored,) = command.json("trash", "restore", found.file_id)["objects"]
     assert restored["file_id"] == found.file_id and restored["trashed_at"] is None
