@@ -135,6 +135,24 @@ def test_a_certificate_that_nobody_vouches_for(gateway_with, login, tmp_path):
     assert item.error_code == "DESTINATION_REFUSED" and "certificate" in item.error_message
 
 
+def copied_to(handler: type, kind: str, gateway_with, login, tmp_path):
+    """Copies one object to a store whose requests `handler` answers, and returns the job's item."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        destination = {"endpoint": f"http://127.0.0.1:{server.server_port}", "bucket": "copies"}
+        key = {"access_key_id": "AK", "secret_file": secret_file(tmp_path, SECRET)}
+        admin = login(gateway_with({"copy": {"destinations": [{"kind": kind} | destination | key]}}))
+        Upload.create(Fleet.create(admin).uploader()).put(content(1000)).complete()
+        (found,) = admin.list_all()
+        copies = Copies(admin)
+        made = copies.create([found.file_id], destination)
+        copies.finished(made.copy_job_id)
+        (item,) = copies.items(made.copy_job_id)
+        server.shutdown()
+    assert item.file_id == found.file_id
+    return item
+
+
 def test_a_redirect_is_not_followed(gateway_with, login, tmp_path):
     asked = []
 
@@ -151,20 +169,9 @@ def test_a_redirect_is_not_followed(gateway_with, login, tmp_path):
         def log_message(self, *_):
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        destination = {"endpoint": f"http://127.0.0.1:{server.server_port}", "bucket": "copies"}
-        key = {"access_key_id": "AK", "secret_file": secret_file(tmp_path, SECRET)}
-        admin = login(gateway_with({"copy": {"destinations": [{"kind": "s3"} | destination | key]}}))
-        Upload.create(Fleet.create(admin).uploader()).put(content(1000)).complete()
-        (found,) = admin.list_all()
-        copies = Copies(admin)
-        made = copies.create([found.file_id], destination)
-        copies.finished(made.copy_job_id)
-        (item,) = copies.items(made.copy_job_id)
-        server.shutdown()
+    item = copied_to(Elsewhere, "s3", gateway_with, login, tmp_path)
     assert item.error_code == "DESTINATION_REFUSED"
-    assert {path for _, path in asked} == {f"/copies/{found.file_id}"}
+    assert {path for _, path in asked} == {f"/copies/{item.file_id}"}
 
 
 @pytest.mark.parametrize(
@@ -193,18 +200,7 @@ def test_a_store_that_does_not_say_what_is_there_is_asked_not_to_write_over_it(
         def log_message(self, *_):
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), WriteOnly) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        destination = {"endpoint": f"http://127.0.0.1:{server.server_port}", "bucket": "copies"}
-        key = {"access_key_id": "AK", "secret_file": secret_file(tmp_path, SECRET)}
-        admin = login(gateway_with({"copy": {"destinations": [{"kind": kind} | destination | key]}}))
-        Upload.create(Fleet.create(admin).uploader()).put(content(1000)).complete()
-        (found,) = admin.list_all()
-        copies = Copies(admin)
-        made = copies.create([found.file_id], destination)
-        copies.finished(made.copy_job_id)
-        (item,) = copies.items(made.copy_job_id)
-        server.shutdown()
+    item = copied_to(WriteOnly, kind, gateway_with, login, tmp_path)
     assert (item.error_code, asked) == ("DESTINATION_OCCUPIED", [condition[1]])
 
 
