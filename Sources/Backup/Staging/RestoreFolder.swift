@@ -113,7 +113,7 @@ struct RestoreFolder: Sendable {
         DataDirectory.unusedName(Self.previousPrefix, at: now, in: directory)
     }
 
-    /// Takes previous data out of the data directory, durably; ``removeDeleted()`` then removes them.
+    /// Takes previous data out of the data directory, durably; ``removeDeleted(_:)`` then removes them.
     func delete(previous name: String) throws {
         try make()
         guard rename("\(directory)/\(name)", "\(path)/\(Self.deletedPrefix)\(name)") == 0 else {

@@ -34,7 +34,7 @@ struct StoreAccess {
     ) throws {
         switch decision {
         case .denied: throw StoreError(.accessDenied, "These credentials are no longer valid.")
-        // Who may only read knows an object, not its upload: a user with the URL of an object that was purged.
+        // A reader knows the object but not its upload: for example a user with the URL of an object that was purged.
         case .noSuchUpload: throw claims.operations.contains(.write) ? StoreError.noSuchUpload : .noSuchKey
         case .allowed(_, let needsActivity), .readOnly(let needsActivity):
             if needsActivity { try store.recordActivity(claims, policy) }
