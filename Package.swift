@@ -60,7 +60,8 @@ let package = Package(
         // Optimized in debug builds, too, where it would be slower than the libraries.
         .target(
             name: "CFolding", path: "Sources/Platform/CFolding", cSettings: [.unsafeFlags(["-O2"])]),
-        module("Zip", ["Basics", "CFolding", "CZlib"]),
+        module("Checksums", ["CFolding", "CLZMA"], path: "Platform/Checksums"),
+        module("Zip", ["Basics", "Checksums", "CZlib"]),
         module("Pictures", ["Basics"]),
         module("MCAP", ["Basics"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
@@ -92,7 +93,7 @@ let package = Package(
         module("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "XML"], path: "Storage/StoreProtocol"),
         module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayErrors", "RPC"], path: "API/GatewayAPI"),
         module(
-            "ObjectStore", ["Basics", "CFolding", "CLZMA", "CLinux", "Crypto", "Database", "StoreProtocol"],
+            "ObjectStore", ["Basics", "CLinux", "Checksums", "Crypto", "Database", "StoreProtocol"],
             path: "Storage/ObjectStore"),
         module(
             "StoreServer", ["Basics", "Crypto", "HTTPServer", "HTTPTypes", "ObjectStore", "StoreProtocol", "XML"],
@@ -132,8 +133,8 @@ let package = Package(
         module(
             "Backup",
             [
-                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore", "Proto", "RPC",
-                "StoreClient", "StoreProtocol", "Uploads", "Webhooks", "Wire",
+                "Accounts", "Basics", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore",
+                "Proto", "RPC", "StoreClient", "StoreProtocol", "Uploads", "Webhooks", "Wire",
             ]),
         module(
             "Console",
@@ -257,7 +258,8 @@ let package = Package(
         tests("Basics"),
         tests("Crypto", ["Basics"]),
         tests("XML"),
-        tests("Zip", ["Basics", "CFolding"]),
+        tests("Checksums", ["CFolding", "StoreProtocol"]),
+        tests("Zip", ["Basics"]),
         tests("Pictures"),
         tests("MCAP", ["Basics"]),
         .target(
@@ -295,11 +297,11 @@ let package = Package(
             swiftSettings: strict),
         tests("Database", ["Basics", "GatewayTesting"]),
         tests("StoreProtocol", ["Basics", "Crypto", "HTTPTypes"], exclude: ["Vectors"]),
-        tests("ObjectStore", ["Basics", "CFolding", "Crypto", "Database", "StoreProtocol"]),
+        tests("ObjectStore", ["Basics", "Crypto", "Database", "StoreProtocol"]),
         tests(
             "StoreServer",
             [
-                "Basics", "Crypto", "Database", "HTTPTestClient", "HTTPTypes", "ObjectStore", "Sockets",
+                "Basics", "Checksums", "Crypto", "Database", "HTTPTestClient", "HTTPTypes", "ObjectStore", "Sockets",
                 "StoreProtocol",
             ]),
         tests(
@@ -321,8 +323,8 @@ let package = Package(
         tests(
             "Catalog",
             [
-                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectFilters", "ObjectStore", "Proto",
-                "RPC", "StoreProtocol", "Webhooks", "Wire",
+                "Accounts", "Basics", "Checksums", "Crypto", "Database", "GatewayAPI", "ObjectFilters", "ObjectStore",
+                "Proto", "RPC", "StoreProtocol", "Webhooks", "Wire",
             ]),
         tests("ObjectFilters", ["Basics"]),
         tests(

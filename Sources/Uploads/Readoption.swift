@@ -99,8 +99,8 @@ package struct Readoption: Sendable {
             StoredObject.Place(bucket: facts.bucket, key: facts.objectKey, uploadID: facts.uploadID),
             StoredObject.Content(
                 size: facts.size, etag: facts.etag, crc64: facts.crc64,
-                checksum: facts.checksum.flatMap { Checksum($0) }, partCount: facts.partCount,
-                multipartID: facts.multipartID),
+                checksum: facts.checksum.flatMap { Checksum($0) },
+                origin: facts.multipartID.map { StoredObject.Multipart(id: $0, partCount: facts.partCount) }),
             fileID: facts.fileID, createdAt: UnixTime(microseconds: facts.storedAt), contentType: facts.contentType)
     }
 }

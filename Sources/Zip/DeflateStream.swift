@@ -1,4 +1,3 @@
-import CFolding
 import CZlib
 
 /// Writes a raw deflate stream (RFC 1951) in pieces.
@@ -75,27 +74,5 @@ final class DeflateReader {
             if status == Z_BUF_ERROR { return false }
         }
         return stream.pointee.avail_in == 0
-    }
-}
-
-/// The checksum of entries: the CRC-32 of ISO 3309.
-enum ZipChecksum {
-    static let initial: UInt32 = 0
-
-    private static let width = folding_width()
-
-    /// - Parameter width: the width of the CPU's instructions that are used, in bits; at most `folding_width()`.
-    static func updated(
-        _ checksum: UInt32, with bytes: UnsafeRawBufferPointer, width: Int32 = ZipChecksum.width
-    ) -> UInt32 {
-        guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return checksum }
-        var checksum = UInt(checksum)
-        var used = 0
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { shortened in
-            used = folding_crc32(
-                start, bytes.count, ~UInt32(truncatingIfNeeded: checksum), width, shortened.baseAddress)
-            if used > 0 { checksum = crc32_z(UInt(UInt32.max), shortened.baseAddress, 16) }
-        }
-        return UInt32(truncatingIfNeeded: crc32_z(checksum, start + used, bytes.count - used))
     }
 }

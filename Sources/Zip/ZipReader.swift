@@ -1,3 +1,5 @@
+import Checksums
+
 /// Reads an archive. The central directory defines its content; everything is checked against it before the first entry is read.
 ///
 /// Archives are refused if programs interpret them differently, or if they can harm the reader: encrypted and split ones, names
@@ -36,12 +38,12 @@ package struct ZipReader<Source: ZipSource> {
     /// - Throws: ``ZipError/corrupted(name:)`` if they do not match, and whatever `body` throws.
     package func read(_ entry: ZipEntry, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard var offset = contents[entry.name] else { preconditionFailure("the entry is of another archive") }
-        var checksum = ZipChecksum.initial
+        var checksum = CRC32()
         var left = entry.size
         func pass(_ piece: UnsafeRawBufferPointer) throws {
             guard Int64(piece.count) <= left else { throw ZipError.corrupted(name: entry.name) }
             left -= Int64(piece.count)
-            checksum = ZipChecksum.updated(checksum, with: piece)
+            checksum.update(piece)
             try body(piece)
         }
         let inflate = entry.method == .deflated ? DeflateReader() : nil
@@ -62,7 +64,7 @@ package struct ZipReader<Source: ZipSource> {
                 try pass(UnsafeRawBufferPointer(piece))
             }
         }
-        guard left == 0, checksum == entry.crc32, inflate?.isAtEnd ?? true else {
+        guard left == 0, checksum.value == entry.crc32, inflate?.isAtEnd ?? true else {
             throw ZipError.corrupted(name: entry.name)
         }
     }

@@ -1,4 +1,5 @@
 import Basics
+import Checksums
 
 /// Writes an archive as a stream: each call returns the next bytes of the archive. Each entry needs about a hundred bytes of memory
 /// and its name, independent of its contents.
@@ -14,12 +15,12 @@ package struct ZipWriter {
         let isZip64: Bool
         let offset: UInt64
         let deflate: DeflateWriter?
-        var checksum = ZipChecksum.initial
+        var checksum = CRC32()
         var size: UInt64 = 0
         var compressedSize: UInt64 = 0
 
         mutating func count(_ piece: UnsafeRawBufferPointer) {
-            checksum = ZipChecksum.updated(checksum, with: piece)
+            checksum.update(piece)
             size += UInt64(piece.count)
         }
 
@@ -110,7 +111,7 @@ package struct ZipWriter {
         precondition(
             entry.isZip64 || max(entry.size, entry.compressedSize) < UInt64(UInt32.max), "the entry exceeds its bound")
         bytes.append(littleEndian: ZipFormat.descriptor)
-        bytes.append(littleEndian: entry.checksum)
+        bytes.append(littleEndian: entry.checksum.value)
         for size in [entry.compressedSize, entry.size] {
             if entry.isZip64 { bytes.append(littleEndian: size) } else { bytes.append(littleEndian: UInt32(size)) }
         }
@@ -166,7 +167,7 @@ package struct ZipWriter {
         directory.append(littleEndian: ZipFormat.directoryHeader)
         directory.append(littleEndian: ZipFormat.version.unix | ZipFormat.version.zip64)
         Self.appendCommonFields(
-            entry, (entry.checksum, compressedSize, size), isZip64: entry.isZip64 || !zip64.isEmpty, to: &directory)
+            entry, (entry.checksum.value, compressedSize, size), isZip64: entry.isZip64 || !zip64.isEmpty, to: &directory)
         Self.appendNameAndExtra(entry, zip64: zip64, to: &directory, comment: true, offset: offset)
     }
 

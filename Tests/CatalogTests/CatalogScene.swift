@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Checksums
 import Crypto
 import Database
 import GatewayAPI

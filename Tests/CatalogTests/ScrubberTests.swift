@@ -50,6 +50,16 @@ import Testing
         ).objects.map { "\($0.fileID) \($0.status)" }
     }
 
+    @Test func missingCRC32OfAnIntactObjectIsRecorded() async throws {
+        let (intact, spoilt) = (try scene.add(bytes: [1, 2, 3]), try scene.add(bytes: [4, 5]))
+        try spoil(spoilt, with: [4, 6])
+        try await scrubber().pass()
+        let recorded = try await scene.database.read { connection in
+            try StoredFile.crc32s(of: [intact.fileID, spoilt.fileID], in: connection)
+        }
+        #expect(recorded == [intact.fileID: 0x55BC_801D])
+    }
+
     @Test func changedObjectIsCorruptedUntilItIsRestored() async throws {
         let long = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0) })
         let (first, second) = (try scene.add(bytes: long), try scene.add(bytes: [4, 5]))

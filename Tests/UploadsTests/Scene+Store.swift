@@ -41,7 +41,7 @@ extension Scene {
             StoredObject.Place(bucket: location.bucket, key: location.key, uploadID: uploadID),
             StoredObject.Content(
                 size: size, etag: etag, crc64: 1, checksum: parts == 0 ? nil : Checksum("CRC32:AAAAAA==-\(parts)"),
-                partCount: parts, multipartID: multipart),
+                origin: multipart.map { StoredObject.Multipart(id: $0, partCount: parts) }),
             fileID: Self.fileID(uploadID), createdAt: clock.now())
         try database.writeBlocking { connection in
             if let multipart { try StoreRecords(connection).markCompleted(multipart) }

@@ -1,5 +1,4 @@
 import Basics
-import CFolding
 import TestSupport
 import Testing
 
@@ -77,22 +76,6 @@ import Testing
         }
         _ = writer.finish()
         #expect(try ZipScene.archive(files).count == Int(writer.length))
-    }
-
-    /// Compared with zlib alone, for all instructions that the CPU has, and all remainders of their widths.
-    @Test func checksumDependsOnTheBytesAlone() {
-        let bytes = content(20_000)
-        for width in [0, 128, 512] as [Int32] where width <= folding_width() {
-            for count in [0, 1, 127, 128, 129, 1023, 1024, 1025, 1279, 1280, 1281, 19_937] {
-                bytes[..<count].withUnsafeBytes {
-                    let first = ZipChecksum.updated(0, with: $0, width: 0)
-                    #expect(ZipChecksum.updated(0, with: $0, width: width) == first)
-                    #expect(
-                        ZipChecksum.updated(first, with: $0, width: width)
-                            == ZipChecksum.updated(first, with: $0, width: 0))
-                }
-            }
-        }
     }
 
     @Test func refusesNamesThatLeaveTheDirectoryOrRepeat() throws {

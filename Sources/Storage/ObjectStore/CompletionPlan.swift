@@ -31,7 +31,17 @@ struct CompletionPlan: Equatable {
     }
 
     var crc64: UInt64 {
-        parts.reduce(0) { CRC64.combine($0, $1.crc64, secondLength: $1.size) }
+        parts.reduce(0) { CRC.crc64.combine($0, $1.crc64, secondLength: $1.size) }
+    }
+
+    /// The CRC-32 of the object; `nil` if a part has none.
+    var crc32: UInt32? {
+        var whole: UInt64 = 0
+        for part in parts {
+            guard let crc32 = part.crc32 else { return nil }
+            whole = CRC.crc32.combine(whole, UInt64(crc32), secondLength: part.size)
+        }
+        return UInt32(whole)
     }
 
     private static func listed(_ list: CompletionList, in stored: [PartRecord]) throws(ObjectStoreError) -> [PartRecord]

@@ -55,7 +55,7 @@ package final class ObjectPut {
             claims.place,
             StoredObject.Content(
                 size: stored.size, etag: ETag.whole(md5: stored.md5, header.etags), crc64: stored.crc64,
-                checksum: stored.checksum),
+                crc32: stored.crc32, checksum: stored.checksum),
             fileID: new.id, createdAt: store.clock.now(), contentType: header.contentType, kept: header.kept)
         try new.commit {
             try store.database.writeBlocking(for: permit.owner) { [permit, store, header] connection in

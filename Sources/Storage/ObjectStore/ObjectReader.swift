@@ -1,3 +1,5 @@
+import Checksums
+
 /// Reads the file of a finished object once from its beginning to its end, and compares its checksum. Used by one thread at a time.
 package final class ObjectReader: @unchecked Sendable {  // used by one thread at a time
     /// The reason why an object cannot be read to its end.

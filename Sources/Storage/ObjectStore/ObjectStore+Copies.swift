@@ -1,4 +1,5 @@
 import Basics
+import Checksums
 import Database
 import StoreProtocol
 
@@ -30,7 +31,8 @@ extension ObjectStore {
             let object = StoredObject(
                 claims.place,
                 StoredObject.Content(
-                    size: found.size, etag: found.etag, crc64: found.crc64, checksum: found.checksum),
+                    size: found.size, etag: found.etag, crc64: found.crc64, crc32: found.crc32,
+                    checksum: found.checksum),
                 fileID: new.id, createdAt: clock.now(), contentType: header.contentType, kept: header.kept)
             try new.commit {
                 try database.writeBlocking(for: permit.owner) { [self] connection in

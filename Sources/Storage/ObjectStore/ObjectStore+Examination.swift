@@ -1,3 +1,4 @@
+import Checksums
 import Database
 import Dispatch
 
@@ -14,7 +15,7 @@ extension ObjectStore {
     private static let reading = DispatchQueue(label: "store.examination")
 
     /// Reads a finished object's file again and compares its CRC-64, without the page cache or without leaving anything in it, so
-    /// that contents that clients read often stay there.
+    /// that contents that clients read often stay there. Records the CRC-32 of an intact object that has none.
     ///
     /// - Parameter pace: called with the size of each piece; returns when it may be read.
     /// - Throws: the error of `pace`, and failures that do not concern the object.
@@ -29,15 +30,24 @@ extension ObjectStore {
             guard try file.size() == object.size else { return .bad("its file has a different size") }
             let block = AlignedBlock()
             var crc64 = CRC64()
+            var crc32 = CRC32()
             var position: Int64 = 0
             while position < object.size {
                 try await pace(Int(min(Int64(AlignedBlock.size), object.size - position)))
                 let count = try await Self.read(file, into: block, at: position)
                 guard count > 0 else { return .bad("its file has a different size") }
-                crc64.update(UnsafeRawBufferPointer(rebasing: block.bytes[..<count]))
+                let piece = UnsafeRawBufferPointer(rebasing: block.bytes[..<count])
+                crc64.update(piece)
+                if object.crc32 == nil { crc32.update(piece) }
                 position += Int64(count)
             }
-            return crc64.value == object.crc64 ? .intact : .bad("its bytes do not match its checksum")
+            guard crc64.value == object.crc64 else { return .bad("its bytes do not match its checksum") }
+            if object.crc32 == nil {
+                try await database.write { [crc32] in
+                    try StoreRecords($0).record(crc32: crc32.value, ofFile: object.fileID)
+                }
+            }
+            return .intact
         } catch StorageFailure.missing {
             return .bad("its file is missing")
         } catch StorageFailure.unreadable(let code) {

@@ -106,8 +106,8 @@ extension ObjectStore {
             let object = StoredObject(
                 StoredObject.Place(bucket: multipart.bucket, key: multipart.key, uploadID: multipart.uploadID),
                 StoredObject.Content(
-                    size: plan.size, etag: plan.etag(etags), crc64: plan.crc64, checksum: checksum,
-                    partCount: plan.parts.count, multipartID: id),
+                    size: plan.size, etag: plan.etag(etags), crc64: plan.crc64, crc32: plan.crc32,
+                    checksum: checksum, origin: StoredObject.Multipart(id: id, partCount: plan.parts.count)),
                 fileID: multipart.fileID, createdAt: clock.now(), contentType: multipart.contentType,
                 kept: multipart.kept)
             try database.writeBlocking(for: permit.owner) { [discards] connection in

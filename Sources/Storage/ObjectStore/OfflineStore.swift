@@ -1,4 +1,5 @@
 import Basics
+import Checksums
 import Database
 import Glibc
 

@@ -125,8 +125,8 @@ package final class PartUpload {
 
     private func record(_ stored: BodyDigest.Stored, fileID: String?) -> PartRecord {
         PartRecord(
-            number: number, size: stored.size, md5: stored.md5, crc64: stored.crc64, fileID: fileID,
-            storedAt: store.clock.now(), checksum: stored.checksum)
+            number: number, size: stored.size, md5: stored.md5, crc64: stored.crc64, crc32: stored.crc32,
+            fileID: fileID, storedAt: store.clock.now(), checksum: stored.checksum)
     }
 
     private func commit(_ stored: BodyDigest.Stored, fileID: String?) throws -> PartRecord {

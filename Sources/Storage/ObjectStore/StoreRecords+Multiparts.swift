@@ -8,7 +8,7 @@ extension StoreRecords {
         id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, completed, lost, checksum, kept,
         forbids_overwrite
         """
-    private static let partColumns = "number, size, md5, crc64, file_id, stored_at, checksum"
+    private static let partColumns = "number, size, md5, crc64, crc32, file_id, stored_at, checksum"
 
     func insert(_ multipart: MultipartRecord) throws {
         try connection.execute(
@@ -161,14 +161,14 @@ extension StoreRecords {
     func put(_ part: PartRecord, of multipartID: String) throws {
         try connection.execute(
             """
-            INSERT INTO store_parts (multipart_id, number, size, md5, crc64, file_id, stored_at, checksum)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            INSERT INTO store_parts (multipart_id, number, size, md5, crc64, file_id, stored_at, checksum, crc32)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
             ON CONFLICT (multipart_id, number) DO UPDATE SET
                 size = excluded.size, md5 = excluded.md5, crc64 = excluded.crc64, file_id = excluded.file_id,
-                stored_at = excluded.stored_at, checksum = excluded.checksum, lost = 0
+                stored_at = excluded.stored_at, checksum = excluded.checksum, crc32 = excluded.crc32, lost = 0
             """,
             multipartID, part.number, part.size, part.md5, Int64(bitPattern: part.crc64), part.fileID,
-            part.storedAt.microseconds, part.checksum?.description)
+            part.storedAt.microseconds, part.checksum?.description, part.crc32.map(Int64.init))
     }
 
     func deletePart(_ number: Int, of multipartID: String) throws {
@@ -191,6 +191,7 @@ extension StoreRecords {
         PartRecord(
             number: row.int("number"), size: row.int64("size"), md5: row.blob("md5"),
             crc64: UInt64(bitPattern: row.int64("crc64")),
+            crc32: row.optionalInt64("crc32").map { UInt32(truncatingIfNeeded: $0) },
             fileID: row.optionalText("file_id"), storedAt: row.time("stored_at"),
             checksum: row.optionalText("checksum").flatMap(Checksum.init))
     }

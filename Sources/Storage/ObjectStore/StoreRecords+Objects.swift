@@ -5,7 +5,7 @@ import StoreProtocol
 extension StoreRecords {
     private static let objectColumns = """
         bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id, content_type,
-        checksum, kept, bad_at IS NOT NULL AS is_bad
+        checksum, kept, crc32, bad_at IS NOT NULL AS is_bad
         """
 
     func object(bucket: String, key: String) throws -> StoredObject? {
@@ -57,12 +57,12 @@ extension StoreRecords {
             """
             INSERT INTO store_objects
                 (bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id,
-                content_type, checksum, kept)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                content_type, checksum, kept, crc32)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
             """,
             object.bucket, object.key, object.uploadID, object.size, object.etag, object.partCount,
             Int64(bitPattern: object.crc64), object.createdAt.microseconds, object.fileID, object.multipartID,
-            object.contentType, object.checksum?.description, object.kept.text)
+            object.contentType, object.checksum?.description, object.kept.text, object.crc32.map(Int64.init))
     }
 
     /// - Returns: the deleted rows of the replaced object.
@@ -88,6 +88,22 @@ extension StoreRecords {
         try insert(object)
         try scheduleRemoval(
             earlier + discard(.others(uploadID: object.uploadID), limit: Discards.inline).files)
+    }
+
+    /// Returns the CRC-32 of each of these objects that has one, by file id.
+    func crc32s(ofFiles fileIDs: [String]) throws -> [String: UInt32] {
+        var found: [String: UInt32] = [:]
+        for fileID in fileIDs {
+            found[fileID] =
+                try connection.first(
+                    "SELECT crc32 FROM store_objects WHERE file_id = $1", fileID, row: Self.crc32) ?? nil
+        }
+        return found
+    }
+
+    func record(crc32: UInt32, ofFile fileID: String) throws {
+        try connection.execute(
+            "UPDATE store_objects SET crc32 = $2 WHERE file_id = $1", fileID, Int64(crc32))
     }
 
     /// Returns the existing finished files, in the order of their ids.
@@ -136,6 +152,10 @@ extension StoreRecords {
         return result
     }
 
+    private static func crc32(_ row: Row) -> UInt32? {
+        row.optionalInt64("crc32").map { UInt32(truncatingIfNeeded: $0) }
+    }
+
     private static func file(_ row: Row) -> StoredFile {
         StoredFile(
             fileID: row.text("file_id"), size: row.int64("size"), crc64: UInt64(bitPattern: row.int64("crc64")))
@@ -147,8 +167,11 @@ extension StoreRecords {
                 bucket: row.text("bucket"), key: row.text("object_key"), uploadID: row.text("upload_id")),
             StoredObject.Content(
                 size: row.int64("size"), etag: row.text("etag"), crc64: UInt64(bitPattern: row.int64("crc64")),
-                checksum: row.optionalText("checksum").flatMap(Checksum.init), partCount: row.int("part_count"),
-                multipartID: row.optionalText("multipart_id")),
+                crc32: crc32(row),
+                checksum: row.optionalText("checksum").flatMap(Checksum.init),
+                origin: row.optionalText("multipart_id").map {
+                    StoredObject.Multipart(id: $0, partCount: row.int("part_count"))
+                }),
             fileID: row.text("file_id"), createdAt: row.time("created_at"),
             contentType: row.optionalText("content_type"), kept: KeptFields(text: row.optionalText("kept")))
         object.isBad = row.bool("is_bad")

@@ -94,6 +94,13 @@ struct StoreRecords {
                     WHERE part_size = 0 AND completed = 0;
                 """),
         ownerMigration,
+        Migration(
+            name: "store-crc32",
+            sql: """
+                -- CRC-32 of the bytes; NULL in rows of versions that did not record it.
+                ALTER TABLE store_parts ADD COLUMN crc32 INTEGER;
+                ALTER TABLE store_objects ADD COLUMN crc32 INTEGER;
+                """),
     ]
 
     let connection: Connection
@@ -128,6 +135,8 @@ package struct PartRecord: Sendable, Equatable {
     package let size: Int64
     package let md5: [UInt8]
     package let crc64: UInt64
+    /// The CRC-32 of the bytes; `nil` for a part from a version that did not record it.
+    package var crc32: UInt32?
     /// The part's own file; `nil` if the part is at its place in the file of its multipart upload.
     package let fileID: String?
     package let storedAt: UnixTime

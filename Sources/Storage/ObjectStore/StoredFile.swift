@@ -1,3 +1,4 @@
+import Checksums
 import Database
 
 /// A finished object's data file, according to its row.
@@ -23,6 +24,11 @@ package struct StoredFile: Sendable, Equatable {
     /// Returns the sum of their sizes in bytes.
     package static func bytes(in connection: Connection) throws -> Int64 {
         try StoreRecords(connection).sumStoredFiles()
+    }
+
+    /// Returns the CRC-32 of each of these objects that has one, by file id.
+    package static func crc32s(of fileIDs: [String], in connection: Connection) throws -> [String: UInt32] {
+        try StoreRecords(connection).crc32s(ofFiles: fileIDs)
     }
 
     /// Calls `body` with each of them in the order of their ids, reading some at a time.

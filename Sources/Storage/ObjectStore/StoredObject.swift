@@ -16,25 +16,38 @@ package struct StoredObject: Sendable, Equatable {
         }
     }
 
+    /// The multipart upload that an object was made by.
+    package struct Multipart: Sendable {
+        /// The store's UploadId.
+        let id: String
+        let partCount: Int
+
+        package init(id: String, partCount: Int) {
+            self.id = id
+            self.partCount = partCount
+        }
+    }
+
     /// The properties of an object's bytes, and of the parts that they were made of.
     package struct Content: Sendable {
         let size: Int64
         let etag: String
         let crc64: UInt64
+        let crc32: UInt32?
         let checksum: Checksum?
-        let partCount: Int
-        let multipartID: String?
+        let origin: Multipart?
 
+        /// - Parameter origin: the multipart upload; `nil` for an object from a single PUT.
         package init(
-            size: Int64, etag: String, crc64: UInt64, checksum: Checksum? = nil, partCount: Int = 0,
-            multipartID: String? = nil
+            size: Int64, etag: String, crc64: UInt64, crc32: UInt32? = nil, checksum: Checksum? = nil,
+            origin: Multipart? = nil
         ) {
             self.size = size
             self.etag = etag
             self.crc64 = crc64
+            self.crc32 = crc32
             self.checksum = checksum
-            self.partCount = partCount
-            self.multipartID = multipartID
+            self.origin = origin
         }
     }
 
@@ -48,6 +61,8 @@ package struct StoredObject: Sendable, Equatable {
     /// The number of parts; 0 for an object from a single PUT.
     package let partCount: Int
     package let crc64: UInt64
+    /// The CRC-32 of the bytes; `nil` for an object from a version that did not record it, until the scrubber has read it.
+    package let crc32: UInt32?
     package var createdAt: UnixTime
     /// Names the data file.
     package let fileID: String
@@ -70,9 +85,10 @@ package struct StoredObject: Sendable, Equatable {
         uploadID = place.uploadID
         size = content.size
         etag = content.etag
-        partCount = content.partCount
+        partCount = content.origin?.partCount ?? 0
         crc64 = content.crc64
-        multipartID = content.multipartID
+        crc32 = content.crc32
+        multipartID = content.origin?.id
         checksum = content.checksum
         self.fileID = fileID
         self.createdAt = createdAt

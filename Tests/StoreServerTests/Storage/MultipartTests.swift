@@ -1,4 +1,5 @@
 import Basics
+import Checksums
 import Crypto
 import Dispatch
 import Foundation
@@ -52,6 +53,9 @@ import Testing
         #expect(snapshot.object?.etag == etag)
         #expect(snapshot.object?.partCount == 3)
         #expect(try store.files() == [snapshot.object?.fileID])
+        var crc32 = CRC32()
+        body.withUnsafeBytes { crc32.update($0) }
+        #expect(snapshot.object?.crc32 == crc32.value)
     }
 
     @Test func listsPartsInPages() throws {

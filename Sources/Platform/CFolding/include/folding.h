@@ -13,7 +13,7 @@
 /// Returns the number of bits that the CPU's instructions for this multiply at once: 512 or 128; 0 = it has none.
 int folding_width(void);
 
-/// Shortens a message for CRC-32 (ISO 3309, reflected), which zlib computes.
+/// Shortens a message for CRC-32 (ISO 3309, reflected), which liblzma computes.
 ///
 /// `width` is at most that of `folding_width`.
 size_t folding_crc32(const uint8_t *bytes, size_t count, uint32_t state, int width, uint8_t shortened[16]);

@@ -1,3 +1,5 @@
+import Basics
+import Checksums
 import Crypto
 import StoreProtocol
 
@@ -6,20 +8,22 @@ package struct BodyDigest {
     private let checks: BodyChecks
     private let md5 = IncrementalDigest(.md5)
     private var crc64 = CRC64()
+    private var crc32 = CRC32()
     private let sha256: IncrementalDigest?
     private var checksum: RunningChecksum?
     private(set) var count: Int64 = 0
 
     package init(_ checks: BodyChecks) {
         self.checks = checks
-        // The signed hash and a checksum with the same function are computed once.
+        // A hash and a checksum with the same function are computed once.
         sha256 = checks.sha256 == nil || checks.algorithm == .sha256 ? nil : IncrementalDigest(.sha256)
-        checksum = checks.algorithm.map { RunningChecksum($0) }
+        checksum = checks.algorithm.flatMap { $0 == .crc32 ? nil : RunningChecksum($0) }
     }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         md5.update(bytes)
         crc64.update(bytes)
+        crc32.update(bytes)
         sha256?.update(bytes)
         checksum?.update(bytes)
         count += Int64(bytes.count)
@@ -29,8 +33,10 @@ package struct BodyDigest {
     ///
     /// - Throws: if they differ from those in the request.
     package func finalize() throws(ObjectStoreError) -> Stored {
-        let computed = checksum?.finalize()
-        let stored = Stored(size: count, md5: md5.finalize(), crc64: crc64.value, checksum: computed)
+        let computed =
+            checks.algorithm == .crc32 ? Checksum(.crc32, crc32.value.bigEndianBytes) : checksum?.finalize()
+        let stored = Stored(
+            size: count, md5: md5.finalize(), crc64: crc64.value, crc32: crc32.value, checksum: computed)
         if let expected = checks.sha256, expected != sha256?.finalize() ?? computed?.bytes {
             throw .sha256Mismatch
         }
@@ -47,6 +53,7 @@ package struct BodyDigest {
         let size: Int64
         let md5: [UInt8]
         let crc64: UInt64
+        let crc32: UInt32
         let checksum: Checksum?
     }
 }

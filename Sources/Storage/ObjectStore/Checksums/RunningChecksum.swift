@@ -1,12 +1,12 @@
 import Basics
-import CLZMA
+import Checksums
 import Crypto
 import StoreProtocol
 
 /// A checksum of bytes that arrive in pieces. Used by one thread at a time.
 struct RunningChecksum {
     private enum State {
-        case crc32(UInt32)
+        case crc32(CRC32)
         case crc(CRC, UInt64)
         case hash(IncrementalDigest)
     }
@@ -18,7 +18,7 @@ struct RunningChecksum {
         self.algorithm = algorithm
         state =
             switch algorithm {
-            case .crc32: .crc32(0)
+            case .crc32: .crc32(CRC32())
             case .crc32c: .crc(.crc32c, 0)
             case .crc64nvme: .crc(.crc64nvme, 0)
             case .sha1: .hash(IncrementalDigest(.sha1))
@@ -27,10 +27,10 @@ struct RunningChecksum {
     }
 
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        guard let start = bytes.baseAddress else { return }
         switch state {
-        case .crc32(let value):
-            state = .crc32(lzma_crc32(start.assumingMemoryBound(to: UInt8.self), bytes.count, value))
+        case .crc32(var crc):
+            crc.update(bytes)
+            state = .crc32(crc)
         case .crc(let crc, let value):
             state = .crc(crc, crc.updated(value, bytes))
         case .hash(let digest):
@@ -41,7 +41,7 @@ struct RunningChecksum {
     /// Returns the checksum. May be called once.
     func finalize() -> Checksum {
         switch state {
-        case .crc32(let value): Checksum(algorithm, value.bigEndianBytes)
+        case .crc32(let crc): Checksum(algorithm, crc.value.bigEndianBytes)
         case .crc(_, let value): Checksum(algorithm, Array(value.bigEndianBytes.suffix(algorithm.byteCount)))
         case .hash(let digest): Checksum(algorithm, digest.finalize())
         }

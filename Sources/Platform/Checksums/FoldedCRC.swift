@@ -1,0 +1,38 @@
+import CFolding
+
+/// A checksum that a library computes from the bytes, or several times as fast from a shortened message that carry-less
+/// multiplication makes of them.
+protocol FoldedCRC {
+    associatedtype Value: FixedWidthInteger & UnsignedInteger
+
+    var value: Value { get set }
+
+    /// See `folding.h`.
+    static func shorten(
+        _ bytes: UnsafePointer<UInt8>, _ count: Int, state: Value, width: Int32,
+        to shortened: UnsafeMutablePointer<UInt8>
+    ) -> Int
+
+    /// Returns the library's checksum of the bytes of `value` followed by `bytes`.
+    static func whole(_ bytes: UnsafePointer<UInt8>, _ count: Int, after value: Value) -> Value
+}
+
+/// The width of the CPU's instructions in bits.
+private let availableWidth = folding_width()
+
+extension FoldedCRC {
+    /// Adds bytes.
+    ///
+    /// - Parameter width: the width of the CPU's instructions that are used, in bits; at most that of the CPU, which `nil` stands for.
+    mutating func add(_ bytes: UnsafeRawBufferPointer, width: Int32? = nil) {
+        guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+        let used = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { shortened in
+            guard let shortened = shortened.baseAddress else { return 0 }
+            let used = Self.shorten(
+                start, bytes.count, state: ~value, width: width ?? availableWidth, to: shortened)
+            if used > 0 { value = Self.whole(shortened, 16, after: .max) }
+            return used
+        }
+        value = Self.whole(start + used, bytes.count - used, after: value)
+    }
+}
