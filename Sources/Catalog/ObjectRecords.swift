@@ -219,9 +219,7 @@ package struct ObjectRecords {
     /// Returns the tags of objects by file id; objects without tags are omitted.
     func tags(of objects: [CatalogObject]) throws -> [String: [String: String]] {
         guard !objects.isEmpty else { return [:] }
-        // Padded to one of a few lengths with the first id, so that few statements are prepared.
-        let count = Self.listSizes.first { $0 >= objects.count } ?? objects.count
-        let ids = objects.map(\.fileID) + Array(repeating: objects[0].fileID, count: max(0, count - objects.count))
+        let ids = ParameterList.padded(objects.map(\.fileID))
         var tags: [String: [String: String]] = [:]
         _ = try connection.query(
             """
@@ -231,8 +229,6 @@ package struct ObjectRecords {
         ) { tags[$0.text("file_id"), default: [:]][$0.text("key")] = $0.text("value") }
         return tags
     }
-
-    private static let listSizes = [1, 10, 50, 100, 250, 500, 1000]
 
     /// Returns an object, even if it is corrupted, with its tags and its organization's name.
     ///

@@ -26,6 +26,8 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
     let etag: String
     let partCount: Int
     let crc64: UInt64
+    /// `nil` if none was recorded.
+    let crc32: UInt32?
     let multipartID: String?
     let contentType: String?
     /// The text form of ``Checksum``; `nil` if no client requested one.
@@ -61,6 +63,7 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
         case etag
         case partCount = "part_count"
         case crc64
+        case crc32
         case multipartID = "multipart_id"
         case contentType = "content_type"
         case checksum
@@ -95,6 +98,7 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
         etag = object.content.etag
         partCount = stored.partCount
         crc64 = stored.crc64
+        crc32 = stored.crc32
         multipartID = stored.multipartID
         contentType = stored.contentType
         checksum = stored.checksum?.description

@@ -98,7 +98,7 @@ package struct Readoption: Sendable {
         StoredObject(
             StoredObject.Place(bucket: facts.bucket, key: facts.objectKey, uploadID: facts.uploadID),
             StoredObject.Content(
-                size: facts.size, etag: facts.etag, crc64: facts.crc64,
+                size: facts.size, etag: facts.etag, crc64: facts.crc64, crc32: facts.crc32,
                 checksum: facts.checksum.flatMap { Checksum($0) },
                 origin: facts.multipartID.map { StoredObject.Multipart(id: $0, partCount: facts.partCount) }),
             fileID: facts.fileID, createdAt: UnixTime(microseconds: facts.storedAt), contentType: facts.contentType)

@@ -115,10 +115,9 @@ struct MatchingRows {
         }
     }
 
-    /// Returns a parameter list and its arguments, padded to one of a few lengths so that few statements are prepared.
+    /// Returns a parameter list and its arguments, padded to one of a few lengths.
     private static func list(_ positions: [Int64]) -> (sql: String, arguments: [(any Bindable)?]) {
-        let length = lengths.first { $0 >= positions.count } ?? positions.count
-        let padding = repeatElement(positions.last ?? 0, count: length - positions.count)
-        return (lists[length] ?? "", positions + padding)
+        let padded = ParameterList.padded(positions, to: lengths)
+        return (lists[padded.count] ?? "", padded)
     }
 }

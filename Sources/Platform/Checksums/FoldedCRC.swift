@@ -7,7 +7,9 @@ protocol FoldedCRC {
 
     var value: Value { get set }
 
-    /// See `folding.h`.
+    /// Shortens a message to 16 bytes with the same remainder (see `folding.h`).
+    ///
+    /// - Returns: the number of bytes that the shortened message stands for; 0 if the message is too short for the CPU's instructions.
     static func shorten(
         _ bytes: UnsafePointer<UInt8>, _ count: Int, state: Value, width: Int32,
         to shortened: UnsafeMutablePointer<UInt8>

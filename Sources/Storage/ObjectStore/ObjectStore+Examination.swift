@@ -42,16 +42,21 @@ extension ObjectStore {
                 position += Int64(count)
             }
             guard crc64.value == object.crc64 else { return .bad("its bytes do not match its checksum") }
-            if object.crc32 == nil {
-                try await database.write { [crc32] in
-                    try StoreRecords($0).record(crc32: crc32.value, ofFile: object.fileID)
-                }
-            }
+            if object.crc32 == nil { try await record(crc32.value, of: object) }
             return .intact
         } catch StorageFailure.missing {
             return .bad("its file is missing")
         } catch StorageFailure.unreadable(let code) {
             return .bad("\(StorageFailure.unreadable(errno: code))")
+        }
+    }
+
+    /// Records a CRC-32, unless the database is full; then a later examination does.
+    private func record(_ crc32: UInt32, of object: StoredObject) async throws {
+        do {
+            try await database.write { try StoreRecords($0).record(crc32: crc32, ofFile: object.fileID) }
+        } catch DatabaseError.full {
+            return
         }
     }
 

@@ -191,7 +191,7 @@ extension StoreRecords {
         PartRecord(
             number: row.int("number"), size: row.int64("size"), md5: row.blob("md5"),
             crc64: UInt64(bitPattern: row.int64("crc64")),
-            crc32: row.optionalInt64("crc32").map { UInt32(truncatingIfNeeded: $0) },
+            crc32: crc32(row),
             fileID: row.optionalText("file_id"), storedAt: row.time("stored_at"),
             checksum: row.optionalText("checksum").flatMap(Checksum.init))
     }

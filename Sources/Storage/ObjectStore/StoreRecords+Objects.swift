@@ -93,14 +93,19 @@ extension StoreRecords {
     /// Returns the CRC-32 of each of these objects that has one, by file id.
     func crc32s(ofFiles fileIDs: [String]) throws -> [String: UInt32] {
         var found: [String: UInt32] = [:]
-        for fileID in fileIDs {
-            found[fileID] =
-                try connection.first(
-                    "SELECT crc32 FROM store_objects WHERE file_id = $1", fileID, row: Self.crc32) ?? nil
+        for start in stride(from: 0, to: fileIDs.count, by: 1000) {
+            let some = ParameterList.padded(Array(fileIDs[start...].prefix(1000)))
+            _ = try connection.query(
+                """
+                SELECT file_id, crc32 FROM store_objects
+                WHERE file_id IN (\(ParameterList.text(some.count))) AND crc32 IS NOT NULL
+                """, arguments: some
+            ) { found[$0.text("file_id")] = Self.crc32($0) }
         }
         return found
     }
 
+    /// Records the CRC-32 of an object's bytes.
     func record(crc32: UInt32, ofFile fileID: String) throws {
         try connection.execute(
             "UPDATE store_objects SET crc32 = $2 WHERE file_id = $1", fileID, Int64(crc32))
@@ -150,10 +155,6 @@ extension StoreRecords {
         result.rows += others.rows
         result.isDone = result.isDone && others.isDone
         return result
-    }
-
-    private static func crc32(_ row: Row) -> UInt32? {
-        row.optionalInt64("crc32").map { UInt32(truncatingIfNeeded: $0) }
     }
 
     private static func file(_ row: Row) -> StoredFile {

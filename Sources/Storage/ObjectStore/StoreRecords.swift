@@ -97,7 +97,7 @@ struct StoreRecords {
         Migration(
             name: "store-crc32",
             sql: """
-                -- CRC-32 of the bytes; NULL in rows of versions that did not record it.
+                -- CRC-32 of the bytes; NULL in rows of versions that did not record it, and where such a row was adopted.
                 ALTER TABLE store_parts ADD COLUMN crc32 INTEGER;
                 ALTER TABLE store_objects ADD COLUMN crc32 INTEGER;
                 """),
@@ -107,6 +107,11 @@ struct StoreRecords {
 
     init(_ connection: Connection) {
         self.connection = connection
+    }
+
+    /// Returns the CRC-32 of a part or an object; `nil` if none is recorded.
+    static func crc32(_ row: Row) -> UInt32? {
+        row.optionalInt64("crc32").map { UInt32(truncatingIfNeeded: $0) }
     }
 }
 
@@ -135,7 +140,7 @@ package struct PartRecord: Sendable, Equatable {
     package let size: Int64
     package let md5: [UInt8]
     package let crc64: UInt64
-    /// The CRC-32 of the bytes; `nil` for a part from a version that did not record it.
+    /// The CRC-32 of the bytes; `nil` if none is recorded.
     package var crc32: UInt32?
     /// The part's own file; `nil` if the part is at its place in the file of its multipart upload.
     package let fileID: String?

@@ -61,7 +61,8 @@ package struct StoredObject: Sendable, Equatable {
     /// The number of parts; 0 for an object from a single PUT.
     package let partCount: Int
     package let crc64: UInt64
-    /// The CRC-32 of the bytes; `nil` for an object from a version that did not record it, until the scrubber has read it.
+    /// The CRC-32 of the bytes; `nil` if none is recorded: an earlier version stored the object, or one of its parts, and the
+    /// scrubber has not read it since.
     package let crc32: UInt32?
     package var createdAt: UnixTime
     /// Names the data file.
