@@ -121,8 +121,8 @@ let package = Package(
         module(
             "Catalog",
             [
-                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "MCAP", "ObjectFilters", "ObjectStore",
-                "Proto", "RPC", "StoreProtocol", "Webhooks", "Wire", "Zip",
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "MCAP", "ObjectFilters",
+                "ObjectStore", "Proto", "RPC", "StoreProtocol", "Webhooks", "Wire", "Zip",
             ], exclude: ["Filter"]),
         module(
             "Uploads",
@@ -259,7 +259,7 @@ let package = Package(
         tests("Crypto", ["Basics"]),
         tests("XML"),
         tests("Checksums", ["CFolding", "StoreProtocol"]),
-        tests("Zip", ["Basics"]),
+        tests("Zip", ["Basics", "Checksums"]),
         tests("Pictures"),
         tests("MCAP", ["Basics"]),
         .target(

@@ -4,9 +4,9 @@ import Checksums
 /// Writes an archive as a stream: each call returns the next bytes of the archive. Each entry needs about a hundred bytes of memory
 /// and its name, independent of its contents.
 ///
-/// Sizes and checksums follow each entry in a data descriptor; entries that may exceed 4 GiB, and archives that do, use zip64
-/// (APPNOTE 6.3.10). Without the bytes of ``finish()`` an archive has no end record, so that no program takes it for a complete
-/// one.
+/// The size and the checksum of an entry precede its contents if they are known, which programs need that read an archive from a
+/// pipe; otherwise they follow in a data descriptor. Entries that may exceed 4 GiB, and archives that do, use zip64 (APPNOTE
+/// 6.3.10). Without the bytes of ``finish()`` an archive has no end record, so that no program takes it for a complete one.
 package struct ZipWriter {
     private struct Current {
         let name: String
@@ -15,12 +15,16 @@ package struct ZipWriter {
         let isZip64: Bool
         let offset: UInt64
         let deflate: DeflateWriter?
+        /// The contents, if they are known in advance.
+        var known: KnownContents?
         var checksum = CRC32()
         var size: UInt64 = 0
         var compressedSize: UInt64 = 0
 
+        var crc32: UInt32 { known?.crc32 ?? checksum.value }
+
         mutating func count(_ piece: UnsafeRawBufferPointer) {
-            checksum.update(piece)
+            if known == nil { checksum.update(piece) }
             size += UInt64(piece.count)
         }
 
@@ -30,6 +34,19 @@ package struct ZipWriter {
             deflate.write(piece, isLast: isLast, to: &bytes)
             compressedSize += UInt64(bytes.count)
             return bytes
+        }
+    }
+
+    /// The contents of a stored entry that are known before the entry begins.
+    package struct KnownContents: Sendable {
+        /// The length in bytes.
+        let size: Int64
+        /// The checksum of all bytes.
+        let crc32: UInt32
+
+        package init(size: Int64, crc32: UInt32) {
+            self.size = size
+            self.crc32 = crc32
         }
     }
 
@@ -54,21 +71,41 @@ package struct ZipWriter {
     package mutating func begin(
         _ name: String, time: UnixTime, method: ZipEntry.Method = .stored, largestSize: Int64? = nil
     ) throws(ZipError) -> [UInt8] {
-        precondition(current == nil, "the entry before is not ended")
-        guard ZipEntry.isValid(name: name) else { throw .invalidName(name) }
-        guard names.insert(name).inserted else { throw .duplicateName(name) }
         // Deflate enlarges incompressible contents slightly.
         let isZip64 = (largestSize ?? .max) >= Int64(UInt32.max) - (1 << 24)
-        let entry = Current(
-            name: name, method: method, time: time, isZip64: isZip64, offset: position,
-            deflate: method == .deflated ? DeflateWriter() : nil)
+        return try begin(
+            Current(
+                name: name, method: method, time: time, isZip64: isZip64, offset: position,
+                deflate: method == .deflated ? DeflateWriter() : nil))
+    }
+
+    /// Begins a stored entry whose contents are known.
+    ///
+    /// - Parameters:
+    ///   - name: see ``ZipEntry/isValid(name:)``; each name only once.
+    ///   - time: the time of the last change; the format stores years 1980 to 2107, in seconds.
+    /// - Throws: ``ZipError/invalidName(_:)`` or ``ZipError/duplicateName(_:)``.
+    package mutating func begin(
+        _ name: String, time: UnixTime, _ contents: KnownContents
+    ) throws(ZipError) -> [UInt8] {
+        try begin(
+            Current(
+                name: name, method: .stored, time: time, isZip64: contents.size >= Int64(UInt32.max), offset: position,
+                deflate: nil, known: contents))
+    }
+
+    private mutating func begin(_ entry: Current) throws(ZipError) -> [UInt8] {
+        precondition(current == nil, "the entry before is not ended")
+        guard ZipEntry.isValid(name: entry.name) else { throw .invalidName(entry.name) }
+        guard names.insert(entry.name).inserted else { throw .duplicateName(entry.name) }
         current = entry
         var bytes: [UInt8] = []
         bytes.append(littleEndian: ZipFormat.localHeader)
-        // The sizes are in the descriptor; with zip64 its fields have eight bytes.
-        let size = isZip64 ? ZipFormat.in64.size : 0
-        Self.appendCommonFields(entry, (0, size, size), isZip64: isZip64, to: &bytes)
-        Self.appendNameAndExtra(entry, zip64: isZip64 ? [0, 0] : [], to: &bytes, comment: false)
+        // Unknown sizes are in the descriptor; with zip64 its fields have eight bytes.
+        let size = UInt64(entry.known?.size ?? 0)
+        let short = entry.isZip64 ? ZipFormat.in64.size : UInt32(size)
+        Self.appendCommonFields(entry, (entry.known?.crc32 ?? 0, short, short), isZip64: entry.isZip64, to: &bytes)
+        Self.appendNameAndExtra(entry, zip64: entry.isZip64 ? [size, size] : [], to: &bytes, comment: false)
         position += UInt64(bytes.count)
         return bytes
     }
@@ -83,7 +120,8 @@ package struct ZipWriter {
         current = entry
     }
 
-    /// Counts contents of a stored entry without their bytes. The checksum is then wrong, and only ``length`` is useful.
+    /// Counts contents of a stored entry without their bytes. Unless they are known, the checksum is then wrong, and only ``length``
+    /// is useful.
     package mutating func skip(_ count: Int64) {
         var entry = openEntry()
         precondition(entry.method == .stored, "the length of a deflated entry depends on its bytes")
@@ -103,15 +141,21 @@ package struct ZipWriter {
         return bytes
     }
 
-    /// Ends the entry, and returns its descriptor.
+    /// Ends the entry, and returns its descriptor, which is empty if the contents were known.
     package mutating func end() -> [UInt8] {
         var entry = openEntry()
+        if let known = entry.known {
+            precondition(entry.size == known.size, "the entry has another size than announced")
+            appendToDirectory(entry)
+            current = nil
+            return []
+        }
         var bytes =
             entry.deflate == nil ? [] : entry.compress(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true)
         precondition(
             entry.isZip64 || max(entry.size, entry.compressedSize) < UInt64(UInt32.max), "the entry exceeds its bound")
         bytes.append(littleEndian: ZipFormat.descriptor)
-        bytes.append(littleEndian: entry.checksum.value)
+        bytes.append(littleEndian: entry.crc32)
         for size in [entry.compressedSize, entry.size] {
             if entry.isZip64 { bytes.append(littleEndian: size) } else { bytes.append(littleEndian: UInt32(size)) }
         }
@@ -167,7 +211,7 @@ package struct ZipWriter {
         directory.append(littleEndian: ZipFormat.directoryHeader)
         directory.append(littleEndian: ZipFormat.version.unix | ZipFormat.version.zip64)
         Self.appendCommonFields(
-            entry, (entry.checksum.value, compressedSize, size), isZip64: entry.isZip64 || !zip64.isEmpty, to: &directory)
+            entry, (entry.crc32, compressedSize, size), isZip64: entry.isZip64 || !zip64.isEmpty, to: &directory)
         Self.appendNameAndExtra(entry, zip64: zip64, to: &directory, comment: true, offset: offset)
     }
 
@@ -177,7 +221,7 @@ package struct ZipWriter {
         to bytes: inout [UInt8]
     ) {
         bytes.append(littleEndian: isZip64 ? ZipFormat.version.zip64 : ZipFormat.version.plain)
-        bytes.append(littleEndian: ZipFormat.hasDescriptor | ZipFormat.isUTF8)
+        bytes.append(littleEndian: (entry.known == nil ? ZipFormat.hasDescriptor : 0) | ZipFormat.isUTF8)
         bytes.append(littleEndian: entry.method.rawValue)
         let (date, time) = dosTime(entry.time)
         for value in [time, date] { bytes.append(littleEndian: value) }

@@ -1,10 +1,12 @@
 """Downloads objects as one zip archive: readable by independent programs, and visibly broken if an object cannot be read."""
 
+import contextlib
 import io
 import json
 import os
 import shutil
 import socket
+import sqlite3
 import ssl
 import struct
 import subprocess
@@ -32,9 +34,21 @@ def zip_of(gateway, admin, **selection):
     return fetch(gateway.listeners["web"], "POST", "/v1/objects:zip", body, fields)
 
 
+def stored_file(gateway, found):
+    return next((gateway.data / "store/data").glob(f"*/{found.file_id}"))
+
+
+def forget_crc32(gateway) -> None:
+    """Restarts a gateway without the CRC-32 of its objects, as if a version before had stored them."""
+    gateway.stop()
+    with contextlib.closing(sqlite3.connect(gateway.data / "gateway.db")) as database, database:
+        database.execute("UPDATE store_objects SET crc32 = NULL")
+    gateway.start()
+
+
 def corrupt(gateway, found, position: int) -> None:
     """Changes a byte of an object's file."""
-    path = next((gateway.data / "store/data").glob(f"*/{found.file_id}"))
+    path = stored_file(gateway, found)
     stored = bytearray(path.read_bytes())
     stored[position] ^= 1
     path.chmod(0o600)
@@ -88,6 +102,19 @@ def test_archive_holds_every_object_under_a_name_of_its_own(gateway, admin, uplo
         assert sorted(archive.namelist()) == sorted(names)
 
 
+def test_archive_can_be_unpacked_while_it_arrives(gateway, admin, uploader):
+    """funzip reads its input once, so it needs the size before the bytes."""
+    run, data = unique("run"), content(3_000_000, 4)
+    completed(uploader, data, {"run": run})
+    url = f"http://{gateway.listeners['web']}/v1/objects:zip"
+    download = ["curl", "-sSf", "-G", url, "--data-urlencode", f"filter=raw_tags.run={run}"]
+    with subprocess.Popen([*download, "-H", f"Authorization: Bearer {admin.token}"], stdout=subprocess.PIPE) as archive:
+        unpacked = subprocess.run(["funzip"], stdin=archive.stdout, capture_output=True)
+        assert archive.stdout.read() == b""
+    assert archive.returncode == 0
+    assert (unpacked.returncode, unpacked.stdout == data) == (0, True), unpacked.stderr
+
+
 def test_archive_is_in_the_audit_log_with_its_objects(gateway, admin, three):
     run, _, objects = three
     assert zip_of(gateway, admin, filter=f"raw_tags.run={run}").status == 200
@@ -98,16 +125,53 @@ def test_archive_is_in_the_audit_log_with_its_objects(gateway, admin, three):
     assert (line["actor"], line["action"], line["result"]) == ("user:system/admin", "ZipObjects", "OK")
 
 
-def test_corrupted_object_breaks_the_archive_off(gateway, admin, uploader):
+def test_corrupted_object_is_the_one_that_programs_report(gateway, admin, uploader, tmp_path):
+    """The archive has the checksum of the bytes that arrived."""
     run = unique("run")
-    completed(uploader, content(2_000_000, 3), {"run": run})
-    (found,) = admin.list_all(filter=f"raw_tags.run={run}")
+    for number in range(3):
+        completed(uploader, content(2_000_000, number), {"run": run, FILE_NAME_TAG: f"{number}.mcap"})
+    objects = admin.list_all(filter=f"raw_tags.run={run}")
+    (found,) = [found for found in objects if found.name == "1.mcap"]
     corrupt(gateway, found, 1_000_000)
-    with pytest.raises(Exception) as failure:
-        body = zip_of(gateway, admin, fileIds=[found.file_id]).body
-        zipfile.ZipFile(io.BytesIO(body))
-    assert "Incomplete" in type(failure.value).__name__ or "BadZipFile" in type(failure.value).__name__
-    # The response is shorter than it announced, so that no client takes it for complete.
+    answer = zip_of(gateway, admin, filter=f"raw_tags.run={run}")
+    path = tmp_path / "objects.zip"
+    path.write_bytes(answer.body)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip().endswith("-1.mcap")
+    for command in (["unzip", "-tq"], ["7z", "t"]):
+        tested = subprocess.run([*command, str(path)], capture_output=True, text=True)
+        assert tested.returncode != 0 and "1.mcap" in tested.stdout + tested.stderr
+    admin.object_management("DeleteObject", file_id=found.file_id, reason="corrupted by a test")
+
+
+def test_object_whose_checksum_is_not_recorded_breaks_the_archive_off_if_it_is_corrupted(gateway_with, login):
+    """Versions before recorded no CRC-32; the gateway compares the CRC-64 itself then."""
+    gateway = gateway_with()
+    admin = login(gateway)
+    data = content(2_000_000)
+    completed(Fleet.create(admin).uploader(), data)
+    (found,) = admin.list_all()
+    forget_crc32(gateway)
+    body = zip_of(gateway, admin, fileIds=[found.file_id]).body
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        assert [archive.read(name) for name in archive.namelist()] == [data]
+    corrupt(gateway, found, 1_000_000)
+    expect_cut(gateway, admin, found)
+
+
+def test_object_whose_file_was_cut_breaks_the_archive_off(gateway_with, login):
+    gateway = gateway_with()
+    admin = login(gateway)
+    completed(Fleet.create(admin).uploader(), content(4_000_000))
+    (found,) = admin.list_all()
+    path = stored_file(gateway, found)
+    path.chmod(0o600)
+    os.truncate(path, 3_000_000)
+    expect_cut(gateway, admin, found)
+
+
+def expect_cut(gateway, admin, found) -> None:
+    """Requests an archive of one object, whose response is shorter than announced, so that no client takes it for complete."""
     host, port = gateway.listeners["web"].split(":")
     with socket.create_connection((host, int(port))) as connection:
         connection.sendall(
@@ -119,7 +183,6 @@ def test_corrupted_object_breaks_the_archive_off(gateway, admin, uploader):
     assert b"200 OK" in head
     (length,) = [int(line.split()[1]) for line in head.splitlines() if line.lower().startswith(b"content-length:")]
     assert length > 2_000_000 and len(body) < length
-    admin.object_management("DeleteObject", file_id=found.file_id, reason="corrupted by a test")
 
 
 def test_large_archive_opens_in_every_program_and_a_cut_one_in_none(gateway_with, login, tmp_path, is_full):
@@ -157,7 +220,9 @@ def test_client_whose_archive_ends_early_reports_it(gateway_with, login, tmp_pat
     admin = login(gateway)
     completed(Fleet.create(admin).uploader(), content(4_000_000))
     (found,) = admin.list_all()
-    corrupt(gateway, found, 3_000_000)
+    path = stored_file(gateway, found)
+    path.chmod(0o600)
+    os.truncate(path, 3_000_000)
     assert _curl(gateway, admin, tmp_path / "objects.zip") == 18
 
 

@@ -21,9 +21,11 @@ import Testing
 
     @Test func deviceAndTimePrecedeTheName() {
         var names = ArchiveNames()
-        #expect(names.name(object("a.mcap"), tags: [:]).name == "261121-000001/2026-11-22T00-00-00Z-a.mcap")
-        #expect(names.name(object("a.mcap", device: nil), tags: [:]).name == "site-4/2026-11-22T00-00-00Z-a.mcap")
-        let recorded = names.name(object("a.mcap", recordedFrom: UnixTime(seconds: 60)), tags: [:])
+        #expect(names.name(object("a.mcap"), tags: [:], crc32: nil).name == "261121-000001/2026-11-22T00-00-00Z-a.mcap")
+        #expect(
+            names.name(object("a.mcap", device: nil), tags: [:], crc32: nil).name
+                == "site-4/2026-11-22T00-00-00Z-a.mcap")
+        let recorded = names.name(object("a.mcap", recordedFrom: UnixTime(seconds: 60)), tags: [:], crc32: nil)
         #expect(recorded.name == "261121-000001/1970-01-01T00-01-00Z-a.mcap")
         #expect(recorded.time == UnixTime(seconds: 60))
     }
@@ -31,7 +33,7 @@ import Testing
     @Test func equalNamesGetNumbersAlsoInAnotherCase() {
         var names = ArchiveNames()
         let found = ["a.tar.gz", "A.TAR.GZ", "a.tar.gz", "noextension", "noextension"].map {
-            names.name(object($0), tags: [:]).name.dropFirst("261121-000001/2026-11-22T00-00-00Z-".count)
+            names.name(object($0), tags: [:], crc32: nil).name.dropFirst("261121-000001/2026-11-22T00-00-00Z-".count)
         }
         #expect(
             found == ["a.tar.gz", "A.TAR (2).GZ", "a.tar (3).gz", "noextension", "noextension (2)"])

@@ -9,7 +9,11 @@ import Testing
     private final class Pieces: HTTPBodySource, @unchecked Sendable {  // used by one test
         private(set) var isClosed = false
 
-        func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? { 0 }
+        let hasFiles = false
+
+        func read(into buffer: UnsafeMutableRawBufferPointer, passesFiles: Bool) -> HTTPBodyPiece? { .buffered(0) }
+
+        func fileFailed() {}
 
         func close() { isClosed = true }
     }

@@ -1,4 +1,5 @@
 import Basics
+import Checksums
 import Foundation
 
 @testable import Zip
@@ -12,13 +13,23 @@ enum ZipScene {
         var bytes: [UInt8]
         var method = ZipEntry.Method.stored
         var largestSize: Int64? = 1 << 20
+        /// Whether the size and the checksum are announced.
+        var isKnown = false
+
+        func begin(_ writer: inout ZipWriter) throws -> [UInt8] {
+            guard isKnown else { return try writer.begin(name, time: time, method: method, largestSize: largestSize) }
+            var crc32 = CRC32()
+            bytes.withUnsafeBytes { crc32.update($0) }
+            return try writer.begin(
+                name, time: time, ZipWriter.KnownContents(size: Int64(bytes.count), crc32: crc32.value))
+        }
     }
 
     static func archive(_ files: [File]) throws -> [UInt8] {
         var writer = ZipWriter()
         var archive: [UInt8] = []
         for file in files {
-            archive += try writer.begin(file.name, time: time, method: file.method, largestSize: file.largestSize)
+            archive += try file.begin(&writer)
             // In two pieces.
             for half in [file.bytes.prefix(file.bytes.count / 2), file.bytes.dropFirst(file.bytes.count / 2)] {
                 half.withUnsafeBytes { piece in

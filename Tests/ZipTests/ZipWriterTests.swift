@@ -31,6 +31,28 @@ import Testing
                 """)
     }
 
+    @Test func knownContentsAreDescribedBeforeTheirBytes() throws {
+        let archive = try ZipScene.archive([
+            ZipScene.File(name: "known", bytes: Self.text, isKnown: true),
+            ZipScene.File(name: "empty", bytes: [], isKnown: true),
+            ZipScene.File(name: "unknown", bytes: Self.text),
+        ])
+        let program = """
+            import struct
+            archive = zipfile.ZipFile(path)
+            assert archive.testzip() is None
+            for info in archive.infolist():
+                with open(path, "rb") as file:
+                    file.seek(info.header_offset + 14)
+                    assert struct.unpack("<III", file.read(12)) == (
+                        (0, 0, 0) if info.flag_bits & 8 else (info.CRC, info.file_size, info.file_size))
+                print(info.filename, info.flag_bits, len(archive.read(info)))
+            """
+        let printed = try ZipScene.python(program, archive: archive).output
+        #expect(printed == "known 2048 70000\nempty 2048 0\nunknown 2056 70000\n")
+        #expect(try ZipScene.contents(of: archive) == ["known": Self.text, "empty": [], "unknown": Self.text])
+    }
+
     @Test func deflatedEntriesAreSmaller() throws {
         let archive = try ZipScene.archive([ZipScene.File(name: "a", bytes: Self.text, method: .deflated)])
         #expect(archive.count < Self.text.count / 4)
@@ -62,15 +84,32 @@ import Testing
         #expect(archive.count == 24)
     }
 
+    @Test(arguments: [Int64(UInt32.max), 5 << 30]) func largeKnownSizesAreInTheLocalHeader(size: Int64) throws {
+        var writer = ZipWriter()
+        let header = try writer.begin(
+            "large", time: ZipScene.time, ZipWriter.KnownContents(size: size, crc32: 0x1234_5678))
+        writer.skip(size)
+        #expect(writer.end().isEmpty)
+        let source = SparseArchive(end: writer.finish(), size: size + 1000)
+        let directory = try ZipDirectory(source.placed(), limits: ZipLimits())
+        #expect(directory.records.map(\.entry.size) == [size])
+        #expect(directory.records.map(\.entry.crc32) == [0x1234_5678])
+        // Both sizes are in the first extra field, after the name.
+        let sizes = header.dropFirst(ZipFormat.localHeaderBytes + "large".utf8.count + 4).prefix(16)
+        let expected = (0..<8).map { UInt8(truncatingIfNeeded: size >> (8 * $0)) }
+        #expect(Array(sizes) == expected + expected)
+    }
+
     @Test func lengthIsKnownWithoutTheContents() throws {
         let files =
             (0..<70_000).map { ZipScene.File(name: "file-\($0)", bytes: []) } + [
                 ZipScene.File(name: "텍스트", bytes: Self.text),
                 ZipScene.File(name: "unbounded", bytes: Self.text, largestSize: nil),
+                ZipScene.File(name: "known", bytes: Self.text, isKnown: true),
             ]
         var writer = ZipWriter()
         for file in files {
-            _ = try writer.begin(file.name, time: ZipScene.time, largestSize: file.largestSize)
+            _ = try file.begin(&writer)
             writer.skip(Int64(file.bytes.count))
             _ = writer.end()
         }

@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import HTTPTypes
 import ObjectStore
 import RPC
 import Zip
@@ -12,6 +13,14 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
     /// The size of a piece in bytes.
     private static let size = 256 << 10
 
+    /// The object whose bytes come next.
+    private enum Object {
+        /// Its bytes are read, and compared with its checksum.
+        case read(ObjectReader)
+        /// Its bytes are passed on as ranges of its file; those before `position` were.
+        case passed(HTTPFile, position: Int64)
+    }
+
     private let queue = DispatchQueue(label: "archive")
     private let store: ObjectStore
     private let files: [ArchivedFile]
@@ -19,7 +28,7 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
     /// Bytes of the format that precede the next object's.
     private var records: ArraySlice<UInt8> = []
     private var next = 0
-    private var reader: ObjectReader?
+    private var object: Object?
     private var isFinished = false
 
     init(_ files: [ArchivedFile], store: ObjectStore) {
@@ -32,7 +41,7 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
         try await queue.result { [files] in
             var writer = ZipWriter()
             for file in files {
-                _ = try writer.begin(file.name, time: file.time, largestSize: file.file.size)
+                _ = try writer.begin(file)
                 writer.skip(file.file.size)
                 _ = writer.end()
             }
@@ -60,54 +69,83 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
         try await queue.result { [self] in
             // Not initialized first, which would write every byte twice.
             try [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
-                count = try read(into: UnsafeMutableRawBufferPointer(buffer))
+                count = try read(into: UnsafeMutableRawBufferPointer(buffer), passesFiles: false).count
             }
         }
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    var hasFiles: Bool { files.contains { $0.crc32 != nil } }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, passesFiles: Bool) throws -> HTTPBodyPiece {
         var count = 0
         while count < buffer.count {
-            guard let added = try add(to: UnsafeMutableRawBufferPointer(rebasing: buffer[count...])) else { break }
-            count += added
+            let space = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+            if !records.isEmpty {
+                count += addRecords(to: space)
+                continue
+            }
+            switch object {
+            case .read(let reader):
+                count += try add(reader, to: space)
+            case .passed(let file, let position):
+                let some = Int(min(Int64(buffer.count), files[next].file.size - position))
+                if some == 0 {
+                    endObject()
+                } else if count > 0 {
+                    return .buffered(count)
+                } else {
+                    object = .passed(file, position: position + Int64(some))
+                    return .file(file, offset: position, count: some)
+                }
+            case nil:
+                guard try advance(passesFiles: passesFiles) else { return .buffered(count) }
+            }
         }
-        return count
+        return .buffered(count)
     }
 
-    /// Writes the next bytes, and returns their number, which can be 0 between two objects; `nil` at the end of the archive.
-    private func add(to space: UnsafeMutableRawBufferPointer) throws -> Int? {
-        if !records.isEmpty {
-            let some = records.prefix(space.count)
-            some.withUnsafeBytes { space.copyMemory(from: $0) }
-            records = records.dropFirst(some.count)
-            return some.count
-        }
-        if let reader {
-            return try add(reader, to: space)
-        }
+    private func addRecords(to space: UnsafeMutableRawBufferPointer) -> Int {
+        let some = records.prefix(space.count)
+        some.withUnsafeBytes { space.copyMemory(from: $0) }
+        records = records.dropFirst(some.count)
+        return some.count
+    }
+
+    /// Begins the next object, or after the last one the end of the archive; returns `false` after that.
+    private func advance(passesFiles: Bool) throws -> Bool {
         if next < files.count {
             let file = files[next]
-            reader = try reading(file) { () throws(ObjectReader.Failure) in try store.reader(of: file.file) }
-            records = try writer.begin(file.name, time: file.time, largestSize: file.file.size)[...]
-            return 0
+            let reader = try reading(file) { () throws(ObjectReader.Failure) in try store.reader(of: file.file) }
+            records = try writer.begin(file)[...]
+            if passesFiles, file.crc32 != nil {
+                writer.skip(file.file.size)
+                object = .passed(HTTPFile(owning: reader.takeDescriptor()), position: 0)
+            } else {
+                object = .read(reader)
+            }
+            return true
         }
-        if isFinished { return nil }
+        if isFinished { return false }
         isFinished = true
         records = writer.finish()[...]
-        return 0
+        return true
     }
 
-    /// Writes the object's next bytes, or prepares the record that follows its last.
+    /// Writes the object's next bytes, or ends it after its last.
     private func add(_ reader: ObjectReader, to space: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = try reading(files[next]) { () throws(ObjectReader.Failure) in try reader.read(into: space) }
         if count > 0 {
             writer.pass(UnsafeRawBufferPointer(rebasing: space[..<count]))
         } else {
-            records = writer.end()[...]
-            self.reader = nil
-            next += 1
+            endObject()
         }
         return count
+    }
+
+    private func endObject() {
+        records = writer.end()[...]
+        object = nil
+        next += 1
     }
 
     private func reading<T>(
@@ -116,12 +154,17 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
         do throws(ObjectReader.Failure) {
             return try body()
         } catch {
-            let id = file.file.fileID
-            switch error {
-            case .missing: throw .failedPrecondition("object \(id) was deleted while the archive was made")
-            case .corrupted:
-                throw .failedPrecondition("object \(id) is corrupted: its bytes no longer match its checksum")
-            }
+            throw Self.error(error, of: file)
+        }
+    }
+
+    var fileFailure: any Error { Self.error(.corrupted, of: files[next]) }
+
+    private static func error(_ failure: ObjectReader.Failure, of file: ArchivedFile) -> RPCError {
+        let id = file.file.fileID
+        return switch failure {
+        case .missing: .failedPrecondition("object \(id) was deleted while the archive was made")
+        case .corrupted: .failedPrecondition("object \(id) is corrupted: its bytes no longer match its checksum")
         }
     }
 }

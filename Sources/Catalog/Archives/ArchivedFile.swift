@@ -1,5 +1,6 @@
 import Basics
 import ObjectStore
+import Zip
 
 /// An object as an entry of an archive.
 struct ArchivedFile: Sendable {
@@ -8,13 +9,25 @@ struct ArchivedFile: Sendable {
     /// The time when the content was recorded, else when its upload began.
     let time: UnixTime
     let file: StoredFile
+    /// The CRC-32 of the bytes; `nil` if none is recorded.
+    let crc32: UInt32?
+}
+
+extension ZipWriter {
+    /// Begins the entry of a file.
+    mutating func begin(_ file: ArchivedFile) throws(ZipError) -> [UInt8] {
+        guard let crc32 = file.crc32 else {
+            return try begin(file.name, time: file.time, largestSize: file.file.size)
+        }
+        return try begin(file.name, time: file.time, KnownContents(size: file.file.size, crc32: crc32))
+    }
 }
 
 /// The names of an archive's entries: `DEVICE/TIME-NAME`, each only once, also for file systems that ignore case.
 struct ArchiveNames {
     private var taken: Set<String> = []
 
-    mutating func name(_ object: CatalogObject, tags: [String: String]) -> ArchivedFile {
+    mutating func name(_ object: CatalogObject, tags: [String: String], crc32: UInt32?) -> ArchivedFile {
         let time = object.description.recordedFrom ?? object.times.createdAt
         let folder = object.owner.deviceID ?? "site-\(object.owner.siteID)"
         let stamp = RFC3339.text(UnixTime(seconds: time.seconds)).map { $0 == ":" ? "-" : $0 }
@@ -22,7 +35,8 @@ struct ArchiveNames {
         return ArchivedFile(
             name: unique(path), time: time,
             file: StoredFile(
-                fileID: object.fileID, size: object.content.size, crc64: object.description.crc64 ?? 0))
+                fileID: object.fileID, size: object.content.size, crc64: object.description.crc64 ?? 0),
+            crc32: crc32)
     }
 
     /// Adds a number before the extension of a path that is taken.

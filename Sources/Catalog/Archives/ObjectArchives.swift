@@ -79,12 +79,14 @@ final class ObjectArchives: Sendable {
 
         mutating func add(_ objects: [CatalogObject], in connection: Connection) throws {
             let tags = try ObjectRecords(connection).tags(of: objects.filter { $0.description.name == nil })
+            let crc32s = try StoredFile.crc32s(of: objects.map(\.fileID), in: connection)
             for object in objects {
                 guard object.description.crc64 != nil else {
                     throw RPCError.failedPrecondition(
                         "the checksum of object \(object.fileID) is still being recorded: try again later")
                 }
-                files.append(names.name(object, tags: tags[object.fileID] ?? [:]))
+                files.append(
+                    names.name(object, tags: tags[object.fileID] ?? [:], crc32: crc32s[object.fileID]))
                 amounts[object.owner.organizationID, default: Amount()].objects += 1
                 amounts[object.owner.organizationID, default: Amount()].bytes += object.content.size
             }

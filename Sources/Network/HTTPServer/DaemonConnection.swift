@@ -9,15 +9,20 @@ final class DaemonConnection: Sendable {
     let host: String
     /// The certificate and key of a TLS connection, kept as long as it lives.
     private let identity: TLSIdentity?
-    private let descriptor: Int32
+    /// The socket.
+    let descriptor: Int32
+    /// The time without progress after which a response is given up.
+    let idleTimeout: Duration
     private let activity = Atomic(TransferRule.Activity.waiting.rawValue)
     private let stage = Atomic(0)
     /// The number of bytes received when the wait for a request began.
     private let receivedBefore = Atomic<UInt64>(0)
     private let rule: Lock<TransferRule>
+    private let bodySent = Atomic(false)
 
-    init(_ native: OpaquePointer, identity: TLSIdentity?, rule: TransferRule) {
+    init(_ native: OpaquePointer, identity: TLSIdentity?, rule: TransferRule, idleTimeout: Duration) {
         self.identity = identity
+        self.idleTimeout = idleTimeout
         self.rule = Lock(rule)
         host = microhttpd_peer(native).map { Self.host(of: $0) } ?? ""
         descriptor = microhttpd_socket(native)
@@ -38,6 +43,13 @@ final class DaemonConnection: Sendable {
             return ""
         }
         return String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Whether the complete body of a response was sent past the library, which takes the response for an incomplete one then. The
+    /// connection ends after it.
+    var hasSentBody: Bool {
+        get { bodySent.load(ordering: .relaxed) }
+        set { bodySent.store(newValue, ordering: .relaxed) }
     }
 
     /// - Parameter isNew: whether a request, a response, or the wait for the next request begins.

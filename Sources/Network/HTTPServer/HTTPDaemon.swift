@@ -76,9 +76,10 @@ package final class HTTPDaemon: Sendable {
         options.completed = { context, connection, exchange, end in
             guard let context, let ended = exchange?.pointee else { return }
             exchange?.pointee = nil
-            if let connection { DaemonConnection.of(connection)?.enter(.waiting, isNew: true) }
+            let progress = connection.flatMap { DaemonConnection.of($0) }
+            progress?.enter(.waiting, isNew: true)
             Unmanaged<HTTPExchange>.fromOpaque(ended).takeRetainedValue().ended(
-                isWhole: end == .REQUEST_TERMINATED_COMPLETED_OK)
+                isWhole: end == .REQUEST_TERMINATED_COMPLETED_OK || progress?.hasSentBody == true)
             Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue().inFlight.leave()
         }
         options.admit = { context, address, _ in
@@ -120,7 +121,8 @@ package final class HTTPDaemon: Sendable {
         let rule = TransferRule(
             minimumRate: configuration.minimumRate, grace: configuration.slowGrace,
             headerTimeout: configuration.headerTimeout, now: .now)
-        let connection = DaemonConnection(native, identity: configuration.certificates?.identity, rule: rule)
+        let connection = DaemonConnection(
+            native, identity: configuration.certificates?.identity, rule: rule, idleTimeout: configuration.idleTimeout)
         connections.add(connection)
         configuration.metrics.connectionOpened()
         return connection

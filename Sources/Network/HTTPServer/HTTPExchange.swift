@@ -149,9 +149,10 @@ final class HTTPExchange {
     }
 
     private func send(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
-        guard
+        let isDirect = !isHead && !daemon.isSecure && response.body.hasFiles
+        guard let progress = DaemonConnection.of(connection),
             let native = response.native(
-                omittingBody: isHead, isSecure: daemon.isSecure, connection: DaemonConnection.of(connection))
+                omittingBody: isHead, isSecure: daemon.isSecure, connection: progress, isDirect: isDirect)
         else { return .NO }
         defer { MHD_destroy_response(native) }
         record?.status = response.status
@@ -159,7 +160,7 @@ final class HTTPExchange {
         if let requestID = record?.requestID, response.fields["x-request-id"] == nil {
             MHD_add_response_header(native, "X-Request-Id", requestID)
         }
-        if response.closes || daemon.isStopping {
+        if response.closes || daemon.isStopping || isDirect {
             MHD_add_response_header(native, "Connection", "close")
         }
         return MHD_queue_response(connection, UInt32(response.status), native)

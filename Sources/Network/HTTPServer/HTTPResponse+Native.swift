@@ -5,9 +5,16 @@ import HTTPTypes
 extension HTTPResponse {
     /// Makes libmicrohttpd's object for this response, which the caller destroys; `nil` if that fails.
     ///
-    /// - Parameter connection: the connection of the response; waiting for the body's source does not count as the client's time.
-    func native(omittingBody isHead: Bool, isSecure: Bool, connection: DaemonConnection?) -> OpaquePointer? {
-        let made = isHead ? Self.lengthOnly(contentLength) : body.native(isSecure: isSecure, connection: connection)
+    /// - Parameters:
+    ///   - connection: the connection of the response; waiting for the body's source does not count as the client's time.
+    ///   - isDirect: whether the body is sent past the library, which may be if ``Body/hasFiles`` and there is no TLS.
+    func native(
+        omittingBody isHead: Bool, isSecure: Bool, connection: DaemonConnection, isDirect: Bool
+    ) -> OpaquePointer? {
+        let made =
+            isHead
+            ? Self.lengthOnly(contentLength)
+            : body.native(isSecure: isSecure, connection: connection, isDirect: isDirect)
         guard let native = made else { return nil }
         // The library rejects empty values, which carry no information anyway.
         for field in fields.fields where !field.value.isEmpty {
@@ -41,14 +48,20 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse.Body {
-    fileprivate func native(isSecure: Bool, connection: DaemonConnection?) -> OpaquePointer? {
+    /// Whether the body has a known length, and a source with files.
+    var hasFiles: Bool {
+        guard case .stream(let source, let length?) = self else { return false }
+        return length > 0 && source.hasFiles
+    }
+
+    fileprivate func native(isSecure: Bool, connection: DaemonConnection, isDirect: Bool) -> OpaquePointer? {
         switch self {
         case .bytes(let bytes):
             return Self.native(bytes)
         case .omitted(let length):
             return HTTPResponse.lengthOnly(length)
         case .stream(let source, let length):
-            return Self.native(source, length, connection)
+            return Self.native(HTTPBodySourceBox(source, length: length, connection, isDirect: isDirect))
         case .file(_, _, length: 0):
             return Self.native([])
         case .file(let file, let offset, let length):
@@ -72,18 +85,16 @@ extension HTTPResponse.Body {
         return response
     }
 
-    private static func native(
-        _ source: any HTTPBodySource, _ length: Int64?, _ connection: DaemonConnection?
-    ) -> OpaquePointer? {
+    private static func native(_ box: HTTPBodySourceBox) -> OpaquePointer? {
         let unknownLength = UInt64(bitPattern: -1)
         return MHD_create_response_from_callback(
-            length.map { UInt64(max(0, $0)) } ?? unknownLength, length == nil ? 16 << 10 : FileReader.blockSize,
+            box.length.map { UInt64(max(0, $0)) } ?? unknownLength, box.length == nil ? 16 << 10 : FileReader.blockSize,
             { context, _, block, size in
                 guard let context, let block else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
                 let box = Unmanaged<HTTPBodySourceBox>.fromOpaque(context).takeUnretainedValue()
                 return box.read(into: UnsafeMutableRawBufferPointer(start: block, count: size))
             },
-            Unmanaged.passRetained(HTTPBodySourceBox(source, hasLength: length != nil, connection)).toOpaque(),
+            Unmanaged.passRetained(box).toOpaque(),
             { context in
                 guard let context else { return }
                 Unmanaged<HTTPBodySourceBox>.fromOpaque(context).takeRetainedValue().source.close()
@@ -101,23 +112,53 @@ extension HTTPResponse.Body {
 /// Holds any source in a class, so that a pointer can refer to it.
 private final class HTTPBodySourceBox {
     let source: any HTTPBodySource
-    private let hasLength: Bool
-    private let connection: DaemonConnection?
+    let length: Int64?
+    private let connection: DaemonConnection
+    private let isDirect: Bool
 
-    init(_ source: any HTTPBodySource, hasLength: Bool, _ connection: DaemonConnection?) {
+    /// Prepares to read a source.
+    ///
+    /// - Parameter isDirect: whether the body is sent past the library.
+    init(_ source: any HTTPBodySource, length: Int64?, _ connection: DaemonConnection, isDirect: Bool) {
         self.source = source
-        self.hasLength = hasLength
+        self.length = length
         self.connection = connection
+        self.isDirect = isDirect
     }
 
     /// Returns the number of bytes read, or the library's code for the end or an error.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        connection?.enter(.busy)
-        defer { connection?.enter(.moving) }
-        guard let count = source.read(into: buffer) else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
+        if isDirect { return sendAll(through: buffer) }
+        guard let count = next(in: buffer)?.count else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
         if count > 0 { return count }
         // The library asks for no byte after the length.
-        return hasLength ? Int(MHD_CONTENT_READER_END_WITH_ERROR) : Int(MHD_CONTENT_READER_END_OF_STREAM)
+        return length == nil ? Int(MHD_CONTENT_READER_END_OF_STREAM) : Int(MHD_CONTENT_READER_END_WITH_ERROR)
+    }
+
+    /// Sends the whole body past the library, which has sent the header section, and closes the connection after either code.
+    private func sendAll(through buffer: UnsafeMutableRawBufferPointer) -> Int {
+        var left = length ?? 0
+        while left > 0 {
+            guard let piece = next(in: buffer), (1...left).contains(Int64(piece.count)) else {
+                return Int(MHD_CONTENT_READER_END_WITH_ERROR)
+            }
+            switch connection.send(piece, through: buffer) {
+            case .sent: left -= Int64(piece.count)
+            case .disconnected: return Int(MHD_CONTENT_READER_END_WITH_ERROR)
+            case .unreadable:
+                source.fileFailed()
+                return Int(MHD_CONTENT_READER_END_WITH_ERROR)
+            }
+        }
+        guard connection.finishSending() else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
+        connection.hasSentBody = true
+        return Int(MHD_CONTENT_READER_END_OF_STREAM)
+    }
+
+    private func next(in buffer: UnsafeMutableRawBufferPointer) -> HTTPBodyPiece? {
+        connection.enter(.busy)
+        defer { connection.enter(.moving) }
+        return source.read(into: buffer, passesFiles: isDirect)
     }
 }
 

@@ -91,12 +91,14 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
 
     // MARK: Response
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    var hasFiles: Bool { progress.take { $0.source?.hasFiles ?? false } }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, passesFiles: Bool) -> HTTPBodyPiece? {
         if piece == taken.count {
             switch next() {
             case .pieces(let pieces): (taken, piece, position) = (pieces, 0, 0)
-            case .source(let source): return read(source, into: buffer)
-            case .end: return 0
+            case .source(let source): return read(source, into: buffer, passesFiles: passesFiles)
+            case .end: return .buffered(0)
             case .broken: return nil
             }
         }
@@ -104,7 +106,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
         while count < buffer.count, piece < taken.count {
             count += copy(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
         }
-        return isLast(count) && !isComplete() ? nil : count
+        return isLast(count) && !isComplete() ? nil : .buffered(count)
     }
 
     private enum Next: Sendable {
@@ -130,27 +132,29 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
 
     /// Reads a source on this thread, into the buffer from which the daemon sends: any other way copies each byte more often, and
     /// wakes threads for each piece.
-    private func read(_ source: any BodySource, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-        let result = Result { try source.read(into: buffer) }
-        guard case .success(let count) = result, count > 0 else {
+    private func read(
+        _ source: any BodySource, into buffer: UnsafeMutableRawBufferPointer, passesFiles: Bool
+    ) -> HTTPBodyPiece? {
+        let result = Result { try source.read(into: buffer, passesFiles: passesFiles) }
+        guard case .success(let piece) = result, piece.count > 0 else {
             end(result)
-            return isComplete() ? 0 : nil
+            return isComplete() ? .buffered(0) : nil
         }
-        progress.take { $0.sourceBytes += count }
-        guard isLast(count) else { return count }
+        progress.take { $0.sourceBytes += piece.count }
+        guard isLast(piece.count) else { return piece }
         end(
             withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { byte in
-                Result { try source.read(into: byte) }
+                Result { try source.read(into: byte, passesFiles: false) }
             })
-        return isComplete() ? count : nil
+        return isComplete() ? piece : nil
     }
 
     /// Tells the call that its source has ended: after its last byte, with its error, or because it exceeds the announced length.
-    private func end(_ result: Result<Int, any Error>) {
+    private func end(_ result: Result<HTTPBodyPiece, any Error>) {
         progress.take { $0.source = nil }
         let failure: (any Error)? =
             switch result {
-            case .success(0): nil
+            case .success(let piece) where piece.count == 0: nil
             case .success: RPCError(bare: .internalError, "the response is longer than announced")
             case .failure(let error): error
             }
@@ -187,6 +191,11 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
     /// Waits for the end of the call before its last bytes are sent: the daemon asks for no more, and would cancel the call.
     private func isComplete() -> Bool {
         wait { $0.end != nil } && progress.take { $0.end == .complete }
+    }
+
+    func fileFailed() {
+        guard let source = progress.take({ $0.source }) else { return }
+        end(.failure(source.fileFailure))
     }
 
     func close() { loop.run { [stream] in stream.cancel() } }

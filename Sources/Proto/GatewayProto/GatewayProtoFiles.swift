@@ -625,7 +625,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.RotateSigningKeyResponse.older_key_ids	The ids of the older keys that still verify tokens.
         archebase.auth.v1.SignInPolicy	The rules for the sign-ins of an organization's users.
         archebase.auth.v1.SignInPolicy.requires_second_factor	Whether a password alone opens nothing but the calls with which the user sets up a second factor.
-        archebase.data_gateway.v1.ObjectArchiveService.ZipObjects	Streams a zip archive of objects, with zip64 where needed, and names such as `DEVICE/2026-01-31T08-00-00Z-NAME`. If an object cannot be read to its end, the stream breaks off: an archive that ends with its directory is complete and intact.
+        archebase.data_gateway.v1.ObjectArchiveService.ZipObjects	Streams a zip archive of objects, with zip64 where needed, and names such as `DEVICE/2026-01-31T08-00-00Z-NAME`. If an object cannot be read to its end, the stream breaks off: an archive that ends with its directory is complete. Each entry has the CRC-32 of the bytes that arrived, which programs compare when they unpack it.
         archebase.data_gateway.v1.ZipObjectsRequest	Either file ids or a filter.
         archebase.data_gateway.v1.ZipObjectsRequest.file_ids	At most 10000, the same as in RequestDownload.
         archebase.data_gateway.v1.ZipObjectsRequest.filter	A filter as in ListObjects, which at most 10000 objects match.

@@ -9,7 +9,8 @@ public protocol ObjectArchiveServiceHandler: Sendable {
     associatedtype Context: Sendable
 
     /// Streams a zip archive of objects, with zip64 where needed, and names such as `DEVICE/2026-01-31T08-00-00Z-NAME`. If an object
-    /// cannot be read to its end, the stream breaks off: an archive that ends with its directory is complete and intact.
+    /// cannot be read to its end, the stream breaks off: an archive that ends with its directory is complete. Each entry has the CRC-32
+    /// of the bytes that arrived, which programs compare when they unpack it.
     func zipObjects(_ request: ZipObjectsRequest, responses: ResponseWriter<HttpBody>, context: Context) async throws
 }
 
@@ -37,7 +38,8 @@ public struct ObjectArchiveServiceClient<Transport: CallTransport>: Sendable {
     public init(_ transport: Transport) { self.transport = transport }
 
     /// Streams a zip archive of objects, with zip64 where needed, and names such as `DEVICE/2026-01-31T08-00-00Z-NAME`. If an object
-    /// cannot be read to its end, the stream breaks off: an archive that ends with its directory is complete and intact.
+    /// cannot be read to its end, the stream breaks off: an archive that ends with its directory is complete. Each entry has the CRC-32
+    /// of the bytes that arrived, which programs compare when they unpack it.
     public func zipObjects(_ request: ZipObjectsRequest, options: CallOptions = CallOptions(), receive: @escaping @Sendable (HttpBody) async throws -> Void) async throws {
         try await transport.serverStreaming(ObjectArchiveServiceMethods.zipObjects, request, options: options, receive: receive)
     }

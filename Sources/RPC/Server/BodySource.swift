@@ -1,10 +1,17 @@
-/// The bytes of a response that are made while they are sent, in the buffers from which the transport sends them.
+import HTTPTypes
+
+/// The bytes of a response that are made while they are sent, in the buffers from which the transport sends them, or in files.
 package protocol BodySource: AnyObject, Sendable {
-    /// Writes the next bytes, on one thread at a time, which may wait for the disk.
+    /// Whether bytes of the response are in files, from which the kernel can send them. Asked before the first byte is read.
+    var hasFiles: Bool { get }
+    /// Provides the next bytes, on one thread at a time, which may wait for the disk.
     ///
-    /// - Returns: the number of bytes; 0 at the end.
+    /// - Parameter passesFiles: whether bytes that are in a file are returned as its range.
+    /// - Returns: the bytes, at most as many as `buffer` holds; their number is 0 at the end.
     /// - Throws: the error of the call, whose response is then incomplete.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
+    func read(into buffer: UnsafeMutableRawBufferPointer, passesFiles: Bool) throws -> HTTPBodyPiece
+    /// The error of the call if the bytes of the latest piece, a range of a file, cannot be read.
+    var fileFailure: any Error { get }
 }
 
 extension CallContext {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 /// The options of a daemon. `MHD_start_daemon` is variadic, which Swift cannot call.
@@ -137,4 +138,10 @@ static inline int microhttpd_progress(int descriptor, uint64_t *received, uint64
     *acknowledged = info[bytes_acked];
     *received = info[bytes_received];
     return 0;
+}
+
+/// Returns the number of bytes, including those not sent yet, that the peer of a TCP socket has not acknowledged; -1 if it is unknown.
+static inline int microhttpd_unacknowledged(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, TIOCOUTQ, &count) < 0 ? -1 : count;
 }

@@ -10,6 +10,11 @@ package final class HTTPFile: Sendable {
         self.descriptor = Atomic(descriptor)
     }
 
+    /// Calls `body` with the descriptor, which stays open meanwhile unless it is transferred; -1 if it was transferred before.
+    package func withDescriptor<T>(_ body: (Int32) -> T) -> T {
+        withExtendedLifetime(self) { body(descriptor.load(ordering: .acquiring)) }
+    }
+
     /// Transfers the descriptor to the caller, who has to close it; `nil` if it was transferred before.
     package func take() -> Int32? {
         let taken = descriptor.exchange(-1, ordering: .acquiringAndReleasing)

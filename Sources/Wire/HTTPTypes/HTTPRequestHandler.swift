@@ -32,12 +32,32 @@ extension HTTPBodySink {
     package var isBulk: Bool { false }
 }
 
-/// Provides the body of a response whose length is not known in advance, piece by piece, on the thread of the connection.
+/// Provides the body of a response piece by piece, on the thread of the connection.
 package protocol HTTPBodySource: AnyObject {
+    /// Whether bytes of the body are in files, from which the kernel can send them. Asked before the first byte is read.
+    var hasFiles: Bool { get }
     /// Waits for the next bytes, at most as many as `buffer` holds.
     ///
-    /// - Returns: the number of bytes; 0 at the end; `nil` if the body cannot be completed, which the client can detect.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int?
+    /// - Parameter passesFiles: whether bytes that are in a file are returned as its range.
+    /// - Returns: the bytes, whose number is 0 at the end; `nil` if the body cannot be completed, which the client can detect.
+    func read(into buffer: UnsafeMutableRawBufferPointer, passesFiles: Bool) -> HTTPBodyPiece?
+    /// Handles that the bytes of the latest piece, a range of a file, cannot be read. Nothing is read afterwards.
+    func fileFailed()
     /// Handles the end of reading; called once, also after the last byte.
     func close()
+}
+
+/// The next bytes of a body.
+package enum HTTPBodyPiece: Sendable {
+    /// This number of bytes is in the buffer.
+    case buffered(Int)
+    /// The bytes are a range of this file.
+    case file(HTTPFile, offset: Int64, count: Int)
+
+    /// The number of bytes.
+    package var count: Int {
+        switch self {
+        case .buffered(let count), .file(_, _, let count): count
+        }
+    }
 }

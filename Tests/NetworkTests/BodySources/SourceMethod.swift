@@ -20,12 +20,12 @@ final class SourceMethod: Interceptor {
         var router = Router()
         router.add(BodiesMethods.stream) { [record] (_: StreamRequest, responses, context) in
             context.responseLength = plan.announced.map { Int64($0) }
-            let source = TestSource(plan, record)
+            let source = try TestSource(plan, record)
             let contentType = "application/octet-stream"
             if try await context.send(source, as: contentType) { return }
             while true {
                 let piece = try [UInt8](unsafeUninitializedCapacity: Self.piece) { buffer, count in
-                    count = try source.read(into: UnsafeMutableRawBufferPointer(buffer))
+                    count = try source.read(into: UnsafeMutableRawBufferPointer(buffer), passesFiles: false).count
                 }
                 if piece.isEmpty { return }
                 try await responses.write(HttpBody(contentType: contentType, data: piece))
@@ -58,5 +58,10 @@ final class SourceMethod: Interceptor {
 
 extension [UInt8] {
     /// Whether these are the first bytes of a test's source.
-    var areOfSource: Bool { enumerated().allSatisfy { $1 == TestSource.byte(at: $0) } }
+    var areOfSource: Bool {
+        withUnsafeBytes { bytes in
+            for index in bytes.indices where bytes[index] != TestSource.byte(at: index) { return false }
+            return true
+        }
+    }
 }

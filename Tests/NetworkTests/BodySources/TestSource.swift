@@ -1,6 +1,9 @@
 import Basics
 import Dispatch
+import Foundation
+import HTTPTypes
 import RPC
+import TestSupport
 
 /// A source whose bytes follow from their positions, and that can fail or wait at a position. Its record shows how it was used.
 final class TestSource: BodySource, @unchecked Sendable {  // used by one thread at a time
@@ -14,37 +17,63 @@ final class TestSource: BodySource, @unchecked Sendable {  // used by one thread
         var failure: Int?
         /// The position at which reading waits for the gate; `nil` = none.
         var gate: Int?
+        /// The positions of the bytes that are also in a file, which a transport may send; empty = none.
+        var file = 0..<0
+        /// The number of bytes that the file lacks.
+        var cut = 0
 
         /// The position at which the next read has to end.
         fileprivate func limit(from position: Int) -> Int {
-            [size, failure, gate].compactMap { $0 }.filter { $0 > position }.min() ?? position
+            [size, failure, gate, file.lowerBound, file.upperBound].compactMap { $0 }.filter { $0 > position }.min()
+                ?? position
         }
     }
 
     private let plan: Plan
     private let record: SourceRecord
+    private let file: HTTPFile?
     private var position = 0
 
-    init(_ plan: Plan, _ record: SourceRecord) {
+    init(_ plan: Plan, _ record: SourceRecord) throws {
         self.plan = plan
         self.record = record
+        file = plan.file.isEmpty ? nil : try Self.file(of: plan.file.dropLast(plan.cut))
     }
+
+    /// Makes a file, without a name, of the bytes at these positions.
+    private static func file(of positions: Range<Int>) throws -> HTTPFile {
+        let folder = try TestFolder(inMemory: true)
+        let path = "\(folder.path)/bytes"
+        let bytes = [UInt8](unsafeUninitializedCapacity: positions.count) { buffer, count in
+            for index in buffer.indices { buffer[index] = byte(at: positions.lowerBound + index) }
+            count = positions.count
+        }
+        try Data(bytes).write(to: URL(filePath: path))
+        return HTTPFile(owning: open(path, O_RDONLY | O_CLOEXEC))
+    }
+
+    var hasFiles: Bool { file != nil }
+
+    var fileFailure: any Error { RPCError(bare: .dataLoss, "the file fails") }
 
     deinit { record.released() }
 
     static func byte(at position: Int) -> UInt8 { UInt8(truncatingIfNeeded: position ^ position >> 8) }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer, passesFiles: Bool) throws -> HTTPBodyPiece {
         if position == plan.gate { record.waitAtGate() }
         if position == plan.failure {
             record.count(0)
             throw RPCError(bare: .dataLoss, "the source fails")
         }
         let count = min(buffer.count, plan.limit(from: position) - position)
-        for index in 0..<count { buffer[index] = Self.byte(at: position + index) }
-        position += count
+        defer { position += count }
         record.count(count)
-        return count
+        if passesFiles, let file, plan.file.contains(position) {
+            return .file(file, offset: Int64(position - plan.file.lowerBound), count: count)
+        }
+        for index in 0..<count { buffer[index] = Self.byte(at: position + index) }
+        return .buffered(count)
     }
 }
 

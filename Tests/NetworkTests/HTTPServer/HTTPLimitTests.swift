@@ -10,8 +10,26 @@ import Testing
 
 /// The limits of a daemon for its clients.
 @Suite(.timeLimited) struct HTTPLimitTests {
-    /// Accepts any body; `GET` sends 64 MiB of zeros.
+    /// Accepts any body; `GET` sends 64 MiB of zeros, for the target `/pieces` from a source that passes ranges of a file.
     private struct Handler: HTTPRequestHandler {
+        private static let size: Int64 = 64 << 20
+
+        final class Source: HTTPBodySource, @unchecked Sendable {  // used by the connection's thread alone
+            private let file: HTTPFile
+            private var position: Int64 = 0
+            let hasFiles = true
+
+            init(_ file: HTTPFile) { self.file = file }
+
+            func read(into buffer: UnsafeMutableRawBufferPointer, passesFiles: Bool) -> HTTPBodyPiece? {
+                defer { position += Int64(buffer.count) }
+                return .file(file, offset: position, count: buffer.count)
+            }
+
+            func fileFailed() {}
+            func close() {}
+        }
+
         final class Sink: HTTPBodySink {
             func receive(_ bytes: UnsafeRawBufferPointer) {}
             func finish() -> HTTPResponse { HTTPResponse(status: 200) }
@@ -23,9 +41,12 @@ import Testing
             let path = "/tmp/http-limit-\(Glibc.random())"
             let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             unlink(path)
-            ftruncate(descriptor, 64 << 20)
-            return .respond(
-                HTTPResponse(status: 200, body: .file(HTTPFile(owning: descriptor), offset: 0, length: 64 << 20)))
+            ftruncate(descriptor, off_t(Self.size))
+            let file = HTTPFile(owning: descriptor)
+            let body: HTTPResponse.Body =
+                head.target == "/pieces"
+                ? .stream(Source(file), length: Self.size) : .file(file, offset: 0, length: Self.size)
+            return .respond(HTTPResponse(status: 200, body: body))
         }
     }
 
@@ -76,12 +97,25 @@ import Testing
         await waitForSlowClientToBeCut(daemon)
     }
 
-    @Test func answerThatIsNotReadIsCutOff() async throws {
+    @Test(arguments: ["/", "/pieces"]) func answerThatIsNotReadIsCutOff(target: String) async throws {
         let daemon = try start(slow)
         defer { daemon.stop(drainingFor: .zero) }
         let client = try RawConnection(port: daemon.port)
-        try client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        try client.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
         await waitForSlowClientToBeCut(daemon)
+        #expect(throws: RawConnection.Failure.self) { try client.answer() }
+    }
+
+    @Test(arguments: ["/", "/pieces"]) func answerOfWhichNothingIsReadEndsAfterTheIdleTime(target: String) async throws
+    {
+        let daemon = try start {
+            $0.minimumRate = 0
+            $0.idleTimeout = .seconds(1)
+        }
+        defer { daemon.stop(drainingFor: .zero) }
+        let client = try RawConnection(port: daemon.port, receiveBuffer: 64 << 10)
+        try client.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
+        await wait(for: daemon) { $0.accepted == 1 && $0.open == 0 }
         #expect(throws: RawConnection.Failure.self) { try client.answer() }
     }
 
