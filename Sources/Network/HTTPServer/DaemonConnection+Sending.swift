@@ -14,7 +14,7 @@ extension DaemonConnection {
         case unreadable
     }
 
-    /// The time after which ``finishSending()`` looks again at what the client has acknowledged.
+    /// The milliseconds after which ``finishSending()`` looks again at what the client has acknowledged.
     private static let acknowledgementInterval: Int32 = 10
 
     /// Sends a piece of a body. It may stay in the kernel until more bytes follow, or ``finishSending()``.
