@@ -38,6 +38,21 @@ def stored_file(gateway, found):
     return next((gateway.data / "store/data").glob(f"*/{found.file_id}"))
 
 
+def truncate(gateway, found, size: int) -> None:
+    """Cuts an object's file, as a faulty disk could."""
+    path = stored_file(gateway, found)
+    path.chmod(0o600)
+    os.truncate(path, size)
+
+
+def announced(response: bytes) -> tuple[int, bytes]:
+    """Returns the announced length of a response with status 200, and the bytes of its body that were received."""
+    head, _, body = response.partition(b"\r\n\r\n")
+    assert b" 200 OK" in head.splitlines()[0]
+    (length,) = [int(line.split()[1]) for line in head.splitlines() if line.lower().startswith(b"content-length:")]
+    return length, body
+
+
 def forget_crc32(gateway) -> None:
     """Restarts a gateway without the CRC-32 of its objects, as if a version before had stored them."""
     gateway.stop()
@@ -164,9 +179,7 @@ def test_object_whose_file_was_cut_breaks_the_archive_off(gateway_with, login):
     admin = login(gateway)
     completed(Fleet.create(admin).uploader(), content(4_000_000))
     (found,) = admin.list_all()
-    path = stored_file(gateway, found)
-    path.chmod(0o600)
-    os.truncate(path, 3_000_000)
+    truncate(gateway, found, 3_000_000)
     expect_cut(gateway, admin, found)
 
 
@@ -179,9 +192,7 @@ def expect_cut(gateway, admin, found) -> None:
             f"Authorization: Bearer {admin.token}\r\n\r\n".encode()
         )
         received = b"".join(iter(lambda: connection.recv(1 << 16), b""))
-    head, _, body = received.partition(b"\r\n\r\n")
-    assert b"200 OK" in head
-    (length,) = [int(line.split()[1]) for line in head.splitlines() if line.lower().startswith(b"content-length:")]
+    length, body = announced(received)
     assert length > 2_000_000 and len(body) < length
 
 
@@ -220,9 +231,7 @@ def test_client_whose_archive_ends_early_reports_it(gateway_with, login, tmp_pat
     admin = login(gateway)
     completed(Fleet.create(admin).uploader(), content(4_000_000))
     (found,) = admin.list_all()
-    path = stored_file(gateway, found)
-    path.chmod(0o600)
-    os.truncate(path, 3_000_000)
+    truncate(gateway, found, 3_000_000)
     assert _curl(gateway, admin, tmp_path / "objects.zip") == 18
 
 
@@ -304,10 +313,7 @@ def test_archive_over_tls_is_whole_or_visibly_broken(gateway_with, login, tmp_pa
                     received += some
             except ssl.SSLEOFError:
                 pass
-        head, _, body = bytes(received).partition(b"\r\n\r\n")
-        assert b" 200 " in head.splitlines()[0]
-        (length,) = [int(line.split()[1]) for line in head.splitlines() if line.lower().startswith(b"content-length:")]
-        return length, body
+        return announced(bytes(received))
 
     length, body = archive()
     assert len(body) == length

@@ -59,17 +59,18 @@ def test_keyboard_alone_signs_in_and_opens_a_dialog(page, gateway):
     keys("admin" + Keys.TAB)
     keys(ADMIN_PASSWORD + Keys.ENTER)
     page.heading("Overview")
-    for _ in range(30):
-        keys(Keys.TAB)
-        if page.driver.switch_to.active_element.text == "Devices":
-            break
-    keys(Keys.ENTER)
+
+    def enter(name: str) -> None:
+        """Moves the focus to the control with that name, and presses Enter."""
+        for _ in range(30):
+            keys(Keys.TAB)
+            if page.driver.switch_to.active_element.text == name:
+                break
+        keys(Keys.ENTER)
+
+    enter("Devices")
     page.heading("Devices")
-    for _ in range(30):
-        keys(Keys.TAB)
-        if page.driver.switch_to.active_element.text == "Register device":
-            break
-    keys(Keys.ENTER)
+    enter("Register device")
     page.find("//dialog[@open]//h2[normalize-space()='Register a device']")
     assert page.driver.switch_to.active_element.get_attribute("name") == "deviceId"
     keys(Keys.ESCAPE)
