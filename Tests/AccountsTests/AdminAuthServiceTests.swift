@@ -319,7 +319,7 @@ import Wire
             }
             // No deletion is written before both calls have read what they want to read.
             let gate = DispatchSemaphore(value: 0)
-            async let isOpen: Void = world.database.write { _ in gate.wait() }
+            async let isOpen: Void = world.database.write { _ in try gate.waitForSignal() }
             let failures = await withTaskGroup(of: RPCError?.self) { group in
                 for (context, name) in contexts {
                     group.addTask {

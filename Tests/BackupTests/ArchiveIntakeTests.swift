@@ -11,7 +11,7 @@ import Testing
 
     /// Reads the whole intake on a thread, in pieces of that size.
     private func reading(_ intake: ArchiveIntake<[UInt8]>, by size: Int) {
-        Thread.detachNewThread {
+        _ = TestThread {
             intake.end(
                 Result {
                     var all: [UInt8] = []
@@ -43,7 +43,7 @@ import Testing
 
     @Test func aThreadThatEndsEarlyRefusesFurtherBytes() async throws {
         let intake = ArchiveIntake<[UInt8]>()
-        Thread.detachNewThread { intake.end(Result { try intake.read(2) + [9] }) }
+        _ = TestThread { intake.end(Result { try intake.read(2) + [9] }) }
         _ = await intake.write([1, 2, 3])
         #expect(try await intake.outcome() == [1, 2, 9])
         #expect(await !intake.write([4]))

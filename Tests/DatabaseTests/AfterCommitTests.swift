@@ -50,7 +50,7 @@ import Testing
 
     @Test func writeThatRunsTwiceHasItsEffectsOnce() throws {
         let (lines, replies) = (Lines(), Replies())
-        let release = database.holdWriter()
+        let release = try database.holdWriter()
         database.submit(
             { connection -> Int in
                 lines.add("body")
@@ -61,7 +61,7 @@ import Testing
         database.submit(
             { try $0.execute("INSERT INTO notes (body, parent) VALUES ('x', 99)") }, reply: replies.record("second"))
         release()
-        _ = replies.wait(for: 2)
+        _ = try replies.wait(for: 2)
         #expect(lines.all == ["body", "body", "effect"])
     }
 
@@ -90,7 +90,7 @@ import Testing
                     { try $0.execute("INSERT INTO notes (body) VALUES ('late')") }, reply: replies.record("late"))
             }
         }
-        #expect(replies.wait(for: 1) == ["late: ok"])
+        #expect(try replies.wait(for: 1) == ["late: ok"])
     }
 
     @Test func readInsideAWriteTraps() async {

@@ -89,7 +89,7 @@ private final class Progress: Sendable {
 
     @Test func aCopyThatIsNoLongerWantedEnds() async throws {
         let database = try scratch.database()
-        let release = database.holdWriter()
+        let release = try database.holdWriter()
         let task = Task { try await database.copy(to: target) }
         task.cancel()
         release()

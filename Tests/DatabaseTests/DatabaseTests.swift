@@ -47,11 +47,11 @@ import Testing
         let database = try scratch.database()
         let counts = try database.readBlocking { connection in
             let before = try connection.first("SELECT count(*) FROM notes") { $0.int(0) }
-            elsewhere {
+            try TestThread {
                 #expect(throws: Never.self) {
                     try database.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ('meanwhile')") }
                 }
-            }
+            }.join()
             return [before, try connection.first("SELECT count(*) FROM notes") { $0.int(0) }]
         }
         #expect(counts == [0, 0])
@@ -61,24 +61,24 @@ import Testing
     /// Threads that read one snapshot after another until they are stopped.
     private final class Readers: Sendable {
         private let isStopped = Lock(false)
-        private let ended = DispatchSemaphore(value: 0)
+        private let threads = Lock<[TestThread]>([])
 
         func start(_ count: Int, on database: Database) {
             for _ in 0..<count {
-                Thread { [self] in
+                let thread = TestThread { [self] in
                     while !isStopped.withLock({ $0 }) {
                         _ = try? database.readBlocking { connection in
                             try (0..<20).map { _ in try connection.first("SELECT count(*) FROM notes") { $0.int(0) } }
                         }
                     }
-                    ended.signal()
-                }.start()
+                }
+                threads.withLock { $0.append(thread) }
             }
         }
 
-        func stop(_ count: Int) {
+        func stop() throws {
             isStopped.withLock { $0 = true }
-            for _ in 0..<count { ended.wait() }
+            for thread in threads.withLock({ $0 }) { try thread.join() }
         }
     }
 
@@ -88,7 +88,7 @@ import Testing
         let database = try scratch.database(options: options)
         let readers = Readers()
         readers.start(3, on: database)
-        defer { readers.stop(3) }
+        defer { #expect(throws: Never.self) { try readers.stop() } }
         let body = String(repeating: "x", count: 4000)
         var salts: Set<[UInt8]> = []
         // A write is two pages or more, and every fourth checkpoint waits for the readers: two salts within 1000 writes are far
@@ -139,27 +139,27 @@ import Testing
         var options = Database.Options()
         options.waitingWrites = 2
         let database = try scratch.database(options: options)
-        let release = database.holdWriter()
+        let release = try database.holdWriter()
         let replies = Replies()
         for name in ["a", "b", "c"] {
             database.submit(
                 { try $0.execute("INSERT INTO notes (body) VALUES ($1)", name) }, reply: replies.record(name))
         }
-        #expect(replies.wait(for: 1) == ["c: too many writes are waiting"])
+        #expect(try replies.wait(for: 1) == ["c: too many writes are waiting"])
         #expect(database.waitingWrites == 2)
         release()
-        #expect(replies.wait(for: 2).count == 3)
+        #expect(try replies.wait(for: 2).count == 3)
         #expect(try database.notes() == ["a", "b"])
     }
 
     @Test func closingCommitsWhatWaitsAndRefusesTheRest() async throws {
         let database = try scratch.database()
-        let release = database.holdWriter()
+        let release = try database.holdWriter()
         let replies = Replies()
         database.submit({ try $0.execute("INSERT INTO notes (body) VALUES ('last')") }, reply: replies.record("last"))
         release()
         database.close()
-        #expect(replies.wait(for: 1) == ["last: ok"])
+        #expect(try replies.wait(for: 1) == ["last: ok"])
         await #expect(throws: DatabaseError.closed) { try await database.write { _ in } }
         #expect(throws: DatabaseError.closed) { try database.writeBlocking { _ in } }
         #expect(throws: DatabaseError.closed) { try database.notes() }

@@ -73,13 +73,13 @@ import Testing
         let scratch = try Scratch()
         let database = try scratch.database()
         let replies = Replies()
-        let release = database.holdWriter()
+        let release = try database.holdWriter()
         for name in ["a", "b", "c"] {
             database.submit(
                 { try $0.execute("INSERT INTO notes (body) VALUES ($1)", name) }, reply: replies.record(name))
         }
         release()
-        #expect(replies.wait(for: 3).sorted() == ["a: ok", "b: ok", "c: ok"])
+        #expect(try replies.wait(for: 3).sorted() == ["a: ok", "b: ok", "c: ok"])
         let other = try Connection(path: scratch.path + "/test.db", mode: .writer)
         other.keepLogOnClose()
         try other.execute("BEGIN IMMEDIATE")
@@ -87,7 +87,7 @@ import Testing
             database.submit(
                 { try $0.execute("INSERT INTO notes (body) VALUES ($1)", name) }, reply: replies.record(name))
         }
-        let held = replies.wait(for: 3).suffix(3).sorted()
+        let held = try replies.wait(for: 3).suffix(3).sorted()
         #expect(held == ["d", "e", "f"].map { "\($0): \(DatabaseError.locked)" })
         try other.execute("ROLLBACK")
         try database.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ('g')") }

@@ -27,17 +27,17 @@ import Testing
     }
 
     @Test func writesThatWaitAreOneTransaction() throws {
-        let release = database.holdWriter()
+        let release = try database.holdWriter()
         let replies = Replies()
         for index in 0..<50 { database.submit(Self.insert("\(index)"), reply: replies.record("\(index)")) }
         #expect(try database.notes().isEmpty)
         release()
-        #expect(replies.wait(for: 50) == (0..<50).map { "\($0): ok" })
+        #expect(try replies.wait(for: 50) == (0..<50).map { "\($0): ok" })
         #expect(try database.notes() == (0..<50).map(String.init))
     }
 
     @Test func nobodyIsAnsweredBeforeTheCommit() throws {
-        let release = database.holdWriter()
+        let release = try database.holdWriter()
         let replies = Replies()
         let visible = VisibleNotes(database)
         let first = replies.record("first")
@@ -47,12 +47,12 @@ import Testing
         }
         database.submit(Self.insert("second"), reply: replies.record("second"))
         release()
-        _ = replies.wait(for: 2)
+        _ = try replies.wait(for: 2)
         #expect(visible.seen == ["first", "second"])
     }
 
     @Test func oneFailureLeavesTheOthers() throws {
-        let release = database.holdWriter()
+        let release = try database.holdWriter()
         let replies = Replies()
         database.submit(Self.insert("a"), reply: replies.record("a"))
         database.submit(
@@ -62,20 +62,20 @@ import Testing
             }, reply: replies.record("twice"))
         database.submit(Self.insert("b"), reply: replies.record("b"))
         release()
-        #expect(replies.wait(for: 3) == ["a: ok", "twice: UNIQUE constraint failed: notes.body", "b: ok"])
+        #expect(try replies.wait(for: 3) == ["a: ok", "twice: UNIQUE constraint failed: notes.body", "b: ok"])
         #expect(try database.notes() == ["a", "b"])
     }
 
     /// When the engine rolls the whole batch back, its writes are repeated one by one, and only the one that does not fit fails.
     @Test func aFullDatabaseFailsOnlyTheWriteThatIsTooLarge() throws {
         try limitPages()
-        let release = database.holdWriter()
+        let release = try database.holdWriter()
         let replies = Replies()
         database.submit(Self.insert("before"), reply: replies.record("before"))
         database.submit(Self.insert(String(repeating: "x", count: 200_000)), reply: replies.record("large"))
         database.submit(Self.insert("after"), reply: replies.record("after"))
         release()
-        #expect(replies.wait(for: 3) == ["before: ok", "large: the disk is full", "after: ok"])
+        #expect(try replies.wait(for: 3) == ["before: ok", "large: the disk is full", "after: ok"])
         #expect(try database.notes() == ["before", "after"])
         #expect(database.isWritable)
     }
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func aConstraintThatBreaksAtCommitFailsItsOwnWriteOnly() throws {
-        let release = database.holdWriter()
+        let release = try database.holdWriter()
         let replies = Replies()
         database.submit(Self.insert("a"), reply: replies.record("a"))
         database.submit(
@@ -100,7 +100,7 @@ import Testing
             reply: replies.record("orphan"))
         database.submit(Self.insert("b"), reply: replies.record("b"))
         release()
-        #expect(replies.wait(for: 3) == ["a: ok", "orphan: FOREIGN KEY constraint failed", "b: ok"])
+        #expect(try replies.wait(for: 3) == ["a: ok", "orphan: FOREIGN KEY constraint failed", "b: ok"])
         #expect(try database.notes() == ["a", "b"])
     }
 }

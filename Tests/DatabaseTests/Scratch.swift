@@ -38,16 +38,6 @@ extension Database {
     }
 }
 
-/// Runs `body` on another thread and waits for it.
-func elsewhere(_ body: @escaping @Sendable () -> Void) {
-    let done = DispatchSemaphore(value: 0)
-    Thread {
-        body()
-        done.signal()
-    }.start()
-    done.wait()
-}
-
 /// Collects the replies of writes that were submitted together.
 final class Replies: Sendable {
     private let lines = Lock<[String]>([])
@@ -63,8 +53,8 @@ final class Replies: Sendable {
         }
     }
 
-    func wait(for count: Int) -> [String] {
-        for _ in 0..<count { arrived.wait() }
+    func wait(for count: Int) throws -> [String] {
+        for _ in 0..<count { try arrived.waitForSignal() }
         return lines.withLock { $0 }
     }
 }

@@ -82,7 +82,7 @@ import Testing
         var options = Database.Options()
         options.waitingWrites = 8
         let database = try scratch.database(options: options)
-        let release = database.holdWriter()
+        let release = try database.holdWriter()
         let replies = Replies()
         WorkOwner.$current.withValue(flood) {
             for index in 0..<3 { database.submit({ _ in index }, reply: replies.record("\(index)")) }
@@ -90,7 +90,7 @@ import Testing
         database.submit({ _ in 3 }, reply: replies.record("3"))
         // One owner gets two of eight places.
         release()
-        let answers = replies.wait(for: 4)
+        let answers = try replies.wait(for: 4)
         #expect(answers.filter { $0.hasSuffix("ok") }.count == 3)
     }
 }

@@ -22,7 +22,7 @@ import Testing
     private func call<T: Sendable>(
         in world: World, after change: Change, _ body: @escaping @Sendable () async throws -> T
     ) async throws -> Result<T, any Error> {
-        let release = world.database.holdWriter()
+        let release = try world.database.holdWriter()
         let waiting = world.database.waitingWrites
         world.database.submit(
             { [id] connection in

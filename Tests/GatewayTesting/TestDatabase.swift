@@ -21,15 +21,15 @@ package final class TestDatabase: Sendable {
 extension Database {
     /// Blocks the writer inside a write until the returned closure is called, so that writes that are submitted meanwhile become
     /// one batch.
-    package func holdWriter() -> () -> Void {
+    package func holdWriter() throws -> () -> Void {
         let entered = DispatchSemaphore(value: 0)
         let release = DispatchSemaphore(value: 0)
         submit(
             { _ in
                 entered.signal()
-                release.wait()
+                try release.waitForSignal()
             }, reply: { _ in })
-        entered.wait()
+        try entered.waitForSignal()
         return { release.signal() }
     }
 
@@ -41,7 +41,7 @@ extension Database {
         let occupied = Task {
             try await readInBackground { _ in
                 start.finish()
-                release.wait()
+                try release.waitForSignal()
             }
         }
         for await _ in starts {}

@@ -56,7 +56,7 @@ import ThreadCalls
                 #expect(answer.fields["content-length"] == announced.map(String.init))
                 let body = try announced.map { try client.body($0) } ?? client.chunkedBody()
                 #expect(body.count == 1_000_000 && body.areOfSource)
-                #expect(method.waitForEnd())
+                try method.waitForEnd()
             }
             #expect(method.ends == [.ok, .ok])
             #expect(method.record.counts.releases == 2)
@@ -73,7 +73,7 @@ import ThreadCalls
             #expect(answer.fields["connection"]?.lowercased() == "close")
             let body = try client.rest()
             #expect(body.count == 1_000_000 && body.areOfSource)
-            #expect(method.waitForEnd())
+            try method.waitForEnd()
             #expect(method.ends == [.ok])
             #expect(method.record.counts.releases == 1)
         }
@@ -86,7 +86,7 @@ import ThreadCalls
             #expect(try get(client).status == 200)
             let body = try client.rest()
             #expect(body.count < 1_000_000 && body.areOfSource)
-            #expect(method.waitForEnd())
+            try method.waitForEnd()
             #expect(method.ends == [.dataLoss])
         }
         #expect(requests.records.withLock { $0.map(\.isWhole) } == [false])
@@ -101,7 +101,7 @@ import ThreadCalls
             try client.send("GET /v1/bodies/a:stream HTTP/1.1\r\nHost: h\r\n\r\n")
             let body = try client.rest()
             #expect(body.count == 8_000_000 && body.areOfSource)
-            #expect(method.waitForEnd())
+            try method.waitForEnd()
             #expect(method.ends == [.ok])
         }
         #expect(requests.records.withLock { $0.map(\.isWhole) } == [true])
@@ -116,7 +116,7 @@ import ThreadCalls
                 #expect(try get(client).status == 200)
                 _ = try client.body(100_000)
             }
-            #expect(method.waitForEnd())
+            try method.waitForEnd()
             #expect(method.ends == [.cancelled])
             #expect(method.record.counts.releases == 1)
         }
@@ -128,12 +128,12 @@ import ThreadCalls
         try withDaemon(plan) { daemon in
             let client = try RawConnection(port: daemon.port)
             #expect(try get(client, "GET", "Connect-Timeout-Ms: 6000\r\n").status == 200)
-            method.record.arrived.wait()
+            try method.record.arrived.waitForSignal()
             // The call ends while the source is being read.
-            #expect(method.waitForStatus())
+            try method.waitForStatus()
             method.record.gate.signal()
             #expect(try client.rest().count < 2 << 20)
-            #expect(method.record.waitForRelease())
+            try method.record.waitForRelease()
             #expect(method.ends == [.deadlineExceeded])
             #expect(method.record.counts.releases == 1)
         }
@@ -145,7 +145,7 @@ import ThreadCalls
             #expect(try get(client).status == 200)
             daemon.stop(drainingFor: .zero)
             #expect(try client.rest().areOfSource)
-            #expect(method.waitForEnd())
+            try method.waitForEnd()
             #expect(method.ends == [.cancelled])
         }
     }
@@ -154,17 +154,13 @@ import ThreadCalls
         try withDaemon(TestSource.Plan(announced: 1_000_000, gate: 500_000, file: file)) { daemon in
             let client = try RawConnection(port: daemon.port)
             #expect(try get(client).status == 200)
-            method.record.arrived.wait()
-            let stopped = DispatchSemaphore(value: 0)
-            DispatchQueue.global().async {
-                daemon.stop(drainingFor: .seconds(60))
-                stopped.signal()
-            }
-            while !daemon.isStopping { sched_yield() }
+            try method.record.arrived.waitForSignal()
+            let stop = TestThread { daemon.stop(drainingFor: .seconds(60)) }
+            try waitUntil { daemon.isStopping }
             method.record.gate.signal()
             let body = try client.rest()
             #expect(body.count == 1_000_000 && body.areOfSource)
-            #expect(stopped.wait(timeout: .now() + 30) == .success)
+            try stop.join()
             #expect(method.ends == [.ok])
         }
     }
@@ -201,7 +197,7 @@ import ThreadCalls
             #expect(answer.status == 200 && answer.fields["content-length"] == "\(announced)")
             let body = try client.rest()
             #expect(body.count < announced && body.areOfSource)
-            #expect(method.waitForEnd())
+            try method.waitForEnd()
             #expect(method.ends.count == 1)
             #expect(method.record.counts.releases == 1)
         }
@@ -214,7 +210,7 @@ import ThreadCalls
             #expect(answer.status == 200 && answer.fields["transfer-encoding"] == "chunked")
             #expect(throws: RawConnection.Failure.self) { try client.chunkedBody() }
             #expect(client.isClosed())
-            #expect(method.waitForEnd())
+            try method.waitForEnd()
             #expect(method.ends == [.dataLoss])
         }
     }

@@ -52,7 +52,7 @@ import Wire
             #expect(stream.closeCode == HTTP2ErrorCode.noError.rawValue && stream.hasReceivedEnd)
             #expect(stream.fields[":status"] == "200" && stream.fields["content-length"] == "1000000")
             #expect(stream.body.count == 1_000_000 && stream.body.areOfSource)
-            #expect(method.waitForEnd())
+            try method.waitForEnd()
             #expect(method.ends == [.ok])
             #expect(method.record.counts.releases == 1)
         }
@@ -64,7 +64,7 @@ import Wire
             try client.wait { stream.body.count > 1 << 20 }
             stream.reset(.cancel)
             try client.wait { stream.closeCode != nil }
-            #expect(method.waitForEnd())
+            try method.waitForEnd()
             #expect(method.ends == [.cancelled])
             #expect(method.record.counts.releases == 1)
         }
@@ -77,7 +77,7 @@ import Wire
                 let stream = try get(client)
                 try client.wait { stream.body.count > 1 << 20 }
             }
-            #expect(method.waitForEnd())
+            try method.waitForEnd()
             #expect(method.ends == [.cancelled])
             #expect(method.record.counts.releases == 1)
         }
@@ -87,13 +87,13 @@ import Wire
         try await withServer(Self.endless) { _, client in
             let stream = try get(client, [("connect-timeout-ms", "6000")], consumes: false)
             try client.wait { stream.body.count == Int(HTTP2Settings().streamWindow) }
-            #expect(method.waitForStatus())
+            try method.waitForStatus()
             // The reset follows the bytes that wait for the window.
             stream.onData = { [unowned stream] in stream.consume($0) }
             stream.consume(stream.body.count)
             try client.wait { stream.closeCode != nil }
             #expect(stream.closeCode == HTTP2ErrorCode.internalError.rawValue && !stream.hasReceivedEnd)
-            #expect(method.record.waitForRelease())
+            try method.record.waitForRelease()
             #expect(method.ends == [.deadlineExceeded])
         }
     }
@@ -105,7 +105,7 @@ import Wire
             await listener.stop(limit: .zero)
             #expect(throws: RawConnection.Failure.self) { try client.wait { stream.closeCode != nil } }
             #expect(!stream.hasReceivedEnd)
-            #expect(method.waitForEnd())
+            try method.waitForEnd()
             #expect(method.ends == [.cancelled])
         }
     }
@@ -148,7 +148,7 @@ import Wire
                 #expect(stream.closeCode == HTTP2ErrorCode.internalError.rawValue && !stream.hasReceivedEnd)
                 #expect(stream.fields[":status"] == "200" && stream.body.areOfSource)
             }
-            #expect(method.waitForEnd())
+            try method.waitForEnd()
             #expect(method.ends == [.dataLoss])
             #expect(method.record.counts.releases == 1)
         }

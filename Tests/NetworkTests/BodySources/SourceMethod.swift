@@ -49,11 +49,14 @@ final class SourceMethod: Interceptor {
     /// The results of all calls that have ended.
     var ends: [StatusCode] { statuses.withLock { $0 } }
 
-    /// Waits at most thirty seconds until a call has ended.
-    func waitForStatus() -> Bool { ended.wait(timeout: .now() + 30) == .success }
+    /// Waits until a call has ended.
+    func waitForStatus() throws { try ended.waitForSignal() }
 
-    /// Waits at most thirty seconds until a call has ended, and then for the release of its source.
-    func waitForEnd() -> Bool { waitForStatus() && record.waitForRelease() }
+    /// Waits until a call has ended, and then for the release of its source.
+    func waitForEnd() throws {
+        try waitForStatus()
+        try record.waitForRelease()
+    }
 }
 
 extension [UInt8] {

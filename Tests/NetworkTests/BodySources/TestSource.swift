@@ -61,7 +61,7 @@ final class TestSource: BodySource, @unchecked Sendable {  // used by one thread
     static func byte(at position: Int) -> UInt8 { UInt8(truncatingIfNeeded: position ^ position >> 8) }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, passesFiles: Bool) throws -> HTTPBodyPiece {
-        if position == plan.gate { record.waitAtGate() }
+        if position == plan.gate { try record.waitAtGate() }
         if position == plan.failure {
             record.count(0)
             throw RPCError(bare: .dataLoss, "the source fails")
@@ -104,8 +104,8 @@ final class SourceRecord: Sendable {
     /// Records bytes that have reached the client.
     func received(_ count: Int) { state.withLock { $0.received += count } }
 
-    /// Waits at most thirty seconds until a source was released.
-    func waitForRelease() -> Bool { release.wait(timeout: .now() + 30) == .success }
+    /// Waits until a source was released.
+    func waitForRelease() throws { try release.waitForSignal() }
 
     fileprivate func count(_ bytes: Int) {
         state.withLock { state in
@@ -115,9 +115,9 @@ final class SourceRecord: Sendable {
         }
     }
 
-    fileprivate func waitAtGate() {
+    fileprivate func waitAtGate() throws {
         arrived.signal()
-        _ = gate.wait(timeout: .now() + 30)
+        try gate.waitForSignal()
     }
 
     fileprivate func released() {

@@ -170,7 +170,7 @@ private struct EchoHandler: HTTPRequestHandler {
             let client = try RawConnection(port: daemon.port)
             try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc")
         }
-        #expect(handler.abandoned.wait(timeout: .now() + 10) == .success)
+        try handler.abandoned.waitForSignal()
     }
 
     @Test func stopsAndFreesItsPort() throws {

@@ -142,7 +142,7 @@ import Testing
         var calls = FileCalls()
         calls.write = { _, _, count, _ in
             entered.signal()
-            leave.wait()
+            try? leave.waitForSignal()
             order.withLock { $0.append("written") }
             return count
         }
@@ -150,12 +150,13 @@ import Testing
         let new = try store.store.data.create()
         let pipeline = store.store.pipeline(BodyChecks(), into: new.sink)
         try content(2 * Self.block).withUnsafeBytes { try pipeline.append($0) }
-        entered.wait()
-        DispatchQueue.global().async {
+        try entered.waitForSignal()
+        let release = TestThread {
             for _ in 0..<2 * Self.block / DataFile.slice { leave.signal() }
         }
         pipeline.cancel()
         order.withLock { $0.append("cancelled") }
+        try release.join()
         // The second block is not begun once the cancellation is known.
         let seen = order.withLock { $0 }
         #expect(seen.first == "written")

@@ -165,20 +165,20 @@ import Testing
         let order = Lock<[String]>([])
         let inside = DispatchSemaphore(value: 0)
         let leave = DispatchSemaphore(value: 0)
-        let done = DispatchGroup()
-        DispatchQueue.global().async(group: done) {
+        let write = TestThread {
             try? claim.holding {
                 inside.signal()
-                leave.wait()
+                try leave.waitForSignal()
                 order.withLock { $0.append("written") }
             }
         }
-        inside.wait()
-        DispatchQueue.global().async(group: done) {
+        try inside.waitForSignal()
+        let completion = TestThread {
             writes.exclusively("m") { order.withLock { $0.append("completed") } }
         }
         leave.signal()
-        done.wait()
+        try write.join()
+        try completion.join()
         #expect(order.withLock { $0 } == ["written", "completed"])
         #expect(throws: WritesInFlight.Revoked.self) { try claim.holding {} }
         writes.end(claim, part: 1, of: "m")

@@ -99,9 +99,8 @@ import Testing
         _ = try store.client().put(content(10))
         let done = Lock(false)
         let threads = (0..<4).map { index in
-            let ended = DispatchSemaphore(value: 0)
             let client = store.client(uploadID: "busy-\(index)")
-            Thread {
+            return TestThread {
                 while !done.withLock({ $0 }) {
                     _ = try? client.put(content(10))
                     if let id = try? client.initiate() {
@@ -109,16 +108,14 @@ import Testing
                         _ = try? client.completeAll(id)
                     }
                 }
-                ended.signal()
-            }.start()
-            return ended
+            }
         }
         for _ in 0..<20 {
             store.store.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
             store.store.reconciler.drain()
         }
         done.withLock { $0 = true }
-        for ended in threads { ended.wait() }
+        for thread in threads { try thread.join() }
         #expect(store.store.reconciliation == StoreReconciliation())
         #expect(try store.client().get() == content(10))
         let lost = try store.database.readBlocking {

@@ -1,0 +1,31 @@
+import Dispatch
+import Glibc
+
+/// A wait that took so long that what it is for never comes.
+package struct WaitTimeout: Error {}
+
+/// Five minutes: on a busy machine a test may wait that long for a processor, and a test that fails blocks a thread of the others only
+/// that long.
+private let longestWait = Duration.seconds(300)
+
+extension DispatchSemaphore {
+    /// Waits for a signal.
+    ///
+    /// - Throws: ``WaitTimeout`` after five minutes.
+    package func waitForSignal() throws(WaitTimeout) {
+        guard wait(timeout: .now() + .seconds(Int(longestWait.components.seconds))) == .success else {
+            throw WaitTimeout()
+        }
+    }
+}
+
+/// Waits for a condition that another thread makes true at once, and that signals nothing.
+///
+/// - Throws: ``WaitTimeout`` after five minutes.
+package func waitUntil(_ isTrue: () -> Bool) throws(WaitTimeout) {
+    let start = ContinuousClock.now
+    while !isTrue() {
+        guard ContinuousClock.now - start < longestWait else { throw WaitTimeout() }
+        sched_yield()
+    }
+}
