@@ -1,3 +1,5 @@
+import Basics
+import Dispatch
 import RPC
 import TestSupport
 import Testing
@@ -36,6 +38,26 @@ import Testing
         #expect(throws: RPCError.self) { try staging.beginRestart(applying: nil) }
         staging.end("first", nil)
         try staging.beginRestart(applying: nil)
+    }
+
+    @Test func deletionOfPreviousDataAndAReturnToThemExcludeEachOther() throws {
+        let staging = Staging(nil)
+        let order = Lock<[String]>([])
+        let (begun, attempted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let restart = TestThread {
+            try? begun.waitForSignal()
+            attempted.signal()
+            #expect(throws: Never.self) { try staging.beginRestart(applying: nil) }
+            order.withLock { $0.append("restart") }
+        }
+        try staging.excludingRestart {
+            begun.signal()
+            try attempted.waitForSignal()
+            order.withLock { $0.append("deletion") }
+        }
+        try restart.join()
+        #expect(order.withLock { $0 } == ["deletion", "restart"])
+        #expect(throws: RPCError.self) { try staging.excludingRestart {} }
     }
 
     @Test func nothingElseHappensWhileAnArchiveIsRemoved() throws {

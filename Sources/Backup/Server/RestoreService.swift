@@ -156,9 +156,12 @@ package final class RestoreService: RestoreServiceHandler {
         let caller = try Caller(context)
         let previous = try requirePrevious()
         try await accounts.requirePassword(Secret(request.password), of: caller)
-        try staging.requireNoRestart()
+        // Before the audit line, which would tell of a deletion that is refused.
+        try staging.excludingRestart {}
         try await audit(caller, on: previous)
-        try RestoreRefusal.reporting { try folder.delete(previous: previous) }
+        try staging.excludingRestart {
+            try RestoreRefusal.reporting { try folder.delete(previous: try requirePrevious()) }
+        }
         Thread.detachNewThread { [folder, log] in folder.removeDeleted(log) }
         return DeletePreviousDataResponse()
     }
@@ -233,6 +236,8 @@ extension RestoreService {
     ) async throws {
         try staging.beginRestart(applying: stagingID)
         do {
+            // They may have been deleted while the password was checked.
+            if case .previous = source { _ = try requirePrevious() }
             try await audit(caller, on: target)
             let request = RestoreRequest(source: source, requestedBy: caller.did(to: target).actor)
             try RestoreRefusal.reporting {

@@ -68,8 +68,11 @@ final class Staging: Sendable {
         }
     }
 
-    func requireNoRestart() throws {
-        try change { _ in }
+    /// Runs `body`, which must be short, while no restart can begin.
+    ///
+    /// - Throws: UNAVAILABLE if the gateway is restarting; the errors of `body`.
+    func excludingRestart(_ body: () throws -> Void) throws {
+        try change { _ in try body() }
     }
 
     /// From here on, nothing else is staged.
