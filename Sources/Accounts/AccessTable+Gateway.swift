@@ -47,10 +47,10 @@ extension AccessTable {
                 AdminAuthServiceMethods.deleteSite,
             ]
         ),
+        (.user(.viewer), [AdminAuthServiceMethods.getSite, AdminAuthServiceMethods.listSites]),
         (
             .user(.operator),
             [
-                AdminAuthServiceMethods.getSite, AdminAuthServiceMethods.listSites,
                 AdminAuthServiceMethods.createSiteApiKey, AdminAuthServiceMethods.createOrRotateDeviceApiKey,
                 AdminAuthServiceMethods.getApiKey, AdminAuthServiceMethods.listApiKeys,
                 AdminAuthServiceMethods.updateApiKey, AdminAuthServiceMethods.enableApiKey,

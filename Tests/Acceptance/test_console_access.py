@@ -18,7 +18,7 @@ ASSETS = Path(__file__).resolve().parents[2] / "Sources/Console/Assets"
 LIST_USERS = "archebase.auth.v1.UserAuthService/ListUsers"
 
 
-def test_viewer_sees_only_what_the_role_allows(page, gateway, viewer, admin, uploader):
+def test_viewer_sees_only_what_the_role_allows(page, gateway, viewer, admin, fleet, uploader):
     run = unique("run")
     completed(uploader, content(10), {"run": run})
     (wanted,) = admin.list_all(filter=f"raw_tags.run={run}")
@@ -33,6 +33,8 @@ def test_viewer_sees_only_what_the_role_allows(page, gateway, viewer, admin, upl
     ]
     page.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
     page.heading(wanted.name)
+    (site,) = [site.name for site in admin.admin("ListSites").sites if site.site_id == fleet.site_id]
+    assert page.fact("Site") == site
     names = [button.text for button in page.driver.find_elements(By.CSS_SELECTOR, "main .actions button")]
     assert names == ["Download", "Share"]
     refusals = page.script(

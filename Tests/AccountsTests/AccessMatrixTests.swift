@@ -32,10 +32,10 @@ import Wire
     ]
     private static let viewing: Set<String> = [
         "ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems", "GetObject", "GetObjectFacets",
-        "GetStatistics", "ListUploads", "ListIdentities", "ZipObjects", "ListCopyJobs",
+        "GetStatistics", "GetSite", "ListSites", "ListUploads", "ListIdentities", "ZipObjects", "ListCopyJobs",
     ]
     private static let operating: Set<String> = [
-        "CreateCopyJob", "CancelCopyJob", "GetSite", "ListSites", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey",
+        "CreateCopyJob", "CancelCopyJob", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey",
         "GetApiKey", "ListApiKeys", "UpdateApiKey", "EnableApiKey", "DisableApiKey", "RotateApiKeySecret",
         "DeleteApiKey", "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite",
         "RegisterDevice", "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice",

@@ -1,4 +1,4 @@
-import { call, hasRole, selectedOrganization } from './api.js'
+import { call, selectedOrganization } from './api.js'
 import { button, h, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
 import { addTerm, dateRange, hasTerm, removeTerm, splitTerms, termFor, withDateRange } from './filter-terms.js'
@@ -21,11 +21,11 @@ export function objectsAddress(filter, order = '') {
 const siteNamesTime = 30_000
 let siteNames = { organization: null, names: new Map(), loadedAt: 0 }
 
-/** Returns the names of the organization's sites by id; empty if the user's role may not list them. */
+/** Returns the names of the organization's sites by id. */
 export async function loadSiteNames() {
   const organization = selectedOrganization()
   const isKnown = siteNames.organization === organization && performance.now() - siteNames.loadedAt < siteNamesTime
-  if (isKnown || !hasRole('operator')) return siteNames.names
+  if (isKnown) return siteNames.names
   const { sites = [] } = await call('admin', 'ListSites')
   keepSiteNames(organization, sites)
   return siteNames.names
