@@ -19,12 +19,19 @@ package struct QuotaLimits: Sendable, Hashable {
 
     package init() {}
 
-    /// Returns the exceeded limit as text for people; `nil` if the usage is within the limits.
-    func excess(_ usage: Usage) -> String? {
-        if bytes > 0, usage.bytes > bytes { return "\(bytes) stored bytes" }
+    /// Returns the exceeded limit and its setting as text for people; `nil` if the usage is within the limits.
+    ///
+    /// - Parameter owner: what the limits are for, as in the names of the settings.
+    func excess(_ usage: Usage, of owner: String) -> String? {
+        if bytes > 0, usage.bytes > bytes {
+            return "the \(owner) may have at most \(bytes) stored bytes (quota.\(owner)_bytes)"
+        }
         // Every upload in progress may become an object.
-        if objects > 0, usage.objects + usage.uploads > objects { return "\(objects) objects" }
-        return uploads > 0 && usage.uploads > uploads ? "\(uploads) uploads in progress" : nil
+        if objects > 0, usage.objects + usage.uploads > objects {
+            return "the \(owner) may have at most \(objects) objects (quota.\(owner)_objects)"
+        }
+        guard uploads > 0, usage.uploads > uploads else { return nil }
+        return "the \(owner) may have at most \(uploads) uploads in progress (quota.\(owner)_uploads)"
     }
 }
 
@@ -48,11 +55,11 @@ extension QuotaConfiguration {
         if let deviceID = owner.deviceID, device != QuotaLimits() {
             var usage = try records.usage(device: deviceID)
             change(&usage)
-            if let excess = device.excess(usage) { return "the device may have at most \(excess)" }
+            if let excess = device.excess(usage, of: "device") { return excess }
         }
         guard site != QuotaLimits() else { return nil }
         var usage = try records.usage(site: owner.siteID)
         change(&usage)
-        return site.excess(usage).map { "the site may have at most \($0)" }
+        return site.excess(usage, of: "site")
     }
 }

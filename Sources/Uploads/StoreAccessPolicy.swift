@@ -101,7 +101,7 @@ package struct StoreAccessPolicy: AccessPolicy {
             guard let quota = store.staticKey(id: id)?.quota, quota > 0,
                 try store.usage(ofKey: id, in: connection) + bytes > quota
             else { return nil }
-            return "the static key \(id) may have at most \(quota) stored bytes"
+            return "the static key \(id) may have at most \(quota) stored bytes (quota_bytes)"
         }
         guard let upload = try UploadRecords(connection).upload(claims.uploadID) else { return nil }
         return try configuration.quota.excess(of: upload.owner, in: connection) { $0.bytes += bytes }

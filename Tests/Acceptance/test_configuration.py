@@ -91,6 +91,21 @@ def test_invalid_setting_is_named(config, text, says):
         assert says in done.stderr
 
 
+@pytest.mark.parametrize(
+    "name, says",
+    [
+        ("nowhere", "the configuration file {} does not exist"),
+        ("", "cannot read the configuration file {}: Is a directory"),
+    ],
+)
+def test_file_that_cannot_be_read_is_named_with_the_reason(binary, tmp_path, name, says):
+    path = tmp_path / name
+    command = [binary, "config", "check", "--config", path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert says.format(path) in done.stderr
+
+
 def test_a_misspelt_variable_is_named(config):
     done = config("check", DATA_GATEWAY_LOG__LEVLE="info")
     assert done.returncode == 1

@@ -58,7 +58,7 @@ def test_uploads_under_way(quota_fleet, stubs):
     Upload.create(uploader)
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION") as refusal:
         Upload.create(uploader)
-    assert "2 uploads in progress" in refusal.message
+    assert "2 uploads in progress (quota.device_uploads)" in refusal.message
     first.put(b"1").complete()
     Upload.create(uploader)
 
@@ -68,4 +68,4 @@ def test_a_site_has_a_quota_over_all_its_devices(quota_fleet, stubs):
         completed(quota_fleet.uploader(), b"1")
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION") as refusal:
         Upload.create(quota_fleet.uploader())
-    assert "the site may have at most 4 objects" in refusal.message
+    assert "the site may have at most 4 objects (quota.site_objects)" in refusal.message

@@ -187,7 +187,9 @@ import Testing
         _ = try await site.create()
         let error = await #expect(throws: RPCError.self) { _ = try await device.create() }
         #expect(error?.detail == .failedPrecondition)
-        #expect(error?.message == "the quota does not allow another upload: the site may have at most 2 objects")
+        #expect(
+            error?.message
+                == "the quota does not allow another upload: the site may have at most 2 objects (quota.site_objects)")
         _ = try await scene.site(2).create()
     }
 
@@ -204,7 +206,7 @@ import Testing
             return try scene.database.readBlocking { try scene.policy.excess(claims, bytes: bytes, in: $0) }
         }
         #expect(try excess(1) == nil)
-        #expect(try excess(2) == "the device may have at most 1000 stored bytes")
+        #expect(try excess(2) == "the device may have at most 1000 stored bytes (quota.device_bytes)")
         try scene.store(second.uploadID, size: 1)
         await expectRefusal(.failedPrecondition) { try await device.create() }
     }

@@ -1,4 +1,4 @@
-import Foundation
+import Basics
 
 /// The contents of a configuration file in JSON5.
 struct ConfigurationFile {
@@ -8,10 +8,14 @@ struct ConfigurationFile {
     private(set) var lines: [String: Int] = [:]
 
     init(path: String) throws(ConfigurationError) {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError("cannot read the configuration file \(path)")
+        let bytes: [UInt8]?
+        do {
+            bytes = try PrivateFile.read(path)
+        } catch {
+            throw ConfigurationError("cannot read the configuration file \(error)")
         }
-        guard let text = String(data: data, encoding: .utf8) else {
+        guard let bytes else { throw ConfigurationError("the configuration file \(path) does not exist") }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ConfigurationError("\(path) is not valid UTF-8")
         }
         let content: ConfigurationValue
