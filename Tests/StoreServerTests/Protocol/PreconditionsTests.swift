@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func answersWithoutBody() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let body = content(1000)
         let etag = try #require(client.put(body).fields["etag"])
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func goesOnAfterA304() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let etag = try #require(client.put(content(10)).fields["etag"])
         let connection = try RawConnection(port: client.port)
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func saysWhatFailed() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         _ = try client.put(content(1000))
         #expect(try client.send("GET", fields: ["If-Match": "\"a\""]).error == "412 PreconditionFailed")
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func sendsTheWholeWhereTheRangeIsOfAnother() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let body = content(1000)
         let etag = try #require(client.put(body).fields["etag"])

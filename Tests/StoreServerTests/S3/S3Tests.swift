@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func objectPutIsReadBack() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = client(store)
         let body = content(10_000)
         let value = checksum(.crc64nvme, body)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func verifiesTheSignedHash() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = client(store)
         let body = content(5000)
         let hash = Hex.lower(Digest.sha256(body))
@@ -86,7 +86,7 @@ import Testing
 
     @Test(arguments: ["crc32", "crc32c", "crc64nvme", "sha1", "sha256"])
     func wrongChecksumIsRefused(name: String) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = client(store)
         let algorithm = try #require(ChecksumAlgorithm(rawValue: name.uppercased()))
         let body = content(3000)
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func refusesChunksThatAreNotWhatIsDeclared() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = client(store)
         let body = content(2500)
         let trailer = "x-amz-checksum-crc32:\(checksum(.crc32, body))\r\n"
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test func verifiesTheSignaturesOfChunks() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = client(store)
         let body = [content(9000), content(100, seed: 2)]
         #expect(try putSignedChunks(client, body, signed: body + [[]]).status == 200)
@@ -164,7 +164,7 @@ import Testing
         ("unsigned-payload", "400 InvalidArgument"), ("00", "400 InvalidArgument"),
     ])
     func storesNothingOfAModeThatItDoesNotKnow(mode: String, error: String) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let answer = try client(store).put(content(100), fields: ["x-amz-content-sha256": mode])
         #expect(answer.error == error)
         for chunked in [["content-encoding": "gzip,aws-chunked"], ["x-amz-decoded-content-length": "10"]] {
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func keepsTheChecksumsOfParts() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = client(store)
         let fields = ["x-amz-checksum-algorithm": "CRC32C", "x-amz-checksum-type": "FULL_OBJECT"]
         let begun = try client.send("POST", query: "uploads", fields: fields)
@@ -198,7 +198,7 @@ import Testing
     }
 
     @Test func saysWhyItRefuses() throws {
-        let store = try TestStore { $0.maximumClockSkew = .seconds(900) }
+        let store = try TestStore(inMemory: true) { $0.maximumClockSkew = .seconds(900) }
         let mine = client(store)
         var tampered = mine
         tampered.credentials = TemporaryCredentials(
@@ -227,7 +227,7 @@ import Testing
     }
 
     @Test func verifiesTheSizeOfTheWhole() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = client(store)
         let id = try client.initiate()
         let etag = try client.part(1, of: id, content(10)).fields["etag"] ?? ""
@@ -244,7 +244,7 @@ import Testing
     }
 
     @Test func takesTheBucketFromAConfiguredHost() throws {
-        let store = try TestStore { $0.bucketDomains = ["oss-lab.example.com"] }
+        let store = try TestStore(inMemory: true) { $0.bucketDomains = ["oss-lab.example.com"] }
         let client = client(store)
         _ = try client.put(content(10))
         for (name, status) in [("bucket", 200), ("bucket-2", 403)] {
@@ -257,7 +257,7 @@ import Testing
 
     /// A proxy in front replaces the host; the client signed the endpoint's.
     @Test func takesTheHostOfTheEndpoint() throws {
-        let store = try TestStore { $0.publicAuthority = "store.example.com" }
+        let store = try TestStore(inMemory: true) { $0.publicAuthority = "store.example.com" }
         let client = client(store)
         let lines = try client.head("PUT", length: 0, host: "store.example.com").components(separatedBy: "\r\n")
         for (host, status) in [("10.0.0.1:50080", 200), ("store.example.com", 200)] {
@@ -269,7 +269,7 @@ import Testing
     }
 
     @Test func endsAPresignedURL() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = client(store)
         _ = try client.put(content(100))
         let date = Timestamps.basic(store.clock.now())

@@ -64,7 +64,7 @@ import Testing
     }
 
     private func filled() throws -> TestStore {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         _ = try store.client().put(content(1000))
         return store
     }

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func unsignedRequestIsRefused() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let connection = try RawConnection(port: store.server.port)
         try connection.send("GET /bucket/k HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(try connection.answer().error == "403 AccessDenied")
@@ -24,14 +24,14 @@ import Testing
         ("/bucket/%zz", "400 InvalidURI"), ("/", "403 AccessDenied"),
     ])
     func refusesTargetsBeforeAnythingElse(target: String, error: String) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let connection = try RawConnection(port: store.server.port)
         try connection.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(try connection.answer().error == error)
     }
 
     @Test func refusesCredentialsThatDoNotFit() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let right = store.client()
         let other = store.client(uploadID: "upload-2").credentials
         func with(_ accessKeyID: String, _ secret: Secret, _ token: String) -> StoreClient {
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func endsWithTheirTime() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client(lifetime: 60)
         store.clock.advance(seconds: 59)
         #expect(try client.put(content(10)).status == 200)
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func letsABodyThroughThatTakesLongerThanTheCredentialsLive() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client(lifetime: 60)
         let connection = try RawConnection(port: client.port)
         try connection.send(client.head("PUT", length: 10, fields: ["Expect": "100-continue"]))
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func knowsNoDateThatIsTooWrong() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client(lifetime: 100_000_000)
         let request = try client.head("PUT", length: 0)
         store.clock.advance(seconds: 90_000_000)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func policesTheDateWhereALimitIsSet() throws {
-        let store = try TestStore { $0.maximumClockSkew = .seconds(900) }
+        let store = try TestStore(inMemory: true) { $0.maximumClockSkew = .seconds(900) }
         let client = store.client()
         let request = try client.head("PUT", length: 0)
         store.clock.advance(seconds: 900)
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func doesWhatThePolicySays() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         decide(store, .denied)
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test func leavesACompletedUploadToReaders() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let part = try client.part(1, of: id, content(10))
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func keepsToTheOperationsOfTheClaims() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let id = try store.client().initiate()
         let reader = store.client(operations: .read)
         #expect(try reader.put(content(5)).error == "403 AccessDenied")
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func asksAgainBeforeItCommits() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let connection = try RawConnection(port: client.port)
         try connection.send(client.head("PUT", length: 10, fields: ["Expect": "100-continue"]))
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test func tellsOfTheFirstTouch() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         _ = try client.put(content(1))
         #expect(store.policy.touched.withLock { $0 }.isEmpty)
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test func presignedGetReturnsTheObject() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         _ = try store.client().put(content(1000))
         let claims = store.claims(lifetime: 100_000)
         let endpoint = try StoreEndpoint("http://127.0.0.1:\(store.server.port)")
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test func presignsAPutOfWhateverContentType() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let endpoint = try StoreEndpoint("http://127.0.0.1:\(store.server.port)")
         let presigned = try store.store.presignedPut(store.claims(), at: endpoint, lifetime: .seconds(900))
         #expect(presigned.method == "PUT")
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test func endsAPresignedURLWithItsClaims() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let endpoint = try StoreEndpoint("http://127.0.0.1:1")
         let presigned = try store.store.presignedGet(store.claims(lifetime: 30), at: endpoint, lifetime: .seconds(900))
         #expect(presigned.expiresAt == store.clock.now().adding(seconds: 30))
@@ -227,7 +227,7 @@ import Testing
     }
 
     @Test func takesTheBucketFromAConfiguredHost() throws {
-        let store = try TestStore { $0.bucketDomains = ["oss-lab.example.com"] }
+        let store = try TestStore(inMemory: true) { $0.bucketDomains = ["oss-lab.example.com"] }
         let client = store.client()
         _ = try client.put(content(10))
         let lines = try client.head("GET", length: nil).split(separator: "\r\n").filter { !$0.hasPrefix("host:") }

@@ -16,7 +16,7 @@ import Testing
     private let store: TestStore
 
     init() throws {
-        store = try TestStore()
+        store = try TestStore(inMemory: true)
     }
 
     private var claims: CredentialClaims { Self.key.claims(to: "1", uploadID: nil) }

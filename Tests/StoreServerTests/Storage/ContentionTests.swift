@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func letsAReconnectingClientSendItsPartAgain() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let stale = content(Self.partSize, seed: 1)
@@ -49,7 +49,7 @@ import Testing
     /// Whatever the order in which they end, the part that was begun last stays.
     @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
     func keepsThePartThatWasBegunLast(order: [Int]) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let bodies = (0..<3).map { content(1000 + $0, seed: UInt64($0) + 40) }
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func givesThePlaceOfADeadConnectionToTheNext() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let first = try begin(1, of: id, client, body: content(1000, seed: 1), sending: 999)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func completesWhileAnUnlistedPartIsBeingSent() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let first = try client.part(1, of: id, content(Self.partSize))
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func leavesPartsAloneWhenACompleteFails() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let body = content(500)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func abortsWhileAPartIsBeingSent() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let body = content(500)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func discardsWhileAPartIsBeingSent() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let body = content(500)
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test func givesTwoSendersOfOnePartOneWinner() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let bodies = (0..<4).map { content(Self.partSize, seed: UInt64($0) + 20) }
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func takesPartsInParallel() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let body = content(12 * Self.partSize + 1)

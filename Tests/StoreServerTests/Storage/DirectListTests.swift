@@ -20,7 +20,7 @@ import Testing
 
     /// One page reads a limited number of rows; its end must lead past all of them.
     @Test func aPageThatEndsBehindManyHiddenObjectsRepeatsNothing() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let keys = (0..<10_010).map { "hidden/\($0)" } + ["seen/1", "seen/2", "then/1"]
         let now = store.clock.now()
         try store.database.writeBlocking { connection in

@@ -92,7 +92,7 @@ import Testing
 
     @Test(arguments: [["1", "2", "3"], ["3", "2", "1"], ["2", "3", "1"]])
     func copiesGoInAnyOrder(order: [String]) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let first = try put(store, "1", content(100_000))
         let copies = [try copy(store, "1", to: "2"), try copy(store, "2", to: "3")]
         #expect(Set(([first] + copies).map { node(store.path($0.fileID)) }).count == 1, "the bytes were moved")
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func aCopyOverAnObjectFreesItsBytes() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         try put(store, "1", content(10))
         try put(store, "2", content(20))
         _ = try copy(store, "1", to: "2")
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func eachCopyCountsInFull() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         try put(store, "1", content(100))
         store.policy.bytesLeft.withLock { $0 = 250 }
         _ = try copy(store, "1", to: "2")
@@ -128,7 +128,7 @@ import Testing
 
     @Test(arguments: ["marked", "linked", "linked and sealed"])
     func aCopyThatDidNotCommitGoesAtTheNextStart(step: String) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let first = try put(store, "1", content(1000))
         let id = Hex.lower(Random.bytes(16))
         try store.restart {
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test func aCopyThatCommittedStaysWhenItsMarkDoes() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         try put(store, "1", content(1000))
         let second = try copy(store, "1", to: "2")
         try delete(store, "1")
@@ -157,7 +157,7 @@ import Testing
 
     /// A mark that a process could not remove must not outlive a clean stop: an older database might not know the copy.
     @Test func marksGoAtACleanStart() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         try put(store, "1", content(1000))
         let second = try copy(store, "1", to: "2")
         try store.restart(isClean: true) { try mark(store, second.fileID) }
@@ -169,7 +169,7 @@ import Testing
     /// The last name of bytes is kept, whatever its mark says.
     @Test(arguments: ["sealed", "not sealed"])
     func aMarkedFileWithoutAnotherNameGoesToQuarantine(mode: String) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         try put(store, "1", content(1000))
         let second = try copy(store, "1", to: "2")
         try delete(store, "1")
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func theLastOfSeveralMarkedNamesIsKept() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         try put(store, "1", content(1000))
         let copies = [try copy(store, "1", to: "2"), try copy(store, "1", to: "3")]
         try delete(store, "1")
@@ -200,7 +200,7 @@ import Testing
 
     /// An unfinished copy is removed by the next start, so doctor does not report it as an object.
     @Test func doctorTellsAnUnfinishedCopyFromALostOne() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let first = try put(store, "1", content(1000))
         let id = Hex.lower(Random.bytes(16))
         try store.restart {
@@ -213,7 +213,7 @@ import Testing
 
     /// With an older database, both names of the same bytes are kept aside, and no mark is left.
     @Test func reconcilingWithAnOlderDatabaseKeepsMarkedFiles() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let first = try put(store, "1", content(1000))
         let second = try copy(store, "1", to: "2")
         try store.restart(isClean: true) {
@@ -227,7 +227,7 @@ import Testing
 
     /// The bytes are the same, so the scrubber finds every copy corrupted.
     @Test func eachCopyIsExamined() async throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let objects = [try put(store, "1", content(1000)), try copy(store, "1", to: "2")]
         for object in objects {
             #expect(try await store.store.examine(uploadID: object.uploadID) { _ in } == .intact)
@@ -243,7 +243,7 @@ import Testing
 
     /// Nothing is made of bytes that are known to be wrong.
     @Test func aCorruptedObjectIsNotCopied() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let first = try put(store, "1", content(1000))
         let now = store.clock.now()
         try store.database.writeBlocking { [store = store.store] in try store.markBad(first.uploadID, at: now, in: $0) }
@@ -256,7 +256,7 @@ import Testing
 
     /// With an older database nobody knows which of two names is needed: what was acknowledged is kept.
     @Test func aCopyThatCommittedWithoutARowGoesToQuarantine() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         try put(store, "1", content(1000))
         let second = try copy(store, "1", to: "2")
         try store.restart {
@@ -276,7 +276,7 @@ import Testing
             errno = error
             return -1
         }
-        let store = try TestStore(configuration)
+        let store = try TestStore(configuration, inMemory: true)
         let first = try put(store, "1", content(3_000_000))
         let second = try copy(store, "1", to: "2")
         #expect(node(store.path(first.fileID)) != node(store.path(second.fileID)))
@@ -285,7 +285,7 @@ import Testing
     }
 
     @Test func aRefusedCopyLeavesNothing() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         try put(store, "1", content(10))
         store.policy.decision.withLock { $0 = .readOnly(needsActivity: false) }
         #expect(throws: ObjectStoreError.writeDenied) { try copy(store, "1", to: "2") }
@@ -294,7 +294,7 @@ import Testing
 
     /// The last commit to a key wins, and no file is left of the other writes.
     @Test func copiesOverAKeyThatIsBeingWrittenLeaveOneObject() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         try put(store, "1", content(1000))
         let writer = writer(store)
         let failures = Lock(0)

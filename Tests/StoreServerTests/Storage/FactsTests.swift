@@ -11,7 +11,7 @@ import Testing
     let store: TestStore
 
     init() throws {
-        store = try TestStore()
+        store = try TestStore(inMemory: true)
     }
 
     private func change(_ store: TestStore, _ sql: String) throws {
@@ -107,7 +107,7 @@ import Testing
             synced.withLock { $0.append(path) }
             try PrivateFile.synchronizeFolder(path)
         }
-        let store = try TestStore(configuration)
+        let store = try TestStore(configuration, inMemory: true)
         _ = try store.client().put(content(10))
         let fileID = try #require(try store.files().first)
         let path = store.store.data.factsPath(of: fileID)
@@ -123,7 +123,7 @@ import Testing
             errno = EIO
             throw PrivateFile.Failure.last()
         }
-        let store = try TestStore(configuration)
+        let store = try TestStore(configuration, inMemory: true)
         _ = try store.client().put(content(10))
         let fileID = try #require(try store.files().first)
         try Data("facts".utf8).write(to: URL(filePath: store.store.data.factsPath(of: fileID)))

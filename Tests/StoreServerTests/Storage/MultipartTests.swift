@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func makesAnObjectOfParts() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let body = content(2 * Self.partSize + 777)
         let id = try client.initiate()
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func listsPartsInPages() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         for number in [1, 4, 9, 10_000] { _ = try client.part(number, of: id, content(number % 7 + 1)) }
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func answersACompleteAgain() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let parts = try upload(content(Self.partSize + 5), client, id)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func completesOnceForTwoAtATime() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let parts = try upload(content(3 * Self.partSize), client, id)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func answersTheSamePartFromItsRow() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let piece = content(500)
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func replacesAPartByAnother() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let body = content(2 * Self.partSize + 9, seed: 3)
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func takesJustTheListedParts() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let parts = try upload(content(4 * Self.partSize), client, id)
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func refusesWhatMakesNoObject() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         #expect(try client.completeAll(id).error == "400 InvalidPart")
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func refusesAPartThatIsTooLong() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         // Refused at its header, without waiting for the body.
@@ -210,7 +210,7 @@ import Testing
 
     @Test(arguments: ["0", "10001", "-1", "x", "", "99999999999999999999"])
     func refusesPartNumbers(number: String) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         let answer = try client.send("PUT", query: "partNumber=\(number)&uploadId=\(id)", body: [1])
@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test func keepsMultipartUploadsOfOneKeyApart() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let ids = [try client.initiate(), try client.initiate()]
         let bodies = [content(2 * Self.partSize, seed: 5), content(2 * Self.partSize + 3, seed: 6)]
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test func abortedUploadRefusesPartsAndLeavesNoFile() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let id = try client.initiate()
         _ = try upload(content(Self.partSize + 1), client, id)
@@ -253,7 +253,7 @@ import Testing
     }
 
     @Test func keepsOtherUploadsOut() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let id = try store.client().initiate()
         let other = store.client(uploadID: "upload-2")
         #expect(try other.part(1, of: id, [1]).error == "404 NoSuchUpload")

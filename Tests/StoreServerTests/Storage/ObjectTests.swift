@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimited) struct ObjectTests {
     @Test(arguments: [0, 1, 65_536, 3_000_001])
     func objectPutIsReadBack(size: Int) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let body = content(size)
         let put = try client.put(body, fields: ["Content-Type": "text/x", "Content-MD5": StoreClient.md5(body)])
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func takesAChunkedBody() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let connection = try RawConnection(port: client.port)
         try connection.send(client.head("PUT", length: nil, fields: ["Transfer-Encoding": "chunked"]))
@@ -44,7 +44,7 @@ import Testing
 
     @Test(arguments: ["PUT", "DELETE"])
     func readsWhatIsThereOnceTheFileItLookedForIsGone(method: String) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         _ = try client.put(content(100, seed: 1))
         var reads = 0
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func aFileThatIsGoneFromUnderItsObjectIsMissing() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         _ = try client.put(content(100))
         try store.files().forEach { try store.store.data.remove($0) }
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func secondPutReplacesTheObject() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         _ = try client.put(content(100, seed: 1))
         _ = try client.put(content(50, seed: 2))
@@ -96,7 +96,7 @@ import Testing
         ("bytes=-1", 206, 999..<1000), ("bytes=0-1,5-6", 200, 0..<1000), ("bytes=9-1", 200, 0..<1000),
     ])
     func rangeRequestReturnsItsBytes(field: String, status: Int, range: Range<Int>) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let body = content(1000)
         _ = try client.put(body)
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func refusesARangePastTheEnd() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         _ = try client.put(content(10))
         let answer = try client.send("GET", fields: ["Range": "bytes=10-"])
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func saysThatThereIsNothing() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         #expect(try client.send("GET").error == "404 NoSuchKey")
         let head = try client.send("HEAD")
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func verifiesContentMD5() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         let wrong = StoreClient.md5(content(10, seed: 2))
         #expect(try client.put(content(10), fields: ["Content-MD5": wrong]).error == "400 InvalidDigest")
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func forgetsABodyThatNeverEnded() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         do {
             let connection = try RawConnection(port: client.port)
@@ -158,20 +158,20 @@ import Testing
         ("PUT", "partNumber=1"), ("POST", ""), ("OPTIONS", ""), ("GET", "uploads"), ("HEAD", "uploadId=x"),
     ])
     func refusesOtherOperations(method: String, query: String) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let answer = try store.client().send(method, query: query, body: method == "PUT" ? [1] : nil)
         #expect(answer.status == 501)
         #expect(try store.files().isEmpty)
     }
 
     @Test func copyRequestIsRefused() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let answer = try store.client().put([], fields: ["x-oss-copy-source": "/bucket/other"])
         #expect(answer.error == "501 NotImplemented")
     }
 
     @Test func ignoresParametersThatChangeNothing() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = store.client()
         _ = try client.put(content(10))
         #expect(try client.send("GET", query: "response-content-type=a%2Fb&whatever").body == content(10))

@@ -11,7 +11,7 @@ import Testing
     private let client: StoreClient
 
     init() throws {
-        test = try TestStore()
+        test = try TestStore(inMemory: true)
         client = test.client()
     }
 

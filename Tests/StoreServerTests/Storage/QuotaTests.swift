@@ -12,7 +12,7 @@ import Testing
     private let part = content(Int(TestStore.partSize))
 
     init() throws {
-        test = try TestStore()
+        test = try TestStore(inMemory: true)
     }
 
     private func usage() throws -> Int64 {

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func aCleanStopLeavesNothingToCompare() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         _ = try store.client().put(content(10))
         let path = try #require(try store.files().first.map(store.path))
         // A change of mode does not change the folder's time: a start that looked at the file would seal it again.
@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: ["a file more", "a file less", "another store", "an older database", "a database one ahead"])
     func changesAfterACleanStopAreNoticed(_ what: String) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         _ = try store.client().put(content(10))
         let path = try #require(try store.files().first.map(store.path))
         try store.restart(isClean: true) {
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func aStopThatLeavesAFileBehindIsNotClean() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let new = try store.store.data.create()
         defer { withExtendedLifetime(new) {} }
         try store.restart(isClean: true)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func aStopWhileItIsComparedIsNotClean() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let path = try orphan(in: store)
         let reconciler = store.store.reconciler
         reconciler.stop()
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func aFileOfARequestThatIsUnderWayStays() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let new = try store.store.data.create()
         let gone = try orphan(in: store)
         store.store.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func comparesRightlyWhileObjectsComeAndGo() throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         _ = try store.client().put(content(10))
         let done = Lock(false)
         let threads = (0..<4).map { index in

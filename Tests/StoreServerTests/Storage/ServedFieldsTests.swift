@@ -16,7 +16,7 @@ import Testing
 
     @Test(arguments: [StoreClient.Dialect.oss, .s3])
     func aDeviceDoesNotDecideHowItsUploadIsShown(dialect: StoreClient.Dialect) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = client(store, dialect)
         let fields = [
             "Content-Type": "text/html", "Content-Disposition": "inline", "Content-Encoding": "gzip",
@@ -34,7 +34,7 @@ import Testing
     /// Rows of earlier releases may have such fields.
     @Test(arguments: [StoreClient.Dialect.oss, .s3])
     func aStoredFieldThatCannotBeSentKeepsNoAnswerBack(dialect: StoreClient.Dialect) throws {
-        let store = try TestStore()
+        let store = try TestStore(inMemory: true)
         let client = client(store, dialect)
         #expect(try client.put(content(10)).status == 200)
         try store.database.writeBlocking { connection in

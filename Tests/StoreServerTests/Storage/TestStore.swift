@@ -4,6 +4,7 @@ import Database
 import Foundation
 import HTTPTestClient
 import HTTPTypes
+import TestSupport
 
 @testable import ObjectStore
 @testable import StoreServer
@@ -33,7 +34,7 @@ final class TestStore {
         }
     }
 
-    let directory: URL
+    private let folder: TestFolder
     let database: Database
     let policy = Policy()
     let clock = ManualClock()
@@ -42,16 +43,18 @@ final class TestStore {
     private let configuration: ObjectStoreConfiguration
     private let configure: (inout StoreServerConfiguration) -> Void
 
+    var directory: URL { folder.url }
+
+    /// - Parameter inMemory: whether the store is in memory: faster, for tests that do not test files.
     init(
-        _ configuration: ObjectStoreConfiguration = .init(),
+        _ configuration: ObjectStoreConfiguration = .init(), inMemory: Bool = false,
         configure: @escaping (inout StoreServerConfiguration) -> Void = { _ in }
     ) throws {
         self.configuration = configuration
         self.configure = configure
-        directory = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        database = try Database(path: directory.appending(path: "db").path, migrations: ObjectStore.migrations)
-        store = try Self.open(directory, database, clock, configuration)
+        folder = try TestFolder(inMemory: inMemory)
+        database = try Database(path: folder.path + "/db", migrations: ObjectStore.migrations)
+        store = try Self.open(folder.url, database, clock, configuration)
         server = try Self.serve(store, policy, configure)
     }
 
@@ -60,7 +63,6 @@ final class TestStore {
         store.discards.drain()
         store.removals.drain()
         database.close()
-        try? FileManager.default.removeItem(at: directory)
     }
 
     /// Restarts the store; only the folder and the database are kept.
