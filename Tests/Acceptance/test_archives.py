@@ -282,7 +282,8 @@ def test_downloads_that_clients_end_early_leave_nothing_open(gateway_with, login
         if number % 2:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.close()
-        eventually(lambda: descriptors() == idle, every=0.01)
+        # Fewer, if the connection of the first archive was still being closed; a leak would exceed that soon.
+        eventually(lambda: descriptors() <= idle, every=0.01)
     assert zip_of(gateway, admin, filter="size>0").body == whole.body
 
 
