@@ -1,5 +1,5 @@
 import Basics
-import Foundation
+import Dispatch
 import TestSupport
 
 @testable import Database

@@ -1,5 +1,4 @@
 import Basics
-import Dispatch
 import EventLoops
 import Glibc
 import HTTPTestClient

@@ -1,7 +1,6 @@
 import Basics
 import Dispatch
 import EventLoops
-import Glibc
 import HTTPServer
 import HTTPTestClient
 import Proto

@@ -45,7 +45,7 @@ final class TestStore {
 
     var directory: URL { folder.url }
 
-    /// - Parameter inMemory: whether the store is in memory: faster, for tests that do not test files.
+    /// - Parameter inMemory: as for ``TestFolder``.
     init(
         _ configuration: ObjectStoreConfiguration = .init(), inMemory: Bool = false,
         configure: @escaping (inout StoreServerConfiguration) -> Void = { _ in }
