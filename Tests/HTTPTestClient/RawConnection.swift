@@ -14,7 +14,7 @@ public final class RawConnection {
     public enum Failure: Error {
         case connect(errno: Int32)
         case send(errno: Int32)
-        /// The peer closed the connection, or sent nothing for ten seconds.
+        /// The peer closed the connection, or sent nothing for five minutes.
         case ended
         case malformed(String)
     }
@@ -31,7 +31,8 @@ public final class RawConnection {
         guard getaddrinfo(host, String(port), &hints, &found) == 0, let found else { throw Failure.connect(errno: 0) }
         defer { freeaddrinfo(found) }
         socket = Glibc.socket(found.pointee.ai_family, found.pointee.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        // On a busy machine a server may wait minutes for a processor.
+        var limit = timeval(tv_sec: 300, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         if var size = receiveBuffer {
             // Before the connection, whose window depends on it.
@@ -104,7 +105,7 @@ public final class RawConnection {
 
     /// Returns all bytes until the peer closes the connection.
     ///
-    /// - Throws: ``Failure/ended`` if it is still open after ten seconds without a byte.
+    /// - Throws: ``Failure/ended`` if it is still open after five minutes without a byte.
     public func rest() throws -> [UInt8] {
         var rest: [UInt8] = []
         while let some = try next() { rest += some }
@@ -113,7 +114,7 @@ public final class RawConnection {
 
     /// Returns the next received bytes; `nil` if the peer has closed the connection.
     ///
-    /// - Throws: ``Failure/ended`` if nothing arrives within ten seconds.
+    /// - Throws: ``Failure/ended`` if nothing arrives within five minutes.
     public func next() throws -> [UInt8]? {
         if !held.isEmpty {
             defer { held = [] }
@@ -131,7 +132,7 @@ public final class RawConnection {
         setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Whether the peer has closed the connection, or does so within ten seconds, and nothing is left to read.
+    /// Whether the peer has closed the connection, or does so within five minutes, and nothing is left to read.
     public func isClosed() -> Bool {
         do {
             guard held.isEmpty else { return false }

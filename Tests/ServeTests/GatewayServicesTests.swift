@@ -24,10 +24,8 @@ import Testing
         let ports: [ListenerName: UInt16]
 
         init() throws {
-            // All at once, so that they differ.
             let listeners = ListenerName.allCases.filter { $0 != .apps || !AppsConfiguration.known.isEmpty }
-            let sockets = try listeners.map { ($0, try FreePort()) }
-            ports = Dictionary(uniqueKeysWithValues: sockets.map { ($0, $1.port) })
+            ports = Dictionary(uniqueKeysWithValues: try listeners.map { ($0, try FreePort.any().port) })
         }
 
         deinit { try? FileManager.default.removeItem(atPath: directory) }

@@ -49,7 +49,7 @@ final class HTTP2Client: HTTP2SessionHost {
 
     /// Exchanges bytes until `isDone`.
     ///
-    /// - Throws: ``RawConnection/Failure/ended`` if the peer closes the connection, or sends nothing for ten seconds.
+    /// - Throws: ``RawConnection/Failure/ended`` if the peer closes the connection, or sends nothing for five minutes.
     func wait(until isDone: () -> Bool) throws {
         while !isDone() {
             try flush()

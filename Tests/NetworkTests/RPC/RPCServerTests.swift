@@ -186,13 +186,4 @@ private let echo = (
             #expect(over?.code == .resourceExhausted)
         }
     }
-
-    @Test func refusedConnectionIsUnavailable() async throws {
-        let loop = EventLoop(name: "alone")
-        let error = await #expect(throws: GRPCStatus.self) {
-            _ = try await RPCChannel.connect(to: PeerAddress(host: "127.0.0.1", port: 1), loop: loop)
-        }
-        #expect(error?.code == .unavailable)
-        loop.stop()
-    }
 }
