@@ -279,6 +279,9 @@ def test_an_encrypted_archive_needs_its_passphrase_and_all_of_its_bytes(binary, 
     passphrase = ("--passphrase-file", right)
     assert "is encrypted" in attempt(None)
     assert "passphrase is wrong" in attempt(None, "--passphrase-file", wrong)
+    unreadable = "cannot read the passphrase file /nowhere: No such file or directory"
+    missing = ("--passphrase-file", "/nowhere")
+    assert unreadable in refused(binary, "restore", "--from", archive, "--data-dir", target, *missing, code=USAGE)
     middle = len(data) // 2
     assert "altered" in attempt(data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :], *passphrase)
     sealed = len(data) - (22 + 16 + 32)

@@ -94,7 +94,7 @@ def test_invalid_setting_is_named(config, text, says):
 @pytest.mark.parametrize(
     "name, says",
     [
-        ("nowhere", "the configuration file {} does not exist"),
+        ("nowhere", "cannot read the configuration file {}: No such file or directory"),
         ("", "cannot read the configuration file {}: Is a directory"),
     ],
 )

@@ -335,5 +335,8 @@ def test_commands_of_a_ci_job_use_its_token(binary, gateway, stubs, issuer, acco
     refused = run(binary, gateway, "login", "--identity-token-file", "-", stdin=workload(issuer, ref="other"))
     assert refused.returncode == 1
     assert "no service account accepts the claims" in refused.stderr
+    missing = run(binary, gateway, "login", "--identity-token-file", "/nowhere/token")
+    assert missing.returncode == 2
+    assert "cannot read the identity token: /nowhere/token: No such file or directory" in missing.stderr
     for words in (["login"], ["login", "--user", "a", "--sso", "b"]):
         assert run(binary, gateway, *words).returncode == 2

@@ -72,5 +72,8 @@ import Testing
             "{\"plans\":[\(plan.replacing("\"id\":1", with: "\"id\":1,\"x\":1"))]}",
         ]
         for text in wrong { #expect(throws: InvalidPlans.self) { try PlanCatalog(json: Array(text.utf8)) } }
+        #expect(throws: InvalidPlans("the file cannot be read: /nowhere/plans.json: No such file or directory")) {
+            try PlanCatalog(path: "/nowhere/plans.json")
+        }
     }
 }

@@ -99,7 +99,7 @@ import Testing
             ),
             (
                 one("\(url), secret_file: \"/nowhere/secret\""),
-                "webhooks.crm.secret_file cannot be read: /nowhere/secret"
+                "webhooks.crm.secret_file cannot be read: /nowhere/secret: No such file or directory"
             ),
             (one("\(url), \(secret), events: [\"object.gone\"]"), "object.verified, upload.aborted"),
             (one("\(url), \(secret), ulr: \"x\""), "did you mean webhooks.crm.url"),

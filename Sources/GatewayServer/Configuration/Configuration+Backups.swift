@@ -98,14 +98,16 @@ extension Configuration {
     private static func passphrase(
         _ path: String, _ entry: ConfigurationEntry
     ) throws(ConfigurationError) -> Secret {
-        guard let bytes = try? PrivateFile.read(path) else {
-            throw entry.wrong("passphrase_file", "cannot be read: \(path)")
+        let bytes: [UInt8]
+        do {
+            bytes = try PrivateFile.contents(of: path)
+        } catch {
+            throw entry.wrong("passphrase_file", "cannot be read: \(error)")
         }
-        let line = Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D })
-        guard line.count >= 8 else {
+        guard let passphrase = Secret(firstLineOf: bytes, least: 8) else {
             throw entry.wrong(
                 "passphrase_file", "must hold a passphrase of at least 8 bytes in its first line (\(path))")
         }
-        return Secret(line)
+        return passphrase
     }
 }

@@ -8,13 +8,12 @@ struct ConfigurationFile {
     private(set) var lines: [String: Int] = [:]
 
     init(path: String) throws(ConfigurationError) {
-        let bytes: [UInt8]?
+        let bytes: [UInt8]
         do {
-            bytes = try PrivateFile.read(path)
+            bytes = try PrivateFile.contents(of: path)
         } catch {
             throw ConfigurationError("cannot read the configuration file \(error)")
         }
-        guard let bytes else { throw ConfigurationError("the configuration file \(path) does not exist") }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ConfigurationError("\(path) is not valid UTF-8")
         }

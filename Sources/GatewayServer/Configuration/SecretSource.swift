@@ -31,8 +31,11 @@ struct SecretSource {
         switch origin {
         case .variable(let name): return Array((ProcessInfo.processInfo.environment[name] ?? "").utf8)
         case .file(let path):
-            guard let content = try? PrivateFile.read(path) else {
-                throw ConfigurationError("\(place).secret_file cannot be read: \(path)")
+            let content: [UInt8]
+            do {
+                content = try PrivateFile.contents(of: path)
+            } catch {
+                throw ConfigurationError("\(place).secret_file cannot be read: \(error)")
             }
             warnWhereOthersReach(path)
             return content
@@ -52,9 +55,10 @@ struct SecretSource {
     ///
     /// - Parameter least: the smallest accepted number of bytes.
     func secret(least: Int) throws(ConfigurationError) -> Secret {
-        let line = Array(try bytes().prefix { $0 != 0x0A && $0 != 0x0D })
-        guard line.count >= least else { throw wrong("a secret of at least \(least) bytes") }
-        return Secret(line)
+        guard let secret = Secret(firstLineOf: try bytes(), least: least) else {
+            throw wrong("a secret of at least \(least) bytes")
+        }
+        return secret
     }
 
     /// Makes the error that the source's contents violate a rule.

@@ -40,6 +40,12 @@ package enum PrivateFile {
         }
     }
 
+    /// Reads the whole file, which must exist.
+    package static func contents(of path: String) throws(Failure) -> [UInt8] {
+        guard let bytes = try read(path) else { throw Failure(ENOENT, at: path) }
+        return bytes
+    }
+
     /// Whether something has that name: a file, a folder, or a link, wherever it leads. A name that cannot be looked up is an error,
     /// never an absence.
     package static func exists(_ path: String) throws(Failure) -> Bool {

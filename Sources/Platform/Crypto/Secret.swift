@@ -10,6 +10,15 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
         self.bytes = Array(text.utf8)
     }
 
+    /// The first line of a file.
+    ///
+    /// - Parameter least: the smallest number of bytes; a shorter line gives `nil`.
+    package init?(firstLineOf bytes: [UInt8], least: Int) {
+        let line = Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D })
+        guard line.count >= least else { return nil }
+        self.init(line)
+    }
+
     /// The bytes themselves. The name makes each use of the bare secret visible in the code.
     package var exposed: [UInt8] { bytes }
 

@@ -1,6 +1,6 @@
 import AppProto
+import Basics
 import CommonProto
-import Foundation
 import ProtobufJSON
 
 /// The plans that members can choose, from a JSON file in the form of the response of `GET /api/plans`.
@@ -44,10 +44,13 @@ struct PlanCatalog: Sendable {
     ///
     /// - Throws: ``InvalidPlans``.
     init(path: String) throws {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw InvalidPlans("\(path) cannot be read")
+        let bytes: [UInt8]
+        do {
+            bytes = try PrivateFile.contents(of: path)
+        } catch {
+            throw InvalidPlans("the file cannot be read: \(error)")
         }
-        try self.init(json: Array(data))
+        try self.init(json: bytes)
     }
 
     func plan(_ id: Int32) -> CompanionPlan? { byID[id] }

@@ -1,21 +1,22 @@
 import Basics
 import CommandLineInterface
 import Crypto
-import Foundation
 
 /// Reads the passphrase of an archive: never an argument, which every user of the machine could see.
 enum Passphrase {
     /// Returns the first line of a file; `nil` without a path.
     static func read(_ path: String?) throws(ClientFailure) -> Secret? {
         guard let path else { return nil }
-        guard let bytes = try? PrivateFile.read(path) else {
-            throw ClientFailure("cannot read the passphrase file \(path)", exitCode: .usage)
+        let bytes: [UInt8]
+        do {
+            bytes = try PrivateFile.contents(of: path)
+        } catch {
+            throw ClientFailure("cannot read the passphrase file \(error)", exitCode: .usage)
         }
-        let line = Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D })
-        guard line.count >= 8 else {
+        guard let passphrase = Secret(firstLineOf: bytes, least: 8) else {
             throw ClientFailure("the first line of \(path) must be a passphrase of at least 8 bytes", exitCode: .usage)
         }
-        return Secret(line)
+        return passphrase
     }
 }
 

@@ -34,10 +34,11 @@ struct ProviderLogin {
         if path == "-" {
             text = readLine() ?? ""
         } else {
-            guard let data = FileManager.default.contents(atPath: path) else {
-                throw ClientFailure("cannot read the identity token in \(path)", exitCode: .usage)
+            do {
+                text = String(decoding: try PrivateFile.contents(of: path), as: UTF8.self)
+            } catch {
+                throw ClientFailure("cannot read the identity token: \(error)", exitCode: .usage)
             }
-            text = String(decoding: data, as: UTF8.self)
         }
         let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !token.isEmpty else {
