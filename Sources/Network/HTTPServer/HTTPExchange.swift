@@ -7,9 +7,9 @@ final class HTTPExchange {
     private enum Phase {
         case head
         case receiving(any HTTPBodySink)
-        /// The response is known and waits until the client has sent its body, up to a number of bytes: closing a socket with
-        /// unread bytes resets the connection, and the client would never see the response.
-        case draining(HTTPResponse, left: Int64)
+        /// The response is known and waits until the client has sent its body, up to a number of bytes, and as long as other bodies
+        /// may take: closing a socket with unread bytes resets the connection, and the client would never see the response.
+        case draining(HTTPResponse, left: Int64, since: ContinuousClock.Instant)
         case answered
     }
 
@@ -53,19 +53,19 @@ final class HTTPExchange {
             return begin(connection, method: method, version: version)
         case .receiving(let sink):
             guard piece.isEmpty else {
-                guard sink.isBulk || isInTime else { return .NO }
+                guard isInTime(since: began) || sink.isBulk else { return .NO }
                 sink.receive(piece)
                 if sink.isAnswered {
-                    phase = .draining(sink.finish(), left: daemon.configuration.maximumDrain)
+                    phase = .draining(sink.finish(), left: daemon.configuration.maximumDrain, since: .now)
                 }
                 return .YES
             }
             phase = .answered
             return send(sink.finish(), on: connection)
-        case .draining(let response, let left):
+        case .draining(let response, let left, let since):
             guard piece.isEmpty else {
-                guard isInTime else { return .NO }
-                phase = .draining(response, left: left - Int64(piece.count))
+                guard isInTime(since: since) else { return .NO }
+                phase = .draining(response, left: left - Int64(piece.count), since: since)
                 return Int64(piece.count) <= left ? .YES : .NO
             }
             phase = .answered
@@ -123,16 +123,15 @@ final class HTTPExchange {
                 phase = .answered
                 return send(response, on: connection)
             }
-            phase = .draining(response, left: left)
+            phase = .draining(response, left: left, since: began)
             return .YES
         }
     }
 
-    /// Whether the body is still within its time limit, which prevents that a client holds the thread forever by sending byte by
-    /// byte.
-    private var isInTime: Bool {
+    /// Whether a body is still within its time limit, which prevents that a client holds the thread forever by sending byte by byte.
+    private func isInTime(since start: ContinuousClock.Instant) -> Bool {
         guard let limit = daemon.configuration.bodyTimeout else { return true }
-        return ContinuousClock.now - began <= limit
+        return ContinuousClock.now - start <= limit
     }
 
     /// Returns the number of body bytes to read before a response; `nil` if the response must be sent at once, after which the

@@ -15,6 +15,8 @@ final class CallProgress: Sendable {
         var source: (any BodySource)?
         /// The number of bytes that the thread has read from sources.
         var sourceBytes = 0
+        /// Whether the request is a stream of messages.
+        var isRequestStream = false
         /// The number of bytes of the request that wait for the call.
         var unsent = 0
         var end: End?

@@ -50,6 +50,9 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
     /// Whether the call has ended before its request did, e.g. because a message is too large.
     var isAnswered: Bool { progress.take { $0.end != nil } }
 
+    /// A stream may be a large file. Messages are small.
+    var isBulk: Bool { progress.take { $0.isRequestStream } }
+
     func finish() -> HTTPResponse {
         if hasBody { loop.run { [stream] in stream.finish() } }
         guard wait(until: { $0.head != nil || $0.end != nil }) else { return Self.broken }

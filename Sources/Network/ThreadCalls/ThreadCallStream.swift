@@ -50,6 +50,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     /// - Parameter fields: the request's fields, including its method and path with HTTP/2's names.
     func open(_ fields: [(name: String, value: String)], hasBody: Bool) {
         call = open(fields) { head, origin in server.open(&head, from: origin, on: self) }
+        if let call, call.receivesStream { progress.take { $0.isRequestStream = true } }
         if !hasBody { call?.receiveEnd() }
     }
 

@@ -37,6 +37,9 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     /// The number of bytes that the listener counts for this call.
     private final var counted = 0
 
+    /// Whether the request is a stream of messages.
+    package final var receivesStream: Bool { context.method.kind == .clientStreaming }
+
     /// Whether the client must pause its request, because the handler is slower.
     final var holdsRequest = false {
         didSet { if holdsRequest != oldValue { stream?.holdRequest(holdsRequest) } }

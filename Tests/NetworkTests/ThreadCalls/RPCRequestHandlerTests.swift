@@ -36,6 +36,7 @@ import Wire
         service: "test.Service", name: "Echo", kind: .unary, isSideEffectFree: true)
     private static let wait = MethodDescriptor(service: "test.Service", name: "Wait", kind: .unary)
     private static let pour = MethodDescriptor(service: "test.Service", name: "Pour", kind: .serverStreaming)
+    private static let fill = MethodDescriptor(service: "test.Service", name: "Fill", kind: .clientStreaming)
 
     private let ends = Ends()
     private let started = DispatchSemaphore(value: 0)
@@ -56,6 +57,12 @@ import Wire
             started.signal()
             for await _ in gate.stream { return request }
             throw CancellationError()
+        }
+        router.add(Self.fill) { [started] (requests: RequestStream<HealthCheckRequest>, _) in
+            started.signal()
+            var last = HealthCheckRequest()
+            for try await request in requests { last = request }
+            return last
         }
         router.add(Self.pour) { (request: HealthCheckRequest, responses: ResponseWriter<HealthCheckRequest>, _) in
             while true { try await responses.write(request) }
@@ -184,6 +191,18 @@ import Wire
             try client.send("{")
             #expect(client.isClosed())
             #expect(try ends.next() == .cancelled)
+        }
+    }
+
+    @Test func aStreamOfMessagesMayTakeLonger() throws {
+        try withDaemon({ $0.bodyTimeout = .zero }) { daemon in
+            let client = try RawConnection(port: daemon.port)
+            let request = frame(Array(#"{"service":"hi"}"#.utf8))
+            try client.send(post("Fill", "Content-Type: application/connect+json", length: 2 * request.count))
+            try started.waitForSignal()
+            for _ in 0..<2 { try client.send(request) }
+            #expect(try client.answer().status == 200)
+            #expect(try ends.next() == .ok)
         }
     }
 
