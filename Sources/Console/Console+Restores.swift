@@ -1,7 +1,8 @@
 import HTTPTypes
 import Proto
 
-/// Archives that a page sends for a restore. They arrive in one request, because the gateway checks them on the way.
+/// Archives that a page sends for a restore. They are not sent in parts, because the gateway checks them on the way; after a lost
+/// connection, another request continues.
 extension Console {
     private static let prefix = "restore/archives/"
 
@@ -16,7 +17,8 @@ extension Console {
         switch accessToken(of: session, for: head) {
         case .refused(let response): return .respond(response)
         case .answered(let token):
-            switch calls.receive("/v1/\(Self.prefix)\(id)", token, for: head) {
+            let query = head.target.firstIndex(of: "?").map { head.target[$0...] } ?? ""
+            switch calls.receive("/v1/\(Self.prefix)\(id)\(query)", token, for: head) {
             case .respond(let answer): return .respond(ArchiveBody.response(to: answer))
             case .receive(let body): return .receive(ArchiveBody(body) { end(session) })
             }

@@ -8,10 +8,14 @@ from support.browser import Browser
 from support.commands import CommandLine
 from support.gateway import ADMIN_PASSWORD, Gateway
 from support.parties import Fleet
-from support.restores import RESTART
+from support.proxy import Proxy
+from support.restores import RESTART, Restores
 from support.uploads import completed, content
 
 CONFIG = {"object_store": {"min_free_bytes": 0}}
+MIB = 1 << 20
+#: The rate of the slow connection in bytes a second.
+SLOW = 400_000
 
 
 class Supervisor:
@@ -51,10 +55,7 @@ def test_backup_is_restored_and_taken_back_on_the_page(browser, gateway, binary,
     broken.write_bytes(archive.read_bytes()[:-10])
     completed(Fleet.create(user).uploader(), content(400_000))
 
-    browser.open(f"http://{gateway.listeners['web']}/console/")
-    browser.sign_in("system", "admin", ADMIN_PASSWORD)
-    browser.heading("Overview")
-    browser.go("Backup")
+    open_backup_page(browser, gateway.listeners["web"])
     browser.field("Archive").send_keys(str(broken))
     browser.press("Upload and check")
     assert browser.alert() == "the archive is cut off: its end is missing"
@@ -110,10 +111,7 @@ def test_an_upload_that_is_canceled_at_its_begin_sends_no_archive(browser, gatew
     """Cancel is pressed while the gateway makes room for the archive."""
     archive = tmp_path / "any.backup"
     archive.write_bytes(b"not an archive")
-    browser.open(f"http://{gateway.listeners['web']}/console/")
-    browser.sign_in("system", "admin", ADMIN_PASSWORD)
-    browser.heading("Overview")
-    browser.go("Backup")
+    open_backup_page(browser, gateway.listeners["web"])
     field = browser.field("Archive")
     browser.driver.execute_script("""
         window.sent = 0
@@ -130,6 +128,134 @@ def test_an_upload_that_is_canceled_at_its_begin_sends_no_archive(browser, gatew
     browser.press("Upload and check")
     browser.notice("The upload was canceled.")
     assert browser.driver.execute_script("return sent") == 0
+
+
+@pytest.fixture
+def large_archive(binary, gateway, login, tmp_path):
+    """An archive that takes a while on the way."""
+    completed(Fleet.create(login(gateway)).uploader(), content(8 * MIB))
+    archive = tmp_path / "large.backup"
+    CommandLine(binary, gateway, tmp_path).login().json("backup", "--to", str(archive))
+    return archive
+
+
+@pytest.fixture
+def lossy(gateway):
+    """A proxy on the way to the console."""
+    proxy = Proxy(gateway.listeners["web"], http=True)
+    yield proxy
+    proxy.close()
+
+
+def choose_archive(browser: Browser, archive) -> None:
+    browser.field("Archive").send_keys(str(archive))
+    browser.press("Upload and check")
+
+
+def open_backup_page(browser: Browser, address: str) -> None:
+    browser.open(f"http://{address}/console/")
+    browser.sign_in("system", "admin", ADMIN_PASSWORD)
+    browser.heading("Overview")
+    browser.go("Backup")
+
+
+def requests_for_archives(browser: Browser) -> list[str]:
+    """The queries of the page's requests with bytes of an archive."""
+    return browser.driver.execute_script("""
+        return performance.getEntriesByType('resource').map(({ name }) => new URL(name))
+          .filter(({ pathname }) => pathname.includes('/restore/archives/')).map(({ search }) => search)""")
+
+
+def is_continuation(query: str) -> bool:
+    return int(query.removeprefix("?offset=")) > 0
+
+
+def test_upload_of_an_archive_continues_after_lost_connections(browser, lossy, large_archive):
+    open_backup_page(browser, lossy.address)
+    lossy.before("^PUT /console/restore/", lossy.cut)
+    lossy.before("^PUT /console/restore/", lossy.cut, after=3 * MIB)
+    lossy.before("^PUT /console/restore/.*offset=[1-9]", lossy.cut, after=2 * MIB)
+    choose_archive(browser, large_archive)
+    assert browser.row("Content", "Objects")["In the archive"] == "1"
+    queries = requests_for_archives(browser)
+    assert queries[0] == "?offset=0" and sum(is_continuation(query) for query in queries) >= 1
+
+
+def test_refusal_whose_response_was_lost_is_shown(browser, lossy, large_archive):
+    large_archive.write_bytes(large_archive.read_bytes()[:-10])
+    open_backup_page(browser, lossy.address)
+    # The browser itself repeats a request once.
+    lossy.on_reply("^PUT /console/restore/", lossy.cut, times=3)
+    choose_archive(browser, large_archive)
+    assert browser.alert() == "the archive is cut off: its end is missing"
+    assert len(requests_for_archives(browser)) >= 2
+
+
+def test_upload_from_elsewhere_is_replaced_only_when_confirmed(browser, gateway, login, large_archive, look):
+    open_backup_page(browser, gateway.listeners["web"])
+    restores = Restores(gateway, login(gateway).token)
+    other = restores.begin()
+    connection = restores.deliver(other, large_archive, 0, MIB)
+    choose_archive(browser, large_archive)
+    browser.dialog("Replace the other archive?")
+    look("restore-replace")
+    browser.press("Cancel")
+    browser.find("//p[.='An archive is being uploaded elsewhere: 1 MiB have arrived.']")
+    assert restores.state()["arriving"]["stagingId"] == other
+    browser.press("Discard")
+    browser.dialog("Discard the archive?")
+    browser.press("Cancel")
+    choose_archive(browser, large_archive)
+    browser.dialog("Replace the other archive?")
+    browser.press("Replace")
+    assert browser.row("Content", "Objects")["In the archive"] == "1"
+    connection.close()
+
+
+def begin_slow_upload(browser: Browser, gateway, login, archive) -> Restores:
+    """Uploads an archive so slowly that the test can do something before its end."""
+    browser.throttle(SLOW)
+    choose_archive(browser, archive)
+    restores = Restores(gateway, login(gateway).token)
+    browser.until(lambda: int(restores.state().get("arriving", {}).get("receivedBytes", 0)) > MIB)
+    return restores
+
+
+def leave_and_return(browser: Browser, gateway, restores: Restores) -> None:
+    """Opens the page anew, in the middle of an upload."""
+    browser.driver.get("about:blank")
+    browser.throttle(-1)
+    browser.until(lambda: restores.state()["arriving"].get("isInterrupted"))
+    browser.open(f"http://{gateway.listeners['web']}/console/#/backup")
+
+
+def test_upload_of_an_archive_continues_after_a_reload_or_is_discarded(browser, gateway, login, large_archive, look):
+    open_backup_page(browser, gateway.listeners["web"])
+    restores = begin_slow_upload(browser, gateway, login, large_archive)
+    leave_and_return(browser, gateway, restores)
+    text = browser.find("//p[contains(., 'stopped after')]").text
+    assert text.startswith("The upload of “large.backup” stopped after ") and "Choose the file again" in text
+    look("restore-interrupted")
+    choose_archive(browser, large_archive)
+    assert browser.row("Content", "Objects")["In the archive"] == "1"
+    (query,) = requests_for_archives(browser)
+    assert is_continuation(query)
+
+    browser.press("Discard archive")
+    begin_slow_upload(browser, gateway, login, large_archive)
+    leave_and_return(browser, gateway, restores)
+    browser.find("//p[contains(., 'stopped after')]")
+    browser.press("Discard")
+    browser.until(lambda: not browser.driver.find_elements(By.XPATH, "//button[.='Discard']"))
+    assert not list((gateway.data / "restore").iterdir())
+
+
+def test_canceled_upload_of_an_archive_leaves_nothing(browser, gateway, login, large_archive):
+    open_backup_page(browser, gateway.listeners["web"])
+    restores = begin_slow_upload(browser, gateway, login, large_archive)
+    browser.press("Cancel")
+    browser.notice("The upload was canceled.")
+    assert restores.state() == {} and not list((gateway.data / "restore").iterdir())
 
 
 def sign_in_if_asked(browser: Browser) -> None:

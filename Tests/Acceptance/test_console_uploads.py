@@ -42,18 +42,10 @@ def console(browser, gateway, boss) -> Browser:
     browser.go("Uploads")
     browser.driver.get_log("browser")
     yield browser
-    throttle(browser, -1)
+    browser.throttle(-1)
     browser.prefer("light")
     errors = [text for text in browser.logged_errors if "Failed to load resource" not in text]
     assert not errors, errors
-
-
-def throttle(console, bytes_per_second: int) -> None:
-    console.driver.execute_cdp_cmd("Network.enable", {})
-    console.driver.execute_cdp_cmd(
-        "Network.emulateNetworkConditions",
-        {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": bytes_per_second},
-    )
 
 
 def choose(console, *paths, label: str = "Choose files") -> None:
@@ -151,7 +143,7 @@ def test_upload_continues_after_a_reload_where_it_stopped(console, boss, tmp_pat
     run = unique("run")
     data = content(4 * MIB)
     (tmp_path / "long.bin").write_bytes(data)
-    throttle(console, SLOW)
+    console.throttle(SLOW)
     choose(console, tmp_path / "long.bin")
     upload(console, f"run={run}")
     parts = "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('/parts/')).length"
@@ -159,7 +151,7 @@ def test_upload_continues_after_a_reload_where_it_stopped(console, boss, tmp_pat
     console.driver.refresh()
     console.find("//h2[normalize-space()='Interrupted uploads']")
     assert states(console) == {"long.bin": ""}
-    throttle(console, -1)
+    console.throttle(-1)
     choose(console, tmp_path / "long.bin")
     console.dialog("Upload 1 file")
     console.press("Upload")
@@ -185,7 +177,7 @@ def test_recording_of_200_mb_survives_a_reload(console, boss, is_full, tmp_path,
     console.prefer(scheme)
     parts = "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('/parts/')).length"
     console.driver.execute_script("performance.setResourceTimingBufferSize(10000)")
-    throttle(console, MODERATE)
+    console.throttle(MODERATE)
     console.drop(console.find("//div[@class='drop']"), tmp_path / name)
     upload(console, f"run={run}")
     percent = lambda: int(states(console).get(name, "0%").rstrip("%") or 0)
@@ -194,7 +186,7 @@ def test_recording_of_200_mb_survives_a_reload(console, boss, is_full, tmp_path,
     console.driver.refresh()
     console.find("//h2[normalize-space()='Interrupted uploads']")
     console.driver.execute_script("performance.setResourceTimingBufferSize(10000)")
-    throttle(console, -1)
+    console.throttle(-1)
     choose(console, tmp_path / name)
     console.dialog("Upload 1 file")
     console.press("Upload")
@@ -219,7 +211,7 @@ def test_recording_of_200_mb_survives_a_reload(console, boss, is_full, tmp_path,
 
 def test_canceled_upload_is_removed_from_the_gateway(console, boss, tmp_path):
     (tmp_path / "unwanted.bin").write_bytes(content(4 * MIB))
-    throttle(console, SLOW)
+    console.throttle(SLOW)
     choose(console, tmp_path / "unwanted.bin")
     upload(console)
     console.until(lambda: under_way(boss))
@@ -231,14 +223,14 @@ def test_canceled_upload_is_removed_from_the_gateway(console, boss, tmp_path):
 def test_lost_connection_delays_an_upload(console, boss, tmp_path):
     run = unique("run")
     (tmp_path / "patient.bin").write_bytes(content(3 * MIB))
-    throttle(console, SLOW)
+    console.throttle(SLOW)
     choose(console, tmp_path / "patient.bin")
     upload(console, f"run={run}")
     console.until(lambda: states(console).get("patient.bin", "").endswith("%"))
     offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
     console.driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
     console.find("//p[@class='away']")
-    throttle(console, -1)
+    console.throttle(-1)
     console.until(lambda: states(console) == {"patient.bin": "uploaded"})
     assert stored(boss, objects(boss, run)["patient.bin"]) == content(3 * MIB)
 
@@ -263,7 +255,7 @@ def test_viewer_cannot_upload(console, gateway, boss):
 
 def test_pages_of_uploads_fit_the_screen_and_are_accessible(console, look, tmp_path):
     (tmp_path / "shown.bin").write_bytes(content(40 * MIB))
-    throttle(console, SLOW)
+    console.throttle(SLOW)
     choose(console, tmp_path / "shown.bin")
     console.dialog("Upload 1 file")
     look("dialog-upload-site")

@@ -1,7 +1,6 @@
 """A restore through a running gateway: staged, checked, applied by the next start, returned from."""
 
 import errno
-import http.client
 import random
 import shutil
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 from support.commands import REFUSED, CommandLine
 from support.faults import FAIL, KILL, LINK, MKDIR, OPEN, RENAME, SYNC, UNLINK, WRITE, Faults
 from support.gateway import Gateway, eventually
+from support.library_archive import open_deleted_files
 from support.parties import Fleet, User, unique
 from support.raw import fetch, fetch_url
 from support.restores import RESTART, Refusal, Restores, ended, rows, stored
@@ -183,22 +183,22 @@ def test_a_wrong_or_broken_archive_changes_nothing(scene, tmp_path):
         b"data-gateway backup 9\n" + whole[22:]: "newer data-gateway",
     }
     before = {path.name for path in scene.gateway.data.iterdir()} | {"restore"}
+    empty = tmp_path / "empty"
+    empty.write_bytes(b"")
     for number, (data, message) in enumerate(cases.items()):
         bad = tmp_path / f"bad-{number}"
         bad.write_bytes(data)
-        with pytest.raises(Refusal, match=message) as refusal:
-            scene.restores.stage(bad)
-        assert refusal.value.status == 400, refusal.value
+        staging_id = scene.restores.begin()
+        # The second time, the reason is repeated for a client that has not received it.
+        for attempt in bad, empty:
+            with pytest.raises(Refusal, match=message) as refusal:
+                scene.restores.upload(staging_id, attempt)
+            assert refusal.value.status == 400, refusal.value
         assert scene.restores.state() == {}
         assert not list((scene.gateway.data / "restore").glob("*")), message
     assert {path.name for path in scene.gateway.data.iterdir()} == before
-    # A client that stops in the middle leaves nothing, and the next one is served.
-    staging_id = scene.restores.call("POST", "/v1/restore:stage", {})["stagingId"]
-    headers = {"authorization": f"Bearer {scene.user.token}"}
-    cut = fetch_cut(scene.gateway.listeners["web"], f"/v1/restore/archives/{staging_id}", whole, headers)
-    cut.close()
-    archive = eventually(lambda: staged_when_free(scene))
-    scene.restores.call("DELETE", f"/v1/restore/archives/{archive['stagingId']}")
+    archive = scene.restores.stage(scene.archive)
+    scene.restores.discard(archive["stagingId"])
     assert scene.restores.state() == {} and not list((scene.gateway.data / "restore").glob("*"))
     with pytest.raises(Refusal) as gone:
         scene.restores.apply(archive)
@@ -206,24 +206,68 @@ def test_a_wrong_or_broken_archive_changes_nothing(scene, tmp_path):
     assert scene.sizes() == [20_000, 20_000, 30_000]
 
 
-def staged_when_free(scene) -> dict | None:
-    """Stages the scene's archive; `None` while the gateway still has an upload of another client."""
-    try:
-        return scene.restores.stage(scene.archive)
-    except Refusal as refusal:
-        assert refusal.message == "another archive is being uploaded: try again later"
-        return None
+def interrupted_upload(scene, staging_id: str, first: int, end: int) -> None:
+    """Sends these bytes of the scene's archive, and loses the connection."""
+    scene.restores.deliver(staging_id, scene.archive, first, end).close()
+    arriving = {"stagingId": staging_id, "receivedBytes": str(end), "isInterrupted": True}
+    eventually(lambda: scene.restores.state()["arriving"] == arriving)
 
 
-def fetch_cut(address: str, path: str, data: bytes, headers: dict):
-    """Sends half of a request's body, and returns its connection."""
-    connection = http.client.HTTPConnection(address, timeout=20)
-    connection.putrequest("PUT", path)
-    for name, value in {**headers, "content-length": str(len(data))}.items():
-        connection.putheader(name, value)
-    connection.endheaders()
-    connection.send(data[: len(data) // 2])
-    return connection
+@pytest.mark.parametrize("passphrase", ["", "a passphrase of some length"])
+def test_an_interrupted_upload_continues_where_its_bytes_end(scene, tmp_path, passphrase):
+    if passphrase:
+        (tmp_path / "passphrase").write_text(passphrase)
+        scene.archive = tmp_path / "sealed.backup"
+        scene.command.json("backup", "--to", str(scene.archive), "--passphrase-file", str(tmp_path / "passphrase"))
+    whole = scene.archive.read_bytes()
+    staging_id = scene.restores.begin(passphrase)
+    ends = [len(whole) // 3, len(whole) // 3 + 1, len(whole)]
+    for first, end in zip([0, *ends], ends, strict=False):
+        interrupted_upload(scene, staging_id, first, end)
+        for wrong in "", f"?offset={end - 1}", f"?offset={end + 1}", "?offset=-1":
+            with pytest.raises(Refusal, match=f"offset must be {end}") as refusal:
+                scene.restores.upload(staging_id, scene.archive, wrong)
+            assert refusal.value.status == 409
+    (tmp_path / "nothing").write_bytes(b"")
+    archive = scene.restores.upload(staging_id, tmp_path / "nothing", f"?offset={len(whole)}")
+    assert scene.restores.state() == {"archive": archive}
+    assert archive["content"]["objects"] == ("3" if passphrase else "2")
+
+
+def test_an_archive_is_discarded_while_it_arrives(scene):
+    staging_id = scene.restores.begin()
+    connection = scene.restores.deliver(staging_id, scene.archive, 0, 20_000)
+    with pytest.raises(Refusal, match="^400: another archive is being uploaded or removed: try again later"):
+        scene.restores.begin()
+    with pytest.raises(Refusal, match="^409: another call is delivering the archive: try again later"):
+        scene.restores.upload(staging_id, scene.archive)
+    scene.restores.discard(staging_id)
+    assert scene.restores.state() == {} and not list((scene.gateway.data / "restore").glob("*"))
+    # The call that delivers the bytes learns of it with its next ones.
+    connection.send(scene.archive.read_bytes()[20_000:] + b"x")
+    answer = connection.getresponse()
+    assert answer.status == 409 and b"the archive was discarded" in answer.read()
+    connection.close()
+    assert scene.restores.stage(scene.archive)
+
+
+def test_a_new_archive_and_a_restart_take_the_place_of_an_interrupted_upload(scene):
+    replaced = scene.restores.begin()
+    interrupted_upload(scene, replaced, 0, 20_000)
+    lost = scene.restores.begin()
+    with pytest.raises(Refusal, match="^404: .*stage it again"):
+        scene.restores.upload(replaced, scene.archive, "?offset=20000")
+    interrupted_upload(scene, lost, 0, 10_000)
+    # The first one's thread has ended.
+    assert not [name for name in open_deleted_files(scene.gateway) if "archive.partial" in name]
+    scene.gateway.stop()
+    scene.gateway.start()
+    scene.sign_in()
+    assert scene.restores.state() == {} and not list((scene.gateway.data / "restore").glob("*"))
+    for staging_id in replaced, lost:
+        with pytest.raises(Refusal, match="stage it again") as refusal:
+            scene.restores.upload(staging_id, scene.archive, "?offset=20000")
+        assert refusal.value.status == 404
 
 
 def test_only_admins_of_system_restore(scene, stubs):

@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import RPC
 import TestSupport
 import Testing
 
@@ -7,8 +8,6 @@ import Testing
 
 /// The bytes of an archive on their way from a call to the thread that checks them.
 @Suite(.timeLimited) struct ArchiveIntakeTests {
-    private struct Interruption: Error {}
-
     /// Reads the whole intake on a thread, in pieces of that size.
     private func reading(_ intake: ArchiveIntake<[UInt8]>, by size: Int) {
         _ = TestThread {
@@ -33,12 +32,19 @@ import Testing
         #expect(try await intake.outcome() == pieces.flatMap(\.self))
     }
 
-    @Test func anInterruptionEndsTheThread() async throws {
+    @Test func aCancellationEndsTheThreadAndEverybodyWhoWaits() async throws {
         let intake = ArchiveIntake<[UInt8]>()
         reading(intake, by: 100)
         #expect(await intake.write([1, 2, 3]))
-        intake.interrupt(Interruption())
-        await #expect(throws: Interruption.self) { try await intake.outcome() }
+        #expect(intake.received == 3)
+        await withTaskGroup { group in
+            for _ in 0..<3 { group.addTask { await intake.cancel() } }
+        }
+        await #expect(throws: RPCError.self) { try await intake.outcome() }
+        // A thread that reads on does not wait for bytes that nobody sends.
+        #expect(throws: RPCError.self) { try intake.read(1) }
+        #expect(await !intake.write([4]))
+        #expect(intake.received == 3)
     }
 
     @Test func aThreadThatEndsEarlyRefusesFurtherBytes() async throws {

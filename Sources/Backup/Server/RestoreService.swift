@@ -45,8 +45,9 @@ package final class RestoreService: RestoreServiceHandler {
         try RestoreRefusal.reporting { try folder.requireOneDisk() }
         let id = Hex.lower(Random.bytes(16))
         try await audit(caller, on: "restore/\(id)")
-        try staging.begin(id)
+        let interrupted = try staging.begin(id)
         do {
+            await interrupted?.cancel()
             try await DiskWork.run { [folder] in
                 try folder.make()
                 try folder.removeArchive()
@@ -67,33 +68,36 @@ package final class RestoreService: RestoreServiceHandler {
         guard let first = try await pieces.next() else {
             throw RPCError.invalidArgument("staging_id must not be empty")
         }
-        let passphrase = try staging.beginUpload(first.stagingID)
-        let description: StagedDescription
-        do {
-            let intake = check(as: first.stagingID, passphrase: passphrase)
-            do {
-                var piece: UploadArchiveRequest? = first
-                while let next = piece {
-                    let bytes = next.archive?.data ?? []
-                    if !bytes.isEmpty, await !intake.write(bytes) { break }
-                    piece = try await pieces.next()
-                }
-                intake.finish()
-            } catch {
-                intake.interrupt(error)
-            }
-            description = try await intake.outcome()
-        } catch {
-            staging.end(first.stagingID, nil)
-            throw RestoreRefusal.of(error)
+        let intake = try staging.beginUpload(first.stagingID, from: first.offset) {
+            check(as: first.stagingID, passphrase: $0)
         }
-        staging.end(first.stagingID, description)
+        do {
+            var piece: UploadArchiveRequest? = first
+            while let next = piece {
+                let bytes = next.archive?.data ?? []
+                if !bytes.isEmpty, await !intake.write(bytes) { break }
+                piece = try await pieces.next()
+            }
+        } catch {
+            staging.interruptUpload(first.stagingID)
+            throw error
+        }
+        intake.finish()
+        let outcome: Result<StagedDescription, any Error>
+        do {
+            outcome = .success(try await intake.outcome())
+        } catch {
+            outcome = .failure(RestoreRefusal.of(error))
+        }
+        let description = try staging.endUpload(first.stagingID, outcome)
         try await audit(caller, on: "restore/\(first.stagingID)")
         return UploadArchiveResponse(archive: try await compare(description))
     }
 
     package func getRestore(_ request: GetRestoreRequest, context: CallContext) async throws -> GetRestoreResponse {
         var response = GetRestoreResponse()
+        // Before the complete archive, so that one of which the last bytes arrive now is not missed.
+        response.arriving = staging.arriving
         if let description = staging.complete { response.archive = try await compare(description) }
         let (result, previous) = try RestoreRefusal.reporting {
             (try folder.outcome.read(in: folder), try folder.previous().last)
@@ -109,8 +113,9 @@ package final class RestoreService: RestoreServiceHandler {
         _ request: DiscardArchiveRequest, context: CallContext
     ) async throws -> DiscardArchiveResponse {
         let caller = try Caller(context)
-        try staging.beginDiscard(request.stagingID)
+        let intake = try staging.beginDiscard(request.stagingID)
         do {
+            await intake?.cancel()
             try await DiskWork.run { [folder] in try folder.removeArchive() }
         } catch {
             staging.end(request.stagingID, folder.staged)

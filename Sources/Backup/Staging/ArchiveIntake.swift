@@ -3,16 +3,17 @@ import Dispatch
 
 /// Passes an archive from the call that receives it, which may not block, to the thread that checks it, which may.
 ///
-/// It holds one piece, so memory does not grow with the archive, and a slow check slows the client.
+/// It holds one piece, so memory does not grow with the archive, and a slow check slows the client. When a call ends early, the thread
+/// waits for the next call.
 final class ArchiveIntake<Outcome: Sendable>: ArchiveSource, Sendable {
     private struct State {
         var piece: [UInt8]?
+        var received: Int64 = 0
         var isComplete = false
-        /// The reason why the client's bytes end early.
-        var interruption: (any Error)?
+        var isCanceled = false
         var outcome: Result<Outcome, any Error>?
         var writer: CheckedContinuation<Bool, Never>?
-        var waiter: CheckedContinuation<Outcome, any Error>?
+        var waiters: [CheckedContinuation<Outcome, any Error>] = []
         /// Bytes that the thread has taken and not yet read.
         var rest: ArraySlice<UInt8> = []
     }
@@ -21,7 +22,10 @@ final class ArchiveIntake<Outcome: Sendable>: ArchiveSource, Sendable {
     /// Signaled for each piece, and for the end.
     private let arrivals = DispatchSemaphore(value: 0)
 
-    // MARK: The call
+    // MARK: The calls
+
+    /// The number of bytes that the thread has taken.
+    var received: Int64 { state.withLock { $0.received } }
 
     /// Passes on a piece; returns when the thread has taken it.
     ///
@@ -45,17 +49,18 @@ final class ArchiveIntake<Outcome: Sendable>: ArchiveSource, Sendable {
         arrivals.signal()
     }
 
-    /// Makes the thread fail with the error.
-    func interrupt(_ error: any Error) {
-        state.withLock { $0.interruption = error }
+    /// Lets the thread fail when it reads on, and waits for its end.
+    func cancel() async {
+        state.withLock { $0.isCanceled = true }
         arrivals.signal()
+        _ = try? await outcome()
     }
 
     /// Waits for the end of the thread.
     func outcome() async throws -> Outcome {
         try await withCheckedThrowingContinuation { continuation in
             let outcome = state.withLock { state in
-                if state.outcome == nil { state.waiter = continuation }
+                if state.outcome == nil { state.waiters.append(continuation) }
                 return state.outcome
             }
             if let outcome { continuation.resume(with: outcome) }
@@ -77,23 +82,29 @@ final class ArchiveIntake<Outcome: Sendable>: ArchiveSource, Sendable {
     }
 
     func end(_ outcome: Result<Outcome, any Error>) {
-        let (writer, waiter) = state.withLock { state in
+        let (writer, waiters) = state.withLock { state in
             state.outcome = outcome
-            return (state.writer.take(), state.waiter.take())
+            defer { state.waiters = [] }
+            return (state.writer.take(), state.waiters)
         }
         writer?.resume(returning: false)
-        waiter?.resume(with: outcome)
+        for waiter in waiters { waiter.resume(with: outcome) }
     }
 
     /// Waits until there are bytes to read.
     ///
     /// - Returns: `false` at the end.
     private func refill() throws -> Bool {
-        while state.withLock({ $0.rest.isEmpty && !$0.isComplete }) {
+        while try state.withLock({ state in
+            if state.isCanceled { throw Staging.discarded }
+            return state.rest.isEmpty && !state.isComplete
+        }) {
             arrivals.wait()
-            let writer = try state.withLock { state in
-                if let interruption = state.interruption { throw interruption }
-                if let piece = state.piece.take() { state.rest = piece[...] }
+            let writer = state.withLock { state in
+                if let piece = state.piece.take() {
+                    state.received += Int64(piece.count)
+                    state.rest = piece[...]
+                }
                 return state.writer.take()
             }
             writer?.resume(returning: true)

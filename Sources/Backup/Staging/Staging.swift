@@ -1,39 +1,78 @@
 import Basics
 import Crypto
+import GatewayAPI
+import Proto
 import RPC
 
 /// The one archive that is staged, and whether the gateway is about to restart with it.
 final class Staging: Sendable {
-    private enum Stage {
+    typealias Intake = ArchiveIntake<StagedDescription>
+
+    private indirect enum Stage: Sendable {
         case empty
         /// It has an id, and its bytes have not begun to arrive.
         case awaited(id: String, passphrase: Secret?)
-        /// The folder's files are being written or removed.
+        /// The folder's files are being removed.
         case busy(id: String)
+        /// A call delivers its bytes.
+        case arriving(id: String, Intake)
+        /// The call that delivered its bytes was interrupted; another one continues.
+        case interrupted(id: String, Intake)
         case complete(StagedDescription)
-        case restarting
+        /// The archive cannot be restored. A client that lost its connection before the response asks again.
+        case refused(id: String, any Error)
+        case restarting(after: Stage)
+
+        init(_ description: StagedDescription?) {
+            self = description.map { .complete($0) } ?? .empty
+        }
+
+        /// - Returns: the intake of the archive that has not arrived completely.
+        mutating func becomeBusy(_ id: String) -> Intake? {
+            defer { self = .busy(id: id) }
+            switch self {
+            case .arriving(_, let intake), .interrupted(_, let intake): return intake
+            default: return nil
+            }
+        }
     }
 
     private let stage: Lock<Stage>
 
     /// - Parameter description: the archive that an earlier process staged.
     init(_ description: StagedDescription?) {
-        stage = Lock(description.map { .complete($0) } ?? .empty)
+        stage = Lock(Stage(description))
     }
 
     var complete: StagedDescription? {
         stage.withLock { if case .complete(let description) = $0 { description } else { nil } }
     }
 
+    /// The archive that has an id, unless all of its bytes have arrived.
+    var arriving: ArrivingArchive? {
+        stage.withLock { stage in
+            switch stage {
+            case .awaited(let id, _): ArrivingArchive(stagingID: id, isInterrupted: true)
+            case .arriving(let id, let intake): ArrivingArchive(stagingID: id, receivedBytes: intake.received)
+            case .interrupted(let id, let intake):
+                ArrivingArchive(stagingID: id, receivedBytes: intake.received, isInterrupted: true)
+            default: nil
+            }
+        }
+    }
+
     /// Begins the removal of the archive before a new one; ``expect(_:passphrase:)`` or ``end(_:_:)`` follows.
     ///
+    /// - Returns: an interrupted intake, which has to be canceled before the removal.
     /// - Throws: FAILED_PRECONDITION while an archive arrives or is removed.
-    func begin(_ id: String) throws {
+    func begin(_ id: String) throws -> Intake? {
         try change { stage in
-            if case .busy = stage {
-                throw RPCError(bare: .failedPrecondition, "another archive is being uploaded: try again later")
+            switch stage {
+            case .busy, .arriving:
+                throw RPCError(
+                    bare: .failedPrecondition, "another archive is being uploaded or removed: try again later")
+            default: return stage.becomeBusy(id)
             }
-            stage = .busy(id: id)
         }
     }
 
@@ -42,29 +81,72 @@ final class Staging: Sendable {
         stage.withLock { if case .busy(id) = $0 { $0 = .awaited(id: id, passphrase: passphrase) } }
     }
 
-    /// - Returns: the passphrase of the archive.
-    func beginUpload(_ id: String) throws -> Secret? {
+    /// Begins a call that delivers bytes; ``interruptUpload(_:)`` or ``endUpload(_:_:)`` follows.
+    ///
+    /// - Parameters:
+    ///   - offset: the number of bytes that earlier calls have delivered.
+    ///   - start: starts the thread that checks the archive with this passphrase; called for the first call.
+    /// - Throws: NOT_FOUND for another id; ABORTED for another offset, and while another call delivers bytes. A client that has lost
+    ///   its connection may notice that before the gateway does. For an archive that was refused, the reason.
+    func beginUpload(_ id: String, from offset: Int64, _ start: (Secret?) -> Intake) throws -> Intake {
         try change { stage in
-            guard case .awaited(id, let passphrase) = stage else { throw Self.unknown }
-            stage = .busy(id: id)
-            return passphrase
+            let intake: Intake
+            switch stage {
+            case .awaited(id, let passphrase):
+                try Self.require(offset, 0)
+                intake = start(passphrase)
+            case .interrupted(id, let interrupted):
+                try Self.require(offset, interrupted.received)
+                intake = interrupted
+            case .arriving(id, _):
+                throw RPCError(bare: .aborted, "another call is delivering the archive: try again later")
+            case .refused(id, let reason): throw reason
+            default: throw Self.unknown
+            }
+            stage = .arriving(id: id, intake)
+            return intake
         }
     }
 
+    func interruptUpload(_ id: String) {
+        stage.withLock { if case .arriving(id, let intake) = $0 { $0 = .interrupted(id: id, intake) } }
+    }
+
+    /// - Parameter outcome: the description of the complete archive, or the reason why it was refused.
+    /// - Returns: the description.
+    /// - Throws: the reason; ABORTED if the archive was discarded meanwhile.
+    func endUpload(
+        _ id: String, _ outcome: Result<StagedDescription, any Error>
+    ) throws -> StagedDescription {
+        try stage.withLock { stage in
+            guard case .arriving(id, _) = stage else { throw Self.discarded }
+            switch outcome {
+            case .success(let description): stage = .complete(description)
+            case .failure(let reason): stage = .refused(id: id, reason)
+            }
+            return try outcome.get()
+        }
+    }
+
+    /// Ends a removal.
+    ///
     /// - Parameter description: that of the archive in the folder; `nil` = the folder has no archive.
     func end(_ id: String, _ description: StagedDescription?) {
-        stage.withLock { if case .busy(id) = $0 { $0 = description.map { .complete($0) } ?? .empty } }
+        stage.withLock { if case .busy(id) = $0 { $0 = Stage(description) } }
     }
 
     /// Begins the removal of an archive; ``end(_:_:)`` follows.
-    func beginDiscard(_ id: String) throws {
+    ///
+    /// - Returns: an intake that has to be canceled before the removal.
+    func beginDiscard(_ id: String) throws -> Intake? {
         try change { stage in
             switch stage {
-            case .awaited(id, _): break
+            case .awaited(id, _), .arriving(id, _), .interrupted(id, _): break
             case .complete(let description) where description.stagingID == id: break
+            case .refused(id, _): break
             default: throw Self.unknown
             }
-            stage = .busy(id: id)
+            return stage.becomeBusy(id)
         }
     }
 
@@ -82,18 +164,19 @@ final class Staging: Sendable {
     func beginRestart(applying id: String?) throws {
         try change { stage in
             switch (stage, id) {
-            case (.busy, nil):
-                throw RPCError(bare: .failedPrecondition, "an archive is being uploaded: try again later")
+            case (.busy, nil), (.arriving, nil):
+                throw RPCError(
+                    bare: .failedPrecondition, "an archive is being uploaded or removed: try again later")
             case (_, nil): break
             case (.complete(let description), let id) where description.stagingID == id: break
             default: throw Self.unknown
             }
-            stage = .restarting
+            stage = .restarting(after: stage)
         }
     }
 
-    /// The restart was not requested after all; a complete archive has to be staged again.
-    func endRestart() { stage.withLock { $0 = .empty } }
+    /// The restart was not requested after all.
+    func endRestart() { stage.withLock { if case .restarting(let earlier) = $0 { $0 = earlier } } }
 
     private func change<T>(_ body: (inout Stage) throws -> T) throws -> T {
         try stage.withLock { stage in
@@ -102,5 +185,13 @@ final class Staging: Sendable {
         }
     }
 
+    private static func require(_ offset: Int64, _ received: Int64) throws {
+        guard offset != received else { return }
+        throw RPCError(
+            bare: .aborted,
+            "offset must be \(received), the number of bytes of the archive that have arrived")
+    }
+
+    static let discarded = RPCError(bare: .aborted, "the archive was discarded")
     private static let unknown = RPCError.notFound("no archive is staged with this staging_id: stage it again")
 }

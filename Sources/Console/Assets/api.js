@@ -78,22 +78,23 @@ export function selectOrganization(organization) {
   sessionStorage.setItem(organizationStorageKey, organization)
 }
 
-async function sendRequest(method, path, { body, isBackground, organization } = {}) {
+async function sendRequest(method, path, { body, isBackground, isQuiet, organization } = {}) {
   const headers = { 'Content-Type': 'application/json' }
   const token = localStorage.getItem(tokenStorageKey)
   if (token) headers['X-Console-Token'] = token
   if (organization) headers['X-Organization'] = organization
   if (isBackground) headers['X-Console-Background'] = '1'
   let response
+  let text
   try {
     response = await fetch(`/console/${path}`, {
       method, headers, body: body === undefined ? undefined : JSON.stringify(body), credentials: 'same-origin',
     })
+    text = await response.text()
   } catch {
-    showConnectionLost(recoveredHandler)
+    if (!isQuiet) showConnectionLost(recoveredHandler)
     throw new CallError(0, { message: 'The gateway cannot be reached. Check the network connection and try again.' })
   }
-  const text = await response.text()
   if (response.ok) return text ? JSON.parse(text) : {}
   let failure = {}
   try {
@@ -108,11 +109,13 @@ async function sendRequest(method, path, { body, isBackground, organization } = 
  * Calls a method, for example `call('devices', 'ListDevices', {pageSize: 50})`.
  *
  * `isBackground`: the page polls without a user's action; the call does not extend the session.
+ * `isQuiet`: the page itself says when the gateway cannot be reached, and is not shown again afterwards.
  */
 export function call(
-  service, method, message = {}, { isBackground = false, organization = selectedOrganization() } = {},
+  service, method, message = {}, { isBackground = false, isQuiet = false, organization = selectedOrganization() } = {},
 ) {
-  return sendSessionRequest('POST', `rpc/${services[service]}/${method}`, { body: message, isBackground, organization })
+  const options = { body: message, isBackground, isQuiet, organization }
+  return sendSessionRequest('POST', `rpc/${services[service]}/${method}`, options)
 }
 
 /**
@@ -145,7 +148,8 @@ async function sendSessionRequest(method, path, options) {
 /**
  * Sends bytes of an upload, for example `sendBytes('PUT', 'uploads/ID', file.slice(0, 1024))`; resolves to the response.
  *
- * `onProgress(count)` is called with the number of bytes sent so far. An aborted `signal` rejects with its reason.
+ * `onProgress(count)` is called with the number of bytes sent so far. An aborted `signal` rejects with its reason, a lost connection
+ * with a `CallError` of status 0.
  */
 export function sendBytes(method, path, blob, { organization, signal, onProgress = () => {} } = {}) {
   return new Promise((resolve, reject) => {
@@ -167,13 +171,23 @@ export function sendBytes(method, path, blob, { organization, signal, onProgress
         // Without a body in JSON, the status says what happened.
       }
       if (request.status === 200) return resolve(answer)
+      if (request.status === 0) return noResponse(blob).then(reject)
       if (request.status === 401) endSession()
-      return reject(new CallError(request.status, request.status === 0
-        ? { message: 'The connection to the gateway was lost.' } : answer))
+      return reject(new CallError(request.status, answer))
     }
     signal?.addEventListener('abort', abort, { once: true })
     request.send(blob)
   })
+}
+
+/** The error for bytes without a response: the browser reports a file that cannot be read like a lost connection. */
+async function noResponse(blob) {
+  try {
+    await blob?.slice(0, 1).arrayBuffer()
+  } catch {
+    return new Error('The file cannot be read: it was changed, moved or removed. Choose it again.')
+  }
+  return new CallError(0, { message: 'The connection to the gateway was lost.' })
 }
 
 /** Signs in with `{organization, userName, password}`, or completes a sign-in with `{challenge, code}`. */

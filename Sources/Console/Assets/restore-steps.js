@@ -1,4 +1,4 @@
-import { call, restoreResult, sendBytes, session } from './api.js'
+import { call, restoreResult, session } from './api.js'
 import { showFormDialog } from './dialog.js'
 import { h } from './dom.js'
 import { formatBytes, formatCount } from './format.js'
@@ -11,13 +11,6 @@ const password = { name: 'password', label: 'Your password', type: 'password', r
 
 function request(method, message) {
   return call('restore', method, message, { organization: '' })
-}
-
-/** Sends an archive, which the gateway checks on the way. `onProgress(sent, size)`. */
-export async function uploadArchive(file, passphrase, signal, onProgress) {
-  const { stagingId } = await request('StageArchive', { passphrase })
-  await sendBytes('PUT', `restore/archives/${stagingId}`, file, {
-    signal, onProgress: (sent) => onProgress(Math.min(sent, file.size), file.size) })
 }
 
 /** Asks for the password, restarts the gateway with the archive's data, and shows the result. */

@@ -1,8 +1,9 @@
 import { call } from './api.js'
+import { ArchiveUpload, discardArchive, ownFile } from './archive-upload.js'
 import { alertMessage, button, h, propertyList, showNotice } from './dom.js'
-import { formField } from './dialog.js'
+import { formField, showFormDialog } from './dialog.js'
 import { formatBytes, formatCount, formatDuration, timeElement } from './format.js'
-import { applyArchive, deletePreviousData, returnToPreviousData, uploadArchive } from './restore-steps.js'
+import { applyArchive, deletePreviousData, returnToPreviousData } from './restore-steps.js'
 import { table } from './table.js'
 
 /** The rows of the comparison: the field of a summary, and its title. */
@@ -20,7 +21,7 @@ export async function restoreSections(signal) {
   const show = async () => {
     const state = await call('restore', 'GetRestore', {}, { organization: '' })
     notice.replaceChildren(...[lastRestore(state, show)].filter(Boolean))
-    section.replaceChildren(state.archive ? stagedArchive(state, show) : uploadForm(signal, show))
+    section.replaceChildren(state.archive ? stagedArchive(state, show) : uploadForm(state, signal, show))
   }
   await show()
   return { notice, section }
@@ -52,34 +53,37 @@ function resultText({ failure, backupTime }) {
   return backupTime ? 'The gateway was restored from a backup.' : 'The gateway has its previous data again.'
 }
 
-function uploadForm(signal, reload) {
+function uploadForm(state, signal, reload) {
   const errorArea = h('div', {})
+  const arriving = h('div', {}, arrivingArchive(state, reload))
   const progress = h('div', { role: 'status' })
   const submit = h('button', { type: 'submit', class: 'primary' }, 'Upload and check')
-  const cancel = button('Cancel', () => upload.abort())
+  const cancel = button('Cancel', () => transfer.abort())
   cancel.hidden = true
-  let upload = new AbortController()
+  let transfer = new AbortController()
   const form = h('form', { class: 'card' },
     h('p', {}, 'An archive is checked while it is uploaded, and changes nothing until you confirm it. Keep this page open '
       + 'during the upload.'),
+    arriving,
     formField({ name: 'archive', label: 'Archive', type: 'file', required: true, hint: 'A file made by a backup.' }),
     formField({ name: 'passphrase', label: 'Passphrase', type: 'password', autocomplete: 'off',
       hint: 'Only for an encrypted archive.' }),
     progress, errorArea, h('div', { class: 'actions' }, submit, cancel))
-  signal.addEventListener('abort', () => upload.abort())
+  // The upload can continue when the page is opened again.
+  signal.addEventListener('abort', () => transfer.abort())
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
-    upload = new AbortController()
+    transfer = new AbortController()
     const values = new FormData(form)
-    errorArea.replaceChildren()
+    const upload = new ArchiveUpload(values.get('archive'), values.get('passphrase'))
+    for (const area of [arriving, errorArea]) area.replaceChildren()
     submit.disabled = true
     cancel.hidden = false
     try {
-      await uploadArchive(values.get('archive'), values.get('passphrase'), upload.signal, showProgress(progress))
-      await reload()
+      await sendOrCancel(upload, { signal: transfer.signal, confirmReplacement, ...progressDisplay(progress) }, signal)
+      if (!signal.aborted) await reload()
     } catch (error) {
-      if (upload.signal.aborted) showNotice('The upload was canceled.')
-      else errorArea.replaceChildren(alertMessage(error.message))
+      errorArea.replaceChildren(alertMessage(error.message))
     } finally {
       progress.replaceChildren()
       submit.disabled = false
@@ -89,19 +93,80 @@ function uploadForm(signal, reload) {
   return form
 }
 
-/** Returns a function that shows how many bytes were sent. */
-function showProgress(area) {
+/** Sends an archive until it is canceled, or the page is left. */
+async function sendOrCancel(upload, options, pageSignal) {
+  try {
+    await upload.send(options)
+  } catch (error) {
+    if (!options.signal.aborted) throw error
+    if (pageSignal.aborted) return
+    await upload.discard()
+    showNotice('The upload was canceled.')
+  }
+}
+
+/** Asks whether an archive that is uploaded elsewhere, or was uploaded meanwhile, may be replaced. */
+async function confirmReplacement({ archive }) {
+  let isConfirmed = false
+  await showFormDialog({
+    title: 'Replace the other archive?', text: archive
+      ? 'Another archive was uploaded in the meantime. It is removed, and yours takes its place.'
+      : 'An archive is being uploaded elsewhere. What has arrived of it is removed, and yours takes its place.',
+    submit: 'Replace', isDangerous: true, action: () => { isConfirmed = true },
+  })
+  return isConfirmed
+}
+
+/** What the gateway has of an archive that has not arrived completely; `null` if it has nothing. */
+function arrivingArchive({ arriving }, reload) {
+  if (!arriving) return null
+  const isStopped = arriving.isInterrupted && ownFile(arriving)
+  return h('div', { class: 'warning' }, h('p', {}, arrivingText(arriving)),
+    button('Discard', () => isStopped ? discard(arriving, reload) : confirmDiscard(arriving, reload)))
+}
+
+function arrivingText(arriving) {
+  const arrived = formatBytes(arriving.receivedBytes ?? 0)
+  const file = ownFile(arriving)
+  if (!file) return `An archive is being uploaded elsewhere: ${arrived} have arrived.`
+  const part = `${arrived} of ${formatBytes(file.size)}`
+  return arriving.isInterrupted
+    ? `The upload of “${file.name}” stopped after ${part}. Choose the file again to continue; the passphrase is not needed again.`
+    : `“${file.name}” is being uploaded: ${part} have arrived. Unless another tab uploads it, choose the file again to continue.`
+}
+
+async function discard({ stagingId }, reload) {
+  await discardArchive(stagingId)
+  await reload()
+}
+
+function confirmDiscard(arriving, reload) {
+  return showFormDialog({
+    title: 'Discard the archive?', text: 'The archive is being uploaded elsewhere. What has arrived is removed, and the upload ends.',
+    submit: 'Discard', isDangerous: true, action: () => discard(arriving, reload),
+  })
+}
+
+/** Returns functions that show how many bytes were sent, and that the connection was lost. */
+function progressDisplay(area) {
   const began = performance.now()
+  let first = null
   const bar = h('progress', { max: 1, value: 0, 'aria-label': 'Upload' })
   const text = h('p', {})
   area.replaceChildren(bar, text)
-  return (sent, size) => {
+  const onLost = () => {
+    text.textContent = 'The connection was lost. Trying again…'
+  }
+  const onProgress = (sent, size) => {
     bar.max = Math.max(1, size)
     bar.value = sent
-    const rest = sent > 0 ? (size - sent) * (performance.now() - began) / sent / 1000 : 0
+    first ??= sent
+    const seconds = (performance.now() - began) / 1000
+    const left = sent > first ? `, ${formatDuration(Math.ceil((size - sent) * seconds / (sent - first)))} left` : ''
     text.textContent = sent >= size ? 'Sent. The end of the archive is being checked…'
-      : `${formatBytes(sent)} of ${formatBytes(size)}, ${formatDuration(Math.ceil(rest))} left`
+      : `${formatBytes(sent)} of ${formatBytes(size)}${left}`
   }
+  return { onProgress, onLost }
 }
 
 function stagedArchive({ archive, lastRestore, previousData }, reload) {
@@ -132,8 +197,5 @@ function stagedArchive({ archive, lastRestore, previousData }, reload) {
     previousData && h('p', { class: 'warning' }, 'Delete the previous data of the last restore, or return to them, first.'),
     h('div', { class: 'actions' },
       !previousData && button('Restore…', () => applyArchive(archive, lastRestore), 'danger'),
-      button('Discard archive', async () => {
-        await call('restore', 'DiscardArchive', { stagingId: archive.stagingId }, { organization: '' })
-        await reload()
-      })))
+      button('Discard archive', () => discard(archive, reload))))
 }

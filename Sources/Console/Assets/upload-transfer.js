@@ -1,9 +1,5 @@
 import { call, CallError, sendBytes } from './api.js'
-import { wait } from './wait.js'
-
-/** Attempts of a request that fails for a passing reason, and the longest time between two of them in milliseconds. */
-const attempts = 12
-const longestPause = 30_000
+import { retried } from './retry.js'
 
 /**
  * Uploads a file, or continues its upload; resolves to the id of the object.
@@ -23,7 +19,7 @@ export async function transfer(upload, { signal, onBegun, onProgress }) {
   if (state.status === 'LOGICAL_UPLOAD_STATUS_COMPLETED') return state.fileId ?? ''
   const object = state.ossObjectEtag
     ? { etag: state.ossObjectEtag, parts: state.completedPartCount ?? 0 } : await store(context, state)
-  const { fileId } = await retried(context, () => callFor(context, 'CompleteSiteUpload', {
+  const { fileId } = await retried(context.signal, () => callFor(context, 'CompleteSiteUpload', {
     uploadId: state.uploadId, fileSizeBytes: upload.file.size, ossObjectEtag: object.etag,
     completedPartCount: object.parts, rawTags: upload.tags,
   }))
@@ -35,7 +31,7 @@ function callFor({ organization }, method, message) {
 }
 
 async function begin(context) {
-  const { uploadId, credentials } = await retried(context, () => callFor(context, 'CreateSiteUpload', {
+  const { uploadId, credentials } = await retried(context.signal, () => callFor(context, 'CreateSiteUpload', {
     siteId: context.siteId, fileName: context.file.name, fileSizeBytes: context.file.size, idempotencyKey: context.key,
   }))
   return { uploadId, partSizeBytes: credentials.partSizeBytes }
@@ -44,7 +40,7 @@ async function begin(context) {
 /** What is stored of an upload that was begun before; `null` if it has to start again. */
 async function storedState(context) {
   try {
-    const state = await retried(context, () => callFor(context, 'GetSiteUpload', { uploadId: context.uploadId }))
+    const state = await retried(context.signal, () => callFor(context, 'GetSiteUpload', { uploadId: context.uploadId }))
     if (state.status === 'LOGICAL_UPLOAD_STATUS_TERMINAL') throw new CallError(404, {})
     return state
   } catch (error) {
@@ -82,35 +78,5 @@ async function store(context, { uploadId, partSizeBytes, multipartUploadId = '',
 
 function send(context, method, path, blob = null, onProgress = undefined) {
   const { organization, signal } = context
-  return retried(context, async () => {
-    try {
-      return await sendBytes(method, path, blob, { organization, signal, onProgress })
-    } catch (error) {
-      // The browser reports an unreadable file like a lost connection.
-      if (error.status === 0 && blob?.size) await requireReadable(blob)
-      throw error
-    }
-  })
-}
-
-async function requireReadable(blob) {
-  try {
-    await blob.slice(0, 1).arrayBuffer()
-  } catch {
-    throw new Error('The file cannot be read: it was changed, moved or removed. Choose it again.')
-  }
-}
-
-/** Repeats `action` while it fails for a passing reason. */
-async function retried({ signal }, action) {
-  for (let attempt = 1; ; attempt += 1) {
-    signal.throwIfAborted()
-    try {
-      return await action()
-    } catch (error) {
-      const isPassing = error instanceof CallError && (error.status === 0 || error.status === 429 || error.status >= 500)
-      if (!isPassing || attempt === attempts) throw error
-      await wait(Math.min(longestPause, 500 * 2 ** attempt), signal)
-    }
-  }
+  return retried(signal, () => sendBytes(method, path, blob, { organization, signal, onProgress }))
 }

@@ -27,6 +27,9 @@ struct ConsoleRefusal {
         ConsoleRefusal(400, .invalidArgument, "the request must be \(form)")
     }
 
+    /// A conflict with another request; the same request may succeed later.
+    static func aborted(_ message: String) -> ConsoleRefusal { ConsoleRefusal(409, .aborted, message) }
+
     /// A refusal by the object store, or by a REST route of the gateway.
     ///
     /// - Parameter status: the status of its response.

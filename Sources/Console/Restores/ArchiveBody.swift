@@ -15,7 +15,7 @@ final class ArchiveBody: HTTPBodySink {
 
     var isAnswered: Bool { body.isAnswered }
 
-    var isBulk: Bool { true }
+    var isBulk: Bool { body.isBulk }
 
     func finish() -> HTTPResponse {
         let answer = body.finish()
@@ -34,6 +34,7 @@ final class ArchiveBody: HTTPBodySink {
             case .bytes(let json): RouteFailure(json)
             case .file, .stream, .omitted: nil
             }
-        return .refusal(.passedOn(answer.status, failure?.message ?? "the gateway refused the archive"))
+        let message = failure?.message ?? "the gateway refused the archive"
+        return .refusal(answer.status == 409 ? .aborted(message) : .passedOn(answer.status, message))
     }
 }

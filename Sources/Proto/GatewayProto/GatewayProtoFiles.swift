@@ -37,6 +37,7 @@ public enum GatewayProtoFiles {
         ApiToken.self,
         ApplyArchiveRequest.self,
         ApplyArchiveResponse.self,
+        ArrivingArchive.self,
         AuditLine.self,
         BackupChunk.self,
         BackupRequest.self,
@@ -432,9 +433,9 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.BackupService.Backup	Streams an archive. A second concurrent backup fails with FAILED_PRECONDITION.
         archebase.data_gateway.v1.RestoreService	Restores an archive into the gateway that receives it, for admins of the organization system. An archive is staged: it is checked as it arrives, and described. Once it is applied, the gateway finishes the calls in progress and ends with the exit code 75. Its next start puts the archive's data in place of the present data before it serves. The previous data stay on the disk until they are deleted, or put back.
         archebase.data_gateway.v1.RestoreService.StageArchive	Begins to stage an archive, in place of one that was staged before. The archive follows in UploadArchive.
-        archebase.data_gateway.v1.RestoreService.UploadArchive	Receives the archive, and returns when it is complete, intact and durable. An archive that cannot be restored fails the call with INVALID_ARGUMENT as soon as that is known. If the connection is lost, stage the archive again.
-        archebase.data_gateway.v1.RestoreService.GetRestore	Returns the staged archive, compared with the present data, the last restore, and the previous data.
-        archebase.data_gateway.v1.RestoreService.DiscardArchive	Removes the staged archive.
+        archebase.data_gateway.v1.RestoreService.UploadArchive	Receives the archive, and returns when it is complete, intact and durable. An archive that cannot be restored fails the call with INVALID_ARGUMENT as soon as that is known. After a lost connection, another call continues the archive; after a restart of the gateway, it has to be staged again.
+        archebase.data_gateway.v1.RestoreService.GetRestore	Returns the staged archive, compared with the present data, an archive that arrives, the last restore, and the previous data.
+        archebase.data_gateway.v1.RestoreService.DiscardArchive	Removes the staged archive, also while it arrives.
         archebase.data_gateway.v1.RestoreService.ApplyArchive	Restarts the gateway with the archive's data. All sessions of the present data end.
         archebase.data_gateway.v1.RestoreService.ReturnToPreviousData	Restarts the gateway with the previous data; those that are present become the previous data.
         archebase.data_gateway.v1.RestoreService.DeletePreviousData	Deletes the previous data permanently.
@@ -449,8 +450,13 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.StageArchiveRequest.passphrase	The passphrase of an encrypted archive; empty for others. The archive is stored without encryption, like the data themselves.
         archebase.data_gateway.v1.UploadArchiveRequest.staging_id	From StageArchive; only the first message needs it.
         archebase.data_gateway.v1.UploadArchiveRequest.archive	The next bytes of the archive.
+        archebase.data_gateway.v1.UploadArchiveRequest.offset	The number of bytes that earlier calls have delivered; see ArrivingArchive. Only the first message needs it.
         archebase.data_gateway.v1.GetRestoreResponse.archive	Unset if no complete archive is staged.
         archebase.data_gateway.v1.GetRestoreResponse.last_restore	The last restore; unset before the first restore.
+        archebase.data_gateway.v1.GetRestoreResponse.arriving	The archive that is uploaded; unset if none is.
+        archebase.data_gateway.v1.ArrivingArchive	An archive that has not arrived completely.
+        archebase.data_gateway.v1.ArrivingArchive.received_bytes	The number of bytes that have arrived. UploadArchive continues there, with this number as the offset.
+        archebase.data_gateway.v1.ArrivingArchive.is_interrupted	Whether no call delivers bytes: the first one has not begun, or the connection was lost.
         archebase.data_gateway.v1.StagedArchive	A complete archive that can be restored.
         archebase.data_gateway.v1.StagedArchive.backup_time	The time of the backup.
         archebase.data_gateway.v1.StagedArchive.size_bytes	The size of the archive in bytes.

@@ -52,13 +52,14 @@ public protocol RestoreServiceHandler: Sendable {
     func stageArchive(_ request: StageArchiveRequest, context: Context) async throws -> StageArchiveResponse
 
     /// Receives the archive, and returns when it is complete, intact and durable. An archive that cannot be restored fails the call
-    /// with INVALID_ARGUMENT as soon as that is known. If the connection is lost, stage the archive again.
+    /// with INVALID_ARGUMENT as soon as that is known. After a lost connection, another call continues the archive; after a restart of
+    /// the gateway, it has to be staged again.
     func uploadArchive(_ requests: RequestStream<UploadArchiveRequest>, context: Context) async throws -> UploadArchiveResponse
 
-    /// Returns the staged archive, compared with the present data, the last restore, and the previous data.
+    /// Returns the staged archive, compared with the present data, an archive that arrives, the last restore, and the previous data.
     func getRestore(_ request: GetRestoreRequest, context: Context) async throws -> GetRestoreResponse
 
-    /// Removes the staged archive.
+    /// Removes the staged archive, also while it arrives.
     func discardArchive(_ request: DiscardArchiveRequest, context: Context) async throws -> DiscardArchiveResponse
 
     /// Restarts the gateway with the archive's data. All sessions of the present data end.
@@ -121,12 +122,12 @@ public struct RestoreServiceClient<Transport: CallTransport>: Sendable {
         try await transport.unary(RestoreServiceMethods.stageArchive, request, options: options)
     }
 
-    /// Returns the staged archive, compared with the present data, the last restore, and the previous data.
+    /// Returns the staged archive, compared with the present data, an archive that arrives, the last restore, and the previous data.
     public func getRestore(_ request: GetRestoreRequest, options: CallOptions = CallOptions()) async throws -> GetRestoreResponse {
         try await transport.unary(RestoreServiceMethods.getRestore, request, options: options)
     }
 
-    /// Removes the staged archive.
+    /// Removes the staged archive, also while it arrives.
     public func discardArchive(_ request: DiscardArchiveRequest, options: CallOptions = CallOptions()) async throws -> DiscardArchiveResponse {
         try await transport.unary(RestoreServiceMethods.discardArchive, request, options: options)
     }
@@ -369,16 +370,20 @@ public struct UploadArchiveRequest: Message {
     public var stagingID: String = ""
     /// The next bytes of the archive.
     public var archive: HttpBody?
+    /// The number of bytes that earlier calls have delivered; see ArrivingArchive. Only the first message needs it.
+    public var offset: Int64 = 0
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
         stagingID: String = "",
-        archive: HttpBody? = nil
+        archive: HttpBody? = nil,
+        offset: Int64 = 0
     ) {
         self.stagingID = stagingID
         self.archive = archive
+        self.offset = offset
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -386,6 +391,7 @@ public struct UploadArchiveRequest: Message {
             switch tag {
             case 10: try ProtoString.merge(into: &self.stagingID, from: &reader)
             case 18: try ProtoMessage<HttpBody>.merge(into: &self.archive, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.offset, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -395,11 +401,13 @@ public struct UploadArchiveRequest: Message {
         var size = self.unknownFields.count
         size += ProtoString.size(self.stagingID, tag: 10)
         size += ProtoMessage<HttpBody>.size(optional: self.archive, tag: 18)
+        size += ProtoInt64.size(self.offset, tag: 24)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.offset, tag: 24, to: &writer)
         ProtoMessage<HttpBody>.write(optional: self.archive, tag: 18, to: &writer)
         ProtoString.write(self.stagingID, tag: 10, to: &writer)
     }
@@ -470,6 +478,8 @@ public struct GetRestoreResponse: Message {
     /// The last restore; unset before the first restore.
     public var lastRestore: RestoreOutcome?
     public var previousData: PreviousData?
+    /// The archive that is uploaded; unset if none is.
+    public var arriving: ArrivingArchive?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -477,11 +487,13 @@ public struct GetRestoreResponse: Message {
     public init(
         archive: StagedArchive? = nil,
         lastRestore: RestoreOutcome? = nil,
-        previousData: PreviousData? = nil
+        previousData: PreviousData? = nil,
+        arriving: ArrivingArchive? = nil
     ) {
         self.archive = archive
         self.lastRestore = lastRestore
         self.previousData = previousData
+        self.arriving = arriving
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -490,6 +502,7 @@ public struct GetRestoreResponse: Message {
             case 10: try ProtoMessage<StagedArchive>.merge(into: &self.archive, from: &reader)
             case 18: try ProtoMessage<RestoreOutcome>.merge(into: &self.lastRestore, from: &reader)
             case 26: try ProtoMessage<PreviousData>.merge(into: &self.previousData, from: &reader)
+            case 34: try ProtoMessage<ArrivingArchive>.merge(into: &self.arriving, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -500,14 +513,66 @@ public struct GetRestoreResponse: Message {
         size += ProtoMessage<StagedArchive>.size(optional: self.archive, tag: 10)
         size += ProtoMessage<RestoreOutcome>.size(optional: self.lastRestore, tag: 18)
         size += ProtoMessage<PreviousData>.size(optional: self.previousData, tag: 26)
+        size += ProtoMessage<ArrivingArchive>.size(optional: self.arriving, tag: 34)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<ArrivingArchive>.write(optional: self.arriving, tag: 34, to: &writer)
         ProtoMessage<PreviousData>.write(optional: self.previousData, tag: 26, to: &writer)
         ProtoMessage<RestoreOutcome>.write(optional: self.lastRestore, tag: 18, to: &writer)
         ProtoMessage<StagedArchive>.write(optional: self.archive, tag: 10, to: &writer)
+    }
+}
+
+/// An archive that has not arrived completely.
+public struct ArrivingArchive: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ArrivingArchive" }
+
+    public var stagingID: String = ""
+    /// The number of bytes that have arrived. UploadArchive continues there, with this number as the offset.
+    public var receivedBytes: Int64 = 0
+    /// Whether no call delivers bytes: the first one has not begun, or the connection was lost.
+    public var isInterrupted: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        stagingID: String = "",
+        receivedBytes: Int64 = 0,
+        isInterrupted: Bool = false
+    ) {
+        self.stagingID = stagingID
+        self.receivedBytes = receivedBytes
+        self.isInterrupted = isInterrupted
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.stagingID, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.receivedBytes, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.isInterrupted, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.stagingID, tag: 10)
+        size += ProtoInt64.size(self.receivedBytes, tag: 16)
+        size += ProtoBool.size(self.isInterrupted, tag: 24)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.isInterrupted, tag: 24, to: &writer)
+        ProtoInt64.write(self.receivedBytes, tag: 16, to: &writer)
+        ProtoString.write(self.stagingID, tag: 10, to: &writer)
     }
 }
 
@@ -1069,51 +1134,54 @@ extension FileDescriptor {
             a3VwU3VtbWFyeRIYCgdvYmplY3RzGAEgASgDUgdvYmplY3RzEhQKBWJ5dGVzGAIgASgDUgVieXRlcxInCg9taXNzaW5nX29iamVj\
             dHMYAyABKANSDm1pc3NpbmdPYmplY3RzEicKD2RhbWFnZWRfb2JqZWN0cxgEIAEoA1IOZGFtYWdlZE9iamVjdHMSKAoQZGFtYWdl\
             ZF9maWxlX2lkcxgFIAMoCVIOZGFtYWdlZEZpbGVJZHMiNQoTU3RhZ2VBcmNoaXZlUmVxdWVzdBIeCgpwYXNzcGhyYXNlGAEgASgJ\
-            UgpwYXNzcGhyYXNlIjUKFFN0YWdlQXJjaGl2ZVJlc3BvbnNlEh0KCnN0YWdpbmdfaWQYASABKAlSCXN0YWdpbmdJZCJlChRVcGxv\
+            UgpwYXNzcGhyYXNlIjUKFFN0YWdlQXJjaGl2ZVJlc3BvbnNlEh0KCnN0YWdpbmdfaWQYASABKAlSCXN0YWdpbmdJZCJ9ChRVcGxv\
             YWRBcmNoaXZlUmVxdWVzdBIdCgpzdGFnaW5nX2lkGAEgASgJUglzdGFnaW5nSWQSLgoHYXJjaGl2ZRgCIAEoCzIULmdvb2dsZS5h\
-            cGkuSHR0cEJvZHlSB2FyY2hpdmUiWwoVVXBsb2FkQXJjaGl2ZVJlc3BvbnNlEkIKB2FyY2hpdmUYASABKAsyKC5hcmNoZWJhc2Uu\
-            ZGF0YV9nYXRld2F5LnYxLlN0YWdlZEFyY2hpdmVSB2FyY2hpdmUiEwoRR2V0UmVzdG9yZVJlcXVlc3Qi9AEKEkdldFJlc3RvcmVS\
-            ZXNwb25zZRJCCgdhcmNoaXZlGAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdGFnZWRBcmNoaXZlUgdhcmNoaXZl\
-            EkwKDGxhc3RfcmVzdG9yZRgCIAEoCzIpLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU91dGNvbWVSC2xhc3RSZXN0\
-            b3JlEkwKDXByZXZpb3VzX2RhdGEYAyABKAsyJy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXZpb3VzRGF0YVIMcHJldmlv\
-            dXNEYXRhIvADCg1TdGFnZWRBcmNoaXZlEh0KCnN0YWdpbmdfaWQYASABKAlSCXN0YWdpbmdJZBI7CgtiYWNrdXBfdGltZRgCIAEo\
-            CzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCmJhY2t1cFRpbWUSHQoKc2l6ZV9ieXRlcxgDIAEoA1IJc2l6ZUJ5dGVzEh8K\
-            C2hhc19vYmplY3RzGAQgASgIUgpoYXNPYmplY3RzEisKEmlzX29mX3RoaXNfZ2F0ZXdheRgFIAEoCFIPaXNPZlRoaXNHYXRld2F5\
-            EicKD21pc3Npbmdfb2JqZWN0cxgGIAEoA1IObWlzc2luZ09iamVjdHMSJwoPZGFtYWdlZF9vYmplY3RzGAcgASgDUg5kYW1hZ2Vk\
-            T2JqZWN0cxJACgdjb250ZW50GAggASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhU3VtbWFyeVIHY29udGVudBJA\
-            CgdwcmVzZW50GAkgASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhU3VtbWFyeVIHcHJlc2VudBJACgdsYWNraW5n\
-            GAogASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhU3VtbWFyeVIHbGFja2luZyKEAgoLRGF0YVN1bW1hcnkSJAoN\
-            b3JnYW5pemF0aW9ucxgBIAEoA1INb3JnYW5pemF0aW9ucxIUCgV1c2VycxgCIAEoA1IFdXNlcnMSFAoFc2l0ZXMYAyABKANSBXNp\
-            dGVzEhgKB2RldmljZXMYBCABKANSB2RldmljZXMSGAoHb2JqZWN0cxgFIAEoA1IHb2JqZWN0cxIhCgxvYmplY3RfYnl0ZXMYBiAB\
-            KANSC29iamVjdEJ5dGVzEi0KEm9yZ2FuaXphdGlvbl9uYW1lcxgHIAMoCVIRb3JnYW5pemF0aW9uTmFtZXMSHQoKZGV2aWNlX2lk\
-            cxgIIAMoCVIJZGV2aWNlSWRzIuACCg5SZXN0b3JlT3V0Y29tZRI7CgtmaW5pc2hlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1\
-            Zi5UaW1lc3RhbXBSCmZpbmlzaGVkQXQSOwoLYmFja3VwX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpi\
-            YWNrdXBUaW1lEhgKB2ZhaWx1cmUYAyABKAlSB2ZhaWx1cmUSGAoHb2JqZWN0cxgEIAEoA1IHb2JqZWN0cxInCg9taXNzaW5nX29i\
-            amVjdHMYBSABKANSDm1pc3NpbmdPYmplY3RzEicKD2RhbWFnZWRfb2JqZWN0cxgGIAEoA1IOZGFtYWdlZE9iamVjdHMSKwoRcXVh\
-            cmFudGluZWRfZmlsZXMYByABKANSEHF1YXJhbnRpbmVkRmlsZXMSIQoMcmVxdWVzdGVkX2J5GAggASgJUgtyZXF1ZXN0ZWRCeSJj\
-            CgxQcmV2aW91c0RhdGESFgoGZm9sZGVyGAEgASgJUgZmb2xkZXISOwoLcmVwbGFjZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9i\
-            dWYuVGltZXN0YW1wUgpyZXBsYWNlZEF0IjYKFURpc2NhcmRBcmNoaXZlUmVxdWVzdBIdCgpzdGFnaW5nX2lkGAEgASgJUglzdGFn\
-            aW5nSWQiGAoWRGlzY2FyZEFyY2hpdmVSZXNwb25zZSJQChNBcHBseUFyY2hpdmVSZXF1ZXN0Eh0KCnN0YWdpbmdfaWQYASABKAlS\
-            CXN0YWdpbmdJZBIaCghwYXNzd29yZBgCIAEoCVIIcGFzc3dvcmQiFgoUQXBwbHlBcmNoaXZlUmVzcG9uc2UiOQobUmV0dXJuVG9Q\
-            cmV2aW91c0RhdGFSZXF1ZXN0EhoKCHBhc3N3b3JkGAEgASgJUghwYXNzd29yZCIeChxSZXR1cm5Ub1ByZXZpb3VzRGF0YVJlc3Bv\
-            bnNlIjcKGURlbGV0ZVByZXZpb3VzRGF0YVJlcXVlc3QSGgoIcGFzc3dvcmQYASABKAlSCHBhc3N3b3JkIhwKGkRlbGV0ZVByZXZp\
-            b3VzRGF0YVJlc3BvbnNlMooBCg1CYWNrdXBTZXJ2aWNlEnkKBkJhY2t1cBIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFj\
-            a3VwUmVxdWVzdBomLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFja3VwQ2h1bmsiG4LT5JMCFSIKL3YxL2JhY2t1cDoBKmIE\
-            ZGF0YTABMv4ICg5SZXN0b3JlU2VydmljZRKNAQoMU3RhZ2VBcmNoaXZlEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdGFn\
-            ZUFyY2hpdmVSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdGFnZUFyY2hpdmVSZXNwb25zZSIcgtPkkwIWIhEv\
-            djEvcmVzdG9yZTpzdGFnZToBKhKoAQoNVXBsb2FkQXJjaGl2ZRIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBsb2FkQXJj\
-            aGl2ZVJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwbG9hZEFyY2hpdmVSZXNwb25zZSIygtPkkwIsGiEvdjEv\
-            cmVzdG9yZS9hcmNoaXZlcy97c3RhZ2luZ19pZH06B2FyY2hpdmUoARKBAQoKR2V0UmVzdG9yZRIsLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuR2V0UmVzdG9yZVJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJlc3RvcmVSZXNwb25zZSIW\
-            kAIBgtPkkwINEgsvdjEvcmVzdG9yZRKgAQoORGlzY2FyZEFyY2hpdmUSMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRpc2Nh\
-            cmRBcmNoaXZlUmVxdWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGlzY2FyZEFyY2hpdmVSZXNwb25zZSIpgtPkkwIj\
-            KiEvdjEvcmVzdG9yZS9hcmNoaXZlcy97c3RhZ2luZ19pZH0SowEKDEFwcGx5QXJjaGl2ZRIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuQXBwbHlBcmNoaXZlUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQXBwbHlBcmNoaXZlUmVzcG9uc2Ui\
-            MoLT5JMCLCInL3YxL3Jlc3RvcmUvYXJjaGl2ZXMve3N0YWdpbmdfaWR9OmFwcGx5OgEqErMBChRSZXR1cm5Ub1ByZXZpb3VzRGF0\
-            YRI2LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmV0dXJuVG9QcmV2aW91c0RhdGFSZXF1ZXN0GjcuYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5SZXR1cm5Ub1ByZXZpb3VzRGF0YVJlc3BvbnNlIiqC0+STAiQiHy92MS9yZXN0b3JlL3ByZXZpb3VzRGF0YTpy\
-            ZXR1cm46ASoSrQEKEkRlbGV0ZVByZXZpb3VzRGF0YRI0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlUHJldmlvdXNE\
-            YXRhUmVxdWVzdBo1LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlUHJldmlvdXNEYXRhUmVzcG9uc2UiKoLT5JMCJCIf\
-            L3YxL3Jlc3RvcmUvcHJldmlvdXNEYXRhOmRlbGV0ZToBKmIGcHJvdG8z
+            cGkuSHR0cEJvZHlSB2FyY2hpdmUSFgoGb2Zmc2V0GAMgASgDUgZvZmZzZXQiWwoVVXBsb2FkQXJjaGl2ZVJlc3BvbnNlEkIKB2Fy\
+            Y2hpdmUYASABKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0YWdlZEFyY2hpdmVSB2FyY2hpdmUiEwoRR2V0UmVzdG9y\
+            ZVJlcXVlc3QivAIKEkdldFJlc3RvcmVSZXNwb25zZRJCCgdhcmNoaXZlGAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5TdGFnZWRBcmNoaXZlUgdhcmNoaXZlEkwKDGxhc3RfcmVzdG9yZRgCIAEoCzIpLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            UmVzdG9yZU91dGNvbWVSC2xhc3RSZXN0b3JlEkwKDXByZXZpb3VzX2RhdGEYAyABKAsyJy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLlByZXZpb3VzRGF0YVIMcHJldmlvdXNEYXRhEkYKCGFycml2aW5nGAQgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5BcnJpdmluZ0FyY2hpdmVSCGFycml2aW5nIn4KD0Fycml2aW5nQXJjaGl2ZRIdCgpzdGFnaW5nX2lkGAEgASgJUglzdGFnaW5n\
+            SWQSJQoOcmVjZWl2ZWRfYnl0ZXMYAiABKANSDXJlY2VpdmVkQnl0ZXMSJQoOaXNfaW50ZXJydXB0ZWQYAyABKAhSDWlzSW50ZXJy\
+            dXB0ZWQi8AMKDVN0YWdlZEFyY2hpdmUSHQoKc3RhZ2luZ19pZBgBIAEoCVIJc3RhZ2luZ0lkEjsKC2JhY2t1cF90aW1lGAIgASgL\
+            MhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKYmFja3VwVGltZRIdCgpzaXplX2J5dGVzGAMgASgDUglzaXplQnl0ZXMSHwoL\
+            aGFzX29iamVjdHMYBCABKAhSCmhhc09iamVjdHMSKwoSaXNfb2ZfdGhpc19nYXRld2F5GAUgASgIUg9pc09mVGhpc0dhdGV3YXkS\
+            JwoPbWlzc2luZ19vYmplY3RzGAYgASgDUg5taXNzaW5nT2JqZWN0cxInCg9kYW1hZ2VkX29iamVjdHMYByABKANSDmRhbWFnZWRP\
+            YmplY3RzEkAKB2NvbnRlbnQYCCABKAsyJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFTdW1tYXJ5Ugdjb250ZW50EkAK\
+            B3ByZXNlbnQYCSABKAsyJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFTdW1tYXJ5UgdwcmVzZW50EkAKB2xhY2tpbmcY\
+            CiABKAsyJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFTdW1tYXJ5UgdsYWNraW5nIoQCCgtEYXRhU3VtbWFyeRIkCg1v\
+            cmdhbml6YXRpb25zGAEgASgDUg1vcmdhbml6YXRpb25zEhQKBXVzZXJzGAIgASgDUgV1c2VycxIUCgVzaXRlcxgDIAEoA1IFc2l0\
+            ZXMSGAoHZGV2aWNlcxgEIAEoA1IHZGV2aWNlcxIYCgdvYmplY3RzGAUgASgDUgdvYmplY3RzEiEKDG9iamVjdF9ieXRlcxgGIAEo\
+            A1ILb2JqZWN0Qnl0ZXMSLQoSb3JnYW5pemF0aW9uX25hbWVzGAcgAygJUhFvcmdhbml6YXRpb25OYW1lcxIdCgpkZXZpY2VfaWRz\
+            GAggAygJUglkZXZpY2VJZHMi4AIKDlJlc3RvcmVPdXRjb21lEjsKC2ZpbmlzaGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVm\
+            LlRpbWVzdGFtcFIKZmluaXNoZWRBdBI7CgtiYWNrdXBfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCmJh\
+            Y2t1cFRpbWUSGAoHZmFpbHVyZRgDIAEoCVIHZmFpbHVyZRIYCgdvYmplY3RzGAQgASgDUgdvYmplY3RzEicKD21pc3Npbmdfb2Jq\
+            ZWN0cxgFIAEoA1IObWlzc2luZ09iamVjdHMSJwoPZGFtYWdlZF9vYmplY3RzGAYgASgDUg5kYW1hZ2VkT2JqZWN0cxIrChFxdWFy\
+            YW50aW5lZF9maWxlcxgHIAEoA1IQcXVhcmFudGluZWRGaWxlcxIhCgxyZXF1ZXN0ZWRfYnkYCCABKAlSC3JlcXVlc3RlZEJ5ImMK\
+            DFByZXZpb3VzRGF0YRIWCgZmb2xkZXIYASABKAlSBmZvbGRlchI7CgtyZXBsYWNlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1\
+            Zi5UaW1lc3RhbXBSCnJlcGxhY2VkQXQiNgoVRGlzY2FyZEFyY2hpdmVSZXF1ZXN0Eh0KCnN0YWdpbmdfaWQYASABKAlSCXN0YWdp\
+            bmdJZCIYChZEaXNjYXJkQXJjaGl2ZVJlc3BvbnNlIlAKE0FwcGx5QXJjaGl2ZVJlcXVlc3QSHQoKc3RhZ2luZ19pZBgBIAEoCVIJ\
+            c3RhZ2luZ0lkEhoKCHBhc3N3b3JkGAIgASgJUghwYXNzd29yZCIWChRBcHBseUFyY2hpdmVSZXNwb25zZSI5ChtSZXR1cm5Ub1By\
+            ZXZpb3VzRGF0YVJlcXVlc3QSGgoIcGFzc3dvcmQYASABKAlSCHBhc3N3b3JkIh4KHFJldHVyblRvUHJldmlvdXNEYXRhUmVzcG9u\
+            c2UiNwoZRGVsZXRlUHJldmlvdXNEYXRhUmVxdWVzdBIaCghwYXNzd29yZBgBIAEoCVIIcGFzc3dvcmQiHAoaRGVsZXRlUHJldmlv\
+            dXNEYXRhUmVzcG9uc2UyigEKDUJhY2t1cFNlcnZpY2USeQoGQmFja3VwEiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5CYWNr\
+            dXBSZXF1ZXN0GiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5CYWNrdXBDaHVuayIbgtPkkwIVIgovdjEvYmFja3VwOgEqYgRk\
+            YXRhMAEy/ggKDlJlc3RvcmVTZXJ2aWNlEo0BCgxTdGFnZUFyY2hpdmUSLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0YWdl\
+            QXJjaGl2ZVJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0YWdlQXJjaGl2ZVJlc3BvbnNlIhyC0+STAhYiES92\
+            MS9yZXN0b3JlOnN0YWdlOgEqEqgBCg1VcGxvYWRBcmNoaXZlEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGxvYWRBcmNo\
+            aXZlUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBsb2FkQXJjaGl2ZVJlc3BvbnNlIjKC0+STAiwaIS92MS9y\
+            ZXN0b3JlL2FyY2hpdmVzL3tzdGFnaW5nX2lkfToHYXJjaGl2ZSgBEoEBCgpHZXRSZXN0b3JlEiwuYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5HZXRSZXN0b3JlUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmVzdG9yZVJlc3BvbnNlIhaQ\
+            AgGC0+STAg0SCy92MS9yZXN0b3JlEqABCg5EaXNjYXJkQXJjaGl2ZRIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGlzY2Fy\
+            ZEFyY2hpdmVSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EaXNjYXJkQXJjaGl2ZVJlc3BvbnNlIimC0+STAiMq\
+            IS92MS9yZXN0b3JlL2FyY2hpdmVzL3tzdGFnaW5nX2lkfRKjAQoMQXBwbHlBcmNoaXZlEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5BcHBseUFyY2hpdmVSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5BcHBseUFyY2hpdmVSZXNwb25zZSIy\
+            gtPkkwIsIicvdjEvcmVzdG9yZS9hcmNoaXZlcy97c3RhZ2luZ19pZH06YXBwbHk6ASoSswEKFFJldHVyblRvUHJldmlvdXNEYXRh\
+            EjYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXR1cm5Ub1ByZXZpb3VzRGF0YVJlcXVlc3QaNy5hcmNoZWJhc2UuZGF0YV9n\
+            YXRld2F5LnYxLlJldHVyblRvUHJldmlvdXNEYXRhUmVzcG9uc2UiKoLT5JMCJCIfL3YxL3Jlc3RvcmUvcHJldmlvdXNEYXRhOnJl\
+            dHVybjoBKhKtAQoSRGVsZXRlUHJldmlvdXNEYXRhEjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVQcmV2aW91c0Rh\
+            dGFSZXF1ZXN0GjUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVQcmV2aW91c0RhdGFSZXNwb25zZSIqgtPkkwIkIh8v\
+            djEvcmVzdG9yZS9wcmV2aW91c0RhdGE6ZGVsZXRlOgEqYgZwcm90bzM=
             """)
 }

@@ -55,6 +55,14 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
+    def throttle(self, bytes_per_second: int) -> None:
+        """Limits the rate of what the browser sends; -1 = no limit."""
+        self.driver.execute_cdp_cmd("Network.enable", {})
+        self.driver.execute_cdp_cmd(
+            "Network.emulateNetworkConditions",
+            {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": bytes_per_second},
+        )
+
     def sign_in(self, organization: str, user_name: str, password: str) -> None:
         """Fills in and submits the sign-in page."""
         self.fill("Organization", organization)

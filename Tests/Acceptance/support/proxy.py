@@ -20,7 +20,8 @@ class Hook:
     action: Callable[[], None]
     #: The bytes of the request's body that are passed on before; `None` = called when the reply arrives.
     after: int | None = 0
-    taken: bool = False
+    #: How often it is still called.
+    times: int = 1
 
 
 @dataclass
@@ -75,9 +76,9 @@ class Proxy:
         """Calls `action` before a matching request is passed on, or after `after` bytes of its body."""
         self._hooks.append(Hook(re.compile(pattern), action, after))
 
-    def on_reply(self, pattern: str, action: Callable[[], None]) -> None:
+    def on_reply(self, pattern: str, action: Callable[[], None], times: int = 1) -> None:
         """Calls `action` when the reply to a matching request has arrived, before it is passed on."""
-        self._hooks.append(Hook(re.compile(pattern), action, None))
+        self._hooks.append(Hook(re.compile(pattern), action, None, times))
 
     def cut_at(self, *totals: int) -> None:
         """Cuts every connection whenever the total of bytes from clients reaches one of these numbers."""
@@ -253,7 +254,7 @@ class Proxy:
                 continue
             piece = data[: exchange.body_left]
             for hook in self._hooks:
-                if not hook.taken and hook.after and hook.pattern.search(exchange.line):
+                if hook.times and hook.after and hook.pattern.search(exchange.line):
                     piece = piece[: max(0, hook.after - exchange.body_passed)] or piece
             yield piece, exchange.line.startswith("PUT ")
             data = data[len(piece) :]
@@ -268,10 +269,10 @@ class Proxy:
 
     def _call(self, line: str, passed: int | None) -> None:
         for hook in self._hooks:
-            if hook.taken or not hook.pattern.search(line):
+            if not hook.times or not hook.pattern.search(line):
                 continue
             if (hook.after is None and passed is None) or (
                 hook.after is not None and passed is not None and passed >= hook.after
             ):
-                hook.taken = True
+                hook.times -= 1
                 hook.action()

@@ -1,12 +1,13 @@
 """Restores that a running gateway prepares and its next start completes, through the REST routes, with curl."""
 
 import contextlib
+import http.client
 import json
 import sqlite3
 import subprocess
 from pathlib import Path
 
-from .gateway import ADMIN_PASSWORD, STOP_TIMEOUT, Gateway
+from .gateway import ADMIN_PASSWORD, STOP_TIMEOUT, Gateway, eventually
 from .raw import fetch
 
 #: The exit code of a gateway that wants to be started again.
@@ -36,8 +37,15 @@ class Restores:
 
     def stage(self, archive: Path, passphrase: str = "") -> dict:
         """Uploads an archive with curl, and returns its description."""
-        staging_id = self.call("POST", "/v1/restore:stage", {"passphrase": passphrase})["stagingId"]
-        url = f"http://{self.gateway.listeners['web']}/v1/restore/archives/{staging_id}"
+        return self.upload(self.begin(passphrase), archive)
+
+    def begin(self, passphrase: str = "") -> str:
+        """Returns the id of an archive that is uploaded next."""
+        return self.call("POST", "/v1/restore:stage", {"passphrase": passphrase})["stagingId"]
+
+    def upload(self, staging_id: str, archive: Path, query: str = "") -> dict:
+        """Uploads an archive, or the rest of one, with curl, and returns its description."""
+        url = f"http://{self.gateway.listeners['web']}/v1/restore/archives/{staging_id}{query}"
         command = ["curl", "-sS", "-T", str(archive), "-H", f"Authorization: Bearer {self.token}", url]
         command += ["-w", "\n%{http_code}", "-o", "-"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -50,6 +58,21 @@ class Restores:
 
     def state(self) -> dict:
         return self.call("GET", "/v1/restore")
+
+    def deliver(self, staging_id: str, archive: Path, first: int, end: int) -> http.client.HTTPConnection:
+        """Sends these bytes of an archive; returns the connection, which can send more, when the gateway has them."""
+        connection = http.client.HTTPConnection(self.gateway.listeners["web"], timeout=20)
+        connection.putrequest("PUT", f"/v1/restore/archives/{staging_id}?offset={first}")
+        connection.putheader("authorization", f"Bearer {self.token}")
+        # One byte too many, so that the upload is incomplete even with all bytes of the archive.
+        connection.putheader("content-length", str(archive.stat().st_size - first + 1))
+        connection.endheaders()
+        connection.send(archive.read_bytes()[first:end])
+        eventually(lambda: self.state().get("arriving") == {"stagingId": staging_id, "receivedBytes": str(end)})
+        return connection
+
+    def discard(self, staging_id: str) -> None:
+        self.call("DELETE", f"/v1/restore/archives/{staging_id}")
 
     def apply(self, archive: dict, password: str = ADMIN_PASSWORD) -> None:
         self.call("POST", f"/v1/restore/archives/{archive['stagingId']}:apply", {"password": password})
