@@ -61,6 +61,8 @@ extension Message {
     @inlinable
     public func encoded(reserving prefix: Int = 0, canonical: Bool = false) -> [UInt8] {
         let size = encodedSize
+        // The initializer would write the count of the empty array, which all threads share.
+        guard prefix + size > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: prefix + size) { buffer, count in
             guard let start = buffer.baseAddress else { return }
             start.initialize(repeating: 0, count: prefix)
