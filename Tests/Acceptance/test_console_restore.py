@@ -56,12 +56,10 @@ def test_backup_is_restored_and_taken_back_on_the_page(browser, gateway, binary,
     completed(Fleet.create(user).uploader(), content(400_000))
 
     open_backup_page(browser, gateway.listeners["web"])
-    browser.field("Archive").send_keys(str(broken))
-    browser.press("Upload and check")
+    choose_archive(browser, broken)
     assert browser.alert() == "the archive is cut off: its end is missing"
     look("restore-refused")
-    browser.field("Archive").send_keys(str(archive))
-    browser.press("Upload and check")
+    choose_archive(browser, archive)
     row = browser.row("Content", "Objects")
     assert (row["In the archive"], row["Present"], row["Present, not in the archive"]) == ("1", "2", "1")
     assert browser.fact("Origin") == "this gateway"

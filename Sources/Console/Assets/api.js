@@ -110,37 +110,18 @@ async function sendRequest(method, path, { body, isBackground, isQuiet, organiza
  *
  * `isBackground`: the page polls without a user's action; the call does not extend the session.
  * `isQuiet`: the page itself says when the gateway cannot be reached, and is not shown again afterwards.
+ * `signedOutReason`: shown on the sign-in page if the session has ended.
  */
-export function call(
-  service, method, message = {}, { isBackground = false, isQuiet = false, organization = selectedOrganization() } = {},
-) {
-  const options = { body: message, isBackground, isQuiet, organization }
-  return sendSessionRequest('POST', `rpc/${services[service]}/${method}`, options)
-}
-
-/**
- * The result of the last restore while the gateway restarts, `null` before the restore ends. When the session has ended with
- * the data, the sign-in page is shown with `reason`.
- */
-export async function restoreResult(reason) {
-  try {
-    const response = await fetch(`/console/rpc/${services.restore}/GetRestore`, {
-      method: 'POST', body: '{}', credentials: 'same-origin', headers: {
-        'Content-Type': 'application/json', 'X-Console-Token': localStorage.getItem(tokenStorageKey) ?? '' },
-    })
-    if (response.status === 401) endSession(reason)
-    return response.ok ? (await response.json()).lastRestore ?? null : null
-  } catch {
-    return null
-  }
+export function call(service, method, message = {}, { organization = selectedOrganization(), ...options } = {}) {
+  return sendSessionRequest('POST', `rpc/${services[service]}/${method}`, { ...options, body: message, organization })
 }
 
 /** Sends a request that needs a session; when the session has ended, the sign-in page is shown. */
-async function sendSessionRequest(method, path, options) {
+async function sendSessionRequest(method, path, { signedOutReason, ...options }) {
   try {
     return await sendRequest(method, path, options)
   } catch (error) {
-    if (error.status === 401) endSession()
+    if (error.status === 401) endSession(signedOutReason)
     throw error
   }
 }

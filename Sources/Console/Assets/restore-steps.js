@@ -1,4 +1,4 @@
-import { call, restoreResult, session } from './api.js'
+import { call, session } from './api.js'
 import { showFormDialog } from './dialog.js'
 import { h } from './dom.js'
 import { formatBytes, formatCount } from './format.js'
@@ -9,8 +9,8 @@ const interval = 1000
 
 const password = { name: 'password', label: 'Your password', type: 'password', required: true, autocomplete: 'current-password' }
 
-function request(method, message) {
-  return call('restore', method, message, { organization: '' })
+function request(method, message, options = {}) {
+  return call('restore', method, message, { ...options, organization: '' })
 }
 
 /** Asks for the password, restarts the gateway with the archive's data, and shows the result. */
@@ -71,10 +71,11 @@ async function followRestart(before) {
       + 'the result as soon as the gateway serves again.'),
     h('p', { class: 'hint' }, 'A gateway that no service manager starts again, for example in a terminal, has to be started by hand.'),
     h('progress', { 'aria-label': 'Restart' })))
-  const reason = 'The gateway has restarted with other data. Sign in again to see the result on the page Backup.'
+  const signedOutReason = 'The gateway has restarted with other data. Sign in again to see the result on the page Backup.'
   while (session) {
     await wait(interval)
-    const last = await restoreResult(reason)
+    // Until it serves again, the gateway cannot be reached.
+    const { lastRestore: last } = await request('GetRestore', {}, { isQuiet: true, signedOutReason }).catch(() => ({}))
     if (last && last.finishedAt !== before?.finishedAt) return location.reload()
   }
 }
