@@ -115,8 +115,7 @@ def test_downloaded_backup_is_restorable(console, binary, gateway, uploader, tmp
         (objects,) = database.execute("SELECT count(*) FROM store_objects WHERE lost = 0").fetchone()
     console.go("Backup")
     console.press("Download backup")
-    console.until(lambda: list(console.downloads.glob("data-gateway-*.backup")))
-    (path,) = console.downloads.glob("data-gateway-*.backup")
-    console.downloaded(path.name)
-    restored = offline(binary, "restore", "--from", path, "--data-dir", tmp_path / "restored")
+    archive = tmp_path / "gateway.backup"
+    archive.write_bytes(console.downloaded("data-gateway-*.backup"))
+    restored = offline(binary, "restore", "--from", archive, "--data-dir", tmp_path / "restored")
     assert restored["objects"] == objects, restored

@@ -205,8 +205,7 @@ def test_recording_of_200_mb_survives_a_reload(console, boss, is_full, tmp_path,
     console.find("//section[@aria-label='Preview']//code[normalize-space()='/camera/front']")
     assert console.fact("Messages") == "200"
     console.press("Download")
-    console.until((console.downloads / name).exists, timeout=LONG)
-    assert hashlib.sha256(console.downloaded(name)).hexdigest() == digest
+    assert hashlib.sha256(console.downloaded(name, timeout=LONG)).hexdigest() == digest
 
 
 def test_canceled_upload_is_removed_from_the_gateway(console, boss, tmp_path):

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import axe_core_python
 from selenium import webdriver
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException, TimeoutException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-#: Limit for an expected change of the page, in seconds; a debug build on a busy machine answers within one.
-TIMEOUT = 30
+#: Limit for an expected change of the page, in seconds; a debug build answers within one, a stalled machine much later.
+TIMEOUT = 120
 AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
 DESKTOP = (1280, 900)
 PHONE = (390, 844)
@@ -33,6 +33,7 @@ class Browser:
         options.accept_insecure_certs = True
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+        self.driver.set_script_timeout(TIMEOUT)
         self.resize(DESKTOP)
 
     def close(self) -> None:
@@ -125,12 +126,11 @@ class Browser:
     def find(self, xpath: str) -> WebElement:
         """Waits until the element exists and is visible."""
 
-        def seen(driver):
-            element = driver.find_element(By.XPATH, xpath)
+        def seen() -> WebElement | None:
+            element = self.driver.find_element(By.XPATH, xpath)
             return element if element.is_displayed() else None
 
-        ignored = (NoSuchElementException, StaleElementReferenceException)
-        return WebDriverWait(self.driver, TIMEOUT, ignored_exceptions=ignored).until(seen, f"{xpath}\n{self.text}")
+        return self.until(seen, xpath)
 
     def heading(self, text: str) -> WebElement:
         return self.find(f"//h1[normalize-space()='{text}']")
@@ -151,7 +151,11 @@ class Browser:
         """Waits until `check()` returns a true value, and returns that value."""
         ignored = (NoSuchElementException, StaleElementReferenceException)
         waiting = WebDriverWait(self.driver, timeout, poll_frequency=0.05, ignored_exceptions=ignored)
-        return waiting.until(lambda _: check(), f"{message}\n{self.text}")
+        try:
+            return waiting.until(lambda _: check(), message)
+        except TimeoutException as failure:
+            failure.msg = f"{message}\n{self.text}"
+            raise
 
     @property
     def text(self) -> str:
@@ -209,8 +213,18 @@ class Browser:
             *arguments,
         )
 
-    def downloaded(self, name: str) -> bytes:
-        """Waits for a complete download, and returns its content."""
-        path = self.downloads / name
-        self.until(lambda: path.exists() and not list(self.downloads.glob("*.crdownload")), name)
-        return path.read_bytes()
+    def downloaded(self, pattern: str, timeout: float = TIMEOUT) -> bytes:
+        """Waits for a complete download, takes it out of the folder, and returns its content.
+
+        `pattern`: the file's name, with the wildcards of `glob`.
+        """
+
+        def complete() -> Path | None:
+            # Chromium adds this extension to the file's name until the file is complete.
+            is_complete = not list(self.downloads.glob("*.crdownload"))
+            return next(self.downloads.glob(pattern), None) if is_complete else None
+
+        path = self.until(complete, pattern, timeout)
+        content = path.read_bytes()
+        path.unlink()
+        return content

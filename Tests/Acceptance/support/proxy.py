@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 #: The limit for each wait of a connection for the test.
 HOLD_TIMEOUT = 60
+#: The reply that only asks for the body.
+INTERIM_REPLY = re.compile(rb"HTTP/1\.1 100 [^\r]*\r\n\r\n")
 #: The number of bytes of a connection that can be repeated.
 KEPT_BYTES = 2 * 1024 * 1024
 
@@ -194,7 +196,7 @@ class Proxy:
                 if direction == "up" and exchange.kept is not None:
                     exchange.kept = exchange.kept + data if len(exchange.kept) + len(data) <= KEPT_BYTES else None
                 if direction == "down":
-                    self._reply(exchange)
+                    self._reply(data, exchange)
                     self._pass_down(data, sink)
                 else:
                     for piece, is_body in self._requests(data, exchange) if self.http else [(data, False)]:
@@ -262,9 +264,9 @@ class Proxy:
             exchange.body_left -= len(piece)
             self._call(exchange.line, exchange.body_passed)
 
-    def _reply(self, exchange: Exchange) -> None:
-        # `100 Continue` arrives while the body has not been sent.
-        if exchange.waiting and exchange.body_left == 0:
+    def _reply(self, data: bytes, exchange: Exchange) -> None:
+        # A refusal may arrive before the body has been sent.
+        if exchange.waiting and not INTERIM_REPLY.fullmatch(data):
             self._call(exchange.waiting.pop(0), None)
 
     def _call(self, line: str, passed: int | None) -> None:
