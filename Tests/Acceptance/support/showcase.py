@@ -87,7 +87,8 @@ class Showcase:
         gateway = gateway_with(
             {
                 "uploads": {"part_size_bytes": 1 << 20},
-                "copy": {"destinations": roots},
+                # A job that waits for its destination waits until the last test.
+                "copy": {"destinations": roots, "retry_seconds": 604_800},
                 "backup": {"schedules": [{"name": "nightly", "kind": "directory", "root": str(folder / "backups")}]},
                 "webhooks": {
                     "fleet-dashboard": hook | {"url": receivers[0].url},
