@@ -55,6 +55,7 @@ struct Asset: Sendable {
         "image-size.js": PackageResources.image_size_js,
         "keys.js": PackageResources.keys_js,
         "mcap.js": PackageResources.mcap_js,
+        "navigation.js": PackageResources.navigation_js,
         "object-actions.js": PackageResources.object_actions_js,
         "object-facets.js": PackageResources.object_facets_js,
         "object-operation.js": PackageResources.object_operation_js,

@@ -24,13 +24,6 @@ def test_viewer_sees_only_what_the_role_allows(page, gateway, viewer, admin, fle
     (wanted,) = admin.list_all(filter=f"raw_tags.run={run}")
     page.sign_in("system", viewer, PASSWORD)
     page.heading("Overview")
-    assert [link.text for link in page.driver.find_elements(By.CSS_SELECTOR, "nav a")] == [
-        "Overview",
-        "Uploads",
-        "Objects",
-        "Copy jobs",
-        "My account",
-    ]
     page.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
     page.heading(wanted.name)
     (site,) = [site.name for site in admin.admin("ListSites").sites if site.site_id == fleet.site_id]

@@ -3,6 +3,7 @@
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from support.browser import DESKTOP, PHONE
+from support.gateway import ADMIN_PASSWORD
 from support.parties import Fleet
 from support.showcase import PASSWORD
 
@@ -57,6 +58,57 @@ def test_former_address_of_corrupted_objects_still_works(console, gateway):
     assert console.find("//nav//a[@aria-current='page']").text == "Corrupted objects"
 
 
+def navigation(page) -> dict[str, list[str]]:
+    """Opens every section; returns the pages that its row shows."""
+
+    def links(name: str) -> list[str]:
+        return [link.text for link in page.driver.find_elements(By.XPATH, f"//nav[@aria-label='{name}']/a")]
+
+    page.heading("Overview")
+    sections = links("Sections")
+    rows = {}
+    for section in sections:
+        page.find(f"//nav[@aria-label='Sections']/a[.='{section}']").click()
+        page.find(f"//nav[@aria-label='Sections']/a[.='{section}'][@aria-current]")
+        (current,) = page.driver.find_elements(By.XPATH, "//header//a[@aria-current='page']")
+        rows[section] = links("Pages")
+        assert current.text == (rows[section] or [section])[0]
+        page.heading(current.text)
+    return rows
+
+
+def test_navigation_names_the_pages_of_each_role(page, gateway, new_organization):
+    boss = new_organization()
+    for role in ("viewer", "operator"):
+        boss.users("CreateUser", user_name=role, password=PASSWORD, role=role)
+    page.sign_in(boss.organization, "viewer", PASSWORD)
+    objects = ["Objects", "Uploads", "Copy jobs"]
+    assert navigation(page) == {"Overview": [], "Objects": objects}
+    sign_in_as(page, gateway, boss.organization, "operator", PASSWORD)
+    devices = ["Devices", "Suites", "Sites and keys"]
+    assert navigation(page) == {"Overview": [], "Devices": devices, "Objects": objects}
+    sign_in_as(page, gateway, boss.organization, "boss", PASSWORD)
+    objects += ["Trash", "Retention", "Corrupted objects"]
+    administration = ["Users", "Webhooks", "Audit log"]
+    assert navigation(page) == {
+        "Overview": [],
+        "Devices": devices,
+        "Objects": objects,
+        "Administration": administration,
+    }
+    sign_in_as(page, gateway, "system", "admin", ADMIN_PASSWORD)
+    administration += ["Organizations", "Settings", "Signing keys", "Backup"]
+    assert navigation(page)["Administration"] == administration
+    page.go("My account")
+    assert not page.driver.find_elements(By.XPATH, "//nav//a[@aria-current]")
+
+
+def sign_in_as(page, gateway, organization: str, user_name: str, password: str) -> None:
+    page.sign_out()
+    page.open(f"http://{gateway.listeners['web']}/console/")
+    page.sign_in(organization, user_name, password)
+
+
 def test_long_list_is_shown_page_by_page(page, gateway, new_organization):
     boss = new_organization()
     fleet = Fleet.create(boss)
@@ -75,29 +127,33 @@ def test_long_list_is_shown_page_by_page(page, gateway, new_organization):
     assert page.driver.switch_to.active_element.text == page.rows()[50]["Device"]
 
 
-def navigation_state(page) -> dict:
-    """Returns whether the current entry is wholly in the visible part of the navigation, and where the page is scrolled."""
+def rows(page) -> dict:
+    """Returns the current links of the navigation, whether each is wholly visible in its row, and where the page is scrolled."""
     return page.driver.execute_script(
         """
-        const [row, link] = ['#navigation', '#navigation [aria-current]'].map(
-          (each) => document.querySelector(each).getBoundingClientRect())
-        return { text: document.querySelector('#navigation [aria-current]').textContent,
-          visible: link.left >= row.left && link.right <= row.right, scrollY: Math.round(scrollY) }
+        const links = [...document.querySelectorAll('nav [aria-current]')]
+        const isVisible = (link) => {
+          const [frame, box] = [link.parentElement, link].map((each) => each.getBoundingClientRect())
+          return box.left >= frame.left && box.right <= frame.right
+        }
+        return { current: links.map(({ textContent }) => textContent), visible: links.every(isVisible), scrollY: Math.round(scrollY) }
         """
     )
 
 
 def test_navigation_of_a_phone_shows_the_current_page(console, gateway):
     console.resize(PHONE)
-    for path, name in {"backup": "Backup", "overview": "Overview", "account": "My account"}.items():
+    names = {"backup": ["Administration", "Backup"], "overview": ["Overview"], "users": ["Administration", "Users"]}
+    for path, current in names.items():
         console.open(f"http://{gateway.listeners['web']}/console/#/{path}")
-        console.heading(name)
-        assert navigation_state(console) == {"text": name, "visible": True, "scrollY": 0}
-    # The row scrolls when the window becomes narrow, and the page stays where it is. A window keeps its position, unlike a
+        console.heading(current[-1])
+        assert rows(console) == {"current": current, "visible": True, "scrollY": 0}
+    # A row scrolls when the window becomes narrow, and the page stays where it is. A window keeps its position, unlike a
     # phone that is turned.
+    console.open(f"http://{gateway.listeners['web']}/console/#/backup")
     console.resize(DESKTOP)
     console.driver.execute_script("document.documentElement.style.minHeight = '3000px'; scrollTo(0, 500)")
-    console.until(lambda: navigation_state(console)["scrollY"] == 500)
+    console.until(lambda: rows(console)["scrollY"] == 500)
     console.resize((PHONE[0], DESKTOP[1]))
-    console.until(lambda: navigation_state(console)["visible"])
-    assert navigation_state(console) == {"text": "My account", "visible": True, "scrollY": 500}
+    console.until(lambda: rows(console)["visible"])
+    assert rows(console) == {"current": ["Administration", "Backup"], "visible": True, "scrollY": 500}

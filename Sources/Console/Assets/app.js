@@ -9,6 +9,7 @@ import { renderDevices } from './devices.js'
 import { closeDialogs } from './dialog.js'
 import { alertMessage, button, h, pageHeader } from './dom.js'
 import { renderKeys } from './keys.js'
+import { showNavigation } from './navigation.js'
 import { renderObject } from './object.js'
 import { forgetLists, renderObjects } from './objects.js'
 import { renderOrganizations } from './organizations.js'
@@ -26,37 +27,43 @@ import { renderUploads } from './uploads.js'
 import { renderUsers } from './users.js'
 import { renderWebhook, renderWebhooks } from './webhooks.js'
 
-/**
- * The pages in the order of the navigation; `role` is the lowest role that sees a page. The server checks access at
- * every call.
- */
-const pages = [
-  { name: 'overview', title: 'Overview', role: 'viewer', shortcut: 'o', render: renderOverview },
-  { name: 'devices', shortcut: 'd', title: 'Devices', role: 'operator', render: renderDevices },
-  { name: 'suites', title: 'Suites', role: 'operator', render: renderSuites },
-  { name: 'uploads', shortcut: 'u', title: 'Uploads', role: 'viewer', render: renderUploads },
-  { name: 'objects', shortcut: 'b', title: 'Objects', role: 'viewer', render: renderObjects },
-  { name: 'copies', title: 'Copy jobs', role: 'viewer', render: renderCopies },
-  { name: 'trash', shortcut: 't', title: 'Trash', role: 'admin', render: renderTrash },
-  { name: 'retention', title: 'Retention', role: 'admin', render: renderRetention },
-  { name: 'corrupted-objects', title: 'Corrupted objects', role: 'admin', render: renderCorruptedObjects },
-  { name: 'keys', title: 'Sites and keys', role: 'operator', render: renderKeys },
-  { name: 'users', title: 'Users', role: 'admin', render: renderUsers },
-  { name: 'webhooks', title: 'Webhooks', role: 'admin', render: renderWebhooks },
-  { name: 'audit', shortcut: 'a', title: 'Audit log', role: 'admin', render: renderAudit },
-  { name: 'organizations', title: 'Organizations', role: 'system admin', render: renderOrganizations },
-  { name: 'settings', title: 'Settings', role: 'system admin', render: renderSettings },
-  { name: 'signing-keys', title: 'Signing keys', role: 'system admin', render: renderSigningKeys },
-  { name: 'backup', title: 'Backup', role: 'system admin', render: renderBackup },
-  { name: 'account', title: 'My account', role: 'viewer', render: renderAccount },
+/** The pages in the order of the navigation; `role` is the lowest role that sees a page. The server checks access at every call. */
+const sections = [
+  { title: 'Overview', pages: [
+    { name: 'overview', title: 'Overview', role: 'viewer', shortcut: 'o', render: renderOverview },
+  ] },
+  { title: 'Devices', pages: [
+    { name: 'devices', title: 'Devices', role: 'operator', shortcut: 'd', render: renderDevices },
+    { name: 'suites', title: 'Suites', role: 'operator', render: renderSuites },
+    { name: 'keys', title: 'Sites and keys', role: 'operator', render: renderKeys },
+  ] },
+  { title: 'Objects', pages: [
+    { name: 'objects', title: 'Objects', role: 'viewer', shortcut: 'b', render: renderObjects },
+    { name: 'uploads', title: 'Uploads', role: 'viewer', shortcut: 'u', render: renderUploads },
+    { name: 'copies', title: 'Copy jobs', role: 'viewer', render: renderCopies },
+    { name: 'trash', title: 'Trash', role: 'admin', shortcut: 't', render: renderTrash },
+    { name: 'retention', title: 'Retention', role: 'admin', render: renderRetention },
+    { name: 'corrupted-objects', title: 'Corrupted objects', role: 'admin', render: renderCorruptedObjects },
+  ] },
+  { title: 'Administration', pages: [
+    { name: 'users', title: 'Users', role: 'admin', render: renderUsers },
+    { name: 'webhooks', title: 'Webhooks', role: 'admin', render: renderWebhooks },
+    { name: 'audit', title: 'Audit log', role: 'admin', shortcut: 'a', render: renderAudit },
+    { name: 'organizations', title: 'Organizations', role: 'system admin', render: renderOrganizations },
+    { name: 'settings', title: 'Settings', role: 'system admin', render: renderSettings },
+    { name: 'signing-keys', title: 'Signing keys', role: 'system admin', render: renderSigningKeys },
+    { name: 'backup', title: 'Backup', role: 'system admin', render: renderBackup },
+  ] },
 ]
+/** The page that the user's name in the header opens. */
+const accountPage = { name: 'account', title: 'My account', role: 'viewer', render: renderAccount }
+const pages = [...sections.flatMap((section) => section.pages), accountPage]
 /** Pages that show one item, such as `#/devices/261122-000001`. */
 const detailPages = { devices: renderDevice, objects: renderObject, copies: renderCopy, webhooks: renderWebhook }
 /** Former page names, so that bookmarks keep working. */
 const renamedPages = { 'bad-objects': 'corrupted-objects' }
 
 const bar = document.getElementById('bar')
-const navigation = document.getElementById('navigation')
 const content = document.getElementById('content')
 /** Aborts the background work of the current page when another page is shown. */
 let pageLifetime = new AbortController()
@@ -96,7 +103,8 @@ async function showAccount() {
   const { organization, userName, role } = api.session.user
   const account = document.getElementById('account')
   account.replaceChildren(
-    h('span', { class: 'user', title: `${organization}/${userName}` }, userName, h('small', {}, ` ${role}`)),
+    h('a', { href: `#/${accountPage.name}`, title: `${accountPage.title}: ${organization}/${userName}` },
+      userName, h('small', {}, ` ${role}`)),
     button('Sign out', signOut))
   const { secondFactorMissing } = await api.call('account', 'GetAccount')
   // Nothing else is open until the second factor is set up.
@@ -116,24 +124,6 @@ async function showAccount() {
   account.prepend(choice)
 }
 
-function showNavigation(current) {
-  const visiblePages = pages.filter((page) => api.hasRole(page.role))
-  navigation.replaceChildren(...visiblePages.map((page) =>
-    h('a', { href: `#/${page.name}`, 'aria-current': page.name === current && 'page' }, page.title)))
-  scrollNavigation()
-}
-
-/**
- * Scrolls the navigation, which is one row on a narrow screen, to the current page. It does not use `scrollIntoView`,
- * which would also scroll the page. Assigning `scrollLeft` has no animation.
- */
-function scrollNavigation() {
-  const current = navigation.querySelector('[aria-current]')
-  if (!current) return
-  const [row, link] = [navigation, current].map((each) => each.getBoundingClientRect())
-  navigation.scrollLeft += link.left + link.width / 2 - (row.left + row.width / 2)
-}
-
 async function showPage() {
   if (!api.session) return
   pageLifetime.abort()
@@ -142,7 +132,7 @@ async function showPage() {
   const [requestedName, part = ''] = path.split('/')
   const name = renamedPages[requestedName] ?? requestedName
   const page = pages.find((each) => each.name === name && api.hasRole(each.role)) ?? pages[0]
-  showNavigation(page.name)
+  showNavigation(sections, page.name)
   const body = h('div', { class: 'page' })
   content.replaceChildren(body)
   try {
@@ -163,8 +153,6 @@ async function startSession() {
 api.onSignedOut(showSignIn)
 api.onRecovered(() => (api.session ? showPage() : location.reload()))
 watchUploads()
-// The row becomes narrower than its links when the window does, or a phone is turned.
-new ResizeObserver(scrollNavigation).observe(navigation)
 listenForShortcuts(pages.filter((page) => page.shortcut))
 addEventListener('hashchange', async () => {
   const position = changeHistoryEntry()

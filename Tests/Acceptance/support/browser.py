@@ -13,6 +13,12 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 #: Limit for an expected change of the page, in seconds; a debug build answers within one, a stalled machine much later.
 TIMEOUT = 120
 AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
+#: The sections of the navigation with the pages that are not in its first row.
+SECTIONS = {
+    "Devices": ("Suites", "Sites and keys"),
+    "Objects": ("Uploads", "Copy jobs", "Trash", "Retention", "Corrupted objects"),
+    "Administration": ("Users", "Webhooks", "Audit log", "Organizations", "Settings", "Signing keys", "Backup"),
+}
 DESKTOP = (1280, 900)
 PHONE = (390, 844)
 
@@ -78,7 +84,12 @@ class Browser:
 
     def go(self, page: str) -> None:
         """Opens the page of that name through the navigation."""
-        self.find(f"//nav//a[normalize-space()='{page}']").click()
+        self.find("//nav[@aria-label='Sections']/a")
+        link = f"//header//a[normalize-space()='{page}' or starts-with(@title, '{page}')]"
+        if not self.driver.find_elements(By.XPATH, link):
+            section = next(section for section, pages in SECTIONS.items() if page in pages)
+            self.find(f"//nav[@aria-label='Sections']/a[.='{section}']").click()
+        self.find(link).click()
         self.heading(page)
 
     def press(self, name: str) -> None:
