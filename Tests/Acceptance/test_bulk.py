@@ -92,6 +92,20 @@ def test_import_of_an_export_changes_nothing(operator, suites, table):
     assert operator.json("device", "export") == operator.json("device", "list")
 
 
+def test_a_table_comes_from_a_pipe_with_the_titles_of_suites(operator, suites):
+    device_id = unique_device_id()
+    operator.json("device", "register", device_id, "--suite", suites[0])
+    text = operator.run("device", "export").stdout
+    (line,) = (line for line in text.splitlines(keepends=True) if line.startswith(device_id))
+    table = text.splitlines(keepends=True)[0] + line.replace(suites[0], "B")
+    assert operator.json("device", "import", "-", input=table)["updated"] == 1
+    assert operator.json("device", "show", device_id)["suite"] == suites[1]
+    message = operator.refused(REFUSED, "device", "import", "-", input=table.replace(",B,", ",C,"))
+    assert message == (
+        'standard input:2: suite: no suite is named "C"\ndata-gateway: standard input has 1 problem: nothing was changed\n'
+    )
+
+
 def test_a_file_with_mistakes_changes_nothing_and_names_them_all(operator, suites, table):
     good, other = unique_device_id(), unique_device_id()
     path = table(

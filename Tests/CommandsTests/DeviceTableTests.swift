@@ -47,7 +47,7 @@ import Testing
                 "f:2: tags: must be KEY=VALUE;KEY=VALUE, not 'a'",
             ]
         ),
-        ("device_id,suite\n\(id),x\n", ["f:2: suite: must be deviceSuites/NUMBER"]),
+        ("device_id,suite\n\(id),deviceSuites/x\n", ["f:2: suite: must be deviceSuites/NUMBER"]),
         (
             "device_id\n\(id)\n\n\(id)\n", ["f:4: device_id: \(id) is already in line 2"]
         ),
@@ -90,13 +90,41 @@ import Testing
         #expect(table.problems.isEmpty)
         #expect(table.lines.count == 2)
         for (line, device) in zip(table.lines, devices) {
-            #expect(try DeviceChange(line, over: device, suites: ["deviceSuites/7"]).kind == .none)
+            #expect(try DeviceChange(line, over: device, suites: Self.suites).kind == .none)
+        }
+    }
+
+    private static let suites = SuiteNames([
+        DeviceSuite(name: "deviceSuites/7", displayName: "Arms, left"),
+        DeviceSuite(name: "deviceSuites/8", displayName: "Masts"),
+        DeviceSuite(name: "deviceSuites/9", displayName: "Twins"),
+        DeviceSuite(name: "deviceSuites/10", displayName: "Twins"),
+    ])
+
+    @Test(arguments: ["7", "deviceSuites/7", "Arms, left"])
+    func aSuiteIsFoundByEachOfItsNames(_ suite: String) throws {
+        let change = try change("device_id,suite\n\(Self.id),\"\(suite)\"\n", over: nil)
+        guard case .register(let request) = change.kind else {
+            Issue.record("\(change.kind)")
+            return
+        }
+        #expect(request.suite == "deviceSuites/7")
+    }
+
+    @Test(arguments: [
+        ("11", "deviceSuites/11 does not exist"),
+        ("masts", "no suite is named \"masts\""),
+        ("Twins", "several suites are named \"Twins\": use one of deviceSuites/9, deviceSuites/10"),
+    ])
+    func aSuiteThatCannotBeFoundIsAProblemOfTheLine(_ suite: String, _ message: String) {
+        #expect(throws: TableProblem(line: 2, column: "suite", message: message)) {
+            try change("device_id,suite\n\(Self.id),\(suite)\n", over: nil)
         }
     }
 
     private func change(_ csv: String, over device: Device?) throws -> DeviceChange {
         let line = try #require(DeviceTable(csv: Array(csv.utf8)).lines.first)
-        return try DeviceChange(line, over: device, suites: ["deviceSuites/7", "deviceSuites/8"])
+        return try DeviceChange(line, over: device, suites: Self.suites)
     }
 
     @Test func unknownDeviceIsRegistered() throws {
@@ -137,11 +165,5 @@ import Testing
                         UpdateDeviceRequest(
                             name: device.name, displayName: "", description: nil, tags: ["b": "2"], replaceTags: true))
                 ]))
-    }
-
-    @Test func unknownSuiteIsAProblem() {
-        #expect(throws: TableProblem(line: 2, column: "suite", message: "deviceSuites/9 does not exist")) {
-            try change("device_id,suite\n\(Self.id),9\n", over: nil)
-        }
     }
 }

@@ -66,6 +66,23 @@ package final class FileReader: Sendable {
         return Array(buffer[..<count])
     }
 
+    /// Returns the first bytes of standard input, at most `limit`; it waits for them, as they may come from a pipe.
+    package static func standardInput(limit: Int) throws(Failure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 16)
+        defer { block.deallocate() }
+        while bytes.count < limit {
+            let count = Foundation.read(STDIN_FILENO, block.baseAddress, min(block.count, limit - bytes.count))
+            if count == 0 { break }
+            if count > 0 {
+                bytes += block[..<count]
+            } else if errno != EINTR {
+                throw Failure("-")
+            }
+        }
+        return bytes
+    }
+
     /// Passes a part of the file to `body` block by block; stops early at the end of the file.
     package func forEachBlock(of range: Range<Int64>, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockSize, alignment: 4096)

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import DeviceInit
 import Proto
 
@@ -24,11 +25,13 @@ struct DeviceChange: Sendable, Equatable {
 
     /// - Parameters:
     ///   - device: the gateway's device; `nil` = it is not registered.
-    ///   - suites: the names of the existing suites.
     /// - Throws: if the line cannot be applied.
-    init(_ line: DeviceLine, over device: Device?, suites: Set<String>) throws(TableProblem) {
-        guard line.suite.isEmpty || suites.contains(line.suite) else {
-            throw TableProblem(line: line.line, column: "suite", message: "\(line.suite) does not exist")
+    init(_ line: DeviceLine, over device: Device?, suites: SuiteNames) throws(TableProblem) {
+        let suite: String
+        do throws(ClientFailure) {
+            suite = try suites.name(of: line.suite)
+        } catch {
+            throw TableProblem(line: line.line, column: "suite", message: error.message)
         }
         let tags = line.tags(over: device?.tags ?? [:])
         do {
@@ -42,7 +45,7 @@ struct DeviceChange: Sendable, Equatable {
             kind = .register(
                 RegisterDeviceRequest(
                     deviceID: line.deviceID, displayName: line.displayName ?? "", description: line.description ?? "",
-                    suite: line.suite, tags: tags))
+                    suite: suite, tags: tags))
             columns = []
             return
         }
@@ -58,12 +61,12 @@ struct DeviceChange: Sendable, Equatable {
                         name: device.name, displayName: line.displayName, description: line.description, tags: tags,
                         replaceTags: true)))
         }
-        if !line.suite.isEmpty, line.suite != device.suite {
+        if !suite.isEmpty, suite != device.suite {
             columns.append("suite")
             if !device.suite.isEmpty {
                 steps.append(.leaveSuite(RemoveDeviceFromSuiteRequest(suite: device.suite, device: device.name)))
             }
-            steps.append(.joinSuite(AddDeviceToSuiteRequest(suite: line.suite, device: device.name)))
+            steps.append(.joinSuite(AddDeviceToSuiteRequest(suite: suite, device: device.name)))
         }
         self.columns = columns
         kind = steps.isEmpty ? .none : .update(steps)

@@ -21,7 +21,7 @@ struct DeviceImport: Command {
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("FILE", \.path, "The CSV file (RFC 4180, UTF-8) with a header"),
+            .argument("FILE", \.path, "The CSV file (RFC 4180, UTF-8) with a header; - = standard input"),
             .flag("--dry-run", \.isDry, "Show the changes without making them"),
         ] + ConnectionOptions.parameters(of: .admin).map { $0.at(\.connection) }
     }
@@ -33,6 +33,10 @@ struct DeviceImport: Command {
     var path = ""
     var isDry = false
     var connection = ConnectionOptions()
+
+    private var isInput: Bool { path == "-" }
+    /// The file's name in messages.
+    private var source: String { isInput ? "standard input" : path }
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.attempt {
@@ -50,12 +54,13 @@ struct DeviceImport: Command {
     private func contents() throws(ClientFailure) -> [UInt8] {
         let bytes: [UInt8]
         do throws(FileReader.Failure) {
-            bytes = try FileReader(path).contents(limit: Self.maximumBytes + 1)
+            let limit = Self.maximumBytes + 1
+            bytes = isInput ? try FileReader.standardInput(limit: limit) : try FileReader(path).contents(limit: limit)
         } catch {
-            throw ClientFailure("cannot read \(path): \(error.reason)")
+            throw ClientFailure("cannot read \(source): \(error.reason)")
         }
         guard bytes.count <= Self.maximumBytes else {
-            throw ClientFailure("\(path) must be at most \(ByteCount.text(Int64(Self.maximumBytes)))")
+            throw ClientFailure("\(source) must be at most \(ByteCount.text(Int64(Self.maximumBytes)))")
         }
         return bytes
     }
@@ -64,7 +69,7 @@ struct DeviceImport: Command {
         _ table: DeviceTable, _ registry: DeviceManagementServiceClient<SignedInConnection>,
         _ environment: CommandEnvironment
     ) async throws -> [DeviceChange] {
-        let suites = Set(try await registry.allSuites().map(\.name))
+        let suites = SuiteNames(try await registry.allSuites())
         let devices = Dictionary(
             try await registry.allDevices().map { ($0.deviceID, $0) }, uniquingKeysWith: { first, _ in first })
         var problems: [TableProblem] = []
@@ -116,10 +121,10 @@ struct DeviceImport: Command {
     ) throws(ClientFailure) {
         guard !problems.isEmpty else { return }
         for problem in problems.sorted(by: { ($0.line, $0.column) < ($1.line, $1.column) }) {
-            environment.errorOutput(TextLayout.printable(problem.text(in: path)))
+            environment.errorOutput(TextLayout.printable(problem.text(in: source)))
         }
         guard let count else {
-            throw ClientFailure("\(path) has \(TextLayout.count(problems.count, "problem")): nothing was changed")
+            throw ClientFailure("\(source) has \(TextLayout.count(problems.count, "problem")): nothing was changed")
         }
         throw ClientFailure(
             "\(problems.count) of \(count) lines were refused, the others were imported: correct the file and import it again"

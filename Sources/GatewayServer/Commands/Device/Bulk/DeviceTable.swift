@@ -8,7 +8,7 @@ import RPC
 struct DeviceLine: Sendable, Hashable {
     let line: Int
     let deviceID: String
-    /// `deviceSuites/7`; empty = unchanged.
+    /// As in `SuiteArgument`; empty = unchanged.
     let suite: String
     let displayName: String?
     let description: String?
@@ -125,7 +125,7 @@ struct DeviceTable: Sendable {
                 case "device_id":
                     try DeviceRules.id(cell)
                 case "suite":
-                    try DeviceRules.suite(DeviceNames.suite(cell))
+                    if let name = DeviceNames.suite(number: cell) { try DeviceRules.suite(name) }
                 case "display_name":
                     try DeviceRules.displayName(cell)
                 case "description":
@@ -149,7 +149,7 @@ struct DeviceTable: Sendable {
         }
         guard problems.count == before, let deviceID = cells["device_id"] else { return nil }
         return DeviceLine(
-            line: record.line, deviceID: deviceID, suite: DeviceNames.suite(cells["suite"] ?? ""),
+            line: record.line, deviceID: deviceID, suite: cells["suite"] ?? "",
             displayName: cells["display_name"], description: cells["description"], allTags: allTags,
             singleTags: singleTags)
     }

@@ -9,22 +9,51 @@ enum SuiteArgument {
     ///
     /// - Throws: `ClientFailure` if no suite or several suites have the display name.
     static func name(of text: String, _ gateway: SignedInConnection) async throws -> String {
-        if text.isEmpty || text.hasPrefix("deviceSuites/") || Int64(text) != nil { return DeviceNames.suite(text) }
-        let matches = try await DeviceManagementServiceClient(gateway).allSuites().filter { $0.displayName == text }
-        guard let suite = matches.first else { throw ClientFailure("no suite is named \"\(text)\"") }
-        guard matches.count == 1 else {
-            let names = matches.map(\.name).joined(separator: ", ")
-            throw ClientFailure("several suites are named \"\(text)\": use one of \(names)")
+        if let name = DeviceNames.suite(number: text) { return name }
+        return try SuiteNames(try await DeviceManagementServiceClient(gateway).allSuites()).name(of: text)
+    }
+}
+
+/// The existing suites, which are found by any of their names.
+struct SuiteNames: Sendable {
+    private let names: Set<String>
+    private let namesByTitle: [String: [String]]
+
+    init(_ suites: [DeviceSuite]) {
+        names = Set(suites.map(\.name))
+        namesByTitle = Dictionary(grouping: suites, by: \.displayName).mapValues { $0.map(\.name) }
+    }
+
+    /// Returns the resource name of a suite, which is given as by `SuiteArgument`; an empty text stays empty.
+    ///
+    /// - Throws: `ClientFailure` if no suite or several suites have the name.
+    func name(of text: String) throws(ClientFailure) -> String {
+        if let name = DeviceNames.suite(number: text) {
+            guard name.isEmpty || names.contains(name) else { throw ClientFailure("\(name) does not exist") }
+            return name
         }
-        return suite.name
+        let matches = namesByTitle[text] ?? []
+        guard let name = matches.first else { throw ClientFailure("no suite is named \"\(text)\"") }
+        guard matches.count == 1 else {
+            throw ClientFailure(
+                "several suites are named \"\(text)\": use one of \(matches.joined(separator: ", "))")
+        }
+        return name
     }
 }
 
 /// Resource names for the registry's requests, made from the user's input: the full name, or its last part.
 enum DeviceNames {
+    private static let suitePrefix = "deviceSuites/"
+
     static func device(_ text: String) -> String { prefixed("devices/", text) }
 
-    static func suite(_ text: String) -> String { prefixed("deviceSuites/", text) }
+    static func suite(_ text: String) -> String { prefixed(suitePrefix, text) }
+
+    /// Returns the resource name of a suite that is given by its number or resource name; `nil` = by its display name.
+    static func suite(number text: String) -> String? {
+        text.isEmpty || text.hasPrefix(suitePrefix) || Int64(text) != nil ? suite(text) : nil
+    }
 
     private static func prefixed(_ prefix: String, _ text: String) -> String {
         text.isEmpty || text.hasPrefix(prefix) ? text : prefix + text
