@@ -118,10 +118,12 @@ export function call(service, method, message = {}, { organization = selectedOrg
 
 /** Sends a request that needs a session; when the session has ended, the sign-in page is shown. */
 async function sendSessionRequest(method, path, { signedOutReason, ...options }) {
+  const sender = session
   try {
     return await sendRequest(method, path, options)
   } catch (error) {
-    if (error.status === 401) endSession(signedOutReason)
+    // The late answer to a request of an earlier session says nothing about the current one.
+    if (error.status === 401 && session === sender) endSession(signedOutReason)
     throw error
   }
 }
@@ -137,6 +139,7 @@ export function sendBytes(method, path, blob, { organization, signal, onProgress
     // A signal that is aborted already tells no listener.
     if (signal?.aborted) return reject(signal.reason)
     const request = new XMLHttpRequest()
+    const sender = session
     const abort = () => request.abort()
     request.open(method, `/console/${path}`)
     request.setRequestHeader('X-Console-Token', localStorage.getItem(tokenStorageKey) ?? '')
@@ -153,7 +156,7 @@ export function sendBytes(method, path, blob, { organization, signal, onProgress
       }
       if (request.status === 200) return resolve(answer)
       if (request.status === 0) return noResponse(blob).then(reject)
-      if (request.status === 401) endSession()
+      if (request.status === 401 && session === sender) endSession()
       return reject(new CallError(request.status, answer))
     }
     signal?.addEventListener('abort', abort, { once: true })
