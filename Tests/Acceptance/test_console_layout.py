@@ -38,7 +38,10 @@ def sign_in(browser, showcase, organization: str, user_name: str, password: str)
 
 def show(browser, showcase, path: str, heading: str) -> None:
     """Opens a page, and waits until everything of it is loaded."""
+    # The page before may have the same heading.
+    browser.driver.execute_script("document.querySelector('.page').classList.add('former')")
     browser.open(f"http://{showcase.gateway.listeners['web']}/console/#/{path}")
+    browser.until(lambda: not browser.driver.find_elements(By.CLASS_NAME, "former"))
     # Not by an XPath, since some names would have to be quoted.
     browser.until(lambda: browser.driver.find_element(By.TAG_NAME, "h1").text == heading, heading)
     browser.until(lambda: not any(text in browser.text for text in ("Loading…", "Counting…")))
@@ -124,3 +127,12 @@ def test_long_names_wrap_without_horizontal_scrolling(page, gateway, new_organiz
     page.open(f"http://{gateway.listeners['web']}/console/#/devices")
     link = page.find(f"//a[normalize-space()='{uploader.device_id}']")
     assert link.size["height"] < 30
+
+    page.sign_out()
+    page.open(f"http://{gateway.listeners['web']}/console/")
+    page.sign_in(boss.organization, "x" * 60, PASSWORD)
+    page.heading("Overview")
+    brand, account = page.driver.execute_script(
+        "return ['.brand', '#account'].map((each) => document.querySelector(each).getBoundingClientRect().toJSON())"
+    )
+    assert brand["right"] <= account["left"] <= page.account().rect["x"] and account["right"] <= size[0]

@@ -101,7 +101,7 @@ def has_left(page: Browser, provider) -> bool:
 def account(page: Browser) -> tuple[str, str]:
     """Returns the name of the signed-in user, and the text with the role."""
     page.heading("Overview")
-    found = page.find("//*[@id='account']//span[contains(@class, 'user')]")
+    found = page.account()
     return found.get_attribute("title"), found.text
 
 

@@ -99,7 +99,7 @@ def test_person_signs_in_with_the_provider_and_has_the_role_of_their_group(page,
     authorize(page, name)
     page.heading("Overview")
     assert page.driver.current_url == f"http://{gateway.listeners['web']}/console/"
-    account = page.find("//*[@id='account']//span[contains(@class, 'user')]")
+    account = page.account()
     assert account.get_attribute("title") == f"acme/{name}@example.com"
     assert "operator" in account.text
     cookie = page.driver.get_cookie("__Host-console")

@@ -27,7 +27,10 @@ import { renderUploads } from './uploads.js'
 import { renderUsers } from './users.js'
 import { renderWebhook, renderWebhooks } from './webhooks.js'
 
-/** The pages in the order of the navigation; `role` is the lowest role that sees a page. The server checks access at every call. */
+/**
+ * The pages in the order of the navigation; `role` is the lowest role that sees a page. The server checks access at
+ * every call.
+ */
 const sections = [
   { title: 'Overview', pages: [
     { name: 'overview', title: 'Overview', role: 'viewer', shortcut: 'o', render: renderOverview },
@@ -103,8 +106,9 @@ async function showAccount() {
   const { organization, userName, role } = api.session.user
   const account = document.getElementById('account')
   account.replaceChildren(
-    h('a', { href: `#/${accountPage.name}`, title: `${accountPage.title}: ${organization}/${userName}` },
-      userName, h('small', {}, ` ${role}`)),
+    h('a', { href: `#/${accountPage.name}`, title: `${organization}/${userName}` },
+      h('span', { class: 'unseen' }, `${accountPage.title}: `),
+      h('span', { class: 'user' }, userName), ' ', h('small', {}, role)),
     button('Sign out', signOut))
   const { secondFactorMissing } = await api.call('account', 'GetAccount')
   // Nothing else is open until the second factor is set up.
@@ -124,10 +128,12 @@ async function showAccount() {
   account.prepend(choice)
 }
 
+/** Shows the page of the address; resolves to whether it is still shown when it is complete. */
 async function showPage() {
-  if (!api.session) return
+  if (!api.session) return false
   pageLifetime.abort()
   pageLifetime = new AbortController()
+  const { signal } = pageLifetime
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?')
   const [requestedName, part = ''] = path.split('/')
   const name = renamedPages[requestedName] ?? requestedName
@@ -138,10 +144,13 @@ async function showPage() {
   try {
     const id = decodeURIComponent(part)
     const render = page.name === name && id && detailPages[name] ? detailPages[name] : page.render
-    await render(body, { id, query: new URLSearchParams(query), signal: pageLifetime.signal, reload: showPage })
+    await render(body, { id, query: new URLSearchParams(query), signal, reload: showPage })
   } catch (error) {
-    if (api.session) body.replaceChildren(pageHeader(page.title), alertMessage(error.message))
+    if (!signal.aborted) body.replaceChildren(pageHeader(page.title), alertMessage(error.message))
   }
+  if (signal.aborted) return false
+  document.title = `${body.querySelector('h1').textContent} · data-gateway`
+  return true
 }
 
 async function startSession() {
@@ -158,7 +167,7 @@ addEventListener('hashchange', async () => {
   const position = changeHistoryEntry()
   closeDialogs()
   scrollTo(0, 0)
-  await showPage()
+  if (!await showPage()) return
   content.focus({ preventScroll: true })
   scrollTo(0, position)
 })

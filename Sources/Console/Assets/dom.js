@@ -27,7 +27,6 @@ function visibleChildren(children) {
 
 /** The heading of a page, with its buttons beside it. */
 export function pageHeader(title, ...actions) {
-  document.title = `${title} · data-gateway`
   return h('div', { class: 'page-header' }, h('h1', {}, title), h('div', { class: 'actions' }, ...actions))
 }
 

@@ -11,7 +11,7 @@ export async function renderOrganizations(body, { reload }) {
   const { organizations = [] } = await call('admin', 'ListOrganizations', {}, { organization: '' })
   body.replaceChildren(
     pageHeader('Organizations', button('New organization', () => createOrganization(reload), 'primary')),
-    h('p', {}, 'Each organization sees only its own sites, devices, users and objects. Select one in the top bar to act '
+    h('p', {}, 'Each organization sees only its own sites, devices, users and objects. Select one in the header to act '
       + 'for it.'),
     table([
       { title: 'Organization', cell: (each) => nameText(each.organization) },

@@ -29,26 +29,29 @@ export async function renderUploads(body, { signal }) {
   await loadSiteNames().catch(() => {})
   showFinished(finished)
 
-  while (!signal.aborted) {
-    if (!document.hidden) {
-      try {
-        const { uploads = [], nextPageToken } = await call(
-          'uploads', 'ListUploads', { pageSize: 100 }, { isBackground: true })
-        if (signal.aborted) return
-        rates.update(uploads)
-        updateTable(list, table(
-          columns(rates), uploads, 'No uploads in progress.', (upload) => upload.uploadId))
-        hint.hidden = !nextPageToken
-        const current = new Set(uploads.map((upload) => upload.uploadId))
-        if ([...known].some((id) => !current.has(id))) showFinished(finished)
-        known = current
-      } catch (error) {
-        if (signal.aborted || error.status === 401) return
-        list.replaceChildren(alertMessage(error.message))
-      }
+  async function update() {
+    try {
+      const { uploads = [], nextPageToken } = await call(
+        'uploads', 'ListUploads', { pageSize: 100 }, { isBackground: true })
+      if (signal.aborted) return
+      rates.update(uploads)
+      updateTable(list, table(
+        columns(rates), uploads, 'No uploads in progress.', (upload) => upload.uploadId))
+      hint.hidden = !nextPageToken
+      const current = new Set(uploads.map((upload) => upload.uploadId))
+      if ([...known].some((id) => !current.has(id))) showFinished(finished)
+      known = current
+    } catch (error) {
+      if (!signal.aborted) list.replaceChildren(alertMessage(error.message))
     }
-    await wait(refreshInterval, signal)
   }
+  async function watch() {
+    while (!signal.aborted) {
+      if (!document.hidden) await update()
+      await wait(refreshInterval, signal)
+    }
+  }
+  watch()
 }
 
 /** Shows the objects that were completed last. */

@@ -13,7 +13,17 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 #: Limit for an expected change of the page, in seconds; a debug build answers within one, a stalled machine much later.
 TIMEOUT = 120
 AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
-#: The sections of the navigation with the pages that are not in its first row.
+#: Keeps the texts of notices, each of which the page removes after some seconds.
+NOTE_NOTICES = """
+window.notices = []
+addEventListener('DOMContentLoaded', () => {
+  const area = document.getElementById('notice')
+  const note = ({ addedNodes }) => notices.push(
+    ...[...addedNodes].filter((each) => each.checkVisibility()).map((each) => each.textContent))
+  if (area) new MutationObserver((changes) => changes.forEach(note)).observe(area, { childList: true })
+})
+"""
+#: The pages that the navigation shows only while their section is open.
 SECTIONS = {
     "Devices": ("Suites", "Sites and keys"),
     "Objects": ("Uploads", "Copy jobs", "Trash", "Retention", "Corrupted objects"),
@@ -40,6 +50,7 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
         self.driver.set_script_timeout(TIMEOUT)
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": NOTE_NOTICES})
         self.resize(DESKTOP)
 
     def close(self) -> None:
@@ -85,16 +96,20 @@ class Browser:
     def go(self, page: str) -> None:
         """Opens the page of that name through the navigation."""
         self.find("//nav[@aria-label='Sections']/a")
-        link = f"//header//a[normalize-space()='{page}' or starts-with(@title, '{page}')]"
+        link = f"//header//a[normalize-space()='{page}' or starts-with(normalize-space(), '{page}: ')]"
         if not self.driver.find_elements(By.XPATH, link):
             section = next(section for section, pages in SECTIONS.items() if page in pages)
             self.find(f"//nav[@aria-label='Sections']/a[.='{section}']").click()
         self.find(link).click()
         self.heading(page)
 
+    def account(self) -> WebElement:
+        """Waits for the link to the account: its text has user name and role, its title organization and user name."""
+        return self.find("//header//a[starts-with(normalize-space(), 'My account: ')]")
+
     def press(self, name: str) -> None:
         """Presses the button of that name, in the open dialog or else in the page."""
-        self.find(f"{self._scope}//button[normalize-space()='{name}']").click()
+        self._find_in_scope(f"//button[normalize-space()='{name}']").click()
 
     def press_in_row(self, value: str, name: str) -> None:
         """Presses the button `name` in the table row that has a cell `value`."""
@@ -131,17 +146,19 @@ class Browser:
 
     def field(self, label: str) -> WebElement:
         """Returns the labeled control, in the open dialog or else in the page."""
-        target = self.find(f"{self._scope}//label[normalize-space()='{label}']").get_attribute("for")
+        target = self._find_in_scope(f"//label[normalize-space()='{label}']").get_attribute("for")
         return self.driver.find_element(By.ID, target)
 
     def find(self, xpath: str) -> WebElement:
         """Waits until the element exists and is visible."""
+        return self.until(lambda: self._visible(xpath), xpath)
 
-        def seen() -> WebElement | None:
-            element = self.driver.find_element(By.XPATH, xpath)
-            return element if element.is_displayed() else None
+    def _find_in_scope(self, xpath: str) -> WebElement:
+        return self.until(lambda: self._visible(self._scope + xpath), xpath)
 
-        return self.until(seen, xpath)
+    def _visible(self, xpath: str) -> WebElement | None:
+        element = self.driver.find_element(By.XPATH, xpath)
+        return element if element.is_displayed() else None
 
     def heading(self, text: str) -> WebElement:
         return self.find(f"//h1[normalize-space()='{text}']")
@@ -151,8 +168,9 @@ class Browser:
         return self.find(f"//dialog[@open][.//h2[normalize-space()='{title}']]").text
 
     def notice(self, text: str) -> None:
-        """Waits for the notice, and until no dialog is open."""
-        self.find(f"//*[@id='notice']/p[normalize-space()='{text}']")
+        """Waits for the notice, also if it is over, and until no dialog is open."""
+        take = "const at = notices.indexOf(arguments[0]); return at >= 0 && notices.splice(0, at + 1).length"
+        self.until(lambda: self.driver.execute_script(take, text), text)
         self.until(lambda: not self.driver.find_elements(By.XPATH, "//dialog"))
 
     def alert(self) -> str:
@@ -167,6 +185,10 @@ class Browser:
         except TimeoutException as failure:
             failure.msg = f"{message}\n{self.text}"
             raise
+
+    def drawn(self) -> None:
+        """Waits until the page has drawn what its scripts changed."""
+        self.script("await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     @property
     def text(self) -> str:
@@ -232,8 +254,7 @@ class Browser:
 
         def complete() -> Path | None:
             # Chromium adds this extension to the file's name until the file is complete.
-            is_complete = not list(self.downloads.glob("*.crdownload"))
-            return next(self.downloads.glob(pattern), None) if is_complete else None
+            return next((path for path in self.downloads.glob(pattern) if path.suffix != ".crdownload"), None)
 
         path = self.until(complete, pattern, timeout)
         content = path.read_bytes()
