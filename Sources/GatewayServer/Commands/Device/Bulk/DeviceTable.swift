@@ -8,7 +8,7 @@ import RPC
 struct DeviceLine: Sendable, Hashable {
     let line: Int
     let deviceID: String
-    /// As in `SuiteArgument`; empty = unchanged.
+    /// The name of a suite as in `SuiteArgument`; empty = unchanged.
     let suite: String
     let displayName: String?
     let description: String?
