@@ -31,7 +31,8 @@ def test_revoked_session_shows_the_sign_in_page(page, gateway, stubs, viewer):
     other = User.login(gateway, stubs, "system", viewer, PASSWORD)
     sessions = stubs.session.SessionServiceStub(gateway.channel("auth"))
     call(sessions.RevokeOtherSessions, stubs.session.RevokeOtherSessionsRequest(), other.token)
-    page.find("//nav//a[normalize-space()='Overview']").click()
+    # The page may have noticed it by itself, and hidden its links.
+    page.driver.execute_script("location.hash = '#/overview'")
     assert page.alert() == "Your session has ended. Sign in again."
 
 

@@ -120,7 +120,7 @@ def test_dialogs_with_results_are_accessible(console, showcase, look, tmp_path):
 
     (tmp_path / LONG_NAME).write_bytes(content(100))
     show(console, showcase, "uploads")
-    console.find("//h1")
+    console.heading("Uploads")
     control = console.driver.find_element(By.XPATH, "//input[@aria-label='Choose files']")
     control.send_keys(str(tmp_path / LONG_NAME))
     inspect(console, look, "upload")

@@ -1,7 +1,6 @@
 """A restore in headless Chromium: an archive is uploaded, looked at, applied, and its result is seen."""
 
 import sys
-import threading
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -19,25 +18,12 @@ MIB = 1 << 20
 SLOW = 400_000
 
 
-class Supervisor:
-    """Starts the gateway again when it ends with the exit code for a restart, like its unit."""
-
-    def __init__(self, gateway: Gateway):
-        self.gateway = gateway
-        self.restarts = 0
-
-    def watch(self) -> threading.Thread:
-        def run() -> None:
-            process = self.gateway.process
-            if process.wait() == RESTART:
-                self.gateway._reader.join()
-                self.gateway.process = None
-                self.gateway.start()
-                self.restarts += 1
-
-        thread = threading.Thread(target=run)
-        thread.start()
-        return thread
+def restart(gateway: Gateway) -> None:
+    """Starts the gateway again once it has ended with the exit code for a restart, like its unit."""
+    assert gateway.process.wait() == RESTART
+    gateway._reader.join()
+    gateway.process = None
+    gateway.start()
 
 
 @pytest.fixture
@@ -73,13 +59,11 @@ def test_backup_is_restored_and_taken_back_on_the_page(browser, gateway, binary,
     browser.fill("Your password", "not the password")
     browser.press("Restore")
     assert browser.alert() == "the current password is wrong"
-    supervisor = Supervisor(gateway)
-    watch = supervisor.watch()
     browser.fill("Your password", ADMIN_PASSWORD)
     browser.press("Restore")
     browser.heading("The gateway is restarting")
     look("restore-restarting")
-    watch.join()
+    restart(gateway)
     # The session is of the archive's time or later: in the first case, the result is shown at once.
     sign_in_if_asked(browser)
     browser.find("//p[normalize-space()='The gateway was restored from a backup.']")
@@ -87,14 +71,13 @@ def test_backup_is_restored_and_taken_back_on_the_page(browser, gateway, binary,
     look("restore-restored")
     assert len(login(gateway).list_all()) == 1
 
-    watch = supervisor.watch()
     browser.press("Return to previous data")
     browser.fill("Your password", ADMIN_PASSWORD)
     browser.press("Return")
-    watch.join()
+    browser.heading("The gateway is restarting")
+    restart(gateway)
     sign_in_if_asked(browser)
     browser.find("//p[normalize-space()='The gateway has its previous data again.']")
-    assert supervisor.restarts == 2
     assert len(login(gateway).list_all()) == 2
 
     browser.press("Delete previous data")
@@ -184,9 +167,15 @@ def test_refusal_whose_response_was_lost_is_shown(browser, lossy, large_archive)
     large_archive.write_bytes(large_archive.read_bytes()[:-10])
     open_backup_page(browser, lossy.address)
     # The browser repeats a request by itself, so replies are lost until the page knows that one failed.
-    lossy.on_reply("^PUT /console/restore/", lossy.cut, times=sys.maxsize)
+    lost = []
+
+    def lose() -> None:
+        lost.append(True)
+        lossy.cut()
+
+    lossy.on_reply("^PUT /console/restore/", lose, times=sys.maxsize)
     choose_archive(browser, large_archive)
-    browser.until(lambda: requests_for_archives(browser))
+    browser.until(lambda: lost and requests_for_archives(browser))
     lossy.forget()
     assert browser.alert() == "the archive is cut off: its end is missing"
 

@@ -36,7 +36,8 @@ def test_session_ends_when_its_users_password_changes(page, gateway, admin, view
     page.sign_in("system", viewer, PASSWORD)
     page.go("Objects")
     admin.users("UpdateUser", user_name=viewer, password=PASSWORD + "!")
-    page.find("//nav//a[normalize-space()='Overview']").click()
+    # The page may have noticed it by itself, and hidden its links.
+    page.driver.execute_script("location.hash = '#/overview'")
     assert page.alert() == "Your session has ended. Sign in again."
     page.find("//label[normalize-space()='Password']")
 
@@ -64,9 +65,11 @@ def test_keyboard_alone_signs_in_and_opens_a_dialog(page, gateway):
         """Moves the focus to the control with that name, and presses Enter."""
         for _ in range(30):
             keys(Keys.TAB)
-            if page.driver.switch_to.active_element.text == name:
-                break
-        keys(Keys.ENTER)
+            control = page.driver.switch_to.active_element
+            if control.text == name:
+                control.send_keys(Keys.ENTER)
+                return
+        raise AssertionError(f"no control is named {name}")
 
     enter("Devices")
     page.heading("Devices")

@@ -102,7 +102,7 @@ def test_chosen_files_become_objects_of_the_site(console, boss, tmp_path):
         assert (found[name].site_id, found[name].device_id) == (boss.site_id, "")
         assert dict(found[name].tags) == {"run": run, "weather": "rain", FILE_NAME_TAG: name}
     assert found["small.csv"].content_type == "text/csv"
-    console.driver.find_element(By.LINK_TEXT, "small.csv").click()
+    console.find("//section[@aria-label='Uploads of this browser']//a[normalize-space()='small.csv']").click()
     console.heading("small.csv")
 
 
@@ -141,7 +141,7 @@ def test_dropped_file_is_uploaded_from_the_page_of_objects(console, boss):
 
 def test_upload_continues_after_a_reload_where_it_stopped(console, boss, tmp_path):
     run = unique("run")
-    data = content(4 * MIB)
+    data = content(40 * MIB)
     (tmp_path / "long.bin").write_bytes(data)
     console.throttle(SLOW)
     choose(console, tmp_path / "long.bin")
@@ -209,7 +209,7 @@ def test_recording_of_200_mb_survives_a_reload(console, boss, is_full, tmp_path,
 
 
 def test_canceled_upload_is_removed_from_the_gateway(console, boss, tmp_path):
-    (tmp_path / "unwanted.bin").write_bytes(content(4 * MIB))
+    (tmp_path / "unwanted.bin").write_bytes(content(40 * MIB))
     console.throttle(SLOW)
     choose(console, tmp_path / "unwanted.bin")
     upload(console)
@@ -221,7 +221,7 @@ def test_canceled_upload_is_removed_from_the_gateway(console, boss, tmp_path):
 
 def test_lost_connection_delays_an_upload(console, boss, tmp_path):
     run = unique("run")
-    (tmp_path / "patient.bin").write_bytes(content(3 * MIB))
+    (tmp_path / "patient.bin").write_bytes(content(40 * MIB))
     console.throttle(SLOW)
     choose(console, tmp_path / "patient.bin")
     upload(console, f"run={run}")
@@ -231,7 +231,7 @@ def test_lost_connection_delays_an_upload(console, boss, tmp_path):
     console.find("//p[@class='away']")
     console.throttle(-1)
     console.until(lambda: states(console) == {"patient.bin": "uploaded"})
-    assert stored(boss, objects(boss, run)["patient.bin"]) == content(3 * MIB)
+    assert stored(boss, objects(boss, run)["patient.bin"]) == content(40 * MIB)
 
 
 def test_viewer_cannot_upload(console, gateway, boss):
@@ -260,6 +260,7 @@ def test_pages_of_uploads_fit_the_screen_and_are_accessible(console, look, tmp_p
     look("dialog-upload-site")
     upload(console)
     console.until(lambda: states(console).get("shown.bin", "").endswith("%"))
+    console.throttle(SLOW // 100)
     look("uploads-sending")
     console.go("Devices")
     console.find("//aside[@aria-label='Upload progress']")
