@@ -1,5 +1,7 @@
 """Goes from page to page of the console in headless Chromium: addresses, the way back, the focus and long lists."""
 
+import json
+
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from support.browser import DESKTOP, PHONE
@@ -56,6 +58,75 @@ def test_former_address_of_corrupted_objects_still_works(console, gateway):
     console.open(f"http://{gateway.listeners['web']}/console/#/bad-objects")
     console.heading("Corrupted objects")
     assert console.find("//nav//a[@aria-current='page']").text == "Corrupted objects"
+
+
+#: Holds the first call of a method until `hold.send()`, and its answer until `hold.release()`.
+HOLD = """
+const there = fetch
+const gate = (name) => new Promise((done) => { hold[name] = done })
+window.hold = { isCalled: false, isSent: false, isReleased: false }
+window.fetch = async (url, options) => {
+  if (hold.isCalled || !url.endsWith(arguments[0])) return there(url, options)
+  const [sent, released] = [gate('send'), gate('release')]
+  hold.isCalled = true
+  await sent
+  const answer = await there(url, options)
+  const text = await answer.text()
+  hold.isSent = true
+  await released
+  hold.isReleased = true
+  return new Response(text, { status: answer.status })
+}
+"""
+
+
+class Hold:
+    """The first call of a method, which waits for the test."""
+
+    def __init__(self, page, method: str):
+        self.page = page
+        page.driver.execute_script(f"(function () {{ {HOLD} }}).call(null, {json.dumps('/' + method)})")
+
+    def wait_for(self, state: str) -> None:
+        self.page.until(lambda: self.page.driver.execute_script(f"return hold.{state}"), state)
+
+    def send(self) -> None:
+        self.wait_for("isCalled")
+        self.page.driver.execute_script("hold.send()")
+        self.wait_for("isSent")
+
+    def release(self) -> None:
+        self.page.driver.execute_script("hold.release()")
+        self.wait_for("isReleased")
+        self.page.drawn()
+
+
+def test_page_that_was_left_changes_nothing_of_the_next_one(console):
+    console.heading("Overview")
+    held = Hold(console, "ListDeviceSuites")
+    console.driver.execute_script("location.hash = '#/devices'")
+    held.send()
+    console.go("Objects")
+    filter_field = console.field("Filter")
+    console.driver.execute_script("arguments[0].focus()", filter_field)
+    held.release()
+    assert console.driver.switch_to.active_element == filter_field
+    assert console.driver.title == "Objects · data-gateway"
+
+
+def test_late_answer_to_an_earlier_session_leaves_the_current_one_alone(page):
+    page.sign_in("system", "admin", ADMIN_PASSWORD)
+    page.heading("Overview")
+    held = Hold(page, "ListApiTokens")
+    page.go("My account")
+    held.wait_for("isCalled")
+    page.press("Sign out")
+    page.heading("data-gateway")
+    held.send()
+    page.sign_in("system", "admin", ADMIN_PASSWORD)
+    page.heading("My account")
+    held.release()
+    page.go("Overview")
 
 
 def navigation(page) -> dict[str, list[str]]:
