@@ -208,11 +208,12 @@ def test_password_alone_does_not_sign_in(vera, gateway, stubs):
     challenge = challenge_of(gateway, stubs, vera)
     with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
         complete(gateway, stubs, challenge, "000000")
-    reply = complete(gateway, stubs, challenge, app.code(+1))
+    code = app.code(+1)
+    reply = complete(gateway, stubs, challenge, code)
     assert reply.user.user_name == "vera"
     User(gateway, stubs, reply.access_token, vera.organization).objects("ListObjects")
     with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
-        complete(gateway, stubs, challenge, app.code(+1))
+        complete(gateway, stubs, challenge, code)
     complete(gateway, stubs, challenge, vera.recovery_codes[0])
     with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
         complete(gateway, stubs, challenge, vera.recovery_codes[0])

@@ -1,6 +1,7 @@
 """Tests of `data-gateway agent`: the files that are created in directories, with a real gateway, and with kills of both."""
 
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -24,6 +25,8 @@ PART = 64 * 1024
 #: The limit in seconds for the arrival of files. Each takes some ten syncs of the agent and of the gateway, which take seconds on
 #: a disk that others write to.
 PATIENCE = 180
+#: How long a file is unchanged before it is uploaded in the test of that, in seconds.
+SETTLE = 3
 #: The program of the package data-gateway-device, if it was built.
 SHIPPED = Path(__file__).resolve().parents[2] / ".build/static/release/data-gateway-device"
 
@@ -155,24 +158,47 @@ def test_files_are_uploaded_with_their_tags(agent_with, device, user, tmp_path):
 
 
 def test_file_that_is_being_written_waits(agent_with, device, user):
-    agent = agent_with().start()
+    agent = agent_with(rule={"settle_seconds": SETTLE}).start()
     eventually(lambda: (device.folder / "agent/status.json").exists())
-    growing, held = agent.directory / "growing", agent.directory / "held"
+    held = agent.directory / "held"
     with held.open("wb") as file:
         file.write(b"first")
         file.flush()
-        for number in range(8):
-            # The time between two writes is the subject: it is shorter than settle_seconds.
-            with growing.open("ab") as appended:
-                appended.write(content(1000, seed=number))
-            time.sleep(0.5)
-            assert arrived(user, device) == []
-        (found,) = settled(user, device, 1)
-        assert (found["name"], found["size_bytes"]) == ("growing", 8000)
-        assert agent.status()["pending_files"] == 1
+        for number in itertools.count():
+            growing = agent.directory / f"growing {number}"
+            if is_written_steadily(growing, lambda name=growing.name: name not in sizes(user, device)):
+                break
+        eventually(lambda: growing.name in sizes(user, device), PATIENCE)
+        assert sizes(user, device)[growing.name] == 8000
+        eventually(lambda: agent.status()["pending_files"] == 1)
+        assert "held" not in sizes(user, device)
         file.write(b" and second")
-    found = settled(user, device, 2)
-    assert {each["name"]: each["size_bytes"] for each in found}["held"] == len("first and second")
+    eventually(lambda: "held" in sizes(user, device), PATIENCE)
+    assert sizes(user, device)["held"] == len("first and second")
+
+
+def is_written_steadily(path: Path, is_absent) -> bool:
+    """Appends to a file, closed after each write, for longer than `SETTLE`; asserts that it is absent at the gateway meanwhile.
+
+    Returns whether no pause was as long as `SETTLE`: a stalled machine makes longer ones.
+    """
+    began = last = time.monotonic()
+    absences = []
+    for number in range(8):
+        with path.open("ab") as appended:
+            appended.write(content(1000, seed=number))
+        # The time between two writes is the subject.
+        time.sleep(SETTLE / 6)
+        absences.append(is_absent())
+        if time.monotonic() - last >= SETTLE:
+            return False
+        last = time.monotonic()
+    assert last - began > SETTLE and all(absences)
+    return True
+
+
+def sizes(user: SignedIn, device: Device) -> dict[str, int]:
+    return {each["name"]: each["size_bytes"] for each in arrived(user, device)}
 
 
 def test_file_that_changes_while_it_waits_settles_again(agent_with, device, network, user):
@@ -211,7 +237,7 @@ def test_files_are_deleted_once_they_arrived(agent_with, device, user):
     for path in paths:
         path.write_bytes(content(2 * PART, seed=len(path.name)))
     agent.start()
-    eventually(lambda: not any(path.exists() for path in paths), seconds=60)
+    eventually(lambda: not any(path.exists() for path in paths))
     assert len(settled(user, device, 5)) == 5
     eventually(lambda: agent.status()["deleted_files"] == 5)
 
@@ -223,7 +249,7 @@ def test_other_file_that_looks_like_a_delivered_one_is_uploaded(agent_with, devi
         path.write_bytes(content(PART, seed=seed))
         os.utime(path, (1000, 1000))
         agent.start()
-        eventually(lambda: not path.exists(), seconds=60)
+        eventually(lambda: not path.exists())
         agent.stop()
     found = arrived(user, device)
     assert [each["size_bytes"] for each in found] == [PART, PART]
@@ -239,7 +265,7 @@ def test_files_of_the_agent_are_not_uploaded(agent_with, device, user, tmp_path)
     assert (result.returncode, "has the device's folder" in result.stderr) == (OK, True)
     assert "has the metrics_file" in result.stderr
     agent.start()
-    eventually(lambda: not (agent.directory / "recording").exists(), seconds=60)
+    eventually(lambda: not (agent.directory / "recording").exists())
     eventually(lambda: agent.status()["pending_files"] == 0 and agent.status()["deleted_files"] == 1)
     assert (tmp_path / "agent.prom").exists() and device.config["api_key"]
     agent.stop()
@@ -268,7 +294,7 @@ def test_upload_is_given_up_when_its_file_was_removed(agent_with, device, networ
     assert len(device.journals) == 1
     (away / path.name).unlink()
     away.rename(agent.directory)
-    eventually(lambda: device.journals == [], seconds=30)
+    eventually(lambda: device.journals == [])
 
 
 def test_one_agent_works_with_a_folder(agent_with, device):
@@ -370,7 +396,7 @@ def test_full_disk_is_emptied_by_uploads(binary, network, fleet, user, tmp_path)
                 path = agent.directory / "recording"
                 path.write_bytes(content(4 * PART))
                 disk.fill()
-                eventually(lambda: not path.exists(), seconds=60)
+                eventually(lambda: not path.exists())
                 (found,) = arrived(user, device)
                 assert found["size_bytes"] == 4 * PART
             finally:
@@ -398,7 +424,7 @@ def test_oldest_delivered_files_are_deleted_when_space_is_low(binary, network, f
                 # All have arrived: which one is deleted no longer depends on the order of their arrival.
                 rule["after_upload"] = "delete_when_full"
                 agent = Agent(device, agent.directory, {"minimum_free": 20 * MIB}, rule).start()
-                eventually(lambda: not (paths[0].exists() or paths[1].exists()), seconds=60)
+                eventually(lambda: not (paths[0].exists() or paths[1].exists()))
                 assert sorted(path.name for path in agent.directory.iterdir()) == ["2.bin", "kept.log"]
             finally:
                 agent.kill()

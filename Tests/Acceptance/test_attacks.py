@@ -282,34 +282,22 @@ def test_a_client_that_asks_and_reads_nothing(target):
         eventually(lambda: reached(target, "stalled") == before + 1)
 
 
-@pytest.fixture(scope="module")
-def impatient(gateway_with):
-    """A gateway that ends connections that are idle for a second, and those that do not answer its PINGs."""
-    return gateway_with(
-        {
-            "rpc": {
-                "idle_timeout_seconds": 3,
-                "keepalive_interval_seconds": 1,
-                "keepalive_timeout_seconds": 1,
-            }
-        }
-    )
-
-
-def test_idle_connection_is_closed(impatient):
-    with Peer(impatient.listeners["auth"]) as peer:
+def test_idle_connection_is_closed(gateway_with):
+    gateway = gateway_with({"rpc": {"idle_timeout_seconds": 3, "keepalive_interval_seconds": 1}})
+    with Peer(gateway.listeners["auth"]) as peer:
         while (got := peer.next()).kind != GOAWAY:
             if got.kind == PING:
                 peer.send(PING, ACK, 0, got.payload)
         assert got.error == h2raw.NO_ERROR
-    assert reached(impatient, "idle") == 1
+    assert reached(gateway, "idle") == 1
 
 
-def test_a_client_that_is_gone(impatient):
+def test_a_client_that_is_gone(gateway_with):
     """Nothing arrives from it any more, not even the answer to a PING."""
-    with Peer(impatient.listeners["auth"]) as peer:
+    gateway = gateway_with({"rpc": {"keepalive_interval_seconds": 1, "keepalive_timeout_seconds": 1}})
+    with Peer(gateway.listeners["auth"]) as peer:
         wait_for_the_end(peer.socket)
-    assert reached(impatient, "keepalive_timeout") == 1
+    assert reached(gateway, "keepalive_timeout") == 1
 
 
 def test_more_connections_than_one_address_may_have(target):

@@ -6,9 +6,13 @@ import json
 import time
 
 import pytest
-from support.gateway import ADMIN_PASSWORD, eventually
+from support.faults import Clock
+from support.gateway import ADMIN_PASSWORD
 from support.parties import Fleet, Uploader, User, call, exchange, unique
 from support.refusal import refused
+
+#: The lifetime of access tokens in tests that set the clock forward, in seconds.
+LIFETIME = 900
 
 
 @pytest.fixture
@@ -72,20 +76,21 @@ def test_the_reason_is_told_only_to_who_has_the_secret(site_key, admin, gateway,
         exchange(gateway, stubs, altered(site_key[1]))
 
 
-def test_expired_key_is_refused(fleet, admin, gateway, stubs):
-    soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=4)
-    key = admin.admin("CreateSiteApiKey", site_id=fleet.site_id, key_name=unique("key"), expired_at=soon)
+@pytest.fixture
+def clock(tmp_path) -> Clock:
+    """The clock of a gateway of the test: tokens and keys end when it is set forward, not while the machine is stalled."""
+    return Clock(tmp_path)
+
+
+def test_expired_key_is_refused(gateway_with, login, clock, stubs):
+    gateway = gateway_with(environment=clock.environment)
+    admin = login(gateway)
+    fleet = Fleet.create(admin)
+    end = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=LIFETIME // 2)
+    key = admin.admin("CreateSiteApiKey", site_id=fleet.site_id, key_name=unique("key"), expired_at=end)
     uploader = Uploader(gateway, stubs, key.credential).sign_in()
     upload = uploader.create()
-
-    def expired() -> bool:
-        try:
-            exchange(gateway, stubs, key.credential)
-        except Exception:
-            return True
-        return False
-
-    eventually(expired)
+    clock.set(LIFETIME // 2 + 1, LIFETIME // 2 + 1)
     with refused(stubs, "UNAUTHENTICATED", "AUTH_KEY_EXPIRED"):
         exchange(gateway, stubs, key.credential)
     with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
@@ -219,34 +224,19 @@ def test_another_scheme_than_bearer(uploader, stubs, scheme):
         )
 
 
-def test_expired_token_is_refused(gateway_with, login, stubs):
-    gateway = gateway_with({"auth": {"access_token_lifetime_seconds": 3}})
+def test_expired_token_is_refused(gateway_with, login, clock, stubs):
+    gateway = gateway_with({"auth": {"access_token_lifetime_seconds": LIFETIME}}, clock.environment)
     uploader = Fleet.create(login(gateway)).uploader()
     upload = uploader.create()
-
-    def expired() -> bool:
-        try:
-            uploader.recovery(upload.logical_upload_id)
-        except Exception:
-            return True
-        return False
-
-    eventually(expired)
+    clock.set(LIFETIME + 1, LIFETIME + 1)
     with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
         uploader.recovery(upload.logical_upload_id)
     assert uploader.sign_in().recovery(upload.logical_upload_id)
 
 
-def test_an_expired_token_of_a_user(gateway_with, login, stubs):
-    user = login(gateway_with({"auth": {"access_token_lifetime_seconds": 2}}))
-
-    def expired() -> bool:
-        try:
-            user.objects("ListObjects")
-        except Exception:
-            return True
-        return False
-
-    eventually(expired)
+def test_an_expired_token_of_a_user(gateway_with, login, clock, stubs):
+    user = login(gateway_with({"auth": {"access_token_lifetime_seconds": LIFETIME}}, clock.environment))
+    user.objects("ListObjects")
+    clock.set(LIFETIME + 1, LIFETIME + 1)
     with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
         user.objects("ListObjects")

@@ -97,7 +97,7 @@ def test_kills_at_any_moment_delete_each_match_once(gateway_with, login, stubs, 
     fill(gateway, OBJECTS)
     gateway.start()
     user = login(gateway)
-    eventually(lambda: user.object_management("GetObjectFacets").count == OBJECTS, seconds=60)
+    eventually(lambda: user.object_management("GetObjectFacets").count == OBJECTS)
     made = user.object_management("DeleteObjects", filter="kind=test", reason="acceptance test")
     assert made.matching_objects == OBJECTS // 2
     choose = random.Random(1)
@@ -107,7 +107,7 @@ def test_kills_at_any_moment_delete_each_match_once(gateway_with, login, stubs, 
         gateway.kill()
         gateway.start()
     running = stubs.gateway.OBJECT_OPERATION_STATUS_RUNNING
-    eventually(lambda: status(user, made.operation.operation_id).status != running, seconds=60)
+    eventually(lambda: status(user, made.operation.operation_id).status != running)
     done = status(user, made.operation.operation_id)
     assert done.status == stubs.gateway.OBJECT_OPERATION_STATUS_SUCCEEDED
     assert (done.deleted_objects, done.deleted_bytes) == (OBJECTS // 2, made.matching_bytes)

@@ -2,11 +2,12 @@
 
 import json
 import os
+import signal
 import subprocess
 import time
 
 import pytest
-from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn
+from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, end
 from support.gateway import eventually
 from support.parties import Fleet, unique
 from support.terminal import Terminal
@@ -198,16 +199,18 @@ def test_filter_that_matches_nothing_is_refused(user, tmp_path):
 
 def test_progress_follows_the_size_of_the_window(device, run, tree):
     terminal = Terminal(120)
-    client = device.start("upload", tree, "--tag", f"run={run}", "--limit-rate", "256KiB", stderr=terminal.client_side)
+    client = device.start("upload", tree, "--tag", f"run={run}", "--limit-rate", "32KiB", stderr=terminal.client_side)
     terminal.opened()
     terminal.wait_for("left")
-    terminal.resize(40)
     seen = len(terminal.drawn)
-    eventually(lambda: len(terminal.drawn) > seen + 3)
-    # A line may have been on its way when the window changed.
-    assert all(len(line) < 40 for line in terminal.drawn[seen + 2 :] if "files" in line)
     assert any("[" in line for line in terminal.drawn[:seen])
-    assert client.communicate(timeout=120) and client.returncode == OK
+    terminal.resize(40)
+    # Lines may have been on their way when the window changed.
+    widths = lambda: [len(line) for line in terminal.drawn[seen:] if "files" in line]
+    narrow = lambda: next((widths()[at:] for at, width in enumerate(widths()) if width < 40), [])
+    eventually(lambda: len(narrow()) > 3)
+    assert max(narrow()) < 40
+    end(client, signal.SIGINT)
     terminal.closed()
 
 

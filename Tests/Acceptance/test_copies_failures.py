@@ -68,11 +68,17 @@ def test_canceled_job_ends_canceled(place, prefix):
 def test_canceled_multipart_upload_is_cleared_away(place, prefix):
     client = place.moto.client
     file_id = place.upload(content(96 * MIB, seed=5))
-    made = place.copies.create([file_id], place.destination("moto", prefix + "/{file_id}"))
-    eventually(lambda: place.copies.job(made.copy_job_id).copied_bytes > 0, every=0.005)
-    place.copies.cancel(made.copy_job_id)
-    place.copies.finished(made.copy_job_id)
-    assert place.copies.states(made.copy_job_id) == ["CANCELED"]
+
+    def cancel() -> bool:
+        """Whether the cancellation came before the end of the copy."""
+        client.delete_object(Bucket="copies", Key=f"{prefix}/{file_id}")
+        made = place.copies.create([file_id], place.destination("moto", prefix + "/{file_id}"))
+        eventually(lambda: place.copies.job(made.copy_job_id).copied_bytes > 0, every=0.005)
+        place.copies.cancel(made.copy_job_id)
+        place.copies.finished(made.copy_job_id)
+        return place.copies.states(made.copy_job_id) == ["CANCELED"]
+
+    eventually(cancel)
     uploads = client.list_multipart_uploads(Bucket="copies").get("Uploads", [])
     assert [upload for upload in uploads if upload["Key"].startswith(prefix)] == []
     assert place.found("moto", f"{prefix}/{file_id}") is None

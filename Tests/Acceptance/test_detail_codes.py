@@ -1,11 +1,8 @@
 """The table of detail codes: every code that a client can provoke, with its gRPC status."""
 
-import datetime
-
 import grpc
 import pytest
-from support.gateway import eventually
-from support.parties import Fleet, Uploader, exchange, init_device, unique, unique_device_id
+from support.parties import Fleet, Uploader, exchange, expired, init_device, unique, unique_device_id
 from support.refusal import Refusal, refused
 from support.uploads import Upload, content
 
@@ -32,9 +29,7 @@ class Scene:
         exchange(self.gateway, self.stubs, key.credential)
 
     def key_expired(self):
-        now = datetime.datetime.now(datetime.UTC)
-        key = self.site_key(expired_at=now + datetime.timedelta(seconds=1))
-        eventually(lambda: datetime.datetime.now(datetime.UTC) > now + datetime.timedelta(seconds=1))
+        key = expired(lambda end: self.site_key(expired_at=end))
         exchange(self.gateway, self.stubs, key.credential)
 
     def site_disabled(self):

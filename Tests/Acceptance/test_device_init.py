@@ -1,12 +1,10 @@
 """InitDevice and ReinitDevice: a device's first key, and further ones."""
 
-import datetime
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
-from support.gateway import eventually
-from support.parties import Fleet, Uploader, exchange, init_device, unique_device_id
+from support.parties import Fleet, Uploader, exchange, expired, init_device, unique_device_id
 from support.refusal import refused
 from support.uploads import Upload, content
 
@@ -102,9 +100,7 @@ def test_a_key_that_an_operator_took_away(uploader, admin, gateway, stubs, init,
     if how == "disabled":
         admin.admin("DisableApiKey", api_key_id=key_id)
     elif how == "expired":
-        soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=1)
-        admin.admin("UpdateApiKey", api_key_id=key_id, expired_at=soon)
-        eventually(lambda: datetime.datetime.now(datetime.UTC) > soon)
+        expired(lambda end: admin.admin("UpdateApiKey", api_key_id=key_id, expired_at=end))
     else:
         admin.admin("DeleteApiKey", api_key_id=key_id)
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_NOT_READY"):

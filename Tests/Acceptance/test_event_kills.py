@@ -37,7 +37,7 @@ def test_at_least_once_and_in_order(told, stubs, is_full):
         with ThreadPoolExecutor(len(devices)) as pool:
             for device in devices:
                 pool.submit(reinit, device)
-            eventually(lambda: len(receiver.events) >= before + 10 + 7 * (number % 10), seconds=60)
+            eventually(lambda: len(receiver.events) >= before + 10 + 7 * (number % 10))
             gateway.kill()
         gateway.start()
     eventually(lambda: metrics(gateway, "pending") == {"all": 0}, seconds=120)

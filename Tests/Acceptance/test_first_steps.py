@@ -33,7 +33,7 @@ def greeting(binary, environment, tmp_path):
     terminal = Terminal.running(
         ["data-gateway", "serve", "--data-dir", "./data", *options], environment, tmp_path, columns=200
     )
-    terminal.wait_for("Ctrl-C", seconds=60)
+    terminal.wait_for("Ctrl-C")
     yield dict(re.findall(r"^  (\w[\w -]*?)  +(.+)$", terminal.text, re.M))
     terminal.type("\x03")
     assert terminal.process.wait(60) == 0

@@ -269,7 +269,8 @@ def is_open(peer: socket.socket) -> bool:
 
 @pytest.mark.parametrize("listener", ["web", "ops"])
 def test_slow_header_sections_keep_nobody_out(scene, is_full, listener):
-    short = {"max_connections": 32, "header_timeout_seconds": 1}
+    # All connections are made within the time that the first one may take.
+    short = {"max_connections": 32, "header_timeout_seconds": 5}
     bystanders = scene({} if is_full else {"web": short})
     gateway = bystanders.gateway
     share = 16 if listener == "ops" else 64 if is_full else 8
@@ -285,7 +286,7 @@ def test_slow_header_sections_keep_nobody_out(scene, is_full, listener):
         if is_full:
             with measured(bystanders, f"slow header sections at {listener}"):
                 pass
-        eventually(lambda: not any(map(is_open, peers)), seconds=30)
+        eventually(lambda: not any(map(is_open, peers)))
         assert get(gateway.listeners[listener], path) == 200
         bystanders.serve(rounds=1)
     assert reached(gateway, listener, "connections_per_address") == len(peers) - share
@@ -354,7 +355,7 @@ def test_unread_answers_keep_nobody_out(scene, is_full):
             trickle()
             return metric(gateway, "data_gateway_response_bytes", listener="gateway") == 0
 
-        eventually(is_read, seconds=90)
+        eventually(is_read)
         assert reached(gateway, "gateway", "stalled") > 0
     bystanders.serve(rounds=1)
 
@@ -402,7 +403,7 @@ def test_half_sent_requests_keep_nobody_out(scene, is_full):
         if is_full:
             with measured(bystanders, "half-sent requests"):
                 pass
-        eventually(lambda: reached(gateway, "auth", "slow_request") > 0, seconds=90)
+        eventually(lambda: reached(gateway, "auth", "slow_request") > 0)
 
 
 # MARK: accounts and devices
@@ -449,7 +450,7 @@ def test_wrong_passwords_of_strangers_keep_no_owner_out(scene, login, is_full, s
     with ThreadPoolExecutor(len(attackers)) as pool:
         try:
             guesses = [pool.submit(guess, attacker) for attacker in attackers]
-            eventually(lambda: (503, "too many logins failed: try again later") in seen, seconds=60)
+            eventually(lambda: (503, "too many logins failed: try again later") in seen)
             for _ in range(10):
                 assert sign_in(gateway, ADMIN_PASSWORD, source) == (200, "")
             # An address without an earlier sign-in is treated like the attackers.

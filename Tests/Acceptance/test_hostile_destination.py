@@ -106,7 +106,7 @@ def test_only_its_own_jobs_fail(gateway_with, login, endpoint, tmp_path, kind):
         for bucket in buckets
     }
     # A job in progress continues after a restart, and gets the same response again.
-    eventually(lambda: any(copies.states(job) == ["FAILED_TERMINAL"] for job in jobs.values()), 60)
+    eventually(lambda: any(copies.states(job) == ["FAILED_TERMINAL"] for job in jobs.values()))
     assert gateway.process.poll() is None
     gateway.kill()
     gateway.start()

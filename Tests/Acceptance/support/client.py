@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .gateway import ADMIN_PASSWORD, Gateway
+from .patience import PATIENCE
 from .proxy import HOLD_TIMEOUT, Proxy
 
 OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
-TIMEOUT = 120
+TIMEOUT = PATIENCE
 
 
 class Network:

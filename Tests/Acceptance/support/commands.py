@@ -5,6 +5,7 @@ import os
 import subprocess
 
 from .gateway import ADMIN_PASSWORD
+from .patience import PATIENCE
 
 OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 
@@ -29,7 +30,7 @@ class CommandLine:
             input=input,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=PATIENCE,
             env=self.environment | (environment or {}),
         )
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from support.counters import Counters
 from support.unary import UnaryChannel
 
-START_TIMEOUT = 30
+from .patience import PATIENCE
+
+START_TIMEOUT = PATIENCE
 #: 50 bytes.
 TEXT = b"robot 261121-000001 says hello to the data gateway"
 #: An EchoMessage with its prefix.

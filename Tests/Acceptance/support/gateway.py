@@ -11,16 +11,15 @@ from pathlib import Path
 
 import grpc
 
+from .patience import PATIENCE
 from .ports import free_port
 
 ADMIN_PASSWORD = "correct horse battery staple"
 #: The listeners that exist in every configuration.
 LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store", "web", "ops")
-#: A debug build on a busy machine starts in a second or two; this limits the wait for one that never does.
-START_TIMEOUT = 30
+START_TIMEOUT = STOP_TIMEOUT = PATIENCE
 START_ATTEMPTS = 10
 ANY_PORT = "127.0.0.1:0"
-STOP_TIMEOUT = 30
 
 
 class Gateway:
@@ -168,11 +167,14 @@ class Gateway:
             channel.close()
 
 
-def eventually(check, seconds: float = 20, every: float = 0.1):
+def eventually(check, seconds: float = PATIENCE, every: float = 0.1):
     """Calls `check` until it returns a true value, and returns that value; for conditions that become true at an unknown time."""
     deadline = time.monotonic() + seconds
+    is_over = False
     while not (result := check()):
-        if time.monotonic() > deadline:
+        if is_over:
             raise AssertionError(f"not within {seconds} s: {check}")
         time.sleep(every)
+        # A process that was stalled checks once more.
+        is_over = time.monotonic() > deadline
     return result

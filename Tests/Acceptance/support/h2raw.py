@@ -5,6 +5,8 @@ import ssl
 import struct
 from dataclasses import dataclass
 
+from .patience import PATIENCE
+
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
@@ -20,9 +22,6 @@ INITIAL_WINDOW_SIZE, MAX_FRAME_SIZE, MAX_HEADER_LIST_SIZE = 4, 5, 6
 NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR, FLOW_CONTROL_ERROR = range(4)
 SETTINGS_TIMEOUT, STREAM_CLOSED, FRAME_SIZE_ERROR = 4, 5, 6
 REFUSED_STREAM, CANCEL, COMPRESSION_ERROR, CONNECT_ERROR, ENHANCE_YOUR_CALM = range(7, 12)
-
-#: A peer's response comes at once; this limits the wait for one that never comes.
-TIMEOUT = 20
 
 
 @dataclass
@@ -89,7 +88,7 @@ class Peer:
     ):
         host, port = address.rsplit(":", 1)
         self.authority = address
-        self.socket = socket.create_connection((host, int(port)), timeout=TIMEOUT, source_address=(source, 0))
+        self.socket = socket.create_connection((host, int(port)), timeout=PATIENCE, source_address=(source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls is not None:
             self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")

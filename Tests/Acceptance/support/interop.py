@@ -11,7 +11,9 @@ from support.certificates import Authority
 from support.h2raw import Peer
 from support.process_usage import memory
 
-START_TIMEOUT = 30
+from .patience import PATIENCE
+
+START_TIMEOUT = PATIENCE
 
 
 class InteropServer:

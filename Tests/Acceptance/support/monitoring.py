@@ -9,6 +9,7 @@ import urllib.request
 from pathlib import Path
 
 from .gateway import STOP_TIMEOUT, eventually
+from .patience import PATIENCE
 from .ports import free_port
 
 _SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$")
@@ -17,7 +18,7 @@ _LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
 
 def scrape(gateway) -> str:
     """Returns all metrics in Prometheus' text format."""
-    with urllib.request.urlopen(f"http://{gateway.listeners['ops']}/metrics", timeout=20) as answer:
+    with urllib.request.urlopen(f"http://{gateway.listeners['ops']}/metrics", timeout=PATIENCE) as answer:
         return answer.read().decode()
 
 
@@ -96,7 +97,7 @@ class Prometheus:
         """Returns whether it responds to queries: it refuses connections, then queries (503), until its storage is open."""
         assert self.process.poll() is None, "prometheus ended: see prometheus.log in the test's directory"
         try:
-            with urllib.request.urlopen(f"http://{self.address}/-/ready", timeout=20):
+            with urllib.request.urlopen(f"http://{self.address}/-/ready", timeout=PATIENCE):
                 return True
         except OSError:
             return False
@@ -105,7 +106,7 @@ class Prometheus:
         """Returns the current result of the expression."""
         question = urllib.parse.urlencode({"query": expression})
         try:
-            with urllib.request.urlopen(f"http://{self.address}/api/v1/query?{question}", timeout=20) as answer:
+            with urllib.request.urlopen(f"http://{self.address}/api/v1/query?{question}", timeout=PATIENCE) as answer:
                 return json.load(answer)["data"]["result"]
         except urllib.error.HTTPError as refusal:
             raise RuntimeError(f"{expression}: {refusal.read().decode()}") from None

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 import grpc
 
-from .gateway import Gateway
+from .gateway import Gateway, eventually
+from .patience import PATIENCE
 
-TIMEOUT = 20
+TIMEOUT = PATIENCE
 #: Distinguishes the names of different runs; `random` is seeded by the operating system here.
 _RUN = f"{random.SystemRandom().randrange(10**6):06d}"
 _numbers = itertools.count(1)
@@ -25,6 +26,24 @@ def unique_device_id() -> str:
     """Returns a device id of the form YYMMDD-NNNNNN that no other test uses."""
     today = datetime.datetime.now(datetime.UTC).strftime("%y%m%d")
     return f"{today}-{(int(_RUN) + next(_numbers)) % 10**6:06d}"
+
+
+def expired(set_end):
+    """Calls `set_end` with a time that is a second ahead, waits for that time, and returns the result of the call."""
+
+    def attempt():
+        end = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=1)
+        try:
+            return set_end(end), end
+        except grpc.RpcError as error:
+            # The time was over before the call arrived.
+            if error.code() != grpc.StatusCode.INVALID_ARGUMENT:
+                raise
+            return None
+
+    result, end = eventually(attempt)
+    eventually(lambda: datetime.datetime.now(datetime.UTC) > end)
+    return result
 
 
 def call(method, request, token: str | None = None, metadata: dict[str, str] | None = None, timeout: float = TIMEOUT):

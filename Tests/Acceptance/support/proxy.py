@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-#: The limit for each wait of a connection for the test.
-HOLD_TIMEOUT = 60
+#: The limit for each wait of a connection for the test, which is longer than those of the test.
+HOLD_TIMEOUT = 180
 #: The reply that only asks for the body.
 INTERIM_REPLY = re.compile(rb"HTTP/1\.1 100 [^\r]*\r\n\r\n")
 #: The number of bytes of a connection that can be repeated.

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree
 
 from .oss import Credentials
+from .patience import PATIENCE
 
 
 @dataclass
@@ -137,9 +138,9 @@ def fetch(
     """Sends an HTTP/1.1 request to `host:port`, with TLS if the authority of its certificate is given."""
     if authority:
         context = ssl.create_default_context(cafile=authority)
-        connection = http.client.HTTPSConnection(address, timeout=20, context=context)
+        connection = http.client.HTTPSConnection(address, timeout=PATIENCE, context=context)
     else:
-        connection = http.client.HTTPConnection(address, timeout=20)
+        connection = http.client.HTTPConnection(address, timeout=PATIENCE)
     try:
         connection.request(method, target, body=body, headers=headers or {})
         reply = connection.getresponse()
