@@ -181,7 +181,7 @@ def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs
             return not missing
 
         try:
-            eventually(answered, seconds=60, every=1)
+            eventually(answered, seconds=300, every=1)
         except AssertionError as failure:
             raise AssertionError("no data: " + "\n".join(missing)) from failure
     assert not [line for line in log(gateway) if line["level"] == "error"]

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.gateway import eventually
+from support.faults import Clock
 from support.parties import Fleet, Uploader
 from support.refusal import refused
 from support.uploads import Upload, content
@@ -12,22 +12,28 @@ from support.uploads import Upload, content
 SOME = content(1000)
 
 
-@pytest.fixture(scope="module")
-def session_seconds() -> int:
-    return 8
+#: The time after which upload sessions end, in seconds.
+SESSION = 600
 
 
-@pytest.fixture(scope="module")
-def hasty_fleet(gateway_with, login, session_seconds) -> Fleet:
-    """Devices of a gateway whose upload sessions end after a few seconds."""
+@pytest.fixture
+def clock(tmp_path) -> Clock:
+    """The clock of the gateway whose upload sessions end."""
+    return Clock(tmp_path)
+
+
+@pytest.fixture
+def hasty_fleet(gateway_with, login, clock) -> Fleet:
+    """Devices of a gateway whose upload sessions end within the lifetime of a token."""
     gateway = gateway_with(
         {
             "uploads": {
                 "part_size_bytes": 65536,
-                "session_idle_seconds": session_seconds,
-                "session_total_seconds": session_seconds,
+                "session_idle_seconds": SESSION,
+                "session_total_seconds": SESSION,
             }
-        }
+        },
+        clock.environment,
     )
     return Fleet.create(login(gateway))
 
@@ -40,16 +46,6 @@ def where(upload: Upload) -> tuple[str, str]:
         stubs.gateway.LogicalUploadStatus.Name(reply.logical_upload_status).removeprefix("LOGICAL_UPLOAD_STATUS_"),
         stubs.gateway.UploadRecoveryAction.Name(reply.next_action).removeprefix("UPLOAD_RECOVERY_ACTION_"),
     )
-
-
-def session_ended(upload: Upload) -> None:
-    """Waits until the upload's session has ended, by the server's own clock."""
-
-    def ended() -> bool:
-        reply = upload.recovery()
-        return reply.restart_allowed and not reply.can_refresh_credentials
-
-    eventually(ended)
 
 
 def three_parts(upload: Upload) -> bytes:
@@ -189,7 +185,7 @@ def test_aborted_wins_over_what_is_stored(upload, stored):
     assert not upload.recovery().can_refresh_credentials
 
 
-def test_past_the_sessions_end(hasty_fleet, stubs):
+def test_past_the_sessions_end(hasty_fleet, clock, stubs):
     uploader = hasty_fleet.uploader()
     nothing, put, part, whole, done, aborted = (Upload.create(uploader) for _ in range(6))
     put.put(SOME)
@@ -197,10 +193,7 @@ def test_past_the_sessions_end(hasty_fleet, stubs):
     whole.multipart(SOME)
     done.multipart(SOME).complete()
     uploader.abort(aborted.logical_id)
-    # An upload created last ends last; it is needed because a whole multipart object does not reveal the state of its
-    # session.
-    session_ended(Upload.create(uploader))
-
+    clock.set(SESSION + 1, SESSION + 1)
     for upload in (nothing, put, part):
         assert where(upload) == ("ACTIVE", "RESTART")
         with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_UPLOAD_NOT_REFRESHABLE"):

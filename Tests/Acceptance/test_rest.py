@@ -153,7 +153,7 @@ def test_a_stream_is_lines_or_events(curl, version):
         assert lines.body == b'{"result":{"status":"SERVING"}}\n'
         return
     # The timeout ends the call, and the client detects that the response is incomplete.
-    events = curl("/v1/health:watch", "-H", "Accept: text/event-stream", "-H", "Connect-Timeout-Ms: 300")
+    events = curl("/v1/health:watch", "-H", "Accept: text/event-stream", "-H", "Connect-Timeout-Ms: 5000")
     assert (events.code, events.fields["content-type"]) == (92, "text/event-stream")
     assert events.body.startswith(b'data: {"status":"SERVING"}\n\n')
 

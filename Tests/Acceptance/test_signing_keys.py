@@ -7,6 +7,7 @@ import jwt
 import pytest
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import User, call, exchange, unique
+from support.patience import PATIENCE
 from support.refusal import refused
 
 AUDIENCES = {"user": "data-gateway/users", "key": "data-gateway/uploads", "system": "data-gateway/system"}
@@ -15,7 +16,7 @@ AUDIENCES = {"user": "data-gateway/users", "key": "data-gateway/uploads", "syste
 def published(gateway) -> jwt.PyJWKSet:
     """Returns the keys that the web listener publishes now."""
     url = f"http://{gateway.listeners['web']}/.well-known/jwks.json"
-    with urllib.request.urlopen(url, timeout=10) as response:
+    with urllib.request.urlopen(url, timeout=PATIENCE) as response:
         assert response.headers["Content-Type"] == "application/jwk-set+json"
         assert "max-age=" in response.headers["Cache-Control"]
         return jwt.PyJWKSet.from_json(response.read().decode())
@@ -62,13 +63,13 @@ def test_no_private_key_is_published(gateway):
 def test_nothing_else_is_there(gateway, method, path, status):
     request = urllib.request.Request(f"http://{gateway.listeners['web']}{path}", method=method)
     with pytest.raises(urllib.error.HTTPError) as refusal:
-        urllib.request.urlopen(request, timeout=10)
+        urllib.request.urlopen(request, timeout=PATIENCE)
     assert refusal.value.code == status
     refusal.value.close()
 
 
 def test_tokens_are_verified_before_through_and_after_a_rotation(gateway_with, login):
-    gateway = gateway_with({"auth": {"access_token_lifetime_seconds": 10}})
+    gateway = gateway_with({"auth": {"access_token_lifetime_seconds": 20}})
     before = login(gateway)
     (old,) = published(gateway).keys
     reply = rotate(before)
@@ -89,7 +90,7 @@ def test_tokens_are_verified_before_through_and_after_a_rotation(gateway_with, l
     assert {key.key_id for key in published(gateway).keys} == {old.key_id, reply.key_id}
 
     # Afterwards, the old key is removed once all its tokens have expired.
-    eventually(lambda: [key.key_id for key in published(gateway).keys] == [reply.key_id], seconds=60, every=0.5)
+    eventually(lambda: [key.key_id for key in published(gateway).keys] == [reply.key_id], every=0.5)
     assert verified(login(gateway).token, "user", published(gateway))
     with pytest.raises(KeyError):
         verified(before.token, "user", published(gateway))

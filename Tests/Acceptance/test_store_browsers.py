@@ -11,6 +11,7 @@ import pytest
 import requests
 from support import s3
 from support.operators_store import MIB, ORIGIN, OWNER, Store, refused
+from support.patience import PATIENCE
 from support.uploads import content
 
 
@@ -24,22 +25,22 @@ def test_scripts_of_configured_origins_read(store):
     client.put_object(Bucket="data", Key="viewer", Body=content(1000))
     url = client.generate_presigned_url("get_object", Params={"Bucket": "data", "Key": "viewer"}, ExpiresIn=60)
     asks = {"Origin": ORIGIN, "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "range"}
-    preflight = requests.options(url, headers=asks, timeout=10)
+    preflight = requests.options(url, headers=asks, timeout=PATIENCE)
     assert preflight.status_code == 200
     assert preflight.headers["access-control-allow-origin"] == ORIGIN
     assert preflight.headers["access-control-allow-headers"] == "range"
-    answer = requests.get(url, headers={"Origin": ORIGIN, "Range": "bytes=1-2"}, timeout=10)
+    answer = requests.get(url, headers={"Origin": ORIGIN, "Range": "bytes=1-2"}, timeout=PATIENCE)
     assert (answer.status_code, answer.content) == (206, content(1000)[1:3])
     assert "Content-Range" in answer.headers["access-control-expose-headers"]
-    other = requests.options(url, headers=asks | {"Origin": "https://other.example.com"}, timeout=10)
+    other = requests.options(url, headers=asks | {"Origin": "https://other.example.com"}, timeout=PATIENCE)
     assert other.status_code == 403 and "object_store.cors_origins" in other.text
-    assert "access-control-allow-origin" not in requests.get(url, headers={"Origin": "null"}, timeout=10).headers
+    assert "access-control-allow-origin" not in requests.get(url, headers={"Origin": "null"}, timeout=PATIENCE).headers
 
 
 def form(store: Store, key: str, data: bytes, conditions=(), fields=None, **post):
     """A form's answer, signed by boto3."""
     signed = store.client().generate_presigned_post("data", key, Fields=fields, Conditions=list(conditions), **post)
-    return requests.post(signed["url"], data=signed["fields"], files={"file": ("name.txt", data)}, timeout=10)
+    return requests.post(signed["url"], data=signed["fields"], files={"file": ("name.txt", data)}, timeout=PATIENCE)
 
 
 def test_browsers_upload_by_forms(store):
@@ -54,20 +55,20 @@ def test_browsers_upload_by_forms(store):
     assert form(store, "forms/long", data, [["content-length-range", 0, 1000]]).status_code == 400
     assert form(store, "forms/late", b"x", ExpiresIn=-10).status_code == 403
     assert form(store, "forms/acl", b"x", [{"acl": "public-read"}], {"acl": "public-read"}).status_code == 501
-    unsigned = requests.post(f"http://{store.gateway.object_store}/data", files={"file": b"x"}, timeout=10)
+    unsigned = requests.post(f"http://{store.gateway.object_store}/data", files={"file": b"x"}, timeout=PATIENCE)
     assert unsigned.status_code == 403 and "PostObject" in unsigned.text
     version_2 = {"key": "forms/a", "policy": "e30=", "AWSAccessKeyId": "TOOLS", "signature": "c2lnbmF0dXJl"}
-    older = requests.post(unsigned.url, data=version_2, files={"file": b"x"}, timeout=10)
+    older = requests.post(unsigned.url, data=version_2, files={"file": b"x"}, timeout=PATIENCE)
     assert older.status_code == 400 and "signature_version" in older.text
     signed = store.client().generate_presigned_post("data", "forms/a")
     tampered = signed["fields"] | {"key": "forms/b"}
-    assert requests.post(signed["url"], data=tampered, files={"file": b"x"}, timeout=10).status_code == 403
+    assert requests.post(signed["url"], data=tampered, files={"file": b"x"}, timeout=PATIENCE).status_code == 403
     assert [entry["Key"] for entry in client.list_objects_v2(Bucket="data", Prefix="forms/")["Contents"]] == [
         "forms/kept",
         "forms/name.txt",
     ]
     conditional = requests.post(
-        signed["url"], data=signed["fields"], files={"file": b"x"}, headers={"If-None-Match": "*"}, timeout=10
+        signed["url"], data=signed["fields"], files={"file": b"x"}, headers={"If-None-Match": "*"}, timeout=PATIENCE
     )
     assert conditional.status_code == 501 and "if-none-match" in conditional.text
     # OSS, version 1.
@@ -77,7 +78,7 @@ def test_browsers_upload_by_forms(store):
     signature = base64.b64encode(hmac.digest(OWNER.secret.encode(), policy.encode(), "sha1")).decode()
     fields = {"key": "forms/oss", "OSSAccessKeyId": OWNER.id, "policy": policy, "Signature": signature}
     url = f"http://{store.gateway.object_store}/data"
-    assert requests.post(url, data=fields, files={"file": b"oss"}, timeout=10).status_code == 204
+    assert requests.post(url, data=fields, files={"file": b"oss"}, timeout=PATIENCE).status_code == 204
     assert store.oss().get_object("forms/oss").read() == b"oss"
 
 
@@ -99,7 +100,9 @@ def oss_form(store: Store, conditions: list, fields: dict[str, str], data: bytes
         key = hmac.digest(key, step.encode(), "sha256")
     signing["x-oss-signature"] = hmac.digest(key, policy.encode(), "sha256").hex()
     url = f"http://{store.gateway.object_store}/data"
-    return requests.post(url, data=fields | signing | {"policy": policy}, files={"file": ("a.txt", data)}, timeout=10)
+    return requests.post(
+        url, data=fields | signing | {"policy": policy}, files={"file": ("a.txt", data)}, timeout=PATIENCE
+    )
 
 
 def test_forms_of_oss_version_4(store):
@@ -149,7 +152,9 @@ def test_forms_have_nothing_without_effect(store):
         signed = client.generate_presigned_post(
             "data", "nothing", fields, [{name: value} for name, value in fields.items()]
         )
-        answer = requests.post(signed["url"], data=signed["fields"], files={"file": b"x"}, headers=header, timeout=10)
+        answer = requests.post(
+            signed["url"], data=signed["fields"], files={"file": b"x"}, headers=header, timeout=PATIENCE
+        )
         assert answer.status_code == 501, (fields, header, answer.status_code, answer.text)
         assert next(iter(fields | header)).lower() in answer.text
     assert (
@@ -166,7 +171,7 @@ def test_name_of_the_file_in_a_form(store):
     signed = client.generate_presigned_post(
         "data", "named/${filename}", named, [["starts-with", "$x-amz-meta-name", ""]]
     )
-    answer = requests.post(signed["url"], data=signed["fields"], files={"file": ("a;b=c.txt", b"x")}, timeout=10)
+    answer = requests.post(signed["url"], data=signed["fields"], files={"file": ("a;b=c.txt", b"x")}, timeout=PATIENCE)
     assert answer.status_code == 204, answer.text
     assert client.head_object(Bucket="data", Key="named/a;b=c.txt")["Metadata"] == {"name": "a;b=c.txt"}
     forbidden = ["not-in", "$key", ["named/a.txt"]]

@@ -10,7 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from support import s3
 from support.commands import CommandLine, offline
 from support.faults import KILL, LINK, OPEN, SYNC, UNLINK, WRITE
-from support.gateway import Gateway
+from support.gateway import Gateway, eventually
+from support.monitoring import metric
 from support.parties import Fleet
 from support.static_keys import StaticKey
 from support.stories import Lab, Refused, answer_of
@@ -104,12 +105,19 @@ def test_kills_while_objects_are_copied_lose_and_keep_nothing(gateway, kill):
     assert acknowledged <= found and len(found) <= len(acknowledged) + 4
     client(gateway).delete_object(Bucket="data", Key="source")
     assert all(read(gateway, key) == content(200_000) for key in sorted(found)[:10])
+    reconciled(gateway, len(found))
     assert gateway.stop() == 0
     gateway.start()
     assert gateway.stop() == 0
     assert len(data_files(gateway)) == len(found)
     assert not list((gateway.data / "store/duplicates").iterdir())
     assert not list((gateway.data / "store/quarantine").iterdir())
+
+
+def reconciled(gateway, count: int) -> None:
+    """Waits until the gateway has compared its files with its rows after a start, and only `count` files are left."""
+    eventually(lambda: metric(gateway, "data_gateway_store_folders_to_reconcile") == 0)
+    eventually(lambda: len(data_files(gateway)) == count)
 
 
 def copy_object(lab: Lab, source, target) -> None:
@@ -162,6 +170,7 @@ def test_a_kill_at_each_step_of_a_copy_loses_and_keeps_nothing(lab, kind, end):
         found = target.store.request("GET", key=target.key).status == 200
         there += found
         target.contents = {next(iter(target.contents - {None}))} if found else {None}
+    reconciled(lab.gateway, there)
     assert lab.gateway.stop() == 0
     lab.gateway.start()
     for target in kept:

@@ -94,11 +94,14 @@ def test_kills_lose_no_acknowledged_part_and_leave_no_file(gateway_with, login, 
     fleet = Fleet.create(login(gateway))
     moments = random.Random(7)
     acknowledged = 0
-    for kill in range(FULL_KILLS if is_full else KILLS):
+    kills = FULL_KILLS if is_full else KILLS
+    for kill in range(kills):
         senders = [Sender(fleet.uploader(), UPLOADS * kill + number) for number in range(UPLOADS)]
         threads = [threading.Thread(target=sender.run) for sender in senders]
         for thread in threads:
             thread.start()
+        if kill == kills - 1:
+            eventually(lambda senders=senders: acknowledged or any(sender.etags for sender in senders))
         # Not a wait for a condition: the moment of the kill is what is tested.
         threading.Event().wait(moments.uniform(0, 1.0))
         gateway.kill()

@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 from support import s3
 from support.operators_store import MIB, OWNER, Store, oss_refused, refused
 from support.parties import Fleet
+from support.patience import PATIENCE
 from support.raw import RawStore
 from support.uploads import Upload, completed, content
 
@@ -60,20 +61,20 @@ def in_query(store: Store, method: str, name: dict[str, str], options: dict[str,
 def test_presigned_urls_carry_metadata_and_overrides(store):
     client, name = store.client(), {"Bucket": "data", "Key": "kept/presigned"}
     url = client.generate_presigned_url("put_object", Params=name | {"Metadata": {"a": "b"}}, ExpiresIn=60)
-    assert requests.put(url, b"x", headers={"x-amz-meta-a": "b"}, timeout=10).status_code == 200
+    assert requests.put(url, b"x", headers={"x-amz-meta-a": "b"}, timeout=PATIENCE).status_code == 200
     assert client.head_object(**name)["Metadata"] == {"a": "b"}
     # The SDK of JavaScript writes the names in lower case.
     url = in_query(store, "PUT", name, {"x-amz-meta-c": "d"})
-    assert requests.put(url, b"x", timeout=10).status_code == 200
+    assert requests.put(url, b"x", timeout=PATIENCE).status_code == 200
     assert client.head_object(**name)["Metadata"] == {"c": "d"}
     url = in_query(store, "PUT", name, {"x-amz-acl": "public-read"})
-    assert requests.put(url, b"y", timeout=10).status_code == 400
+    assert requests.put(url, b"y", timeout=PATIENCE).status_code == 400
     assert client.get_object(**name)["Body"].read() == b"x"
     url = store.oss().sign_url("GET", "kept/presigned", 60, params={"response-content-type": "a/b"}, slash_safe=True)
-    assert requests.get(url, timeout=10).headers["content-type"] == "a/b"
+    assert requests.get(url, timeout=PATIENCE).headers["content-type"] == "a/b"
     client = store.client(signature_version="s3")
     url = client.generate_presigned_url("get_object", Params=name, ExpiresIn=60)
-    answer = requests.get(url, timeout=10)
+    answer = requests.get(url, timeout=PATIENCE)
     assert answer.status_code == 400 and "s3v4" in answer.text
 
 

@@ -11,6 +11,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from support.copies import free_port
 
+from .patience import PATIENCE
+
 PROGRAM = Path("/usr/bin/glewlwyd")
 SCHEMA = Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
 PAGES = Path("/usr/share/glewlwyd/webapp")
@@ -38,7 +40,9 @@ class Glewlwyd:
 
     def start(self) -> None:
         self._process = subprocess.Popen([PROGRAM, f"--config-file={self._settings}"], stderr=subprocess.STDOUT)
-        self._admin = httpx.Client(base_url=f"{self.url}/api/", transport=httpx.HTTPTransport(retries=20))
+        self._admin = httpx.Client(
+            base_url=f"{self.url}/api/", transport=httpx.HTTPTransport(retries=20), timeout=PATIENCE
+        )
         # The password of a new installation.
         self._send("POST", "auth/", {"username": "admin", "password": "password"})
 

@@ -35,7 +35,9 @@ def metric(gateway, name: str, **labels: str) -> float:
 
 def log(gateway) -> list[dict]:
     """Returns the log lines so far, each of which has to be a JSON object. The gateway writes them a moment after the event."""
-    return [json.loads(line) for line in gateway.stderr.splitlines()]
+    # The last line may be half written.
+    complete, _, _ = gateway.stderr.rpartition("\n")
+    return [json.loads(line) for line in complete.splitlines()]
 
 
 def logged(gateway, **fields) -> dict:

@@ -7,6 +7,8 @@ import alibabacloud_oss_v2 as oss
 import oss2
 from alibabacloud_oss_v2 import exceptions as oss_exceptions
 
+from .patience import PATIENCE
+
 
 class StoreError(Exception):
     """A client's view of an error: the HTTP status and the code of the error document."""
@@ -169,6 +171,7 @@ class Oss2:
             credentials.endpoint,
             credentials.bucket,
             region=credentials.region,
+            connect_timeout=(PATIENCE, PATIENCE),
         )
 
     def put(self, data: bytes) -> Meta:

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from .gateway import ADMIN_PASSWORD, STOP_TIMEOUT, Gateway, eventually
+from .patience import PATIENCE
 from .raw import fetch
 
 #: The exit code of a gateway that wants to be started again.
@@ -61,7 +62,7 @@ class Restores:
 
     def deliver(self, staging_id: str, archive: Path, first: int, end: int) -> http.client.HTTPConnection:
         """Sends these bytes of an archive; returns the connection, which can send more, when the gateway has them."""
-        connection = http.client.HTTPConnection(self.gateway.listeners["web"], timeout=20)
+        connection = http.client.HTTPConnection(self.gateway.listeners["web"], timeout=PATIENCE)
         connection.putrequest("PUT", f"/v1/restore/archives/{staging_id}?offset={first}")
         connection.putheader("authorization", f"Bearer {self.token}")
         # One byte too many, so that the upload is incomplete even with all bytes of the archive.
