@@ -33,6 +33,21 @@ import Testing
         #expect(messages == Array(repeating: "EXTEND_TIMEOUT_USEC=90000000\nSTATUS=starting", count: 2))
     }
 
+    @Test func hungManagerIsWaitedForToALimitOnly() throws {
+        let socket = try #require(NotifySocket())
+        let manager = try #require(
+            ServiceManager(["NOTIFY_SOCKET": socket.name], sendLimit: .milliseconds(1)))
+        let length = try String(contentsOfFile: "/proc/sys/net/unix/max_dgram_qlen", encoding: .utf8)
+        let capacity = try #require(Int(length.trimmingCharacters(in: .whitespacesAndNewlines))) + 1
+        for _ in 0..<capacity + 2 { manager.stopping() }
+        var received = 0
+        while !socket.isEmpty {
+            #expect(socket.receive() == "STOPPING=1\nSTATUS=finishing the calls in progress")
+            received += 1
+        }
+        #expect((1...capacity).contains(received))
+    }
+
     @Test func noSignOfLifeWithoutAnAnswer() async throws {
         let socket = try #require(NotifySocket())
         let manager = try #require(ServiceManager(["NOTIFY_SOCKET": socket.name, "WATCHDOG_USEC": "1000"]))

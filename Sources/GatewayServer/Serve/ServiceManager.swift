@@ -10,12 +10,18 @@ struct ServiceManager: Sendable {
     /// The path as in `sun_path`: an abstract name begins with a zero byte.
     private let path: [UInt8]
     private let log: Logger
+    /// The limit for a message that a hung manager does not take.
+    private let sendLimit: Duration
 
     /// Returns `nil` if there is no service manager.
     ///
     /// - Parameter variables: the environment; `WATCHDOG_PID`, if set, is the process that should send signs of life.
-    init?(_ variables: [String: String], processID: Int32 = getpid(), log: Logger = .discarding) {
+    init?(
+        _ variables: [String: String], processID: Int32 = getpid(), log: Logger = .discarding,
+        sendLimit: Duration = .seconds(5)
+    ) {
         self.log = log
+        self.sendLimit = sendLimit
         guard let name = variables["NOTIFY_SOCKET"], name.hasPrefix("/") || name.hasPrefix("@") else { return nil }
         path = name.hasPrefix("@") ? [0] + name.utf8.dropFirst() : Array(name.utf8)
         guard (2...MemoryLayout.size(ofValue: sockaddr_un().sun_path)).contains(path.count) else { return nil }
@@ -79,6 +85,9 @@ struct ServiceManager: Sendable {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
+        let (seconds, attoseconds) = sendLimit.components
+        var limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout.size(ofValue: limit)))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
