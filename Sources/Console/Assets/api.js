@@ -122,8 +122,7 @@ async function sendSessionRequest(method, path, { signedOutReason, ...options })
   try {
     return await sendRequest(method, path, options)
   } catch (error) {
-    // The late answer to a request of an earlier session says nothing about the current one.
-    if (error.status === 401 && session === sender) endSession(signedOutReason)
+    if (error.status === 401) endSession(sender, signedOutReason)
     throw error
   }
 }
@@ -156,7 +155,7 @@ export function sendBytes(method, path, blob, { organization, signal, onProgress
       }
       if (request.status === 200) return resolve(answer)
       if (request.status === 0) return noResponse(blob).then(reject)
-      if (request.status === 401 && session === sender) endSession()
+      if (request.status === 401) endSession(sender)
       return reject(new CallError(request.status, answer))
     }
     signal?.addEventListener('abort', abort, { once: true })
@@ -223,7 +222,7 @@ export async function signOut() {
   try {
     await sendRequest('DELETE', 'session')
   } finally {
-    endSession('')
+    endSession(session, '')
   }
 }
 
@@ -234,7 +233,9 @@ addEventListener('storage', ({ key }) => {
   location.reload()
 })
 
-function endSession(reason = 'Your session has ended. Sign in again.') {
+/** Ends `ended`, unless another session has begun: the answer to an earlier session may arrive late. */
+function endSession(ended, reason = 'Your session has ended. Sign in again.') {
+  if (session !== ended) return
   session = null
   localStorage.removeItem(tokenStorageKey)
   sessionStorage.removeItem(organizationStorageKey)
