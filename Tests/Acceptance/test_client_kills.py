@@ -3,8 +3,9 @@
 import random
 import time
 
-from support.client import OK, TIMEOUT, Device, Network
+from support.client import OK, Device, Network
 from support.parties import Fleet
+from support.patience import PATIENCE
 from support.uploads import content
 
 PART = 256 * 1024
@@ -34,7 +35,7 @@ def test_kills_of_either_side(binary, gateway_with, login, is_full, tmp_path):
                 restart(network)
             else:
                 client.kill()
-            client.communicate(timeout=TIMEOUT)
+            client.communicate(timeout=PATIENCE)
         device.done("upload", *([] if len(user.list_all(page_size=1000)) == len(sizes) else [path]), "--resume")
         kills += killed
         # A whole part if the kill came between its last byte and its acknowledgement.

@@ -178,6 +178,7 @@ def test_refusal_whose_response_was_lost_is_shown(browser, lossy, large_archive)
     browser.until(lambda: lost and requests_for_archives(browser))
     lossy.forget()
     assert browser.alert() == "the archive is cut off: its end is missing"
+    assert len(requests_for_archives(browser)) >= 2
 
 
 def test_upload_from_elsewhere_is_replaced_only_when_confirmed(browser, gateway, login, large_archive, look):

@@ -22,10 +22,11 @@ from pathlib import Path
 import grpc
 import pytest
 from support.bystanders import Bystanders
-from support.gateway import ADMIN_PASSWORD, STOP_TIMEOUT, Gateway, eventually
+from support.gateway import ADMIN_PASSWORD, Gateway, eventually
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block, frame
 from support.monitoring import logged, metric
 from support.parties import Fleet, User, init_device
+from support.patience import PATIENCE
 from support.process_usage import memory
 from support.refusal import refused
 from support.uploads import Upload, content
@@ -250,7 +251,7 @@ def test_a_gateway_without_descriptors_ends_at_sigterm(scene, is_full):
         # Otherwise the gateway waits for them as long as it waits for calls.
         if not is_full:
             stack.close()
-        assert gateway.process.wait(STOP_TIMEOUT) == 0
+        assert gateway.process.wait(PATIENCE) == 0
 
 
 # MARK: slow header sections

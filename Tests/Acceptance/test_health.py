@@ -3,7 +3,8 @@
 import grpc
 import pytest
 from support.gateway import LISTENERS
-from support.parties import TIMEOUT, call, exchange
+from support.parties import call, exchange
+from support.patience import PATIENCE
 from support.raw import fetch
 from support.refusal import refused
 
@@ -43,7 +44,7 @@ def test_health_lists_and_is_watched(gateway, stubs, listener):
     health = stubs.health.HealthStub(gateway.channel(listener))
     statuses = call(health.List, stubs.health.HealthListRequest()).statuses
     assert set(SERVICES[listener]) < set(statuses)
-    watch = health.Watch(stubs.health.HealthCheckRequest(), timeout=TIMEOUT)
+    watch = health.Watch(stubs.health.HealthCheckRequest(), timeout=PATIENCE)
     assert next(watch).status == stubs.health.HealthCheckResponse.SERVING
     watch.cancel()
 
@@ -59,7 +60,7 @@ def test_compressed_request_is_inflated(gateway, stubs, compression):
 def test_an_unknown_method_is_unimplemented(gateway, stubs):
     method = gateway.channel("auth").unary_unary("/archebase.auth.v1.AuthService/Nonsense")
     with refused(stubs, "UNIMPLEMENTED"):
-        method(b"", timeout=TIMEOUT)
+        method(b"", timeout=PATIENCE)
 
 
 def test_a_service_answers_at_its_own_listener_only(gateway, stubs):

@@ -180,7 +180,7 @@ def test_large_library_of_a_deleted_account_is_removed_in_spite_of_kills(binary,
             left_by_kills.append(count_rows(gateway))
             gateway.kill()
             gateway.start()
-            eventually(lambda: count_rows(gateway) < left_by_kills[-1] or count_rows(gateway) == others, every=0.001)
+            eventually(lambda: (count := count_rows(gateway)) < left_by_kills[-1] or count == others, every=0.001)
         assert Phone(gateway).sign_in("eve", "eve's password") == 401
         operator = CommandLine(binary, gateway, tmp_path)
         operator.login()

@@ -13,10 +13,11 @@ import urllib.request
 import grpc
 import pytest
 from support.commands import CommandLine
-from support.gateway import ADMIN_PASSWORD, LISTENERS, STOP_TIMEOUT, eventually
+from support.gateway import ADMIN_PASSWORD, LISTENERS, eventually
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block
 from support.monitoring import log, logged
 from support.parties import Fleet, User, call, exchange, unique
+from support.patience import PATIENCE
 from support.raw import RawStore, fetch
 from support.uploads import Upload, completed
 
@@ -276,7 +277,7 @@ def test_a_reader_that_stops_reading_keeps_nobody(binary, tmp_path):
         connection.close()
         process.terminate()
         try:
-            assert process.wait(STOP_TIMEOUT) == 0
+            assert process.wait(PATIENCE) == 0
         finally:
             process.kill()
 

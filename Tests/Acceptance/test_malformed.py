@@ -1,7 +1,7 @@
 """Invalid messages: refused with a code, while the connection and the server continue."""
 
 import pytest
-from support.parties import TIMEOUT
+from support.patience import PATIENCE
 from support.refusal import refused
 
 MALFORMED = {
@@ -27,7 +27,7 @@ METHODS = [
 def test_malformed_message_is_refused(gateway, stubs, listener, path, body):
     method = gateway.channel(listener).unary_unary(path)
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT"):
-        method(body, timeout=TIMEOUT)
+        method(body, timeout=PATIENCE)
 
 
 def test_a_malformed_message_to_a_service_that_asks_who_you_are(gateway, uploader, stubs):
@@ -35,7 +35,7 @@ def test_a_malformed_message_to_a_service_that_asks_who_you_are(gateway, uploade
     metadata = [("authorization", f"Bearer {uploader.token}")]
     for body in MALFORMED.values():
         with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT"):
-            method(body, metadata=metadata, timeout=TIMEOUT)
+            method(body, metadata=metadata, timeout=PATIENCE)
     assert uploader.create()
 
 
@@ -44,13 +44,13 @@ def test_unknown_fields_are_no_error(gateway, stubs):
     request = stubs.gateway.InitDeviceRequest(device_id="nonsense").SerializeToString()
     method = gateway.channel("device-init").unary_unary("/archebase.data_gateway.v1.DeviceInitService/InitDevice")
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_DEVICE_ID_INVALID"):
-        method(request + b"\x9a\x06\x03abc\xa0\x06\x01", timeout=TIMEOUT)
+        method(request + b"\x9a\x06\x03abc\xa0\x06\x01", timeout=PATIENCE)
 
 
 def test_a_message_over_the_limit(gateway, stubs):
     """Refused by the limit that is reached first, and the next call succeeds."""
     method = gateway.channel("auth").unary_unary("/archebase.auth.v1.AuthService/Login")
     with refused(stubs, "RESOURCE_EXHAUSTED"):
-        method(b"\x0a\x80\x80\x80\x20" + b"x" * (64 * 1024 * 1024), timeout=TIMEOUT)
+        method(b"\x0a\x80\x80\x80\x20" + b"x" * (64 * 1024 * 1024), timeout=PATIENCE)
     with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
-        method(b"", timeout=TIMEOUT)
+        method(b"", timeout=PATIENCE)

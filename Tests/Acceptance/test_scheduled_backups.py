@@ -13,12 +13,11 @@ from support.file_systems import MIB, SmallDisk
 from support.gateway import Gateway, eventually
 from support.monitoring import metric
 from support.parties import Fleet, unique
+from support.patience import PATIENCE
 from support.uploads import completed, content
 
 DAY = 86_400
 PASSPHRASE = "correct horse battery"
-#: Debug builds read and write slowly, and the machine may be busy.
-PATIENCE = 120
 
 
 class Scene:

@@ -9,16 +9,14 @@ import grpc
 import pytest
 from support.faults import SYNC, Faults
 from support.gateway import Gateway, eventually
-
-#: For a debug build on a busy machine.
-TIMEOUT = 120
+from support.patience import PATIENCE
 
 
 @pytest.fixture(params=["path", "abstract"])
 def manager(request, tmp_path):
     """The service manager's end of the socket; `name` is the value of NOTIFY_SOCKET."""
     end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    end.settimeout(TIMEOUT)
+    end.settimeout(PATIENCE)
     name = str(tmp_path / "notify") if request.param == "path" else f"@data-gateway-{os.getpid()}-{os.urandom(4).hex()}"
     end.bind(name.replace("@", "\0"))
     with end:

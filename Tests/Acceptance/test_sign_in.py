@@ -5,6 +5,7 @@ import json
 import sqlite3
 import subprocess
 import threading
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -549,11 +550,10 @@ def test_logout_ends_no_session_of_somebody_else(app):
 
 def test_wrong_secret_is_refused_and_limited(app):
     body = json.loads(DEV_LOGIN) | {"devSecret": "wrong"}
-    assert app.post("/api/auth/dev-login", body).status == 401
-
-    def limited():
-        answer = app.post("/api/auth/dev-login", body)
-        return answer if answer.status != 401 else None
-
-    answer = eventually(limited, every=0)
-    assert answer.status == 429 and "retry-after" in answer.fields
+    begun = time.monotonic()
+    answers = [app.post("/api/auth/dev-login", body)]
+    # The limit grows again by ten calls in a minute: a slow machine needs some more.
+    while answers[-1].status == 401 and len(answers) < 12 + (time.monotonic() - begun) / 6:
+        answers.append(app.post("/api/auth/dev-login", body))
+    assert answers[0].status == 401 and answers[-1].status == 429
+    assert "retry-after" in answers[-1].fields

@@ -10,8 +10,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-#: Limit for an expected change of the page, in seconds; a debug build answers within one, a stalled machine much later.
-TIMEOUT = 120
+from .patience import PATIENCE
+
 AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
 #: Keeps the texts of notices, each of which the page removes after some seconds.
 NOTE_NOTICES = """
@@ -49,7 +49,7 @@ class Browser:
         options.accept_insecure_certs = True
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
-        self.driver.set_script_timeout(TIMEOUT)
+        self.driver.set_script_timeout(PATIENCE)
         self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": NOTE_NOTICES})
         self.resize(DESKTOP)
 
@@ -176,7 +176,7 @@ class Browser:
     def alert(self) -> str:
         return self.find("//*[@role='alert'][normalize-space()]").text
 
-    def until(self, check, message: str = "", timeout: int = TIMEOUT):
+    def until(self, check, message: str = "", timeout: int = PATIENCE):
         """Waits until `check()` returns a true value, and returns that value."""
         ignored = (NoSuchElementException, StaleElementReferenceException)
         waiting = WebDriverWait(self.driver, timeout, poll_frequency=0.05, ignored_exceptions=ignored)
@@ -246,7 +246,7 @@ class Browser:
             *arguments,
         )
 
-    def downloaded(self, pattern: str, timeout: float = TIMEOUT) -> bytes:
+    def downloaded(self, pattern: str, timeout: float = PATIENCE) -> bytes:
         """Waits for a complete download, takes it out of the folder, and returns its content.
 
         `pattern`: the file's name, with the wildcards of `glob`.

@@ -14,7 +14,6 @@ from .patience import PATIENCE
 from .proxy import HOLD_TIMEOUT, Proxy
 
 OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
-TIMEOUT = PATIENCE
 
 
 class Network:
@@ -108,7 +107,7 @@ class Device:
     def run(self, *arguments) -> subprocess.CompletedProcess:
         process = self.start(*arguments)
         try:
-            output, errors = process.communicate(timeout=TIMEOUT)
+            output, errors = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             raise AssertionError(f"{arguments} did not end: {process.communicate()}") from None
@@ -159,7 +158,7 @@ class Stage:
 def end(client: subprocess.Popen, number: int) -> tuple[str, str]:
     """Sends the signal, waits for the end, and returns the client's output."""
     client.send_signal(number)
-    return client.communicate(timeout=TIMEOUT)
+    return client.communicate(timeout=PATIENCE)
 
 
 class SignedIn:
@@ -193,7 +192,7 @@ class SignedIn:
             input=input,
             capture_output=True,
             text=True,
-            timeout=TIMEOUT,
+            timeout=PATIENCE,
             env=self.environment,
         )
 

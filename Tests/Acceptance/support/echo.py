@@ -11,7 +11,6 @@ from support.unary import UnaryChannel
 
 from .patience import PATIENCE
 
-START_TIMEOUT = PATIENCE
 #: 50 bytes.
 TEXT = b"robot 261121-000001 says hello to the data gateway"
 #: An EchoMessage with its prefix.
@@ -28,7 +27,7 @@ class EchoServer:
             stdout=subprocess.PIPE,
             env=os.environ | (environment or {}),
         )
-        readable, _, _ = select.select([self.process.stdout], [], [], START_TIMEOUT)
+        readable, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         line = self.process.stdout.readline() if readable else b""
         if not line:
             self.close()

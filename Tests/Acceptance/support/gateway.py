@@ -17,7 +17,6 @@ from .ports import free_port
 ADMIN_PASSWORD = "correct horse battery staple"
 #: The listeners that exist in every configuration.
 LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store", "web", "ops")
-START_TIMEOUT = STOP_TIMEOUT = PATIENCE
 START_ATTEMPTS = 10
 ANY_PORT = "127.0.0.1:0"
 
@@ -90,11 +89,11 @@ class Gateway:
         process, self.process = self.process, None
         process.send_signal(signal.SIGTERM)
         try:
-            code = process.wait(STOP_TIMEOUT)
+            code = process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            raise AssertionError(f"still running {STOP_TIMEOUT} s after SIGTERM\n{self.stderr}") from None
+            raise AssertionError(f"still running {PATIENCE} s after SIGTERM\n{self.stderr}") from None
         self._reader.join()
         return code
 
@@ -153,7 +152,7 @@ class Gateway:
         self._reader = threading.Thread(target=read, daemon=True)
         self._reader.start()
         try:
-            line = lines.get(timeout=START_TIMEOUT)
+            line = lines.get(timeout=PATIENCE)
         except queue.Empty:
             line = b""
         if not line:

@@ -13,8 +13,6 @@ from support.process_usage import memory
 
 from .patience import PATIENCE
 
-START_TIMEOUT = PATIENCE
-
 
 class InteropServer:
     """An interop server; with TLS if an authority is given, which signs the certificate."""
@@ -25,7 +23,7 @@ class InteropServer:
         self.process = subprocess.Popen(
             [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
         )
-        readable, _, _ = select.select([self.process.stdout], [], [], START_TIMEOUT)
+        readable, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         line = self.process.stdout.readline() if readable else b""
         if not line:
             self.close()

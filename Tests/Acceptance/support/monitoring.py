@@ -8,7 +8,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-from .gateway import STOP_TIMEOUT, eventually
+from .gateway import eventually
 from .patience import PATIENCE
 from .ports import free_port
 
@@ -93,7 +93,7 @@ class Prometheus:
 
     def __exit__(self, *_) -> None:
         self.process.terminate()
-        self.process.wait(STOP_TIMEOUT)
+        self.process.wait(PATIENCE)
 
     def _is_ready(self) -> bool:
         """Returns whether it responds to queries: it refuses connections, then queries (503), until its storage is open."""

@@ -11,7 +11,6 @@ import grpc
 from .gateway import Gateway, eventually
 from .patience import PATIENCE
 
-TIMEOUT = PATIENCE
 #: Distinguishes the names of different runs; `random` is seeded by the operating system here.
 _RUN = f"{random.SystemRandom().randrange(10**6):06d}"
 _numbers = itertools.count(1)
@@ -46,7 +45,7 @@ def expired(set_end):
     return result
 
 
-def call(method, request, token: str | None = None, metadata: dict[str, str] | None = None, timeout: float = TIMEOUT):
+def call(method, request, token: str | None = None, metadata: dict[str, str] | None = None, timeout: float = PATIENCE):
     """Makes a unary call with the bearer token and further metadata."""
     pairs = [("authorization", f"Bearer {token}")] if token else []
     pairs += list((metadata or {}).items())

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
-from .gateway import ADMIN_PASSWORD, STOP_TIMEOUT, Gateway, eventually
+from .gateway import ADMIN_PASSWORD, Gateway, eventually
 from .patience import PATIENCE
 from .raw import fetch
 
@@ -88,7 +88,7 @@ class Restores:
 def ended(gateway: Gateway) -> int:
     """Waits until the process has ended by itself, and returns its exit code."""
     process, gateway.process = gateway.process, None
-    code = process.wait(STOP_TIMEOUT)
+    code = process.wait(PATIENCE)
     gateway._reader.join()
     gateway.forget_channels()
     return code

@@ -12,10 +12,12 @@ from urllib.parse import urlsplit
 
 from support.gateway import ADMIN_PASSWORD, Gateway
 from support.oss import Credentials
-from support.parties import TIMEOUT, Fleet, Uploader, User, exchange, init_device
+from support.parties import Fleet, Uploader, User, exchange, init_device
 from support.raw import RawStore
 from support.unary import UnaryGateway
 from support.uploads import content
+
+from .patience import PATIENCE
 
 #: The numbers of calls of each kind: the first ones make connections, prepare statements and fill caches.
 WARM_UP, COUNTED = 20, 50
@@ -104,7 +106,7 @@ class _StoreConnection:
     def __init__(self, address: str):
         host, port = address.rsplit(":", 1)
         self.address = address
-        self.socket = socket.create_connection((host, int(port)), timeout=TIMEOUT)
+        self.socket = socket.create_connection((host, int(port)), timeout=PATIENCE)
 
     def __enter__(self) -> "_StoreConnection":
         return self
