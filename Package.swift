@@ -313,7 +313,8 @@ let package = Package(
                 "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes",
                 "IdentityTokens", "Proto", "RPC", "Wire",
             ]),
-        tests("Webhooks", ["Accounts", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPClient"]),
+        tests(
+            "Webhooks", ["Accounts", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPClient", "Proto", "RPC"]),
         tests(
             "DeviceInit",
             [

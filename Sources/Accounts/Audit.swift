@@ -47,7 +47,7 @@ package enum Audit {
     }
 
     /// Returns the time of the newest line; `nil` without lines.
-    package static func newestTime(in connection: Connection) throws -> UnixTime? {
+    package static func newestTime(in connection: ReadConnection) throws -> UnixTime? {
         try AuditRecords(connection).newestTime()
     }
 }

@@ -228,7 +228,7 @@ package struct Authenticator: Interceptor {
     }
 
     /// Reads single rows by a unique key. This blocks the call's loop, because interceptors are synchronous.
-    private func read<T>(_ body: (Connection) throws -> T) throws(RPCError) -> T {
+    private func read<T>(_ body: (ReadConnection) throws -> T) throws(RPCError) -> T {
         do {
             return try database.readBlocking(body)
         } catch {

@@ -14,10 +14,16 @@ package struct ConfiguredOrganization: Sendable, Hashable {
         self.name = name
     }
 
-    /// Returns the organization's id; `nil` if no organization ever had the name.
+    /// Returns the organization's id: the one that the name is bound to, or else that of the organization with the name now; `nil`
+    /// if there is neither. The name is not bound.
+    package func id(in connection: ReadConnection) throws -> Int64? {
+        try recorded(in: connection) ?? OrganizationRecords(connection).find(name: name)?.id
+    }
+
+    /// Binds the name, unless it is bound, to the organization that has it now.
     ///
-    /// The first result is recorded, so `connection` has to be the writer's.
-    package func id(in connection: Connection) throws -> Int64? {
+    /// - Returns: the organization's id; `nil` if no organization ever had the name.
+    package func bind(in connection: Connection) throws -> Int64? {
         if let known = try recorded(in: connection) { return known }
         guard let organization = try OrganizationRecords(connection).find(name: name) else { return nil }
         try connection.execute(
@@ -26,8 +32,8 @@ package struct ConfiguredOrganization: Sendable, Hashable {
         return organization.id
     }
 
-    /// Returns the id that ``id(in:)`` recorded; `nil` if it recorded no id.
-    package func recorded(in connection: Connection) throws -> Int64? {
+    /// Returns the id that ``bind(in:)`` recorded; `nil` if the name is not bound.
+    private func recorded(in connection: ReadConnection) throws -> Int64? {
         try connection.first(
             "SELECT organization_id FROM configured_organizations WHERE setting = $1 AND name = $2", setting, name
         ) { $0.int64("organization_id") }
@@ -47,7 +53,7 @@ package struct ConfiguredOrganization: Sendable, Hashable {
                 "DELETE FROM configured_organizations WHERE setting = $1 AND name = $2", gone.setting, gone.name)
         }
         return try all.filter { named in
-            let id = try named.id(in: connection)
+            let id = try named.bind(in: connection)
             let holder = try OrganizationRecords(connection).find(name: named.name)
             return holder != nil && holder?.id != id
         }

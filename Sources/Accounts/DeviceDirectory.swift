@@ -4,7 +4,7 @@ import Database
 /// Information about devices for the management of keys, implemented by the device registry, which depends on this module.
 package protocol DeviceDirectory: Sendable {
     /// Returns `nil` if the organization has no such device.
-    func device(_ id: String, organizationID: Int64, in connection: Connection) throws -> DirectoryDevice?
+    func device(_ id: String, organizationID: Int64, in connection: ReadConnection) throws -> DirectoryDevice?
 
     /// Records that the device has received a key and is therefore initialized.
     func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws

@@ -18,7 +18,7 @@ package struct KeyCaller: Sendable {
     }
 
     /// Returns the audit line for successful work on `target`.
-    package func did(to target: String, in connection: Connection) throws -> AuditEntry {
+    package func did(to target: String, in connection: ReadConnection) throws -> AuditEntry {
         AuditEntry(
             actor: owner.principal.name,
             organization: try OrganizationRecords(connection).reference(id: owner.organizationID),

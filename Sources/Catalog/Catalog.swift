@@ -10,7 +10,7 @@ import Webhooks
 
 /// The verified objects, which users list and download.
 package struct Catalog: Sendable {
-    package static var migrations: [Migration] { ObjectRecords.migrations }
+    package static var migrations: [Migration] { ObjectSchema.migrations }
 
     private let service: ObjectService
     private let archives: ObjectArchiveService

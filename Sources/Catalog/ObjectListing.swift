@@ -45,7 +45,7 @@ struct ObjectListing: Sendable {
     }
 
     private static func page(
-        _ query: PageQuery, in connection: Connection
+        _ query: PageQuery, in connection: ReadConnection
     ) throws -> (objects: [ListedObject], next: OrderPlace?) {
         let records = ObjectRecords(connection)
         let page = try records.page(query)
@@ -55,14 +55,16 @@ struct ObjectListing: Sendable {
     }
 
     private static func sortedPage(
-        _ query: PageQuery, _ order: ObjectOrder, after: OrderPlace?, in connection: Connection
+        _ query: PageQuery, _ order: ObjectOrder, after: OrderPlace?, in connection: ReadConnection
     ) throws -> (objects: [ListedObject], next: OrderPlace?) {
         let search = SortedSearch(connection: connection, order: order, filter: query.filter, scope: query.scope)
         let page = try search.page(after: after, size: query.size)
         return (try listed(page.found.map(\.object), ObjectRecords(connection)), page.next)
     }
 
-    private static func listed(_ objects: [CatalogObject], _ records: ObjectRecords) throws -> [ListedObject] {
+    private static func listed(
+        _ objects: [CatalogObject], _ records: ObjectRecords<some ReadConnection>
+    ) throws -> [ListedObject] {
         let tags = try records.tags(of: objects)
         return objects.map { ListedObject(object: $0, tags: tags[$0.fileID] ?? [:]) }
     }

@@ -27,7 +27,7 @@ extension ObjectRecords {
         let budget = SearchBudget(max(query.visits, query.size))
         let search = try ObjectSearch(query.filter, scope: query.scope, in: connection, budget: budget)
         // One more than the page holds, to know whether there is another page.
-        let matches = try search.matches(below: query.after, limit: query.size + 1, row: Self.object)
+        let matches = try search.matches(below: query.after, limit: query.size + 1, row: CatalogObject.init)
         let page = matches.found.prefix(query.size)
         return ObjectPage(
             objects: page.map(\.value), next: matches.found.count > query.size ? page.last?.position : matches.rest)

@@ -1,4 +1,5 @@
 import Basics
+import Database
 
 /// The retention of an organization's objects.
 struct Retention: Sendable, Hashable {
@@ -20,7 +21,8 @@ extension ObjectRecords {
     /// Replaces the object and its tags by a record of the deletion.
     ///
     /// - Parameter actor: the author, as in the audit log.
-    func bury(_ object: CatalogObject, by actor: String, reason: String, at now: UnixTime) throws {
+    func bury(_ object: CatalogObject, by actor: String, reason: String, at now: UnixTime) throws
+    where C == Connection {
         let owner = object.owner
         try connection.execute(
             """
@@ -37,7 +39,8 @@ extension ObjectRecords {
     /// Removes the records of objects that were deleted at least `age` ago, oldest first.
     ///
     /// - Returns: the number of removed records; fewer than `count` if none is left.
-    func forgetDeleted(olderThan age: Duration, _ permit: DeletionPermit, count: Int) throws -> Int {
+    func forgetDeleted(olderThan age: Duration, _ permit: DeletionPermit, count: Int) throws -> Int
+    where C == Connection {
         let limit = try permit.now().subtracting(age)
         return try connection.execute(
             """
@@ -52,11 +55,11 @@ extension ObjectRecords {
         let limit = retention.limit(at: try permit.now())
         return try connection.query(
             """
-            SELECT \(Self.columns) FROM objects o
+            SELECT \(CatalogObject.columns) FROM objects o
             WHERE o.organization_id = $1 AND \(permit.isBefore("o.verified_at", "$2")) AND o.trashed_at IS NULL
                 AND (o.restored_at IS NULL OR \(permit.isBefore("o.restored_at", "$2")))
             ORDER BY o.verified_at LIMIT $3
-            """, retention.organizationID, limit.microseconds, count, row: Self.object)
+            """, retention.organizationID, limit.microseconds, count, row: CatalogObject.init)
     }
 
     /// Counts the objects, and their bytes, that were verified or restored before `limit`, by the index alone.
@@ -78,10 +81,10 @@ extension ObjectRecords {
     func bad(scope: Int64?, after: Int64?, limit: Int) throws -> [(position: Int64, object: CatalogObject)] {
         try connection.query(
             """
-            SELECT \(Self.columns) FROM objects o
+            SELECT \(CatalogObject.columns) FROM objects o
             WHERE o.bad_at IS NOT NULL AND o.trashed_at IS NULL AND o.position < $2 AND o.organization_id = coalesce($1, o.organization_id)
             ORDER BY o.position DESC LIMIT $3
             """, scope, after ?? .max, limit
-        ) { ($0.int64("position"), Self.object($0)) }
+        ) { ($0.int64("position"), CatalogObject($0)) }
     }
 }

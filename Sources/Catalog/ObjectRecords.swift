@@ -2,8 +2,8 @@ import Basics
 import Database
 import ObjectFilters
 
-/// All SQL of the catalog, and its tables. Times are microseconds since 1970.
-package struct ObjectRecords {
+/// The tables of ``ObjectRecords``.
+package enum ObjectSchema {
     package static let migrations = [
         Migration(
             name: "catalog-1",
@@ -69,8 +69,8 @@ package struct ObjectRecords {
                     days INTEGER NOT NULL
                 ) STRICT;
                 """),
-        ScrubRecords.migration,
-        StatisticsRecords.migration,
+        ScrubSchema.migration,
+        StatisticsSchema.migration,
         Migration(
             name: "catalog-3",
             sql: """
@@ -98,9 +98,9 @@ package struct ObjectRecords {
                 CREATE INDEX objects_by_logical_upload ON objects (logical_upload_id, position)
                     WHERE logical_upload_id IS NOT NULL;
                 """),
-        SearchRecords.migration,
+        SearchSchema.migration,
         trashMigration,
-        ObjectOperationRecords.migration,
+        ObjectOperationSchema.migration,
         RetentionRules.migration,
         Migration(
             name: "catalog-7",
@@ -108,19 +108,23 @@ package struct ObjectRecords {
                 -- The tags in one text, for counting; NULL = they are only in object_tags.
                 ALTER TABLE objects ADD COLUMN tag_texts TEXT;
                 """),
-        RecordingRecords.migration,
+        RecordingSchema.migration,
     ]
+}
 
-    let connection: Connection
+/// All SQL of the catalog. Times are microseconds since 1970.
+package struct ObjectRecords<C: ReadConnection> {
+    let connection: C
 
-    package init(_ connection: Connection) {
+    package init(_ connection: C) {
         self.connection = connection
     }
 
     /// Inserts an object, which is in ListObjects once this transaction is committed.
     ///
     /// - Parameter logicalID: the object's logical upload; `nil` = unknown.
-    package func insert(_ object: CatalogObject, logicalID: String? = nil, tags: [String: String]) throws {
+    package func insert(_ object: CatalogObject, logicalID: String? = nil, tags: [String: String]) throws
+    where C == Connection {
         let (owner, content, times) = (object.owner, object.content, object.times)
         let description = object.description
         let position = try connection.first(
@@ -144,7 +148,7 @@ package struct ObjectRecords {
         if object.isRecording { try RecordingRecords(connection).enqueue(position: position) }
     }
 
-    private func insert(_ tags: [String: String], at position: Int64) throws {
+    private func insert(_ tags: [String: String], at position: Int64) throws where C == Connection {
         guard !tags.isEmpty else { return }
         let rows = (0..<tags.count).map { "($1, $\(2 + 2 * $0), $\(3 + 2 * $0))" }.joined(separator: ", ")
         try connection.execute(
@@ -157,7 +161,7 @@ package struct ObjectRecords {
     }
 
     /// Replaces the tags of an object, which keeps its name.
-    func setTags(_ tags: [String: String], of object: CatalogObject, at position: Int64) throws {
+    func setTags(_ tags: [String: String], of object: CatalogObject, at position: Int64) throws where C == Connection {
         let search = SearchRecords(connection)
         let name = object.name(tags: try self.tags(position: position))
         try search.remove(objectID: object.id)
@@ -200,18 +204,18 @@ package struct ObjectRecords {
         for column in ["file_id", "upload_id", "logical_upload_id"] {
             let found = try connection.first(
                 """
-                SELECT \(Self.columns) FROM objects o
+                SELECT \(CatalogObject.columns) FROM objects o
                 WHERE o.\(column) = $1 AND o.organization_id = coalesce($2, o.organization_id)
                 ORDER BY o.position DESC LIMIT 1
                 """, id, scope
-            ) { ($0.int64("position"), Self.object($0)) }
+            ) { ($0.int64("position"), CatalogObject($0)) }
             if let found { return found }
         }
         return nil
     }
 
     /// Sets the content type, which is detected from bytes that are read after the object was published.
-    package func setContentType(_ type: String, ofFile fileID: String) throws {
+    package func setContentType(_ type: String, ofFile fileID: String) throws where C == Connection {
         try connection.execute("UPDATE objects SET content_type = $2 WHERE file_id = $1", fileID, type)
         try SearchRecords(connection).setContentType(type, ofFile: fileID)
     }
@@ -246,7 +250,7 @@ package struct ObjectRecords {
     /// Returns the object of an upload, even if it is corrupted.
     package func object(uploadID: String) throws -> CatalogObject? {
         try connection.first(
-            "SELECT \(Self.columns) FROM objects o WHERE o.upload_id = $1", uploadID, row: Self.object)
+            "SELECT \(CatalogObject.columns) FROM objects o WHERE o.upload_id = $1", uploadID, row: CatalogObject.init)
     }
 
     /// Whether the upload's object is in lists: it is neither corrupted nor in the trash.
@@ -260,47 +264,50 @@ package struct ObjectRecords {
     package func holdsObject(uploadID: String) throws -> Bool {
         try connection.hasRow("SELECT 1 FROM objects WHERE upload_id = $1 AND bad_at IS NULL", uploadID)
     }
+}
 
+extension CatalogObject {
+    /// The columns that ``init(_:)`` reads.
     static let columns = """
         o.position, o.id, o.file_id, o.upload_id, o.organization_id, o.site_id, o.suite_id, o.device_id, o.bucket,
         o.object_key, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at, o.bad_at IS NOT NULL AS is_bad,
         o.name, o.content_type, o.crc64, o.recorded_from, o.recorded_to, o.trashed_at, o.tag_texts
         """
 
-    /// Returns the properties of an object that a filter compares. Texts that no term refers to are omitted.
-    static func subject(_ row: Row, of texts: FilterTexts) -> FilterSubject {
-        var subject = FilterSubject(
-            id: texts.hasID ? row.text("id") : "", deviceID: texts.hasDevice ? row.optionalText("device_id") : nil,
-            siteID: row.int64("site_id"), size: row.int64("size"), createdAt: row.int64("created_at"),
-            name: texts.hasName ? row.optionalText("name")?.lowercasedByScalar : "")
-        if texts.hasContentType { subject.contentType = row.optionalText("content_type") ?? ContentType.unknown }
-        subject.isTrashed = !row.isNull("trashed_at")
-        if texts.hasRecordedTimes {
-            subject.recordedFrom = row.optionalInt64("recorded_from")
-            subject.recordedTo = row.optionalInt64("recorded_to")
-        }
-        return subject
-    }
-
-    static func object(_ row: Row) -> CatalogObject {
-        var object = CatalogObject(
+    init(_ row: Row) {
+        self.init(
             id: row.text("id"), fileID: row.text("file_id"), uploadID: row.text("upload_id"),
             owner: ObjectOwner(
                 organizationID: row.int64("organization_id"), siteID: row.int64("site_id"),
                 suiteID: row.optionalInt64("suite_id"), deviceID: row.optionalText("device_id")),
-            content: CatalogObject.Content(
+            content: Content(
                 bucket: row.text("bucket"), key: row.text("object_key"), size: row.int64("size"),
                 etag: row.text("etag")),
-            times: CatalogObject.Times(
+            times: Times(
                 createdAt: row.time("created_at"), uploadedAt: row.time("uploaded_at"),
                 verifiedAt: row.time("verified_at")))
-        object.description = CatalogObject.Description(
+        description = Description(
             name: row.optionalText("name").map { FileName(verbatim: $0) },
             contentType: row.optionalText("content_type") ?? ContentType.unknown,
             crc64: row.optionalInt64("crc64").map { UInt64(bitPattern: $0) },
             recordedFrom: row.optionalTime("recorded_from"), recordedTo: row.optionalTime("recorded_to"))
-        object.isBad = row.bool("is_bad")
-        object.trashedAt = row.optionalTime("trashed_at")
-        return object
+        isBad = row.bool("is_bad")
+        trashedAt = row.optionalTime("trashed_at")
+    }
+}
+
+extension FilterSubject {
+    /// Reads the properties that a filter compares. Texts that no term refers to are omitted.
+    init(_ row: Row, of texts: FilterTexts) {
+        self.init(
+            id: texts.hasID ? row.text("id") : "", deviceID: texts.hasDevice ? row.optionalText("device_id") : nil,
+            siteID: row.int64("site_id"), size: row.int64("size"), createdAt: row.int64("created_at"),
+            name: texts.hasName ? row.optionalText("name")?.lowercasedByScalar : "")
+        if texts.hasContentType { contentType = row.optionalText("content_type") ?? ContentType.unknown }
+        isTrashed = !row.isNull("trashed_at")
+        if texts.hasRecordedTimes {
+            recordedFrom = row.optionalInt64("recorded_from")
+            recordedTo = row.optionalInt64("recorded_to")
+        }
     }
 }

@@ -88,7 +88,7 @@ struct ObjectRemoval: Sendable {
 
     /// - Returns: `nil` if the organization's object was deleted permanently.
     private func find(
-        _ id: String, of organization: OrganizationReference, _ records: ObjectRecords
+        _ id: String, of organization: OrganizationReference, _ records: ObjectRecords<some ReadConnection>
     ) throws -> CatalogObject? {
         if let object = try records.anyObject(id: id, scope: organization.id) { return object }
         if try records.wasDeleted(id: id, organizationID: organization.id) { return nil }

@@ -9,8 +9,8 @@ struct ScrubState: Sendable, Hashable {
     var startedAt: UnixTime
 }
 
-/// The SQL of scrubbing.
-struct ScrubRecords {
+/// The tables of ``ScrubRecords``.
+enum ScrubSchema {
     static let migration = Migration(
         name: "catalog-scrub",
         sql: """
@@ -21,10 +21,13 @@ struct ScrubRecords {
                 started_at INTEGER NOT NULL
             ) STRICT;
             """)
+}
 
-    let connection: Connection
+/// The SQL of scrubbing.
+struct ScrubRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -35,7 +38,7 @@ struct ScrubRecords {
         }
     }
 
-    func setState(_ state: ScrubState) throws {
+    func setState(_ state: ScrubState) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO scrub_state (id, position, started_at) VALUES (1, $1, $2)
@@ -46,12 +49,12 @@ struct ScrubRecords {
     /// Returns the first object after the position.
     func next(after position: Int64) throws -> (position: Int64, object: CatalogObject)? {
         try connection.first(
-            "SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position > $1 ORDER BY o.position LIMIT 1", position
-        ) { ($0.int64("position"), ObjectRecords.object($0)) }
+            "SELECT \(CatalogObject.columns) FROM objects o WHERE o.position > $1 ORDER BY o.position LIMIT 1", position
+        ) { ($0.int64("position"), CatalogObject($0)) }
     }
 
     /// - Returns: whether the object exists and its mark changed.
-    func mark(_ object: CatalogObject, isBad: Bool, at now: UnixTime) throws -> Bool {
+    func mark(_ object: CatalogObject, isBad: Bool, at now: UnixTime) throws -> Bool where C == Connection {
         try connection.execute(
             "UPDATE objects SET bad_at = $2 WHERE id = $1 AND (bad_at IS NULL) = $3", object.id,
             isBad ? now.microseconds : nil, isBad) > 0

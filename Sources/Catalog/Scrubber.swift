@@ -130,7 +130,7 @@ struct Scrubber: Sendable {
             ["object": object.name, "why": trouble ?? ""], level: trouble == nil ? .info : .error)
     }
 
-    private func countBad(in connection: Connection) throws -> Int {
+    private func countBad(in connection: ReadConnection) throws -> Int {
         try ScrubRecords(connection).countBad() + store.countBadDirectObjects(in: connection)
     }
 

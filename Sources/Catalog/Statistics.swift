@@ -18,7 +18,7 @@ struct Statistics: Sendable {
 
     /// Returns today and the days before it, oldest first.
     func days(_ count: Int32, for user: UserPrincipal) async throws -> [Day] {
-        let today = StatisticsRecords.day(of: clock.now())
+        let today = StatisticsSchema.day(of: clock.now())
         let first = today - Int64(count) + 1
         let (before, found) = try await database.readInBackground { connection in
             let records = StatisticsRecords(connection)

@@ -16,11 +16,8 @@ struct Amount: Sendable, Equatable {
     var bytes: Int64 = 0
 }
 
-/// The SQL of statistics.
-///
-/// Triggers update the sums of each day in the transaction of each change, so that a chart does not require reading a catalog of
-/// ten million objects.
-struct StatisticsRecords {
+/// The tables of ``StatisticsRecords``.
+enum StatisticsSchema {
     private static let microsecondsPerDay: Int64 = 86_400_000_000
 
     static let migration = Migration(
@@ -63,23 +60,29 @@ struct StatisticsRecords {
             ) GROUP BY organization_id, day;
             """)
 
-    let connection: Connection
+    static func day(of time: UnixTime) -> Int64 { time.microseconds / microsecondsPerDay }
+}
 
-    init(_ connection: Connection) {
+/// The SQL of statistics.
+///
+/// Triggers update the sums of each day in the transaction of each change, so that a chart does not require reading a catalog of
+/// ten million objects.
+struct StatisticsRecords<C: ReadConnection> {
+    let connection: C
+
+    init(_ connection: C) {
         self.connection = connection
     }
 
-    static func day(of time: UnixTime) -> Int64 { time.microseconds / microsecondsPerDay }
-
     /// Counts downloads of objects of one organization on the day of `now`.
-    func addRequested(_ amount: Amount, organizationID: Int64, at now: UnixTime) throws {
+    func addRequested(_ amount: Amount, organizationID: Int64, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO object_days (organization_id, day, requested_objects, requested_bytes) VALUES ($1, $2, $3, $4)
             ON CONFLICT (organization_id, day) DO UPDATE SET
                 requested_objects = object_days.requested_objects + excluded.requested_objects,
                 requested_bytes = object_days.requested_bytes + excluded.requested_bytes
-            """, organizationID, Self.day(of: now), amount.objects, amount.bytes)
+            """, organizationID, StatisticsSchema.day(of: now), amount.objects, amount.bytes)
     }
 
     /// Returns the amount stored at the beginning of a day.

@@ -7,7 +7,7 @@ import ObjectStore
 package struct UserAccessPolicy: AccessPolicy {
     package init() {}
 
-    package func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+    package func decide(_ claims: CredentialClaims, in connection: ReadConnection) throws -> AccessDecision {
         guard case .user(let id, let epoch) = claims.subject,
             try Accounts.isLive(userID: id, epoch: epoch, in: connection)
         else { return .denied }
@@ -16,7 +16,7 @@ package struct UserAccessPolicy: AccessPolicy {
     }
 
     /// Returns `nil`, because these URLs cannot write.
-    package func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) -> String? { nil }
+    package func excess(_ claims: CredentialClaims, bytes: Int64, in connection: ReadConnection) -> String? { nil }
 
     /// Does nothing, because a download does not affect an upload's session.
     package func recordActivity(uploadID: String, in transaction: Connection) {}

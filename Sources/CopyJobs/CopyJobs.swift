@@ -8,7 +8,7 @@ import RPC
 
 /// Jobs that copy objects to the folders and buckets in the configuration.
 package struct CopyJobs: Sendable {
-    package static var migrations: [Migration] { CopyRecords.migrations }
+    package static var migrations: [Migration] { CopySchema.migrations }
 
     private let service: CopyService
     private let management: CopyManagementService

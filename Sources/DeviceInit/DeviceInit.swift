@@ -9,12 +9,12 @@ import Webhooks
 /// The device registry and the initialization of devices.
 package final class DeviceInit: Sendable {
     /// The migrations, to be run after those of Accounts, whose tables they refer to.
-    package static var migrations: [Migration] { DeviceRecords.migrations }
+    package static var migrations: [Migration] { DeviceSchema.migrations }
 
     package let initService: DeviceInitService
     package let managementService: DeviceManagementService
     /// The information about devices for the key management of Accounts.
-    package var directory: any DeviceDirectory { DeviceRecords.Directory() }
+    package var directory: any DeviceDirectory { DeviceRecordDirectory() }
 
     package init(
         _ environment: ModuleEnvironment, accounts: Accounts, outbox: Outbox = .closed,

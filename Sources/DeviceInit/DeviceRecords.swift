@@ -52,7 +52,8 @@ struct DeviceLabels: Sendable, Hashable {
     var tags: [String: String]
 }
 
-struct DeviceRecords {
+/// The tables of ``DeviceRecords``.
+enum DeviceSchema {
     static let migrations = [
         Migration(
             name: "devices-1",
@@ -90,34 +91,52 @@ struct DeviceRecords {
                 CREATE INDEX devices_suite ON devices (suite_id, id);
                 """)
     ]
+}
 
-    private static let select = """
-        SELECT d.id, d.organization_id, d.suite_id, s.site_id, d.display_name, d.description, d.tags, d.is_disabled,
-            d.initialized_at, d.sdk_version, d.platform, d.last_seen_at, d.reinit_allowed_until, d.created_at,
-            d.updated_at
-        FROM devices d LEFT JOIN device_suites s ON s.id = d.suite_id
-        """
+private let select = """
+    SELECT d.id, d.organization_id, d.suite_id, s.site_id, d.display_name, d.description, d.tags, d.is_disabled,
+        d.initialized_at, d.sdk_version, d.platform, d.last_seen_at, d.reinit_allowed_until, d.created_at,
+        d.updated_at
+    FROM devices d LEFT JOIN device_suites s ON s.id = d.suite_id
+    """
 
-    let connection: Connection
+/// The information about devices for the management of keys.
+struct DeviceRecordDirectory: DeviceDirectory {
+    func device(_ id: String, organizationID: Int64, in connection: ReadConnection) throws -> DirectoryDevice? {
+        guard let device = try DeviceRecords(connection).find(DeviceID(id), organizationID: organizationID) else {
+            return nil
+        }
+        return DirectoryDevice(place: device.place, isDisabled: device.isDisabled)
+    }
 
-    init(_ connection: Connection) {
+    func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws {
+        try connection.execute(
+            "UPDATE devices SET initialized_at = coalesce(initialized_at, $2), updated_at = $2 WHERE id = $1", id,
+            now.microseconds)
+    }
+}
+
+struct DeviceRecords<C: ReadConnection> {
+    let connection: C
+
+    init(_ connection: C) {
         self.connection = connection
     }
 
     func find(_ id: DeviceID) throws -> DeviceRecord? {
-        try connection.first("\(Self.select) WHERE d.id = $1", id.text, row: Self.record)
+        try connection.first("\(select) WHERE d.id = $1", id.text, row: Self.record)
     }
 
     /// Returns a device of that organization; does not find devices of other organizations.
     func find(_ id: DeviceID, organizationID: Int64) throws -> DeviceRecord? {
         try connection.first(
-            "\(Self.select) WHERE d.id = $1 AND d.organization_id = $2", id.text, organizationID, row: Self.record)
+            "\(select) WHERE d.id = $1 AND d.organization_id = $2", id.text, organizationID, row: Self.record)
     }
 
     /// - Returns: `false` if the id is taken.
     func insert(
         _ id: DeviceID, _ labels: DeviceLabels, organizationID: Int64, suiteID: Int64?, at now: UnixTime
-    ) throws -> Bool {
+    ) throws -> Bool where C == Connection {
         let inserted = try connection.execute(
             """
             INSERT INTO devices (id, organization_id, suite_id, display_name, description, tags, created_at, updated_at)
@@ -127,26 +146,26 @@ struct DeviceRecords {
         return inserted == 1
     }
 
-    func setLabels(_ labels: DeviceLabels, of id: DeviceID, at now: UnixTime) throws {
+    func setLabels(_ labels: DeviceLabels, of id: DeviceID, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "UPDATE devices SET display_name = $2, description = $3, tags = $4, updated_at = $5 WHERE id = $1", id.text,
             labels.displayName, labels.description, try Self.encode(labels.tags), now.microseconds)
     }
 
-    func setDisabled(_ id: DeviceID, _ isDisabled: Bool, at now: UnixTime) throws {
+    func setDisabled(_ id: DeviceID, _ isDisabled: Bool, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "UPDATE devices SET is_disabled = $2, updated_at = $3 WHERE id = $1", id.text, isDisabled,
             now.microseconds)
     }
 
-    func bind(_ id: DeviceID, toSuite suiteID: Int64?, at now: UnixTime) throws {
+    func bind(_ id: DeviceID, toSuite suiteID: Int64?, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "UPDATE devices SET suite_id = $2, updated_at = $3 WHERE id = $1", id.text, suiteID, now.microseconds)
     }
 
     func allowReinit(
         _ id: DeviceID, until end: UnixTime, at now: UnixTime
-    ) throws {
+    ) throws where C == Connection {
         try connection.execute(
             "UPDATE devices SET reinit_allowed_until = $2, updated_at = $3 WHERE id = $1", id.text, end.microseconds,
             now.microseconds)
@@ -158,7 +177,7 @@ struct DeviceRecords {
     /// - Returns: whether it was recorded; if not, the transaction must be rolled back.
     func noteInitialization(
         of device: DeviceRecord, sdkVersion: String, platform: String, at now: UnixTime
-    ) throws -> Bool {
+    ) throws -> Bool where C == Connection {
         let tags = try connection.first(
             """
             UPDATE devices SET initialized_at = coalesce(initialized_at, $2), last_seen_at = $2, sdk_version = $3,
@@ -173,7 +192,7 @@ struct DeviceRecords {
         return try tags.map(Self.decode) == device.tags
     }
 
-    func delete(_ id: DeviceID) throws {
+    func delete(_ id: DeviceID) throws where C == Connection {
         try connection.execute("DELETE FROM devices WHERE id = $1", id.text)
     }
 
@@ -181,7 +200,7 @@ struct DeviceRecords {
     func page(
         organizationID: Int64, filter: DeviceFilter, after cursor: String, limit: Int
     ) throws -> [DeviceRecord] {
-        var sql = "\(Self.select) WHERE d.organization_id = $1 AND d.id > $2"
+        var sql = "\(select) WHERE d.organization_id = $1 AND d.id > $2"
         var arguments: [(any Bindable)?] = [organizationID, cursor]
         func require(_ condition: (String) -> String, _ value: any Bindable) {
             arguments.append(value)
@@ -198,22 +217,6 @@ struct DeviceRecords {
         arguments.append(limit)
         sql += " ORDER BY d.id LIMIT $\(arguments.count)"
         return try connection.query(sql, arguments: arguments, row: Self.record)
-    }
-
-    /// The information about devices for the management of keys.
-    struct Directory: DeviceDirectory {
-        func device(_ id: String, organizationID: Int64, in connection: Connection) throws -> DirectoryDevice? {
-            guard let device = try DeviceRecords(connection).find(DeviceID(id), organizationID: organizationID) else {
-                return nil
-            }
-            return DirectoryDevice(place: device.place, isDisabled: device.isDisabled)
-        }
-
-        func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws {
-            try connection.execute(
-                "UPDATE devices SET initialized_at = coalesce(initialized_at, $2), updated_at = $2 WHERE id = $1", id,
-                now.microseconds)
-        }
     }
 
     private static func record(_ row: Row) throws -> DeviceRecord {

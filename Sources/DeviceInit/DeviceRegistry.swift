@@ -213,18 +213,18 @@ struct DeviceRegistry: Sendable {
         return try view(try device(id, of: caller, in: connection), in: connection)
     }
 
-    private func view(_ device: DeviceRecord, in connection: Connection) throws -> DeviceView {
+    private func view(_ device: DeviceRecord, in connection: ReadConnection) throws -> DeviceView {
         let key = try keys.state(of: device.id, at: clock.now(), in: connection)
         return DeviceView(device: device, keyUsedAt: key?.lastUsedAt)
     }
 
-    private func device(_ id: DeviceID, of caller: Caller, in connection: Connection) throws -> DeviceRecord {
+    private func device(_ id: DeviceID, of caller: Caller, in connection: ReadConnection) throws -> DeviceRecord {
         let device = try DeviceRecords(connection).find(id, organizationID: caller.organization.id)
         guard let device else { throw RPCError.notFound("device \(id.text) does not exist") }
         return device
     }
 
-    private func suite(_ id: Int64, of caller: Caller, in connection: Connection) throws -> SuiteRecord {
+    private func suite(_ id: Int64, of caller: Caller, in connection: ReadConnection) throws -> SuiteRecord {
         let suite = try SuiteRecords(connection).find(id, organizationID: caller.organization.id)
         guard let suite else { throw RPCError.notFound("\(ResourceName.suite(id)) does not exist") }
         return suite

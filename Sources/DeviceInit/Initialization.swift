@@ -112,7 +112,7 @@ struct Initialization: Sendable {
     }
 
     /// Returns the device if it may receive a key now.
-    private func admitted(_ call: Call, in connection: Connection) throws -> Admission {
+    private func admitted(_ call: Call, in connection: ReadConnection) throws -> Admission {
         let found = try DeviceRecords(connection).find(call.id)
         // Also read for an unknown device, so that it takes as long.
         let standing = try accounts.deviceKeys.standing(

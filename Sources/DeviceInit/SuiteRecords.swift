@@ -12,29 +12,29 @@ struct SuiteRecord: Sendable {
     let updatedAt: UnixTime
 }
 
-struct SuiteRecords {
-    private static let columns = "id, organization_id, site_id, display_name, description, created_at, updated_at"
+private let columns = "id, organization_id, site_id, display_name, description, created_at, updated_at"
 
-    let connection: Connection
+struct SuiteRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
     func insert(
         organizationID: Int64, siteID: Int64, displayName: String, description: String, at now: UnixTime
-    ) throws -> SuiteRecord? {
+    ) throws -> SuiteRecord? where C == Connection {
         try connection.first(
             """
             INSERT INTO device_suites (organization_id, site_id, display_name, description, created_at, updated_at)
-            VALUES ($1, $2, $3, $4, $5, $5) RETURNING \(Self.columns)
+            VALUES ($1, $2, $3, $4, $5, $5) RETURNING \(columns)
             """, organizationID, siteID, displayName, description, now.microseconds, row: Self.record)
     }
 
     /// Returns a suite of that organization; does not find suites of other organizations.
     func find(_ id: Int64, organizationID: Int64) throws -> SuiteRecord? {
         try connection.first(
-            "SELECT \(Self.columns) FROM device_suites WHERE id = $1 AND organization_id = $2", id, organizationID,
+            "SELECT \(columns) FROM device_suites WHERE id = $1 AND organization_id = $2", id, organizationID,
             row: Self.record)
     }
 
@@ -46,7 +46,7 @@ struct SuiteRecords {
     ) throws -> [SuiteRecord] {
         try connection.query(
             """
-            SELECT \(Self.columns) FROM device_suites
+            SELECT \(columns) FROM device_suites
             WHERE organization_id = $1 AND id > $2 AND (CAST($3 AS BIGINT) IS NULL OR site_id = $3) ORDER BY id LIMIT $4
             """, organizationID, cursor, siteID, limit, row: Self.record)
     }
@@ -56,7 +56,7 @@ struct SuiteRecords {
         try connection.first("SELECT id FROM devices WHERE suite_id = $1 ORDER BY id LIMIT 1", id) { $0.text("id") }
     }
 
-    func delete(_ id: Int64) throws {
+    func delete(_ id: Int64) throws where C == Connection {
         try connection.execute("DELETE FROM device_suites WHERE id = $1", id)
     }
 

@@ -72,14 +72,14 @@ extension Identity {
 
     /// Returns the user who signs in with an identity of a provider; `nil` if nobody does.
     package static func user(
-        issuer: String, subject: String, organizationID: Int64, in connection: Connection
+        issuer: String, subject: String, organizationID: Int64, in connection: ReadConnection
     ) throws -> UserRecord? {
         let key = IdentityKey(organizationID: organizationID, issuer: issuer, subject: subject)
         return try UserIdentityRecords(connection).find(key).flatMap { try UserRecords(connection).find(id: $0.userID) }
     }
 
     /// Returns the identities with which a user can sign in.
-    package static func identities(ofUser id: Int64, in connection: Connection) throws -> [UserIdentityRecord] {
+    package static func identities(ofUser id: Int64, in connection: ReadConnection) throws -> [UserIdentityRecord] {
         try UserIdentityRecords(connection).all(userID: id)
     }
 }

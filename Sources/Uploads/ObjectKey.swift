@@ -9,7 +9,7 @@ package enum ObjectKey {
     package static func isOfUpload(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) }
 
     /// Returns the upload for which the key was issued, whatever its state; `nil` for keys of other objects.
-    package static func uploadID(bucket: String, key: String, in connection: Connection) throws -> String? {
+    package static func uploadID(bucket: String, key: String, in connection: ReadConnection) throws -> String? {
         guard let last = key.split(separator: "/", omittingEmptySubsequences: false).last,
             let upload = try UploadRecords(connection).upload(String(last)),
             upload.location.bucket == bucket, upload.location.key == key

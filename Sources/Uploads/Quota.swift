@@ -49,8 +49,9 @@ extension QuotaConfiguration {
     /// Returns the limit that the owner, or the upload's site, would exceed; `nil` if none is exceeded.
     ///
     /// - Parameter change: the planned change of the usage.
-    func excess(of owner: ObjectOwner, in connection: Connection, after change: (inout Usage) -> Void) throws -> String?
-    {
+    func excess(
+        of owner: ObjectOwner, in connection: ReadConnection, after change: (inout Usage) -> Void
+    ) throws -> String? {
         let records = UsageRecords(connection)
         if let deviceID = owner.deviceID, device != QuotaLimits() {
             var usage = try records.usage(device: deviceID)

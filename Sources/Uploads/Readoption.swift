@@ -42,7 +42,7 @@ package struct Readoption: Sendable {
     }
 
     /// Makes the attempt the completed one of its logical upload, unless its client has completed another one since.
-    private func complete(_ records: UploadRecords) throws {
+    private func complete(_ records: UploadRecords<Connection>) throws {
         var attempt = upload
         if var inForce = try records.inForce(logicalID: attempt.logicalID), inForce.id != attempt.id {
             if inForce.state == .completed {

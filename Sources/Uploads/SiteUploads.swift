@@ -93,7 +93,7 @@ struct SiteUploads: Sendable {
     }
 
     private static func requireEnabledSite(
-        _ siteID: Int64, organizationID: Int64, in connection: Connection
+        _ siteID: Int64, organizationID: Int64, in connection: ReadConnection
     ) throws {
         switch try Accounts.isSiteEnabled(siteID, organizationID: organizationID, in: connection) {
         case nil: throw RPCError.notFound("site \(siteID) does not exist")

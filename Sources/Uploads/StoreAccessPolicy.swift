@@ -26,7 +26,7 @@ package struct StoreAccessPolicy: AccessPolicy {
         sessions = SessionRules(configuration)
     }
 
-    package func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+    package func decide(_ claims: CredentialClaims, in connection: ReadConnection) throws -> AccessDecision {
         switch claims.subject {
         case .user(let userID, let epoch):
             guard claims.operations.contains(.write) else { return try users.decide(claims, in: connection) }
@@ -46,7 +46,8 @@ package struct StoreAccessPolicy: AccessPolicy {
 
     /// Static keys may only read uploaded objects, and only listed ones; they may overwrite objects that were put directly. Keys
     /// that future uploads may use are reserved.
-    private func decision(byStaticKey claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+    private func decision(byStaticKey claims: CredentialClaims, in connection: ReadConnection) throws -> AccessDecision
+    {
         if DirectObject.isOne(uploadID: claims.uploadID) {
             return ObjectKey.isOfUpload(claims.key)
                 ? .readOnly(needsActivity: false) : .allowed(partSize: 0, needsActivity: false)
@@ -56,7 +57,8 @@ package struct StoreAccessPolicy: AccessPolicy {
     }
 
     /// A finished object may be read and never overwritten; without an object, the upload's state decides about its key.
-    private func decision(onAnyObject claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+    private func decision(onAnyObject claims: CredentialClaims, in connection: ReadConnection) throws -> AccessDecision
+    {
         if let object = try store.object(bucket: claims.bucket, key: claims.key, in: connection) {
             let listed = try ObjectRecords(connection).object(uploadID: object.uploadID)
             return object.uploadID == claims.uploadID && listed?.isBad != true && !object.isBad
@@ -69,14 +71,14 @@ package struct StoreAccessPolicy: AccessPolicy {
     }
 
     /// A user's upload for a site ends like those of the site's keys when the site is disabled.
-    private func decision(onUploadByUser id: String, in connection: Connection) throws -> AccessDecision {
+    private func decision(onUploadByUser id: String, in connection: ReadConnection) throws -> AccessDecision {
         guard let owner = try UploadRecords(connection).upload(id)?.owner else { return .noSuchUpload }
         let isEnabled = try Accounts.isSiteEnabled(
             owner.siteID, organizationID: owner.organizationID, in: connection)
         return isEnabled == true ? try decision(onUpload: id, in: connection) : .denied
     }
 
-    private func decision(onUpload id: String, in connection: Connection) throws -> AccessDecision {
+    private func decision(onUpload id: String, in connection: ReadConnection) throws -> AccessDecision {
         let now = steady.now()
         guard let upload = try UploadRecords(connection).upload(id) else { return .noSuchUpload }
         switch upload.state {
@@ -96,7 +98,7 @@ package struct StoreAccessPolicy: AccessPolicy {
         }
     }
 
-    package func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String? {
+    package func excess(_ claims: CredentialClaims, bytes: Int64, in connection: ReadConnection) throws -> String? {
         if case .staticKey(let id) = claims.subject {
             guard let quota = store.staticKey(id: id)?.quota, quota > 0,
                 try store.usage(ofKey: id, in: connection) + bytes > quota
@@ -107,7 +109,7 @@ package struct StoreAccessPolicy: AccessPolicy {
         return try configuration.quota.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
     }
 
-    package func tags(uploadID: String, in connection: Connection) throws -> [String: String]? {
+    package func tags(uploadID: String, in connection: ReadConnection) throws -> [String: String]? {
         try ObjectRecords(connection).tags(uploadID: uploadID)
     }
 
@@ -129,7 +131,7 @@ package struct StoreAccessPolicy: AccessPolicy {
         try Audit.record(entry, at: clock.now(), in: transaction)
     }
 
-    private func organization(ofKey id: String, in connection: Connection) throws -> OrganizationReference? {
+    private func organization(ofKey id: String, in connection: ReadConnection) throws -> OrganizationReference? {
         guard let name = store.staticKey(id: id)?.organization else { return nil }
         return try Accounts.organization(named: name, in: connection)
     }

@@ -42,7 +42,7 @@ struct UploadCaller: Sendable {
     }
 
     /// Returns the audit line for successful work on `target`.
-    func did(to target: String, in connection: Connection) throws -> AuditEntry {
+    func did(to target: String, in connection: ReadConnection) throws -> AuditEntry {
         switch party {
         case .key(let caller): try caller.did(to: target, in: connection)
         case .user(let caller): caller.did(to: target)

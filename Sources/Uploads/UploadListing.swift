@@ -38,7 +38,7 @@ struct UploadListing: Sendable {
         }
     }
 
-    private func entry(_ record: UnderWayRecord, in connection: Connection) throws -> Entry {
+    private func entry(_ record: UnderWayRecord, in connection: ReadConnection) throws -> Entry {
         let snapshot = try store.snapshot(uploadID: record.id, in: connection)
         return Entry(
             record: record, sessionEndsAt: steady.wallTime(of: record.sessionEndsAt),

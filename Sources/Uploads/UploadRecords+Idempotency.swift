@@ -2,7 +2,7 @@ import Basics
 import Catalog
 import Database
 
-extension UploadRecords {
+extension UploadSchema {
     static let idempotencyMigration = Migration(
         name: "uploads-2",
         sql: """
@@ -19,7 +19,9 @@ extension UploadRecords {
             ) STRICT, WITHOUT ROWID;
             CREATE INDEX upload_idempotency_by_age ON upload_idempotency (used_at);
             """)
+}
 
+extension UploadRecords {
     /// Returns the last use of a principal's key.
     func use(
         of key: IdempotencyKey, by owner: ObjectOwner, since: UnixTime
@@ -35,7 +37,7 @@ extension UploadRecords {
         return (found.restartFrom, upload)
     }
 
-    func remember(_ key: IdempotencyKey, restartFrom: String, as upload: UploadRecord) throws {
+    func remember(_ key: IdempotencyKey, restartFrom: String, as upload: UploadRecord) throws where C == Connection {
         let (site, device) = upload.owner.idempotencyScope
         try connection.execute(
             """
@@ -50,7 +52,7 @@ extension UploadRecords {
     /// Deletes keys whose last use was a day ago.
     ///
     /// - Returns: the number of deleted keys; fewer than `limit` if none is left.
-    func forgetUses(_ permit: DeletionPermit, limit: Int) throws -> Int {
+    func forgetUses(_ permit: DeletionPermit, limit: Int) throws -> Int where C == Connection {
         // A use at exactly that time is deleted, too.
         let oldest = IdempotencyKey.oldestUse(at: try permit.now()).adding(microseconds: 1)
         return try connection.execute(

@@ -1,11 +1,13 @@
 import Basics
 import Database
 
-/// The retention of records of uploads that ended long ago.
-extension UploadRecords {
+extension UploadSchema {
     static let retentionMigration = Migration(
         name: "uploads-5", sql: "CREATE INDEX logical_uploads_by_age ON logical_uploads (created_at, id);")
+}
 
+/// The retention of records of uploads that ended long ago.
+extension UploadRecords {
     /// Returns logical uploads that began at least `age` ago, the oldest first, and whether all of their attempts ended that long
     /// ago and left nothing: no object, no record of a deleted one, nothing in the store, no idempotency key.
     func old(
@@ -37,7 +39,7 @@ extension UploadRecords {
     /// Deletes at most `limit` rows of a logical upload; the logical upload and its current attempt come last.
     ///
     /// - Returns: the number of deleted rows; fewer than `limit` if none is left.
-    func forget(logicalID: String, limit: Int) throws -> Int {
+    func forget(logicalID: String, limit: Int) throws -> Int where C == Connection {
         var rows = try connection.execute(
             """
             DELETE FROM superseded_uploads

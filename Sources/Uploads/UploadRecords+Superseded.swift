@@ -1,8 +1,6 @@
 import Database
 
-/// Superseded attempts. Clients may still use their ids, however often the upload was restarted: the latest ones keep their rows,
-/// of older ones only the ids stay.
-extension UploadRecords {
+extension UploadSchema {
     /// The number of superseded attempts of a logical upload that keep their rows.
     static let keptSuperseded = 4
     /// The number of attempts that one restart reduces to ids; earlier versions left any number of rows.
@@ -20,17 +18,21 @@ extension UploadRecords {
             CREATE INDEX upload_idempotency_by_upload ON upload_idempotency (upload_id);
             CREATE INDEX uploads_by_upload ON uploads (logical_id, id);
             """)
+}
 
+/// Superseded attempts. Clients may still use their ids, however often the upload was restarted: the latest ones keep their rows,
+/// of older ones only the ids stay.
+extension UploadRecords {
     /// Reduces all superseded attempts except the latest few to their ids. Their data is gone; an attempt that still has rows in
     /// the store, or an idempotency key, keeps its row until another restart.
-    func foldSuperseded(logicalID: String) throws {
+    func foldSuperseded(logicalID: String) throws where C == Connection {
         let old = try connection.query(
             """
             SELECT u.id FROM uploads u WHERE u.logical_id = $1 AND u.state = 2
             AND NOT EXISTS (SELECT 1 FROM store_multiparts m WHERE m.upload_id = u.id)
             AND NOT EXISTS (SELECT 1 FROM upload_idempotency i WHERE i.upload_id = u.id)
             ORDER BY u.id DESC LIMIT $2 OFFSET $3
-            """, logicalID, Self.foldedAtOnce, Self.keptSuperseded
+            """, logicalID, UploadSchema.foldedAtOnce, UploadSchema.keptSuperseded
         ) { $0.text("id") }
         for id in old {
             try connection.execute(

@@ -18,10 +18,12 @@ struct UnderWayRecord: Sendable {
     let hints: UploadHints
 }
 
-extension UploadRecords {
+extension UploadSchema {
     static let underWayMigration = Migration(
         name: "uploads-3", sql: "CREATE INDEX uploads_under_way ON uploads (id) WHERE state = 1 AND is_swept = 0;")
+}
 
+extension UploadRecords {
     /// Returns uploads in descending order of their ids, which is the reverse order of their beginning.
     ///
     /// - Parameter id: only uploads before this one; `nil` = from the latest on.

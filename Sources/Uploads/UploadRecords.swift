@@ -2,8 +2,8 @@ import Basics
 import Catalog
 import Database
 
-/// All SQL of uploads, and their tables. Times are microseconds since 1970.
-struct UploadRecords {
+/// The tables of ``UploadRecords``.
+enum UploadSchema {
     static let migrations = [
         Migration(
             name: "uploads-1",
@@ -45,12 +45,12 @@ struct UploadRecords {
                 CREATE UNIQUE INDEX uploads_in_force ON uploads (logical_id) WHERE state <> 2;
                 CREATE INDEX uploads_by_end ON uploads (session_ends_at, id) WHERE state = 1 AND is_swept = 0;
                 """),
-        UsageRecords.migration,
+        UsageSchema.migration,
         idempotencyMigration,
         underWayMigration,
         supersededMigration,
         retentionMigration,
-        UsageRecords.tagsMigration,
+        UsageSchema.tagsMigration,
         Migration(
             name: "uploads-6",
             sql: """
@@ -67,21 +67,27 @@ struct UploadRecords {
                 ALTER TABLE logical_uploads ADD COLUMN recorded_from INTEGER;
                 ALTER TABLE logical_uploads ADD COLUMN recorded_to INTEGER;
                 """),
-        UsageRecords.changedTagsMigration,
+        UsageSchema.changedTagsMigration,
     ]
+}
 
-    private static let select = """
-        SELECT u.id, u.logical_id, l.organization_id, l.site_id, l.suite_id, l.device_id, u.bucket, u.endpoint, u.region,
-            u.backend, u.object_key, u.part_size, u.created_at, u.is_restart, u.state, u.session_ends_at, u.is_touched,
-            u.is_swept, u.refresh_count, u.abort_reason, u.completed_size, u.completed_etag, u.completed_part_count,
-            u.completed_tags_digest, coalesce(u.began_at, u.created_at) AS began_at, l.file_name,
-            l.file_size, l.recorded_from, l.recorded_to
-        FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id
-        """
+private let select = """
+    SELECT u.id, u.logical_id, l.organization_id, l.site_id, l.suite_id, l.device_id, u.bucket, u.endpoint, u.region,
+        u.backend, u.object_key, u.part_size, u.created_at, u.is_restart, u.state, u.session_ends_at, u.is_touched,
+        u.is_swept, u.refresh_count, u.abort_reason, u.completed_size, u.completed_etag, u.completed_part_count,
+        u.completed_tags_digest, coalesce(u.began_at, u.created_at) AS began_at, l.file_name,
+        l.file_size, l.recorded_from, l.recorded_to
+    FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id
+    """
 
-    let connection: Connection
+/// Built once, because almost every call of a device uses it.
+private let byID = "\(select) WHERE u.id = $1"
 
-    init(_ connection: Connection) {
+/// All SQL of uploads. Times are microseconds since 1970.
+struct UploadRecords<C: ReadConnection> {
+    let connection: C
+
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -91,24 +97,21 @@ struct UploadRecords {
         try attempt(id) ?? folded(id)
     }
 
-    /// Built once, because almost every call of a device uses it.
-    private static let byID = "\(select) WHERE u.id = $1"
-
     /// Returns an attempt that has a row of its own.
     func attempt(_ id: String) throws -> UploadRecord? {
-        try connection.first(Self.byID, id, row: Self.upload)
+        try connection.first(byID, id, row: Self.upload)
     }
 
     /// Returns the current attempt: the only one that is not superseded.
     func inForce(logicalID: String) throws -> UploadRecord? {
-        try connection.first("\(Self.select) WHERE u.logical_id = $1 AND u.state <> 2", logicalID, row: Self.upload)
+        try connection.first("\(select) WHERE u.logical_id = $1 AND u.state <> 2", logicalID, row: Self.upload)
     }
 
     /// Returns the current attempt at the same logical upload.
     func inForce(forUpload id: String) throws -> UploadRecord? {
         try connection.first(
             """
-            \(Self.select) WHERE u.state <> 2 AND u.logical_id = coalesce(
+            \(select) WHERE u.state <> 2 AND u.logical_id = coalesce(
                 (SELECT logical_id FROM uploads WHERE id = $1),
                 (SELECT logical_id FROM superseded_uploads WHERE id = $1))
             """, id, row: Self.upload)
@@ -123,7 +126,7 @@ struct UploadRecords {
         try connection.hasRow("SELECT 1 FROM organizations WHERE id = $1", id)
     }
 
-    func insertLogicalUpload(of upload: UploadRecord) throws {
+    func insertLogicalUpload(of upload: UploadRecord) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO logical_uploads (id, organization_id, site_id, suite_id, device_id, created_at, file_name,
@@ -134,7 +137,7 @@ struct UploadRecords {
             upload.hints.recordedFrom?.microseconds, upload.hints.recordedTo?.microseconds)
     }
 
-    func insert(_ upload: UploadRecord) throws {
+    func insert(_ upload: UploadRecord) throws where C == Connection {
         let location = upload.location
         try connection.execute(
             """
@@ -147,7 +150,7 @@ struct UploadRecords {
     }
 
     /// Writes the columns that can change.
-    func update(_ upload: UploadRecord) throws {
+    func update(_ upload: UploadRecord) throws where C == Connection {
         try connection.execute(
             """
             UPDATE uploads SET state = $2, session_ends_at = $3, is_touched = $4, is_swept = $5, refresh_count = $6,

@@ -80,7 +80,7 @@ extension UploadSessions {
     /// Returns the facts of an upload that was completed before with the same tags, because a crash may have prevented that they
     /// were written.
     private func facts(
-        of upload: UploadRecord, _ claim: CompletionClaim, in connection: Connection
+        of upload: UploadRecord, _ claim: CompletionClaim, in connection: ReadConnection
     ) throws -> ObjectFacts? {
         guard let stored = try store.object(uploadID: upload.id, in: connection),
             let listed = try ObjectRecords(connection).object(uploadID: upload.id)

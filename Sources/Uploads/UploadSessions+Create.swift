@@ -72,7 +72,8 @@ extension UploadSessions {
     /// - Throws: INVALID_ARGUMENT if the request of that call was different, UPLOAD_NOT_REFRESHABLE if the upload cannot be
     ///   continued.
     private func known(
-        by key: IdempotencyKey?, of owner: ObjectOwner, restartFrom: String, at now: UnixTime, in connection: Connection
+        by key: IdempotencyKey?, of owner: ObjectOwner, restartFrom: String, at now: UnixTime,
+        in connection: ReadConnection
     ) throws -> UploadRecord? {
         guard let key,
             let use = try UploadRecords(connection).use(of: key, by: owner, since: IdempotencyKey.oldestUse(at: now))

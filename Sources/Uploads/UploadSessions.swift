@@ -110,7 +110,7 @@ struct UploadSessions: Sendable {
     }
 
     /// - Throws: UPLOAD_NOT_REFRESHABLE if no credentials can be issued for the upload any more.
-    func checkRefreshable(_ upload: UploadRecord, in connection: Connection) throws {
+    func checkRefreshable(_ upload: UploadRecord, in connection: ReadConnection) throws {
         guard upload.state != .superseded else {
             throw RPCError(.uploadNotRefreshable, "the upload was superseded by a restart with another upload id")
         }
@@ -119,7 +119,7 @@ struct UploadSessions: Sendable {
         }
     }
 
-    func decision(_ upload: UploadRecord, in connection: Connection) throws -> RecoveryDecision {
+    func decision(_ upload: UploadRecord, in connection: ReadConnection) throws -> RecoveryDecision {
         RecoveryDecision(facts(upload, try store.progress(uploadID: upload.id, in: connection)))
     }
 

@@ -10,7 +10,7 @@ import Webhooks
 
 /// Uploads of devices and sites, and of users for their sites: sessions, credentials, recovery and completion.
 package struct Uploads: Sendable {
-    package static var migrations: [Migration] { UploadRecords.migrations }
+    package static var migrations: [Migration] { UploadSchema.migrations }
 
     private let service: UploadService
     private let management: UploadManagementService

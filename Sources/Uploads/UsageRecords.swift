@@ -1,10 +1,7 @@
 import Database
 
-/// The SQL of quotas.
-///
-/// Triggers update the usage of each device and site in the transaction of each change. They rely on an upload's owner never
-/// changing.
-struct UsageRecords {
+/// The tables of ``UsageRecords``.
+enum UsageSchema {
     static let migration = Migration(
         name: "uploads-usage",
         sql: """
@@ -88,11 +85,17 @@ struct UsageRecords {
                 WHERE owner IN (SELECT owner FROM upload_owners WHERE upload_id = NEW.upload_id);
             END;
             """)
+}
 
+/// The SQL of quotas.
+///
+/// Triggers update the usage of each device and site in the transaction of each change. They rely on an upload's owner never
+/// changing.
+struct UsageRecords<C: ReadConnection> {
     /// Deletes the rows of owners without any usage; the triggers insert them again.
     ///
     /// - Returns: the number of deleted rows; fewer than `limit` if none is left.
-    func forgetEmpty(limit: Int) throws -> Int {
+    func forgetEmpty(limit: Int) throws -> Int where C == Connection {
         try connection.execute(
             """
             DELETE FROM upload_usage WHERE owner IN (
@@ -100,9 +103,9 @@ struct UsageRecords {
             """, limit)
     }
 
-    let connection: Connection
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 

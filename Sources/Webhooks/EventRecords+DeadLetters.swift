@@ -19,13 +19,13 @@ struct DeadLetterRecord: Sendable, Hashable {
     var cursor: String { "\(position) \(webhook)" }
 }
 
-extension EventRecords {
-    private static let deadLetter = """
-        SELECT d.position, e.id, d.webhook, e.type, e.subject, e.organization, e.occurred_at, d.attempts, d.ended_at,
-            d.last_error, e.payload
-        FROM event_deliveries d JOIN events e ON e.position = d.position
-        """
+private let deadLetterSelect = """
+    SELECT d.position, e.id, d.webhook, e.type, e.subject, e.organization, e.occurred_at, d.attempts, d.ended_at,
+        d.last_error, e.payload
+    FROM event_deliveries d JOIN events e ON e.position = d.position
+    """
 
+extension EventRecords {
     /// Returns dead letters in the order of their events.
     ///
     /// - Parameters:
@@ -37,7 +37,7 @@ extension EventRecords {
         let position = halves.first.flatMap { Int64($0) } ?? 0
         return try connection.query(
             """
-            \(Self.deadLetter)
+            \(deadLetterSelect)
             WHERE d.state = 3 AND (d.position, d.webhook) > ($1, $2)
                 AND e.organization_id = coalesce($3, e.organization_id) AND ($4 = '' OR d.webhook = $4)
             ORDER BY d.position, d.webhook LIMIT $5
@@ -48,7 +48,7 @@ extension EventRecords {
     func deadLetters(of eventID: String, scope: Int64?, webhook: String) throws -> [DeadLetterRecord] {
         try connection.query(
             """
-            \(Self.deadLetter)
+            \(deadLetterSelect)
             WHERE e.id = $1 AND d.state = 3
                 AND e.organization_id = coalesce($2, e.organization_id) AND ($3 = '' OR d.webhook = $3)
             ORDER BY d.webhook
@@ -56,7 +56,7 @@ extension EventRecords {
     }
 
     /// Returns a dead letter to the queue, at its place among the waiting events of its subject.
-    func revive(_ letter: DeadLetterRecord, at now: UnixTime) throws {
+    func revive(_ letter: DeadLetterRecord, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             UPDATE event_deliveries

@@ -1,17 +1,22 @@
 import Basics
 import Database
 
-extension EventRecords {
-    private static let delivery = """
-        SELECT d.position, e.id, e.subject, e.payload, e.traceparent, d.attempts, d.first_failed_at
-        FROM event_deliveries d JOIN events e ON e.position = d.position
-        """
+private let delivery = """
+    SELECT d.position, e.id, e.subject, e.payload, e.traceparent, d.attempts, d.first_failed_at
+    FROM event_deliveries d JOIN events e ON e.position = d.position
+    """
 
+enum DeliveryEnd: Int64 {
+    case delivered = 2
+    case dead = 3
+}
+
+extension EventRecords {
     /// Returns the deliveries whose next attempt is due, in the order in which they became due.
     func due(for webhook: String, at now: UnixTime, limit: Int) throws -> [Delivery] {
         try connection.query(
             """
-            \(Self.delivery) WHERE d.webhook = $1 AND d.due_at <= $2 ORDER BY d.due_at, d.position LIMIT $3
+            \(delivery) WHERE d.webhook = $1 AND d.due_at <= $2 ORDER BY d.due_at, d.position LIMIT $3
             """, webhook, now.microseconds, limit
         ) { row in
             Delivery(
@@ -31,7 +36,8 @@ extension EventRecords {
     }
 
     /// Records the result of an attempt. A delivery that was ended meanwhile stays unchanged.
-    func settle(_ delivery: Delivery, to webhook: String, _ outcome: DeliveryOutcome, at now: UnixTime) throws {
+    func settle(_ delivery: Delivery, to webhook: String, _ outcome: DeliveryOutcome, at now: UnixTime) throws
+    where C == Connection {
         switch outcome {
         case .delivered:
             try end(delivery.position, delivery.subject, webhook, .delivered, error: nil, at: now)
@@ -48,7 +54,8 @@ extension EventRecords {
         }
     }
 
-    private func countFailure(of delivery: Delivery, to webhook: String, at now: UnixTime) throws {
+    private func countFailure(of delivery: Delivery, to webhook: String, at now: UnixTime) throws
+    where C == Connection {
         try connection.execute(
             """
             UPDATE event_deliveries SET attempts = attempts + 1, first_failed_at = coalesce(first_failed_at, $3)
@@ -56,15 +63,10 @@ extension EventRecords {
             """, delivery.position, webhook, now.microseconds)
     }
 
-    enum End: Int64 {
-        case delivered = 2
-        case dead = 3
-    }
-
     /// Ends a waiting delivery, and makes the next one of its subject due.
     func end(
-        _ position: Int64, _ subject: String, _ webhook: String, _ end: End, error: String?, at now: UnixTime
-    ) throws {
+        _ position: Int64, _ subject: String, _ webhook: String, _ end: DeliveryEnd, error: String?, at now: UnixTime
+    ) throws where C == Connection {
         let changed = try connection.execute(
             """
             UPDATE event_deliveries SET state = $3, due_at = NULL, ended_at = $4, last_error = $5
@@ -75,7 +77,7 @@ extension EventRecords {
     }
 
     /// Makes the first waiting delivery of a subject due, unless it already is.
-    func release(_ subject: String, _ webhook: String, at now: UnixTime) throws {
+    func release(_ subject: String, _ webhook: String, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             UPDATE event_deliveries SET due_at = $3
@@ -98,7 +100,7 @@ extension EventRecords {
     /// - Returns: the events' ids; fewer than `limit` if none is left.
     func giveUp(
         pendingFor webhook: String, limit: Int64, because reason: String, at now: UnixTime
-    ) throws -> [String] {
+    ) throws -> [String] where C == Connection {
         let oldest = try connection.query(
             """
             SELECT d.position, d.subject, e.id

@@ -48,7 +48,8 @@ extension EventRecords {
     /// Removes deliveries that ended at least `age` ago, the oldest first.
     ///
     /// - Returns: the number of removed deliveries; fewer than `limit` if none is left.
-    func forget(_ end: End, olderThan age: Duration, _ permit: DeletionPermit, limit: Int) throws -> Int {
+    func forget(_ end: DeliveryEnd, olderThan age: Duration, _ permit: DeletionPermit, limit: Int) throws -> Int
+    where C == Connection {
         let oldest = try permit.now().subtracting(age)
         return try forget(
             connection.query(
@@ -60,7 +61,7 @@ extension EventRecords {
     }
 
     /// Removes the oldest dead letters of a webhook.
-    func forgetDeadLetters(of webhook: String, limit: Int64) throws -> Int {
+    func forgetDeadLetters(of webhook: String, limit: Int64) throws -> Int where C == Connection {
         try forget(
             connection.query(
                 """
@@ -71,7 +72,7 @@ extension EventRecords {
     }
 
     /// Removes deliveries, and each event with its last delivery.
-    private func forget(_ deliveries: [(position: Int64, webhook: String)]) throws -> Int {
+    private func forget(_ deliveries: [(position: Int64, webhook: String)]) throws -> Int where C == Connection {
         for (position, webhook) in deliveries {
             try connection.execute(
                 "DELETE FROM event_deliveries WHERE position = $1 AND webhook = $2", position, webhook)

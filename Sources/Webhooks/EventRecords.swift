@@ -1,12 +1,8 @@
 import Basics
 import Database
 
-/// The SQL of the outbox and its tables; the state of deliveries is in `EventRecords+Delivery.swift`, dead letters are in
-/// `EventRecords+DeadLetters.swift`. Times are microseconds since 1970.
-///
-/// Among the waiting deliveries of one subject to one webhook only the earliest has a `due_at`. So events of a subject stay in
-/// order, and deliveries that are held back cost nothing meanwhile.
-struct EventRecords {
+/// The tables of ``EventRecords``.
+enum EventSchema {
     static let migrations = [
         Migration(
             name: "events-1",
@@ -56,16 +52,23 @@ struct EventRecords {
                     WHERE state <> 2;
                 """),
     ]
+}
 
-    let connection: Connection
+/// The SQL of the outbox; the state of deliveries is in `EventRecords+Delivery.swift`, dead letters are in
+/// `EventRecords+DeadLetters.swift`. Times are microseconds since 1970.
+///
+/// Among the waiting deliveries of one subject to one webhook only the earliest has a `due_at`. So events of a subject stay in
+/// order, and deliveries that are held back cost nothing meanwhile.
+struct EventRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
     func insert(
         _ event: Event, id: String, organization: String, payload: String, for webhooks: [String], at now: UnixTime
-    ) throws {
+    ) throws where C == Connection {
         let position = try connection.first(
             """
             INSERT INTO events (id, type, subject, organization_id, organization, occurred_at, payload, traceparent)

@@ -66,7 +66,7 @@ struct EventRetention: Sendable {
     }
 
     private func forget(
-        _ end: EventRecords.End, olderThan age: Duration, _ permit: DeletionPermit
+        _ end: DeliveryEnd, olderThan age: Duration, _ permit: DeletionPermit
     ) async throws -> Int {
         try await inBatches { try EventRecords($0).forget(end, olderThan: age, permit, limit: Self.batch) }
     }
@@ -77,7 +77,7 @@ struct EventRetention: Sendable {
             let records = EventRecords(connection)
             let excess = max(
                 try records.queueLength(of: webhook).dead - most,
-                try records.excess(of: webhook, state: EventRecords.End.dead.rawValue, bytes: bytes))
+                try records.excess(of: webhook, state: DeliveryEnd.dead.rawValue, bytes: bytes))
             return excess > 0 ? try records.forgetDeadLetters(of: webhook, limit: min(excess, Int64(Self.batch))) : 0
         }
     }

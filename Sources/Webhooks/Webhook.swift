@@ -36,10 +36,8 @@ package struct Webhook: Sendable {
 
     func wants(_ type: EventType) -> Bool { types.isEmpty || types.contains(type) }
 
-    /// Whether it receives events of the organization.
-    ///
-    /// - Parameter connection: the writer's connection.
+    /// Whether it receives events of the organization; binds the configured name.
     func isFor(_ organizationID: Int64, in connection: Connection) throws -> Bool {
-        try configuredOrganization.map { try $0.id(in: connection) == organizationID } ?? true
+        try configuredOrganization.map { try $0.bind(in: connection) == organizationID } ?? true
     }
 }

@@ -70,7 +70,7 @@ struct WebhookDirectory: Sendable {
         }
     }
 
-    private func find(_ name: String, for caller: Caller, in connection: Connection) throws -> Webhook {
+    private func find(_ name: String, for caller: Caller, in connection: ReadConnection) throws -> Webhook {
         let webhook = try outbox.webhooks.first {
             try $0.name == name && Self.isVisible($0, to: caller, in: connection)
         }
@@ -78,7 +78,7 @@ struct WebhookDirectory: Sendable {
         return webhook
     }
 
-    private static func isVisible(_ webhook: Webhook, to caller: Caller, in connection: Connection) throws -> Bool {
+    private static func isVisible(_ webhook: Webhook, to caller: Caller, in connection: ReadConnection) throws -> Bool {
         guard let scope = caller.user.objectScope else { return true }
         return try webhook.configuredOrganization?.id(in: connection) == scope
     }

@@ -7,7 +7,7 @@ import RPC
 
 /// Events for webhooks: an outbox that capabilities write to, and a sender for each webhook.
 package final class Webhooks: Sendable {
-    package static var migrations: [Migration] { EventRecords.migrations }
+    package static var migrations: [Migration] { EventSchema.migrations }
 
     /// The outbox for capabilities.
     package let outbox: Outbox

@@ -310,17 +310,20 @@ import Wire
             try await world.database.write { try ConfiguredOrganization.record(all, in: $0) }
         }
         #expect(try await record([named]) == [])
-        #expect(try await world.database.write { try named.id(in: $0) } == nil)
+        #expect(try await world.database.write { try named.bind(in: $0) } == nil)
+        #expect(try await world.database.read { try named.id(in: $0) } == nil)
         _ = try await world.createOrganization("acme", token: system)
-        #expect(try await world.database.write { try named.id(in: $0) } == 2)
+        #expect(try await world.database.read { try named.id(in: $0) } == 2)
+        #expect(try await world.database.write { try named.bind(in: $0) } == 2)
         _ = try await world.adminService.deleteOrganization(
             DeleteOrganizationRequest(organization: "acme"),
             context: world.call(AdminAuthServiceMethods.deleteOrganization, token: system))
         _ = try await world.createOrganization("acme", token: system)
-        #expect(try await world.database.write { try named.id(in: $0) } == 2)
+        #expect(try await world.database.write { try named.bind(in: $0) } == 2)
+        #expect(try await world.database.read { try named.id(in: $0) } == 2)
         #expect(try await record([named]) == [named])
         #expect(try await record([]) == [])
         #expect(try await record([named]) == [])
-        #expect(try await world.database.write { try named.id(in: $0) } == 3)
+        #expect(try await world.database.write { try named.bind(in: $0) } == 3)
     }
 }

@@ -10,8 +10,10 @@ import Testing
     private let schedule = BackupSchedule(name: "nightly", destination: BackupFolder(root: "/backups"))
     private let now = UnixTime(seconds: 1_795_392_000)
 
-    private func withRecords<T: Sendable>(_ body: @escaping @Sendable (BackupRecords) throws -> T) async throws -> T {
-        let database = try Database(path: scratch.path + "/gateway.db", migrations: BackupRecords.migrations)
+    private func withRecords<T: Sendable>(_ body: @escaping @Sendable (BackupRecords<Connection>) throws -> T)
+        async throws -> T
+    {
+        let database = try Database(path: scratch.path + "/gateway.db", migrations: BackupSchema.migrations)
         defer { database.close() }
         return try await database.write { try body(BackupRecords($0)) }
     }

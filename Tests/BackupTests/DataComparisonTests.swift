@@ -17,7 +17,7 @@ import Testing
             CREATE TABLE objects (file_id TEXT NOT NULL, size INTEGER NOT NULL);
             """)
 
-    private func inspect(_ statements: [String], _ body: (Connection) throws -> Void) throws {
+    private func inspect(_ statements: [String], _ body: (ReadConnection) throws -> Void) throws {
         let path = scratch.path + "/\(statements.count).db"
         let database = try Database(path: path, migrations: [Self.tables])
         try database.writeBlocking { connection in

@@ -90,7 +90,7 @@ import Testing
             }
         }
         let kept = try rows()
-        let filling = try #require(StatisticsRecords.migration.sql.split(separator: "END;").last)
+        let filling = try #require(StatisticsSchema.migration.sql.split(separator: "END;").last)
         try scene.database.writeBlocking { connection in
             try connection.execute("DELETE FROM object_days")
             try connection.execute(String(filling))

@@ -121,24 +121,24 @@ import Testing
 
     @Test func aPathIsOfWhoWroteItOrIsAboutTo() throws {
         let scene = try Scene()
-        func claim(_ organizationID: Int64) throws -> CopyRecords.Claim {
+        func claim(_ organizationID: Int64) throws -> CopyClaim {
             try scene.database.writeBlocking { try CopyRecords($0).claim("p", organizationID: organizationID) }
         }
         try scene.add("a", items: 1)
-        #expect(try claim(1) == CopyRecords.Claim(organizationID: 1, isWritten: false))
-        #expect(try claim(2) == CopyRecords.Claim(organizationID: 1, isWritten: false))
+        #expect(try claim(1) == CopyClaim(organizationID: 1, isWritten: false))
+        #expect(try claim(2) == CopyClaim(organizationID: 1, isWritten: false))
         // The organization has no job in progress any more.
         _ = try scene.database.writeBlocking { try $0.execute("UPDATE copy_jobs SET finished_at = 1") }
-        #expect(try claim(2) == CopyRecords.Claim(organizationID: 2, isWritten: false))
+        #expect(try claim(2) == CopyClaim(organizationID: 2, isWritten: false))
         try scene.database.writeBlocking { connection in
             try CopyRecords(connection).noteWritten("p", organizationID: 1)
             try CopyRecords(connection).release("p", organizationID: 1)
         }
-        #expect(try claim(2) == CopyRecords.Claim(organizationID: 2, isWritten: false))
+        #expect(try claim(2) == CopyClaim(organizationID: 2, isWritten: false))
         try scene.database.writeBlocking { connection in
             try CopyRecords(connection).noteWritten("p", organizationID: 2)
             try CopyRecords(connection).release("p", organizationID: 2)
         }
-        #expect(try claim(1) == CopyRecords.Claim(organizationID: 2, isWritten: true))
+        #expect(try claim(1) == CopyClaim(organizationID: 2, isWritten: true))
     }
 }

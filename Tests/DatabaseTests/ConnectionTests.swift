@@ -9,7 +9,7 @@ import Testing
 
     init() throws {
         scratch = try Scratch()
-        connection = try Connection(path: scratch.path + "/test.db", mode: .writer)
+        connection = try Connection(path: scratch.path + "/test.db")
         try connection.execute("CREATE TABLE t (a INTEGER, b TEXT, c BLOB, d INTEGER)")
     }
 
@@ -50,7 +50,7 @@ import Testing
     func aNameThatIsNotOneColumnTraps(_ sql: String) async {
         await #expect(processExitsWith: .failure) { [sql] in
             let scratch = try Scratch()
-            let connection = try Connection(path: scratch.path + "/test.db", mode: .writer)
+            let connection = try Connection(path: scratch.path + "/test.db")
             try connection.execute("CREATE TABLE t (a INTEGER, b TEXT, d INTEGER)")
             try connection.execute("INSERT INTO t VALUES (1, '', 2)")
             _ = try connection.first(sql) { $0.text("b") }
@@ -86,8 +86,21 @@ import Testing
         #expect(try connection.execute(insert, 2) == 1)
     }
 
-    @Test func readersCannotWrite() throws {
-        let reader = try Connection(path: scratch.path + "/test.db", mode: .reader)
-        #expect(throws: DatabaseError.self) { try reader.execute("INSERT INTO t (a) VALUES (1)") }
+    @Test(arguments: [
+        "INSERT INTO t (a) VALUES (1) RETURNING a", "UPDATE t SET a = 2 RETURNING a", "DELETE FROM t RETURNING a",
+        "CREATE TABLE u (a INTEGER)",
+    ])
+    func readConnectionRefusesStatementsThatWrite(_ sql: String) throws {
+        try connection.execute("INSERT INTO t (a) VALUES (7)")
+        // The immutable mode does not read the log.
+        try connection.checkpoint(.truncating)
+        for mode in [ReadConnection.Mode.reader, .immutable] {
+            let reader = try ReadConnection(path: scratch.path + "/test.db", mode: mode)
+            let refusal = DatabaseError.misuse("a read connection cannot run a statement that writes: \(sql)")
+            #expect(throws: refusal) { try reader.query(sql) { $0.int(0) } }
+            #expect(throws: refusal) { try reader.first(sql) { $0.int(0) } }
+            #expect(throws: refusal) { try reader.hasRow(sql) }
+        }
+        #expect(try connection.query("SELECT a FROM t") { $0.int(0) } == [7])
     }
 }

@@ -118,7 +118,7 @@ private final class Progress: Sendable {
         #expect(try bodies(at: scratch.path + "/test.db") == ["there"])
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == before)
         #expect(throws: DatabaseError.self) {
-            try Database.inspect(path: scratch.path + "/test.db") { try $0.execute("DELETE FROM notes") }
+            try Database.inspect(path: scratch.path + "/test.db") { _ = try $0.hasRow("DELETE FROM notes") }
         }
     }
 }

@@ -80,7 +80,7 @@ import Testing
         }
         release()
         #expect(try replies.wait(for: 3).sorted() == ["a: ok", "b: ok", "c: ok"])
-        let other = try Connection(path: scratch.path + "/test.db", mode: .writer)
+        let other = try Connection(path: scratch.path + "/test.db")
         other.keepLogOnClose()
         try other.execute("BEGIN IMMEDIATE")
         for name in ["d", "e", "f"] {
@@ -98,7 +98,7 @@ import Testing
         let database = try scratch.database()
         defer { database.close() }
         let pool = ReaderPool(path: scratch.path + "/test.db", capacity: 4)
-        try pool.withConnection { _ = try $0.execute("BEGIN") }
+        try pool.withConnection { try $0.run("BEGIN") }
         #expect(try pool.withConnection { $0.isInTransaction } == false)
         pool.close()
     }

@@ -64,18 +64,4 @@ import Testing
         }
         #expect(try await database.read { $0.isInTransaction })
     }
-
-    @Test func holdingARowInAReadTraps() async {
-        await #expect(processExitsWith: .failure) {
-            let database = try Scratch().database()
-            try await database.read { try $0.hold(.shared, "notes", 1) }
-        }
-    }
-
-    @Test func holdingANameInAReadTraps() async {
-        await #expect(processExitsWith: .failure) {
-            let database = try Scratch().database()
-            try await database.read { try $0.hold("notes") }
-        }
-    }
 }

@@ -64,11 +64,11 @@ import Testing
 
     @Test func fileThatAnotherProcessReadsRefusesTheStart() throws {
         try endUncleanly()
-        let reader = try Connection(path: scratch.path + "/test.db", mode: .reader)
-        try reader.execute("BEGIN")
+        let reader = try ReadConnection(path: scratch.path + "/test.db", mode: .reader)
+        try reader.run("BEGIN")
         #expect(try reader.first("SELECT count(*) FROM notes") { $0.int(0) } == 1)
         #expect(throws: DatabaseError.locked) { try scratch.database() }
-        try reader.execute("COMMIT")
+        try reader.run("COMMIT")
         #expect(try scratch.database().notes() == ["kept"])
     }
 

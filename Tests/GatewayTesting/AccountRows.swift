@@ -106,7 +106,7 @@ package struct AccountRows: Sendable {
     }
 
     /// Returns the audit lines after the given id, as seen by the connection's current read.
-    package static func audit(after id: Int64, in connection: Connection) throws -> [AuditEntry] {
+    package static func audit(after id: Int64, in connection: ReadConnection) throws -> [AuditEntry] {
         let lines = try AuditRecords(connection).page(
             id + 1..<Int64.max, organization: nil, since: start, limit: .max)
         return lines.map(\.entry)

@@ -6,7 +6,7 @@ import Database
 package struct OneDevice: DeviceDirectory {
     package static let id = "260427-000001"
 
-    package func device(_ id: String, organizationID: Int64, in connection: Connection) throws -> DirectoryDevice? {
+    package func device(_ id: String, organizationID: Int64, in connection: ReadConnection) throws -> DirectoryDevice? {
         guard id == Self.id, organizationID == 1 else { return nil }
         return DirectoryDevice(
             place: DeviceKeys.Place(deviceID: id, suiteID: 1, siteID: 1, organizationID: 1), isDisabled: false)

@@ -47,9 +47,9 @@ import Testing
             ids.append(try await device.create(restartFrom: ids[ids.count - 1]).uploadID)
         }
         let rows = try scene.database.readBlocking { try $0.query("SELECT id FROM uploads ORDER BY id") { $0.text(0) } }
-        #expect(rows == ids.suffix(UploadRecords.keptSuperseded + 1))
+        #expect(rows == ids.suffix(UploadSchema.keptSuperseded + 1))
         let usage = try scene.database.readBlocking { try $0.query("SELECT upload_id FROM store_usage") { $0.text(0) } }
-        #expect(Set(usage).isSubset(of: ids.suffix(UploadRecords.keptSuperseded + 1)))
+        #expect(Set(usage).isSubset(of: ids.suffix(UploadSchema.keptSuperseded + 1)))
         let other = try scene.device(2)
         for id in ids.dropLast() {
             await expectRefusal(.uploadNotRefreshable) { try await device.reissue(id) }
@@ -79,6 +79,6 @@ import Testing
         _ = try await scene.uploads.sweep(scene.permit)
         _ = try await device.create(restartFrom: last)
         let rows = try scene.database.readBlocking { try $0.query("SELECT id FROM uploads") { $0.text(0) } }
-        #expect(rows.count == UploadRecords.keptSuperseded + 1 && !rows.contains(first.uploadID))
+        #expect(rows.count == UploadSchema.keptSuperseded + 1 && !rows.contains(first.uploadID))
     }
 }

@@ -86,38 +86,38 @@ package struct NewAPIKey: Sendable {
     }
 }
 
-package struct APIKeyRecords {
-    /// The epoch combines those of the key and its site in one number, which either increases. A key that moves to another site was
-    /// held before, so its own epoch is higher by then.
-    private static let select = """
-        SELECT k.id, k.organization_id, k.site_id, k.owner_kind, k.device_id, k.suite_id, k.name, k.digest, k.status,
-            k.is_held, (k.epoch << 32) + s.epoch AS epoch, k.expires_at, k.last_used_at, s.status AS site_status
-        FROM api_keys k JOIN sites s ON s.id = k.site_id
-        """
+/// The epoch combines those of the key and its site in one number, which either increases. A key that moves to another site was
+/// held before, so its own epoch is higher by then.
+private let select = """
+    SELECT k.id, k.organization_id, k.site_id, k.owner_kind, k.device_id, k.suite_id, k.name, k.digest, k.status,
+        k.is_held, (k.epoch << 32) + s.epoch AS epoch, k.expires_at, k.last_used_at, s.status AS site_status
+    FROM api_keys k JOIN sites s ON s.id = k.site_id
+    """
 
-    /// Built once, because it is used at each call.
-    private static let byID = "\(select) WHERE k.id = $1"
+/// Built once, because it is used at each call.
+private let byID = "\(select) WHERE k.id = $1"
 
-    let connection: Connection
+package struct APIKeyRecords<C: ReadConnection> {
+    let connection: C
 
-    package init(_ connection: Connection) {
+    package init(_ connection: C) {
         self.connection = connection
     }
 
     package func find(id: String) throws -> APIKeyRecord? {
-        try connection.first(Self.byID, id, row: Self.record)
+        try connection.first(byID, id, row: Self.record)
     }
 
     package func find(id: String, organizationID: Int64) throws -> APIKeyRecord? {
         try connection.first(
-            "\(Self.select) WHERE k.id = $1 AND k.organization_id = $2", id, organizationID, row: Self.record)
+            "\(select) WHERE k.id = $1 AND k.organization_id = $2", id, organizationID, row: Self.record)
     }
 
     package func find(deviceID: String) throws -> APIKeyRecord? {
-        try connection.first("\(Self.select) WHERE k.device_id = $1", deviceID, row: Self.record)
+        try connection.first("\(select) WHERE k.device_id = $1", deviceID, row: Self.record)
     }
 
-    package func insert(_ key: NewAPIKey, at now: UnixTime) throws {
+    package func insert(_ key: NewAPIKey, at now: UnixTime) throws where C == Connection {
         var deviceID: String?
         var suiteID: Int64?
         let holder = key.holder
@@ -136,7 +136,7 @@ package struct APIKeyRecords {
     /// - Returns: whether it was inserted.
     package func insert(
         id: String, for place: DeviceKeys.Place, digest: [UInt8], at now: UnixTime
-    ) throws -> Bool {
+    ) throws -> Bool where C == Connection {
         let inserted = try connection.execute(
             """
             INSERT INTO api_keys (id, organization_id, site_id, owner_kind, device_id, suite_id, name, digest, status,
@@ -152,7 +152,7 @@ package struct APIKeyRecords {
     /// Deletes a key if the columns that the decision depends on are unchanged since they were read.
     ///
     /// - Returns: whether it was deleted.
-    package func delete(_ key: APIKeyRecord) throws -> Bool {
+    package func delete(_ key: APIKeyRecord) throws -> Bool where C == Connection {
         let deleted = try connection.execute(
             """
             DELETE FROM api_keys WHERE id = $1 AND status = $2 AND is_held = $3
@@ -165,7 +165,7 @@ package struct APIKeyRecords {
     /// Updates a key. Disabling increases the epoch, so that everything issued before stays invalid after the key is enabled again.
     package func update(
         id: String, name: String, status: Availability, expiresAt: UnixTime?, at now: UnixTime
-    ) throws {
+    ) throws where C == Connection {
         try connection.execute(
             """
             UPDATE api_keys SET name = $2, status = $3, expires_at = $4, updated_at = $5,
@@ -175,14 +175,14 @@ package struct APIKeyRecords {
     }
 
     /// Replaces the secret; the epoch increases, and the key counts as never used.
-    package func rotate(id: String, digest: [UInt8], at now: UnixTime) throws {
+    package func rotate(id: String, digest: [UInt8], at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             UPDATE api_keys SET digest = $2, epoch = epoch + 1, last_used_at = NULL, updated_at = $3 WHERE id = $1
             """, id, digest, now.microseconds)
     }
 
-    package func delete(id: String) throws {
+    package func delete(id: String) throws where C == Connection {
         try connection.execute("DELETE FROM api_keys WHERE id = $1", id)
     }
 
@@ -192,7 +192,7 @@ package struct APIKeyRecords {
     ) throws -> [APIKeyRecord] {
         try connection.query(
             """
-            \(Self.select) WHERE k.organization_id = $1 AND (CAST($2 AS BIGINT) IS NULL OR k.site_id = $2)
+            \(select) WHERE k.organization_id = $1 AND (CAST($2 AS BIGINT) IS NULL OR k.site_id = $2)
                 AND (CAST($3 AS BIGINT) IS NULL OR k.owner_kind = $3)
                 AND (CAST($4 AS TEXT) IS NULL OR k.device_id = $4)
             ORDER BY k.created_at, k.id
@@ -205,7 +205,7 @@ package struct APIKeyRecords {
     }
 
     /// Holds or releases the device's key, if it has one. Holding increases the epoch.
-    package func setHeld(deviceID: String, _ isHeld: Bool, at now: UnixTime) throws {
+    package func setHeld(deviceID: String, _ isHeld: Bool, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             UPDATE api_keys SET is_held = $2, updated_at = $3, epoch = epoch + $2 WHERE device_id = $1
@@ -214,17 +214,17 @@ package struct APIKeyRecords {
 
     package func move(
         deviceID: String, suiteID: Int64, siteID: Int64, at now: UnixTime
-    ) throws {
+    ) throws where C == Connection {
         try connection.execute(
             "UPDATE api_keys SET suite_id = $2, site_id = $3, updated_at = $4 WHERE device_id = $1", deviceID, suiteID,
             siteID, now.microseconds)
     }
 
-    package func delete(deviceID: String) throws {
+    package func delete(deviceID: String) throws where C == Connection {
         try connection.execute("DELETE FROM api_keys WHERE device_id = $1", deviceID)
     }
 
-    package func noteUse(id: String, at time: UnixTime) throws {
+    package func noteUse(id: String, at time: UnixTime) throws where C == Connection {
         try connection.execute("UPDATE api_keys SET last_used_at = $2 WHERE id = $1", id, time.microseconds)
     }
 

@@ -22,23 +22,23 @@ struct APITokenScope: Sendable, Hashable {
     let organizations: [Int64]?
 }
 
-struct APITokenRecords {
-    private static let select = """
-        SELECT id, user_id, name, digest, role, organizations, created_at, expires_at, last_used_at, last_address
-        FROM api_tokens
-        """
+private let select = """
+    SELECT id, user_id, name, digest, role, organizations, created_at, expires_at, last_used_at, last_address
+    FROM api_tokens
+    """
 
-    /// Built once, because it is used at each call by a token.
-    private static let byID = "\(select) WHERE id = $1"
+/// Built once, because it is used at each call by a token.
+private let byID = "\(select) WHERE id = $1"
 
-    let connection: Connection
+struct APITokenRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
     /// - Returns: whether it was inserted: the user has no other token of that name.
-    func insert(_ token: APITokenRecord) throws -> Bool {
+    func insert(_ token: APITokenRecord) throws -> Bool where C == Connection {
         let organizations = token.scope.organizations?.map(String.init).joined(separator: ",") ?? ""
         return try connection.execute(
             """
@@ -49,13 +49,13 @@ struct APITokenRecords {
     }
 
     func find(id: String) throws -> APITokenRecord? {
-        try connection.first(Self.byID, id, row: Self.record)
+        try connection.first(byID, id, row: Self.record)
     }
 
     /// Returns a user's tokens, the newest first.
     func all(userID: Int64) throws -> [APITokenRecord] {
         try connection.query(
-            "\(Self.select) WHERE user_id = $1 ORDER BY created_at DESC, id", userID, row: Self.record)
+            "\(select) WHERE user_id = $1 ORDER BY created_at DESC, id", userID, row: Self.record)
     }
 
     func count(userID: Int64) throws -> Int {
@@ -64,12 +64,12 @@ struct APITokenRecords {
         } ?? 0
     }
 
-    func noteUse(id: String, from address: String, at now: UnixTime) throws {
+    func noteUse(id: String, from address: String, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "UPDATE api_tokens SET last_used_at = $2, last_address = $3 WHERE id = $1", id, now.microseconds, address)
     }
 
-    func delete(id: String) throws {
+    func delete(id: String) throws where C == Connection {
         try connection.execute("DELETE FROM api_tokens WHERE id = $1", id)
     }
 
@@ -77,7 +77,7 @@ struct APITokenRecords {
     ///
     /// - Parameter limit: the largest number that is deleted at once.
     /// - Returns: the number of deleted tokens.
-    func deleteExpired(for age: Duration, limit: Int, _ permit: DeletionPermit) throws -> Int {
+    func deleteExpired(for age: Duration, limit: Int, _ permit: DeletionPermit) throws -> Int where C == Connection {
         let end = try permit.now().subtracting(age)
         return try connection.execute(
             """

@@ -9,17 +9,17 @@ package struct AuditRecord: Sendable {
     package let entry: AuditEntry
 }
 
-package struct AuditRecords {
-    /// Times are taken before lines wait for their commit, so a line may be older than the one before it by this much.
-    private static let slack = Duration.seconds(60)
+/// Times are taken before lines wait for their commit, so a line may be older than the one before it by this much.
+private let slack = Duration.seconds(60)
 
-    let connection: Connection
+package struct AuditRecords<C: ReadConnection> {
+    let connection: C
 
-    package init(_ connection: Connection) {
+    package init(_ connection: C) {
         self.connection = connection
     }
 
-    package func insert(_ entry: AuditEntry, at now: UnixTime) throws {
+    package func insert(_ entry: AuditEntry, at now: UnixTime) throws where C == Connection {
         let ids = entry.ids.joined(separator: " ")
         try connection.execute(
             """
@@ -38,7 +38,7 @@ package struct AuditRecords {
     package func start(since: UnixTime) throws -> Int64 {
         let first = try connection.first(
             "SELECT id FROM audit WHERE at >= $1 ORDER BY at, id LIMIT 1",
-            since.subtracting(Self.slack).microseconds
+            since.subtracting(slack).microseconds
         ) { $0.int64("id") }
         return try first ?? lastID() + 1
     }
@@ -97,7 +97,7 @@ package struct AuditRecords {
     }
 
     /// Deletes all lines of an organization with a lower id, which is the only deletion that the schema permits.
-    package func purge(below id: Int64, of organizationID: Int64) throws {
+    package func purge(below id: Int64, of organizationID: Int64) throws where C == Connection {
         try connection.execute(
             """
             UPDATE audit_usage SET purged_below = $2, lines = lines - (

@@ -8,9 +8,9 @@ struct AuditUsageRecords {
         let lines: Int64
     }
 
-    let connection: Connection
+    let connection: ReadConnection
 
-    init(_ connection: Connection) {
+    init(_ connection: ReadConnection) {
         self.connection = connection
     }
 

@@ -2,13 +2,13 @@ import Basics
 import Database
 import HTTPTypes
 
+private let maximumOfUser = 16
+
 /// The latest addresses from which each user signed in; attacks on an account do not affect logins from them.
-struct LoginAddressRecords {
-    static let maximumOfUser = 16
+struct LoginAddressRecords<C: ReadConnection> {
+    let connection: C
 
-    let connection: Connection
-
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -18,7 +18,7 @@ struct LoginAddressRecords {
             "SELECT 1 FROM login_addresses WHERE user_id = $1 AND address = $2", userID, address)
     }
 
-    func note(_ address: String, userID: Int64, at now: UnixTime) throws {
+    func note(_ address: String, userID: Int64, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO login_addresses (user_id, address, last_login_at) VALUES ($1, $2, $3)
@@ -29,6 +29,6 @@ struct LoginAddressRecords {
             DELETE FROM login_addresses WHERE user_id = $1 AND address NOT IN (
                 SELECT address FROM login_addresses WHERE user_id = $1 ORDER BY last_login_at DESC, address LIMIT $2
             )
-            """, userID, Self.maximumOfUser)
+            """, userID, maximumOfUser)
     }
 }

@@ -17,40 +17,40 @@ package struct OrganizationRecord: Sendable {
     var reference: OrganizationReference { OrganizationReference(id: id, name: name) }
 }
 
-package struct OrganizationRecords {
-    private static let columns = "id, name, display_name, kind, created_at, updated_at"
+private let columns = "id, name, display_name, kind, created_at, updated_at"
 
-    let connection: Connection
+package struct OrganizationRecords<C: ReadConnection> {
+    let connection: C
 
-    package init(_ connection: Connection) {
+    package init(_ connection: C) {
         self.connection = connection
     }
 
     package func insert(
         name: String, displayName: String, kind: OrganizationRecord.Kind, at now: UnixTime
-    ) throws -> OrganizationRecord? {
+    ) throws -> OrganizationRecord? where C == Connection {
         try connection.first(
             """
             INSERT INTO organizations (name, display_name, kind, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)
-            ON CONFLICT DO NOTHING RETURNING \(Self.columns)
+            ON CONFLICT DO NOTHING RETURNING \(columns)
             """, name, displayName, kind.rawValue, now.microseconds, row: Self.record)
     }
 
     package func find(name: String) throws -> OrganizationRecord? {
-        try connection.first("SELECT \(Self.columns) FROM organizations WHERE name = $1", name, row: Self.record)
+        try connection.first("SELECT \(columns) FROM organizations WHERE name = $1", name, row: Self.record)
     }
 
     package func setDisplayName(
         _ displayName: String, of name: String, at now: UnixTime
-    ) throws -> OrganizationRecord? {
+    ) throws -> OrganizationRecord? where C == Connection {
         try connection.first(
-            "UPDATE organizations SET display_name = $2, updated_at = $3 WHERE name = $1 RETURNING \(Self.columns)",
+            "UPDATE organizations SET display_name = $2, updated_at = $3 WHERE name = $1 RETURNING \(columns)",
             name,
             displayName, now.microseconds, row: Self.record)
     }
 
     /// - Throws: a constraint error if anything except its users refers to the organization.
-    package func delete(id: Int64) throws {
+    package func delete(id: Int64) throws where C == Connection {
         try connection.execute("DELETE FROM users WHERE organization_id = $1", id)
         try connection.execute("DELETE FROM organizations WHERE id = $1", id)
     }
@@ -61,7 +61,7 @@ package struct OrganizationRecords {
         } ?? false
     }
 
-    func setRequiresSecondFactor(_ isRequired: Bool, id: Int64, at now: UnixTime) throws {
+    func setRequiresSecondFactor(_ isRequired: Bool, id: Int64, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "UPDATE organizations SET requires_second_factor = $2, updated_at = $3 WHERE id = $1", id, isRequired,
             now.microseconds)
@@ -74,7 +74,7 @@ package struct OrganizationRecords {
     }
 
     package func all() throws -> [OrganizationRecord] {
-        try connection.query("SELECT \(Self.columns) FROM organizations ORDER BY id", row: Self.record)
+        try connection.query("SELECT \(columns) FROM organizations ORDER BY id", row: Self.record)
     }
 
     private static func record(_ row: Row) -> OrganizationRecord {

@@ -13,14 +13,14 @@ struct RefreshTokenRecord: Sendable {
     var rotatedAt: UnixTime?
 }
 
-struct RefreshTokenRecords {
-    let connection: Connection
+struct RefreshTokenRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
-    func insert(_ token: RefreshTokenRecord) throws {
+    func insert(_ token: RefreshTokenRecord) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO refresh_tokens (id, family, user_id, digest, expires_at, ends_at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -40,15 +40,15 @@ struct RefreshTokenRecords {
         }
     }
 
-    func markRotated(id: String, at now: UnixTime) throws {
+    func markRotated(id: String, at now: UnixTime) throws where C == Connection {
         try connection.execute("UPDATE refresh_tokens SET rotated_at = $2 WHERE id = $1", id, now.microseconds)
     }
 
-    func deleteFamily(_ family: String) throws {
+    func deleteFamily(_ family: String) throws where C == Connection {
         try connection.execute("DELETE FROM refresh_tokens WHERE family = $1", family)
     }
 
-    func deleteExpired(userID: Int64, _ permit: DeletionPermit) throws {
+    func deleteExpired(userID: Int64, _ permit: DeletionPermit) throws where C == Connection {
         try connection.execute(
             "DELETE FROM refresh_tokens WHERE user_id = $1 AND expires_at <= $2", userID, try permit.now().microseconds)
     }

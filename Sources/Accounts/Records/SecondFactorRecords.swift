@@ -12,10 +12,10 @@ struct SecondFactorRecord: Sendable {
 }
 
 /// The rows of second factors and recovery codes.
-struct SecondFactorRecords {
-    let connection: Connection
+struct SecondFactorRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -34,7 +34,7 @@ struct SecondFactorRecords {
     }
 
     /// Replaces the user's factor by one that is not confirmed.
-    func replace(userID: Int64, sealed: [UInt8], at now: UnixTime) throws {
+    func replace(userID: Int64, sealed: [UInt8], at now: UnixTime) throws where C == Connection {
         try delete(userID: userID)
         try connection.execute(
             "INSERT INTO second_factors (user_id, sealed, last_step, created_at) VALUES ($1, $2, 0, $3)", userID,
@@ -43,11 +43,11 @@ struct SecondFactorRecords {
     }
 
     /// Records the step of an accepted code.
-    func noteStep(_ step: Int64, userID: Int64) throws {
+    func noteStep(_ step: Int64, userID: Int64) throws where C == Connection {
         try connection.execute("UPDATE second_factors SET last_step = $2 WHERE user_id = $1", userID, step)
     }
 
-    func confirm(userID: Int64, at now: UnixTime) throws {
+    func confirm(userID: Int64, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "UPDATE second_factors SET confirmed_at = $2 WHERE user_id = $1", userID, now.microseconds)
     }
@@ -56,12 +56,12 @@ struct SecondFactorRecords {
     ///
     /// - Returns: whether there was a factor.
     @discardableResult
-    func delete(userID: Int64) throws -> Bool {
+    func delete(userID: Int64) throws -> Bool where C == Connection {
         try connection.execute("DELETE FROM recovery_codes WHERE user_id = $1", userID)
         return try connection.execute("DELETE FROM second_factors WHERE user_id = $1", userID) == 1
     }
 
-    func replaceRecoveryCodes(userID: Int64, digests: [[UInt8]]) throws {
+    func replaceRecoveryCodes(userID: Int64, digests: [[UInt8]]) throws where C == Connection {
         try connection.execute("DELETE FROM recovery_codes WHERE user_id = $1", userID)
         for digest in digests {
             try connection.execute("INSERT INTO recovery_codes (user_id, digest) VALUES ($1, $2)", userID, digest)
@@ -71,7 +71,7 @@ struct SecondFactorRecords {
     /// Uses up a recovery code.
     ///
     /// - Returns: whether there was one.
-    func useRecoveryCode(userID: Int64, digest: [UInt8]) throws -> Bool {
+    func useRecoveryCode(userID: Int64, digest: [UInt8]) throws -> Bool where C == Connection {
         try connection.execute("DELETE FROM recovery_codes WHERE user_id = $1 AND digest = $2", userID, digest) == 1
     }
 

@@ -28,14 +28,14 @@ struct SessionTimes: Sendable, Hashable {
 }
 
 /// The rows of sessions. A session without a row has ended: its refresh tokens and access tokens are refused.
-struct SessionRecords {
-    let connection: Connection
+struct SessionRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
-    func insert(_ session: SessionRecord) throws {
+    func insert(_ session: SessionRecord) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO sessions (id, user_id, proof, address, user_agent, created_at, last_used_at, expires_at)
@@ -64,17 +64,17 @@ struct SessionRecords {
     }
 
     /// Records a refresh of the session's tokens.
-    func noteRefresh(id: String, address: String, expiresAt: UnixTime, at now: UnixTime) throws {
+    func noteRefresh(id: String, address: String, expiresAt: UnixTime, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "UPDATE sessions SET address = $2, expires_at = $3, last_used_at = $4 WHERE id = $1", id, address,
             expiresAt.microseconds, now.microseconds)
     }
 
-    func noteUse(id: String, at now: UnixTime) throws {
+    func noteUse(id: String, at now: UnixTime) throws where C == Connection {
         try connection.execute("UPDATE sessions SET last_used_at = $2 WHERE id = $1", id, now.microseconds)
     }
 
-    func setProof(_ proof: SessionProof, id: String) throws {
+    func setProof(_ proof: SessionProof, id: String) throws where C == Connection {
         try connection.execute("UPDATE sessions SET proof = $2 WHERE id = $1", id, proof.rawValue)
     }
 
@@ -83,7 +83,7 @@ struct SessionRecords {
     /// - Parameter userID: its user; `nil` = any.
     /// - Returns: whether there was one.
     @discardableResult
-    func delete(id: String, userID: Int64? = nil) throws -> Bool {
+    func delete(id: String, userID: Int64? = nil) throws -> Bool where C == Connection {
         let deleted = try connection.execute(
             "DELETE FROM sessions WHERE id = $1 AND user_id = coalesce($2, user_id)", id, userID)
         if deleted == 1 { try RefreshTokenRecords(connection).deleteFamily(id) }
@@ -95,7 +95,7 @@ struct SessionRecords {
     /// - Parameter kept: the id of one that stays; `nil` = none.
     /// - Returns: the number of ended sessions.
     @discardableResult
-    func deleteAll(userID: Int64, except kept: String? = nil) throws -> Int {
+    func deleteAll(userID: Int64, except kept: String? = nil) throws -> Int where C == Connection {
         try connection.execute(
             "DELETE FROM refresh_tokens WHERE user_id = $1 AND family <> coalesce($2, '')", userID, kept)
         return try connection.execute(
@@ -103,7 +103,7 @@ struct SessionRecords {
     }
 
     /// Ends the sessions of a user that were used least recently, so that at most `maximum` are left.
-    func trim(userID: Int64, to maximum: Int) throws {
+    func trim(userID: Int64, to maximum: Int) throws where C == Connection {
         let count = try connection.first("SELECT count(*) AS sessions FROM sessions WHERE user_id = $1", userID) {
             $0.int("sessions")
         }
@@ -118,7 +118,7 @@ struct SessionRecords {
     ///
     /// - Parameter limit: the largest number that is deleted at once.
     /// - Returns: the number of deleted sessions.
-    func deleteExpired(limit: Int, _ permit: DeletionPermit) throws -> Int {
+    func deleteExpired(limit: Int, _ permit: DeletionPermit) throws -> Int where C == Connection {
         let expired = try connection.query(
             "SELECT id FROM sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2",
             try permit.now().microseconds, limit

@@ -10,36 +10,36 @@ package struct SiteRecord: Sendable {
     let updatedAt: UnixTime
 }
 
-package struct SiteRecords {
-    private static let columns = "id, organization_id, name, status, created_at, updated_at"
+private let columns = "id, organization_id, name, status, created_at, updated_at"
 
-    let connection: Connection
+package struct SiteRecords<C: ReadConnection> {
+    let connection: C
 
-    package init(_ connection: Connection) {
+    package init(_ connection: C) {
         self.connection = connection
     }
 
     /// - Returns: `nil` if the organization already has a site of that name.
     package func insert(
         organizationID: Int64, name: String, status: Availability, at now: UnixTime
-    ) throws -> SiteRecord? {
+    ) throws -> SiteRecord? where C == Connection {
         try connection.first(
             """
             INSERT INTO sites (organization_id, name, status, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)
-            ON CONFLICT DO NOTHING RETURNING \(Self.columns)
+            ON CONFLICT DO NOTHING RETURNING \(columns)
             """, organizationID, name, status.rawValue, now.microseconds, row: Self.record)
     }
 
     /// Returns a site of that organization; does not find sites of other organizations.
     package func find(id: Int64, organizationID: Int64) throws -> SiteRecord? {
         try connection.first(
-            "SELECT \(Self.columns) FROM sites WHERE id = $1 AND organization_id = $2", id, organizationID,
+            "SELECT \(columns) FROM sites WHERE id = $1 AND organization_id = $2", id, organizationID,
             row: Self.record)
     }
 
     package func all(organizationID: Int64) throws -> [SiteRecord] {
         try connection.query(
-            "SELECT \(Self.columns) FROM sites WHERE organization_id = $1 ORDER BY id", organizationID, row: Self.record
+            "SELECT \(columns) FROM sites WHERE organization_id = $1 ORDER BY id", organizationID, row: Self.record
         )
     }
 
@@ -49,17 +49,17 @@ package struct SiteRecords {
     /// - Throws: a unique-constraint error if the organization has another site of that name.
     package func update(
         id: Int64, name: String, status: Availability, at now: UnixTime
-    ) throws -> SiteRecord? {
+    ) throws -> SiteRecord? where C == Connection {
         try connection.first(
             """
             UPDATE sites SET name = $2, status = $3, updated_at = $4,
                 epoch = epoch + (CASE WHEN CAST($3 AS BIGINT) = 2 THEN 1 ELSE 0 END)
-            WHERE id = $1 RETURNING \(Self.columns)
+            WHERE id = $1 RETURNING \(columns)
             """, id, name, status.rawValue, now.microseconds, row: Self.record)
     }
 
     /// - Throws: a foreign-key error if anything refers to the site.
-    package func delete(id: Int64) throws {
+    package func delete(id: Int64) throws where C == Connection {
         try connection.execute("DELETE FROM sites WHERE id = $1", id)
     }
 

@@ -2,16 +2,16 @@ import Basics
 import Database
 
 /// The system credentials of service accounts, at most one each.
-struct SystemCredentialRecords {
-    let connection: Connection
+struct SystemCredentialRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
     func replace(
         userID: Int64, id: String, digest: [UInt8], at now: UnixTime
-    ) throws {
+    ) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO system_credentials (user_id, id, digest, created_at) VALUES ($1, $2, $3, $4)

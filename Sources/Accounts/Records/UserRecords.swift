@@ -26,34 +26,34 @@ struct SessionUser: Sendable {
     let lastUsedAt: UnixTime
 }
 
-package struct UserRecords {
-    private static let columns = """
-        u.id, u.organization_id, o.name AS organization, o.kind AS organization_kind, u.name, u.role,
-            u.password_hash, u.epoch, u.last_login_at, u.created_at, u.updated_at, o.requires_second_factor
-        """
-    private static let select = """
-        SELECT \(columns)
-        FROM users u JOIN organizations o ON o.id = u.organization_id
-        """
+private let columns = """
+    u.id, u.organization_id, o.name AS organization, o.kind AS organization_kind, u.name, u.role,
+        u.password_hash, u.epoch, u.last_login_at, u.created_at, u.updated_at, o.requires_second_factor
+    """
+private let select = """
+    SELECT \(columns)
+    FROM users u JOIN organizations o ON o.id = u.organization_id
+    """
 
-    /// Built once, because it is used at each call of a person.
-    private static let bySession = """
-        SELECT \(columns), s.proof, s.last_used_at AS session_used_at
-        FROM users u JOIN organizations o ON o.id = u.organization_id
-            JOIN sessions s ON s.id = $2 AND s.user_id = u.id
-        WHERE u.id = $1
-        """
+/// Built once, because it is used at each call of a person.
+private let bySession = """
+    SELECT \(columns), s.proof, s.last_used_at AS session_used_at
+    FROM users u JOIN organizations o ON o.id = u.organization_id
+        JOIN sessions s ON s.id = $2 AND s.user_id = u.id
+    WHERE u.id = $1
+    """
 
-    let connection: Connection
+package struct UserRecords<C: ReadConnection> {
+    let connection: C
 
-    package init(_ connection: Connection) {
+    package init(_ connection: C) {
         self.connection = connection
     }
 
     /// - Returns: `nil` if the organization already has a user of that name.
     package func insert(
         organizationID: Int64, name: String, role: Role, passwordHash: String, at now: UnixTime
-    ) throws -> UserRecord? {
+    ) throws -> UserRecord? where C == Connection {
         let id = try connection.first(
             """
             INSERT INTO users (organization_id, name, role, password_hash, created_at, updated_at)
@@ -64,12 +64,12 @@ package struct UserRecords {
     }
 
     package func find(id: Int64) throws -> UserRecord? {
-        try connection.first("\(Self.select) WHERE u.id = $1", id, row: Self.record)
+        try connection.first("\(select) WHERE u.id = $1", id, row: Self.record)
     }
 
     /// Returns the user if the session has not ended.
     func find(id: Int64, session: String) throws -> SessionUser? {
-        try connection.first(Self.bySession, id, session) { row in
+        try connection.first(bySession, id, session) { row in
             SessionUser(
                 user: Self.record(row), proof: SessionProof(rawValue: row.int64("proof")) ?? .password,
                 lastUsedAt: row.time("session_used_at"))
@@ -78,17 +78,17 @@ package struct UserRecords {
 
     package func find(organizationID: Int64, name: String) throws -> UserRecord? {
         try connection.first(
-            "\(Self.select) WHERE u.organization_id = $1 AND u.name = $2", organizationID, name, row: Self.record)
+            "\(select) WHERE u.organization_id = $1 AND u.name = $2", organizationID, name, row: Self.record)
     }
 
     package func find(organization: String, name: String) throws -> UserRecord? {
-        try connection.first("\(Self.select) WHERE o.name = $1 AND u.name = $2", organization, name, row: Self.record)
+        try connection.first("\(select) WHERE o.name = $1 AND u.name = $2", organization, name, row: Self.record)
     }
 
     /// Returns the users of an organization with ids above `id`, in their order.
     package func page(organizationID: Int64, after id: Int64 = 0, limit: Int) throws -> [UserRecord] {
         try connection.query(
-            "\(Self.select) WHERE u.organization_id = $1 AND u.id > $2 ORDER BY u.id LIMIT $3", organizationID, id,
+            "\(select) WHERE u.organization_id = $1 AND u.id > $2 ORDER BY u.id LIMIT $3", organizationID, id,
             limit,
             row: Self.record)
     }
@@ -113,7 +113,7 @@ package struct UserRecords {
     /// - Parameter passwordHash: `nil` = unchanged.
     package func update(
         id: Int64, role: Role, passwordHash: String?, at now: UnixTime
-    ) throws {
+    ) throws where C == Connection {
         try connection.execute(
             """
             UPDATE users SET role = $2, password_hash = coalesce($3, password_hash), epoch = epoch + 1, updated_at = $4
@@ -122,22 +122,22 @@ package struct UserRecords {
     }
 
     /// Only for ``UserRemoval``.
-    func delete(id: Int64) throws {
+    func delete(id: Int64) throws where C == Connection {
         try connection.execute("DELETE FROM users WHERE id = $1", id)
     }
 
-    package func noteLogin(id: Int64, at now: UnixTime) throws {
+    package func noteLogin(id: Int64, at now: UnixTime) throws where C == Connection {
         try connection.execute("UPDATE users SET last_login_at = $2 WHERE id = $1", id, now.microseconds)
     }
 
     /// Replaces the password; nothing is revoked.
-    func setPassword(id: Int64, hash: String, at now: UnixTime) throws {
+    func setPassword(id: Int64, hash: String, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1", id, hash, now.microseconds)
     }
 
     /// Replaces a weaker hash of the same password; nothing is revoked.
-    package func replaceHash(id: Int64, old: String, new: String) throws {
+    package func replaceHash(id: Int64, old: String, new: String) throws where C == Connection {
         try connection.execute(
             "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2", id, old, new)
     }

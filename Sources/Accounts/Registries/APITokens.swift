@@ -99,7 +99,7 @@ struct APITokens: Sendable {
     }
 
     private static func organization(
-        _ name: String, for user: UserPrincipal, in connection: Connection
+        _ name: String, for user: UserPrincipal, in connection: ReadConnection
     ) throws -> OrganizationReference {
         if name == user.home.name { return user.home }
         guard user.isSystem && user.role >= .admin else {

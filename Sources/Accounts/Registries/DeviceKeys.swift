@@ -53,13 +53,13 @@ package struct DeviceKeys: Sendable {
 
     /// Returns the status of the site; `nil` if the organization has no such site.
     package func siteStatus(
-        _ siteID: Int64, organizationID: Int64, in connection: Connection
+        _ siteID: Int64, organizationID: Int64, in connection: ReadConnection
     ) throws -> Availability? {
         try SiteRecords(connection).find(id: siteID, organizationID: organizationID)?.status
     }
 
     /// Returns `nil` if the device has no key.
-    package func state(of deviceID: String, at now: UnixTime, in connection: Connection) throws -> State? {
+    package func state(of deviceID: String, at now: UnixTime, in connection: ReadConnection) throws -> State? {
         try APIKeyRecords(connection).find(deviceID: deviceID).map { Self.state($0, at: now) }
     }
 
@@ -69,7 +69,8 @@ package struct DeviceKeys: Sendable {
 
     /// Reads the states. Executes the same statements for a site or device that does not exist, so that it takes as long.
     package func standing(
-        of deviceID: String, atSite siteID: Int64, organizationID: Int64, at now: UnixTime, in connection: Connection
+        of deviceID: String, atSite siteID: Int64, organizationID: Int64, at now: UnixTime,
+        in connection: ReadConnection
     ) throws -> Standing {
         let siteStatus = try siteStatus(siteID, organizationID: organizationID, in: connection)
         let key = try APIKeyRecords(connection).find(deviceID: deviceID)

@@ -92,7 +92,7 @@ package struct SessionSummary: Sendable, Hashable {
 
 extension Accounts {
     /// Returns the open sessions of a user, the one that was used last first.
-    package static func sessions(ofUser id: Int64, in connection: Connection) throws -> [SessionSummary] {
+    package static func sessions(ofUser id: Int64, in connection: ReadConnection) throws -> [SessionSummary] {
         try SessionRecords(connection).all(userID: id).map {
             SessionSummary(
                 address: $0.place.address, createdAt: $0.times.createdAt, lastUsedAt: $0.times.lastUsedAt)

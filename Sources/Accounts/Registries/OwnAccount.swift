@@ -165,14 +165,14 @@ struct OwnAccount: Sendable {
     }
 
     /// - Throws: ABORTED if the password was changed since it was checked.
-    private static func requireUnchanged(_ user: UserRecord, in connection: Connection) throws {
+    private static func requireUnchanged(_ user: UserRecord, in connection: ReadConnection) throws {
         let current = try UserRecords(connection).find(id: user.id)
         guard let current, current.epoch == user.epoch, current.passwordHash == user.passwordHash else {
             throw RPCError(bare: .aborted, "the password was changed meanwhile: try again")
         }
     }
 
-    private static func requireFactor(of caller: Caller, in connection: Connection) throws {
+    private static func requireFactor(of caller: Caller, in connection: ReadConnection) throws {
         guard try SecondFactorRecords(connection).isConfirmed(userID: caller.user.userID) else {
             throw RPCError(bare: .failedPrecondition, "no second factor is set up")
         }

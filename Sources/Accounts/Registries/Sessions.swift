@@ -180,7 +180,7 @@ struct Sessions: Sendable {
     }
 
     private func known(
-        _ token: OpaqueToken, at now: UnixTime, in connection: Connection
+        _ token: OpaqueToken, at now: UnixTime, in connection: ReadConnection
     ) throws -> RefreshTokenRecord? {
         guard let record = try RefreshTokenRecords(connection).find(id: token.id), now < record.expiresAt,
             constantTimeEqual(record.digest, token.digest(pepper: pepper))

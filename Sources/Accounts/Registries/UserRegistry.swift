@@ -74,13 +74,13 @@ struct UserRegistry: Sendable {
         }
     }
 
-    private func user(_ name: String, of caller: Caller, in connection: Connection) throws -> UserRecord {
+    private func user(_ name: String, of caller: Caller, in connection: ReadConnection) throws -> UserRecord {
         try UserRecords(connection).find(organizationID: caller.organization.id, name: name)
             .orNotFound("user \(name)")
     }
 
     /// - Throws: FAILED_PRECONDITION for the last admin with a password, without whom nobody inside the organization could repair it.
-    private func checkAnotherAdmin(than user: UserRecord, in connection: Connection) throws {
+    private func checkAnotherAdmin(than user: UserRecord, in connection: ReadConnection) throws {
         guard try !UserRecords(connection).isLastLocalAdmin(user) else {
             throw RPCError(bare: .failedPrecondition, "\(user.name) is the last admin of \(user.organization.name)")
         }

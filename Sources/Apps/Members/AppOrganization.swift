@@ -41,7 +41,7 @@ package struct AppOrganization: Sendable, Hashable {
         return AppOrganization(reference: reference, app: app)
     }
 
-    private static func owner(of organizationID: Int64, in connection: Connection) throws -> String? {
+    private static func owner(of organizationID: Int64, in connection: ReadConnection) throws -> String? {
         try connection.first("SELECT app FROM app_organizations WHERE organization_id = $1", organizationID) {
             $0.text("app")
         }
@@ -64,7 +64,7 @@ package struct AppOrganization: Sendable, Hashable {
     /// Checks in a transaction that the organization still exists.
     ///
     /// - Throws: UNAVAILABLE if it was deleted.
-    package func checkExists(in connection: Connection) throws {
+    package func checkExists(in connection: ReadConnection) throws {
         guard try Accounts.organization(reference.id, in: connection) != nil else {
             throw RPCError(bare: .unavailable, "the organization \(reference.name) of the app was deleted")
         }

@@ -12,19 +12,19 @@ struct KnowledgeBaseRecord: Sendable, Hashable {
     var deletedAt: UnixTime?
 }
 
+private let select =
+    "SELECT id, user_id, title, description, created_at, updated_at, deleted_at FROM knowledge_bases"
+private let sweepBatch = 500
+
 /// The knowledge bases of users. Every statement names the owner, so that nobody reaches those of others.
-struct KnowledgeBaseRecords {
-    private static let select =
-        "SELECT id, user_id, title, description, created_at, updated_at, deleted_at FROM knowledge_bases"
-    private static let sweepBatch = 500
+struct KnowledgeBaseRecords<C: ReadConnection> {
+    let connection: C
 
-    let connection: Connection
-
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
-    func insert(_ base: KnowledgeBaseRecord) throws {
+    func insert(_ base: KnowledgeBaseRecord) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO knowledge_bases (id, user_id, title, description, created_at, updated_at)
@@ -36,14 +36,14 @@ struct KnowledgeBaseRecords {
     /// Returns the knowledge bases of a user that were not deleted, the newest first.
     func all(userID: Int64) throws -> [KnowledgeBaseRecord] {
         try connection.query(
-            "\(Self.select) WHERE user_id = $1 AND deleted_at IS NULL ORDER BY created_at DESC, id", userID,
+            "\(select) WHERE user_id = $1 AND deleted_at IS NULL ORDER BY created_at DESC, id", userID,
             row: Self.record)
     }
 
     /// Returns all knowledge bases of a user, also deleted ones, the newest first.
     func allWithDeleted(userID: Int64) throws -> [KnowledgeBaseRecord] {
         try connection.query(
-            "\(Self.select) WHERE user_id = $1 ORDER BY created_at DESC, id", userID, row: Self.record)
+            "\(select) WHERE user_id = $1 ORDER BY created_at DESC, id", userID, row: Self.record)
     }
 
     /// Returns the number of a user's rows, also deleted ones.
@@ -55,11 +55,11 @@ struct KnowledgeBaseRecords {
 
     func find(id: String, userID: Int64) throws -> KnowledgeBaseRecord? {
         try connection.first(
-            "\(Self.select) WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL", id, userID, row: Self.record)
+            "\(select) WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL", id, userID, row: Self.record)
     }
 
     /// Stores the title, the description and the times.
-    func update(_ base: KnowledgeBaseRecord) throws {
+    func update(_ base: KnowledgeBaseRecord) throws where C == Connection {
         try connection.execute(
             """
             UPDATE knowledge_bases SET title = $3, description = $4, updated_at = $5, deleted_at = $6
@@ -75,12 +75,12 @@ struct KnowledgeBaseRecords {
     }
 
     /// Removes knowledge bases that were deleted until `time`, a limited number at once.
-    func remove(deletedBefore time: UnixTime) throws -> Int {
+    func remove(deletedBefore time: UnixTime) throws -> Int where C == Connection {
         try connection.execute(
             """
             DELETE FROM knowledge_bases WHERE id IN (
                 SELECT id FROM knowledge_bases WHERE deleted_at <= $1 ORDER BY deleted_at LIMIT $2)
-            """, time.microseconds, Self.sweepBatch)
+            """, time.microseconds, sweepBatch)
     }
 
     private static func record(_ row: Row) -> KnowledgeBaseRecord {

@@ -94,7 +94,7 @@ struct KnowledgeBases: Sendable {
 
     /// - Throws: NOT_FOUND, also for a knowledge base of another user.
     private static func base(
-        _ id: String, of caller: ProfileStore.Member, in connection: Connection
+        _ id: String, of caller: ProfileStore.Member, in connection: ReadConnection
     ) throws -> KnowledgeBaseRecord {
         guard let base = try KnowledgeBaseRecords(connection).find(id: id, userID: caller.user.id) else {
             throw RPCError.notFound("资源不存在")

@@ -21,29 +21,30 @@ struct ProfileRecord: Sendable, Hashable {
     let createdAt: UnixTime
 }
 
+private let columns =
+    "user_id, public_id, email, nickname, avatar_url, status, onboarding_completed, created_at"
+
 /// The profiles of users.
-struct ProfileRecords {
-    private static let columns =
-        "user_id, public_id, email, nickname, avatar_url, status, onboarding_completed, created_at"
+struct ProfileRecords<C: ReadConnection> {
+    let connection: C
 
-    let connection: Connection
-
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
     func find(userID: Int64) throws -> ProfileRecord? {
         try connection.first(
-            "SELECT \(Self.columns) FROM sign_in_profiles WHERE user_id = $1", userID, row: Self.record)
+            "SELECT \(columns) FROM sign_in_profiles WHERE user_id = $1", userID, row: Self.record)
     }
 
     func find(publicID: String) throws -> ProfileRecord? {
         try connection.first(
-            "SELECT \(Self.columns) FROM sign_in_profiles WHERE public_id = $1", publicID, row: Self.record)
+            "SELECT \(columns) FROM sign_in_profiles WHERE public_id = $1", publicID, row: Self.record)
     }
 
     /// Returns the profile of a user, and makes it if it does not exist.
-    func findOrInsert(userID: Int64, email: String?, nickname: String?, at now: UnixTime) throws -> ProfileRecord? {
+    func findOrInsert(userID: Int64, email: String?, nickname: String?, at now: UnixTime) throws -> ProfileRecord?
+    where C == Connection {
         if let known = try find(userID: userID) { return known }
         try connection.execute(
             """
@@ -56,7 +57,7 @@ struct ProfileRecords {
     }
 
     /// Stores what may change of a profile.
-    func update(_ profile: ProfileRecord, at now: UnixTime) throws {
+    func update(_ profile: ProfileRecord, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             UPDATE sign_in_profiles

@@ -2,7 +2,7 @@ import Database
 
 /// All SQL of the doctor.
 struct DoctorRecords {
-    let connection: Connection
+    let connection: ReadConnection
 
     /// Returns damage of the database file; at most 100 lines.
     func damages() throws -> [String] {

@@ -1,8 +1,8 @@
 import Basics
 import Database
 
-/// All SQL of scheduled backups, and their table. Times and durations are microseconds.
-struct BackupRecords {
+/// The tables of ``BackupRecords``.
+enum BackupSchema {
     static let migrations = [
         Migration(
             name: "backup-runs-1",
@@ -28,22 +28,24 @@ struct BackupRecords {
                 CREATE INDEX backup_runs_by_schedule ON backup_runs (schedule, state, id);
                 """)
     ]
+}
 
-    /// The number of rows of ended runs that are kept for each schedule, besides those of kept archives.
-    private static let history = 50
+/// The number of rows of ended runs that are kept for each schedule, besides those of kept archives.
+private let history = 50
+private let columns = """
+    id, archive, state, started_at, finished_at, duration, size, objects, lost_objects, multipart_id
+    """
 
-    private static let columns = """
-        id, archive, state, started_at, finished_at, duration, size, objects, lost_objects, multipart_id
-        """
+/// All SQL of scheduled backups. Times and durations are microseconds.
+struct BackupRecords<C: ReadConnection> {
+    let connection: C
 
-    let connection: Connection
-
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
     /// Adds a run that begins.
-    func begin(_ schedule: BackupSchedule, at now: UnixTime) throws -> ScheduledRun {
+    func begin(_ schedule: BackupSchedule, at now: UnixTime) throws -> ScheduledRun where C == Connection {
         let id = try connection.first("SELECT coalesce(max(id), 0) + 1 AS next FROM backup_runs") { $0.int64("next") }
         let run = ScheduledRun(id: id ?? 1, archive: schedule.archive(of: id ?? 1, at: now), startedAt: now)
         try connection.execute(
@@ -56,12 +58,12 @@ struct BackupRecords {
         return run
     }
 
-    func setMultipartID(_ multipartID: String, of id: Int64) throws {
+    func setMultipartID(_ multipartID: String, of id: Int64) throws where C == Connection {
         try connection.execute("UPDATE backup_runs SET multipart_id = $2 WHERE id = $1", id, multipartID)
     }
 
     /// Writes the state, the result and the reason of a failure, and forgets the oldest ended runs of the schedule.
-    func end(_ run: ScheduledRun, reason: String = "", of schedule: String) throws {
+    func end(_ run: ScheduledRun, reason: String = "", of schedule: String) throws where C == Connection {
         try connection.execute(
             """
             UPDATE backup_runs SET state = $2, finished_at = $3, duration = $4, size = $5, objects = $6,
@@ -76,10 +78,10 @@ struct BackupRecords {
             DELETE FROM backup_runs WHERE schedule = $1 AND state IN (\(removed), \(failed)) AND id NOT IN (
                 SELECT id FROM backup_runs WHERE schedule = $1 AND state IN (\(removed), \(failed))
                 ORDER BY id DESC LIMIT $2)
-            """, schedule, Self.history)
+            """, schedule, history)
     }
 
-    func setState(_ state: ScheduledRun.State, of id: Int64) throws {
+    func setState(_ state: ScheduledRun.State, of id: Int64) throws where C == Connection {
         try connection.execute("UPDATE backup_runs SET state = $2 WHERE id = $1", id, state.rawValue)
     }
 
@@ -87,7 +89,7 @@ struct BackupRecords {
     func lastComplete(_ schedule: BackupSchedule) throws -> ScheduledRun? {
         try connection.first(
             """
-            SELECT \(Self.columns) FROM backup_runs
+            SELECT \(columns) FROM backup_runs
             WHERE schedule = $1 AND place = $2 AND state IN (2, 3) ORDER BY id DESC LIMIT 1
             """, schedule.name, schedule.destination.name, row: Self.run)
     }
@@ -96,7 +98,7 @@ struct BackupRecords {
     func runs(of schedule: BackupSchedule, in state: ScheduledRun.State) throws -> [ScheduledRun] {
         try connection.query(
             """
-            SELECT \(Self.columns) FROM backup_runs
+            SELECT \(columns) FROM backup_runs
             WHERE schedule = $1 AND place = $2 AND state = $3 ORDER BY id DESC
             """, schedule.name, schedule.destination.name, state.rawValue, row: Self.run)
     }

@@ -37,7 +37,7 @@ package final class BackupScheduler: Sendable {
         metrics = BackupMetrics(schedules)
     }
 
-    package static var migrations: [Migration] { BackupRecords.migrations }
+    package static var migrations: [Migration] { BackupSchema.migrations }
 
     /// Works until its task is cancelled.
     ///

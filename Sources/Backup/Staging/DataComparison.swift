@@ -14,7 +14,7 @@ struct DataComparison: Sendable {
     /// Checks that an archive's database can be compared, however it was made.
     ///
     /// - Throws: ``ArchiveError``, `DatabaseError`.
-    static func check(_ archive: Connection) throws {
+    static func check(_ archive: ReadConnection) throws {
         for kind in DataSummaryRecords.Kind.allCases {
             var cursor = Cursor(kind, archive)
             while try cursor.entry() != nil { cursor.advance() }
@@ -24,7 +24,7 @@ struct DataComparison: Sendable {
     /// Compares entry by entry, with a page of each in memory.
     ///
     /// - Throws: ``ArchiveError``, `DatabaseError`.
-    init(archive: Connection, present: Connection) throws {
+    init(archive: ReadConnection, present: ReadConnection) throws {
         for kind in DataSummaryRecords.Kind.allCases {
             var (archived, presents) = (Cursor(kind, archive), Cursor(kind, present))
             while true {
@@ -71,7 +71,7 @@ struct DataComparison: Sendable {
         private var last = ""
         private var isAtEnd = false
 
-        init(_ kind: DataSummaryRecords.Kind, _ connection: Connection) {
+        init(_ kind: DataSummaryRecords.Kind, _ connection: ReadConnection) {
             self.kind = kind
             records = DataSummaryRecords(connection: connection)
         }

@@ -20,7 +20,7 @@ struct DataSummaryRecords {
         func isBefore(_ other: Entry) -> Bool { key.utf8.lexicographicallyPrecedes(other.key.utf8) }
     }
 
-    let connection: Connection
+    let connection: ReadConnection
 
     /// Returns entries in the order of their keys.
     func entries(_ kind: Kind, after key: String, limit: Int) throws -> [Entry] {

@@ -77,7 +77,7 @@ final class ObjectArchives: Sendable {
         private(set) var amounts: [Int64: Amount] = [:]
         private var names = ArchiveNames()
 
-        mutating func add(_ objects: [CatalogObject], in connection: Connection) throws {
+        mutating func add(_ objects: [CatalogObject], in connection: ReadConnection) throws {
             let tags = try ObjectRecords(connection).tags(of: objects.filter { $0.description.name == nil })
             let crc32s = try StoredFile.crc32s(of: objects.map(\.fileID), in: connection)
             for object in objects {

@@ -107,7 +107,7 @@ struct BulkDeletion: Sendable {
     }
 
     private static func find(
-        _ id: String, for caller: Caller, _ records: ObjectOperationRecords
+        _ id: String, for caller: Caller, _ records: ObjectOperationRecords<some ReadConnection>
     ) throws -> BulkOperation {
         guard let operation = try records.operation(id, scope: caller.organization.id) else {
             throw RPCError.notFound("operation \(id) does not exist")

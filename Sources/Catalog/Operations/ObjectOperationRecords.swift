@@ -1,8 +1,8 @@
 import Basics
 import Database
 
-/// The SQL of operations on many objects.
-struct ObjectOperationRecords {
+/// The tables of ``ObjectOperationRecords``.
+enum ObjectOperationSchema {
     static let migration = Migration(
         name: "catalog-operations",
         sql: """
@@ -26,15 +26,18 @@ struct ObjectOperationRecords {
             CREATE INDEX object_operations_running ON object_operations (id) WHERE finished_at IS NULL;
             CREATE INDEX object_operations_finished ON object_operations (finished_at) WHERE finished_at IS NOT NULL;
             """)
+}
 
-    private static let columns = """
-        id, organization_id, filter, reason, actor, state, first_position, next_position, objects, bytes, created_at,
-        finished_at
-        """
+private let columns = """
+    id, organization_id, filter, reason, actor, state, first_position, next_position, objects, bytes, created_at,
+    finished_at
+    """
 
-    let connection: Connection
+/// The SQL of operations on many objects.
+struct ObjectOperationRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -43,10 +46,10 @@ struct ObjectOperationRecords {
         try connection.first("SELECT coalesce(max(position), 0) + 1 AS next FROM objects") { $0.int64("next") } ?? 1
     }
 
-    func insert(_ operation: BulkOperation) throws {
+    func insert(_ operation: BulkOperation) throws where C == Connection {
         try connection.execute(
             """
-            INSERT INTO object_operations (\(Self.columns))
+            INSERT INTO object_operations (\(columns))
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
             """, operation.id, operation.organizationID, operation.filter, operation.reason, operation.actor,
             operation.state.rawValue, operation.firstPosition, operation.nextPosition, operation.removed.objects,
@@ -54,7 +57,7 @@ struct ObjectOperationRecords {
     }
 
     /// Writes the state and the progress.
-    func update(_ operation: BulkOperation) throws {
+    func update(_ operation: BulkOperation) throws where C == Connection {
         try connection.execute(
             """
             UPDATE object_operations SET state = $2, next_position = $3, objects = $4, bytes = $5, finished_at = $6
@@ -67,7 +70,7 @@ struct ObjectOperationRecords {
     func operation(_ id: String, scope: Int64?) throws -> BulkOperation? {
         try connection.first(
             """
-            SELECT \(Self.columns) FROM object_operations
+            SELECT \(columns) FROM object_operations
             WHERE id = $1 AND organization_id = coalesce($2, organization_id)
             """, id, scope, row: Self.operation)
     }
@@ -78,7 +81,7 @@ struct ObjectOperationRecords {
     func operations(organizationID: Int64, after last: String, limit: Int) throws -> [BulkOperation] {
         try connection.query(
             """
-            SELECT \(Self.columns) FROM object_operations
+            SELECT \(columns) FROM object_operations
             WHERE organization_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3
             """, organizationID, last, limit, row: Self.operation)
     }
@@ -100,7 +103,7 @@ struct ObjectOperationRecords {
     /// Deletes operations that finished at least `time` ago.
     ///
     /// - Returns: the number of deleted operations; fewer than `limit` if none is left.
-    func forget(finishedFor time: Duration, _ permit: DeletionPermit, limit: Int) throws -> Int {
+    func forget(finishedFor time: Duration, _ permit: DeletionPermit, limit: Int) throws -> Int where C == Connection {
         let oldest = try permit.now().subtracting(time)
         return try connection.execute(
             """

@@ -91,7 +91,7 @@ final class OperationRunner: Sendable {
             // The operation may have been canceled since, tags changed, or an object restored.
             guard var operation = try records.operation(id, scope: nil), operation.state == .running else { return }
             let found = try MatchingRows(filter, scope: operation.organizationID, in: connection)
-                .matches(at: positions, row: ObjectRecords.object)
+                .matches(at: positions, row: CatalogObject.init)
             let now = clock.now()
             let order = ObjectRemoval.Order(actor: operation.actor, reason: operation.reason)
             let grace = try ObjectRecords(connection).trashGrace(organizationID: operation.organizationID)

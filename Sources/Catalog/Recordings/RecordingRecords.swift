@@ -2,8 +2,8 @@ import Basics
 import Database
 import MCAP
 
-/// The SQL of recordings: those whose summary has to be read, and the topics of the others.
-struct RecordingRecords {
+/// The tables of ``RecordingRecords``.
+enum RecordingSchema {
     static let migration = Migration(
         name: "catalog-recordings",
         sql: """
@@ -20,18 +20,21 @@ struct RecordingRecords {
             INSERT INTO unread_recordings (position)
                 SELECT position FROM objects WHERE lower(substr(name, -5)) = '.mcap' AND bad_at IS NULL;
             """)
+}
 
-    /// The number of topics in one statement.
-    private static let batch = 100
+/// The number of topics in one statement.
+private let batch = 100
 
-    let connection: Connection
+/// The SQL of recordings: those whose summary has to be read, and the topics of the others.
+struct RecordingRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
     /// Adds a new object to those whose summary has to be read.
-    func enqueue(position: Int64) throws {
+    func enqueue(position: Int64) throws where C == Connection {
         try connection.execute("INSERT INTO unread_recordings (position) VALUES ($1)", position)
     }
 
@@ -39,16 +42,16 @@ struct RecordingRecords {
     func next() throws -> (position: Int64, object: CatalogObject)? {
         try connection.first(
             """
-            SELECT \(ObjectRecords.columns) FROM unread_recordings r JOIN objects o ON o.position = r.position
+            SELECT \(CatalogObject.columns) FROM unread_recordings r JOIN objects o ON o.position = r.position
             ORDER BY r.position DESC LIMIT 1
             """
-        ) { ($0.int64("position"), ObjectRecords.object($0)) }
+        ) { ($0.int64("position"), CatalogObject($0)) }
     }
 
     /// Records that a recording was read. Times that its client sent are kept.
     ///
     /// - Parameter summary: `nil` = it has none that can be read.
-    func finish(position: Int64, _ summary: MCAPSummary?) throws {
+    func finish(position: Int64, _ summary: MCAPSummary?) throws where C == Connection {
         // Nothing was queued if the object was deleted meanwhile.
         guard try connection.execute("DELETE FROM unread_recordings WHERE position = $1", position) > 0,
             let summary
@@ -58,8 +61,8 @@ struct RecordingRecords {
             UPDATE objects SET recorded_from = $2, recorded_to = $3
             WHERE position = $1 AND recorded_from IS NULL AND recorded_to IS NULL
             """, position, summary.recordedFrom?.microseconds, summary.recordedTo?.microseconds)
-        for start in stride(from: 0, to: summary.topics.count, by: Self.batch) {
-            let topics = summary.topics[start..<min(start + Self.batch, summary.topics.count)]
+        for start in stride(from: 0, to: summary.topics.count, by: batch) {
+            let topics = summary.topics[start..<min(start + batch, summary.topics.count)]
             let rows = (0..<topics.count).map { "($1, $\($0 + 2))" }.joined(separator: ", ")
             try connection.execute(
                 "INSERT INTO object_topics (position, topic) VALUES \(rows) ON CONFLICT DO NOTHING",
@@ -68,8 +71,8 @@ struct RecordingRecords {
     }
 
     /// Calls `body` with the position of each of some objects and one of its topics.
-    static func forEachTopic(
-        at positions: [Int64], in connection: Connection, _ body: (Int64, String) -> Void
+    func forEachTopic(
+        at positions: [Int64], _ body: (Int64, String) -> Void
     ) throws {
         for position in positions {
             _ = try connection.query("SELECT topic FROM object_topics WHERE position = $1", position) {

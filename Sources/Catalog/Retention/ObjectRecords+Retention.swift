@@ -34,12 +34,12 @@ extension ObjectRecords {
     ) throws -> [(position: Int64, object: CatalogObject)] {
         try connection.query(
             """
-            SELECT \(Self.columns) FROM objects o
+            SELECT \(CatalogObject.columns) FROM objects o
             WHERE o.position IN (\(ParameterList.text(positions.count, from: 3))) AND o.organization_id = $1
                 AND o.trashed_at IS NULL AND \(permit.isBefore("o.verified_at", "$2"))
                 AND (o.restored_at IS NULL OR \(permit.isBefore("o.restored_at", "$2")))
             """, arguments: [organizationID, limit.microseconds] + positions
-        ) { ($0.int64("position"), Self.object($0)) }
+        ) { ($0.int64("position"), CatalogObject($0)) }
     }
 
     /// Returns the ages and sizes of objects outside the trash that are older than `limit`, the oldest first.
@@ -78,7 +78,8 @@ extension ObjectRecords {
     }
 
     /// - Parameter keepsRules: whether only the default changes.
-    func setRetentionRules(_ retention: RetentionRules, organizationID: Int64, keepsRules: Bool) throws {
+    func setRetentionRules(_ retention: RetentionRules, organizationID: Int64, keepsRules: Bool) throws
+    where C == Connection {
         if retention.days > 0 {
             try connection.execute(
                 """

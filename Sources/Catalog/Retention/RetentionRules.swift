@@ -94,7 +94,7 @@ struct RetentionRules: Sendable, Hashable {
     /// Returns the retention in days of each of the given objects.
     ///
     /// - Parameter positions: the positions of objects of the organization outside the trash.
-    func days(at positions: [Int64], organizationID: Int64, in connection: Connection) throws -> [Int64: Int32] {
+    func days(at positions: [Int64], organizationID: Int64, in connection: ReadConnection) throws -> [Int64: Int32] {
         var result: [Int64: Int32] = [:]
         var open = positions.sorted(by: >)
         for rule in rules where !open.isEmpty {

@@ -5,9 +5,9 @@ struct FacetRecords {
     /// The number of organizations whose values are read for a facet of all organizations: those with most objects.
     private static let mostOrganizations = 20
 
-    let connection: Connection
+    let connection: ReadConnection
 
-    init(_ connection: Connection) {
+    init(_ connection: ReadConnection) {
         self.connection = connection
     }
 

@@ -7,7 +7,7 @@ final class IndexStream: PositionStream {
     private static let batchAfterJump = 4
     private static let longestBatch = 256
 
-    private let connection: Connection
+    private let connection: ReadConnection
     private let budget: SearchBudget
     let sql: String
     let arguments: [(any Bindable)?]
@@ -20,7 +20,7 @@ final class IndexStream: PositionStream {
 
     /// - Parameter conditions: conditions on columns of `table`; their parameters are `$1` and so on, in the order of `arguments`.
     init(
-        _ table: String, where conditions: [String], _ arguments: [any Bindable], connection: Connection,
+        _ table: String, where conditions: [String], _ arguments: [any Bindable], connection: ReadConnection,
         budget: SearchBudget
     ) {
         self.connection = connection

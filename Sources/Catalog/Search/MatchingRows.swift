@@ -9,7 +9,7 @@ struct MatchingRows {
     private static let lists = Dictionary(
         uniqueKeysWithValues: lengths.map { ($0, ParameterList.text($0)) })
 
-    private let connection: Connection
+    private let connection: ReadConnection
     private let filter: ObjectFilter
     private let texts: FilterTexts
     private let scope: Int64?
@@ -18,7 +18,7 @@ struct MatchingRows {
 
     /// - Parameter includesCorrupted: whether corrupted objects, which lists omit, can match.
     init(
-        _ filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget? = nil,
+        _ filter: ObjectFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget? = nil,
         includesCorrupted: Bool = false
     ) {
         corrupted = includesCorrupted ? "" : "AND (o.bad_at IS NULL OR o.trashed_at IS NOT NULL)"
@@ -51,12 +51,12 @@ struct MatchingRows {
         // trash can be listed.
         let rows = try connection.query(
             """
-            SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position IN (\(list)) \(corrupted)
+            SELECT \(CatalogObject.columns) FROM objects o WHERE o.position IN (\(list)) \(corrupted)
             ORDER BY o.position DESC
             """, arguments: arguments
         ) { row -> (match: ObjectSearch.Match<Value>, undecided: FilterSubject?)? in
             if let scope, row.int64("organization_id") != scope { return nil }
-            let subject = ObjectRecords.subject(row, of: texts)
+            let subject = FilterSubject(row, of: texts)
             let result = filter.matches(subject, tags: nil)
             guard result != false else { return nil }
             let match = ObjectSearch.Match(position: row.int64("position"), value: try decode(row))
@@ -84,7 +84,7 @@ struct MatchingRows {
         ).text.lowercasedByScalar
     }
 
-    private static func tags(at positions: [Int64], in connection: Connection) throws -> [Int64: [String: String]] {
+    private static func tags(at positions: [Int64], in connection: ReadConnection) throws -> [Int64: [String: String]] {
         var tags: [Int64: [String: String]] = [:]
         try forEachTag(at: positions, in: connection) { position, key, value in
             tags[position, default: [:]][key] = value
@@ -92,9 +92,9 @@ struct MatchingRows {
         return tags
     }
 
-    private static func topics(at positions: [Int64], in connection: Connection) throws -> [Int64: [String]] {
+    private static func topics(at positions: [Int64], in connection: ReadConnection) throws -> [Int64: [String]] {
         var topics: [Int64: [String]] = [:]
-        try RecordingRecords.forEachTopic(at: positions, in: connection) { position, topic in
+        try RecordingRecords(connection).forEachTopic(at: positions) { position, topic in
             topics[position, default: []].append(topic)
         }
         return topics
@@ -102,7 +102,7 @@ struct MatchingRows {
 
     /// Calls `body` with the position, key and value of each tag of the objects at the given positions.
     static func forEachTag(
-        at positions: [Int64], in connection: Connection, _ body: (Int64, String, String) -> Void
+        at positions: [Int64], in connection: ReadConnection, _ body: (Int64, String, String) -> Void
     ) throws {
         var start = 0
         while start < positions.count {

@@ -41,7 +41,7 @@ struct ObjectFacets: Sendable {
         }
     }
 
-    private static func count(_ filter: ObjectFilter, _ scope: Int64?, in connection: Connection) throws -> Result {
+    private static func count(_ filter: ObjectFilter, _ scope: Int64?, in connection: ReadConnection) throws -> Result {
         let search = try ObjectSearch(filter, scope: scope, in: connection, budget: SearchBudget(mostRows))
         let matches = try search.matches(below: nil, limit: mostObjects + 1, row: FacetCounts.Subject.init)
         var counts = FacetCounts()
@@ -85,7 +85,7 @@ struct FacetCounts {
     mutating func add(_ object: Subject) {
         if let device = object.deviceID { devices[device, default: 0] += 1 }
         sites[object.siteID, default: 0] += 1
-        days[object.createdAt / SearchRecords.day, default: 0] += 1
+        days[object.createdAt / SearchSchema.day, default: 0] += 1
         if let tags = object.tags { TagTexts.forEachTag(in: tags) { tagTexts[$0, default: 0] += 1 } }
     }
 

@@ -26,7 +26,7 @@ struct ObjectSearch {
     /// - Parameters:
     ///   - filter: a filter without ages, see ``ObjectFilter/resolved(at:)``.
     ///   - scope: the organization; `nil` = all.
-    init(_ filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget) throws {
+    init(_ filter: ObjectFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget) throws {
         // The stream contains only objects with the required tags, so these need not be compared again.
         rows = MatchingRows(filter.withoutRequiredTags, scope: scope, in: connection, budget: budget)
         stream = try SearchPlan.stream(of: filter, scope: scope, in: connection, budget: budget)

@@ -19,14 +19,14 @@ struct SearchPlan {
     /// The end of the year 9999, in microseconds.
     private static let lastTime: Int64 = 253_402_300_800_000_000
 
-    private let connection: Connection
+    private let connection: ReadConnection
     private let budget: SearchBudget
     /// The organization; `nil` = all.
     private let scope: Int64?
     /// Whether objects in the trash can match. They have no rows of prefixes.
     private let includesTrash: Bool
 
-    private init(connection: Connection, scope: Int64?, includesTrash: Bool, budget: SearchBudget) {
+    private init(connection: ReadConnection, scope: Int64?, includesTrash: Bool, budget: SearchBudget) {
         self.connection = connection
         self.includesTrash = includesTrash
         self.scope = scope
@@ -35,7 +35,7 @@ struct SearchPlan {
 
     /// - Parameter filter: a filter without ages, see ``ObjectFilter/resolved(at:)``.
     static func stream(
-        of filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget
+        of filter: ObjectFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget
     ) throws -> any PositionStream {
         let plan = SearchPlan(
             connection: connection, scope: scope, includesTrash: !filter.excludesTrash, budget: budget)

@@ -1,12 +1,8 @@
 import Basics
 import Database
 
-/// The SQL of the search and facet tables.
-///
-/// An object has rows from the commit that creates it until it moves to the trash or is deleted, and again after it is restored.
-package struct SearchRecords {
-    /// The numbers of rows of prefixes in one statement are multiples of this, so that few statements are prepared.
-    private static let step = 8
+/// The tables of ``SearchRecords``.
+enum SearchSchema {
     /// The lengths of the time spans for which `object_times` has rows, in microseconds.
     static let slot: Int64 = 600_000_000
     static let day: Int64 = 86_400_000_000
@@ -78,27 +74,35 @@ package struct SearchRecords {
             INSERT INTO search_upgrade (id, position)
             SELECT 1, max(position) + 1 FROM objects HAVING count(*) > 0;
             """)
+}
 
-    let connection: Connection
+/// The numbers of rows of prefixes in one statement are multiples of this, so that few statements are prepared.
+private let step = 8
 
-    package init(_ connection: Connection) {
+/// The SQL of the search and facet tables.
+///
+/// An object has rows from the commit that creates it until it moves to the trash or is deleted, and again after it is restored.
+package struct SearchRecords<C: ReadConnection> {
+    let connection: C
+
+    package init(_ connection: C) {
         self.connection = connection
     }
 
     /// Adds an object to the search and facet tables: one that leaves the trash, or whose tags changed after ``remove(objectID:)``.
-    package func enter(objectID: String) throws {
+    package func enter(objectID: String) throws where C == Connection {
         if let entry = try entry(objectID: objectID) { try enter(entry) }
     }
 
     /// Removes an object from the search and facet tables. Called before it moves to the trash, is deleted, or its tags change.
-    package func remove(objectID: String) throws {
+    package func remove(objectID: String) throws where C == Connection {
         if let entry = try entry(objectID: objectID) { try remove(entry) }
     }
 
-    func enter(_ entry: SearchEntry) throws {
+    func enter(_ entry: SearchEntry) throws where C == Connection {
         var prefixes = entry.prefixes
         if let last = prefixes.last {
-            let missing = (Self.step - prefixes.count % Self.step) % Self.step
+            let missing = (step - prefixes.count % step) % step
             prefixes += repeatElement(last, count: missing)
         }
         let rows = Self.rows(prefixes.count) { "($1, $\(3 + 2 * $0), $\(4 + 2 * $0), $2)" }
@@ -111,7 +115,7 @@ package struct SearchRecords {
         try add(1, to: entry)
     }
 
-    func remove(_ entry: SearchEntry) throws {
+    func remove(_ entry: SearchEntry) throws where C == Connection {
         let prefixes = Set(entry.prefixes.map(\.text))
         if !prefixes.isEmpty {
             try connection.execute(
@@ -140,7 +144,7 @@ package struct SearchRecords {
         return rows
     }
 
-    private func add(_ objects: Int, to entry: SearchEntry) throws {
+    private func add(_ objects: Int, to entry: SearchEntry) throws where C == Connection {
         let facets = entry.facets
         let rows = Self.rows(facets.count) { "($1, $\(3 + 3 * $0), $\(4 + 3 * $0), $\(5 + 3 * $0), $2)" }
         try connection.execute(
@@ -156,7 +160,7 @@ package struct SearchRecords {
     }
 
     /// Replaces an object's content type in the search tables.
-    func setContentType(_ type: String, ofFile fileID: String) throws {
+    func setContentType(_ type: String, ofFile fileID: String) throws where C == Connection {
         let found = try connection.first(
             "SELECT position, organization_id FROM objects WHERE file_id = $1 AND trashed_at IS NULL", fileID
         ) { (position: $0.int64("position"), organizationID: $0.int64("organization_id")) }
@@ -176,8 +180,8 @@ package struct SearchRecords {
     /// Returns the object's data for the tables, unless it is in the trash, or one of an earlier version that has no rows yet.
     private func entry(objectID: String) throws -> SearchEntry? {
         let entry = try connection.first(
-            "SELECT \(ObjectRecords.columns) FROM objects o WHERE o.id = $1", objectID
-        ) { (position: $0.int64("position"), object: ObjectRecords.object($0)) }
+            "SELECT \(CatalogObject.columns) FROM objects o WHERE o.id = $1", objectID
+        ) { (position: $0.int64("position"), object: CatalogObject($0)) }
         guard let entry, entry.object.trashedAt == nil, try entry.position >= upgraded() ?? 0 else { return nil }
         return SearchEntry(
             entry.object, position: entry.position, tags: try ObjectRecords(connection).tags(position: entry.position))
@@ -195,15 +199,15 @@ package struct SearchRecords {
     /// Returns the range of positions of objects that were created in an interval, in microseconds.
     func positions(createdIn interval: Range<Int64>, scope: Int64?) throws -> PositionBounds {
         guard !interval.isEmpty else { return .none }
-        let (first, last) = (interval.lowerBound / Self.slot, (interval.upperBound - 1) / Self.slot)
-        let (firstDay, lastDay) = (interval.lowerBound / Self.day, (interval.upperBound - 1) / Self.day)
-        let slotsOfADay = Self.day / Self.slot
-        if firstDay == lastDay { return try positions(span: Self.slot, first...last, scope) }
+        let (first, last) = (interval.lowerBound / SearchSchema.slot, (interval.upperBound - 1) / SearchSchema.slot)
+        let (firstDay, lastDay) = (interval.lowerBound / SearchSchema.day, (interval.upperBound - 1) / SearchSchema.day)
+        let slotsOfADay = SearchSchema.day / SearchSchema.slot
+        if firstDay == lastDay { return try positions(span: SearchSchema.slot, first...last, scope) }
         // The first and the last day by slots, the days in between as a whole.
-        var bounds = try positions(span: Self.slot, first...((firstDay + 1) * slotsOfADay - 1), scope)
-        bounds = bounds.hull(try positions(span: Self.slot, (lastDay * slotsOfADay)...last, scope))
+        var bounds = try positions(span: SearchSchema.slot, first...((firstDay + 1) * slotsOfADay - 1), scope)
+        bounds = bounds.hull(try positions(span: SearchSchema.slot, (lastDay * slotsOfADay)...last, scope))
         guard firstDay + 1 < lastDay else { return bounds }
-        return bounds.hull(try positions(span: Self.day, (firstDay + 1)...(lastDay - 1), scope))
+        return bounds.hull(try positions(span: SearchSchema.day, (firstDay + 1)...(lastDay - 1), scope))
     }
 
     private func positions(span: Int64, _ starts: ClosedRange<Int64>, _ scope: Int64?) throws -> PositionBounds {

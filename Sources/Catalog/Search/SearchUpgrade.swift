@@ -91,13 +91,13 @@ extension SearchRecords {
     /// Adds the newest objects without rows.
     ///
     /// - Returns: the number of added objects; 0 = all objects have rows.
-    func enterNext(_ count: Int) throws -> Int {
+    func enterNext(_ count: Int) throws -> Int where C == Connection {
         guard let upgraded = try upgraded() else { return 0 }
         let objects = try connection.query(
             """
-            SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position < $1 ORDER BY o.position DESC LIMIT $2
+            SELECT \(CatalogObject.columns) FROM objects o WHERE o.position < $1 ORDER BY o.position DESC LIMIT $2
             """, upgraded, count + 1
-        ) { (position: $0.int64("position"), object: ObjectRecords.object($0)) }
+        ) { (position: $0.int64("position"), object: CatalogObject($0)) }
         // One more than asked for says whether any is left, so that the last object and the end are one transaction.
         for (position, object) in objects.prefix(count) {
             let tags = try ObjectRecords(connection).tags(position: position)
@@ -115,7 +115,8 @@ extension SearchRecords {
     }
 
     /// Adds the name that earlier versions did not store for an object.
-    private func describe(_ object: CatalogObject, at position: Int64, tags: [String: String]) throws -> CatalogObject {
+    private func describe(_ object: CatalogObject, at position: Int64, tags: [String: String]) throws -> CatalogObject
+    where C == Connection {
         guard object.description.name == nil else { return object }
         let name = object.name(tags: tags)
         try connection.execute(
@@ -125,7 +126,7 @@ extension SearchRecords {
             WHERE position = $1
             """, position, name.text, ContentType.detect(declared: nil, fileName: name))
         return try connection.first(
-            "SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position = $1", position, row: ObjectRecords.object)
+            "SELECT \(CatalogObject.columns) FROM objects o WHERE o.position = $1", position, row: CatalogObject.init)
             ?? object
     }
 }

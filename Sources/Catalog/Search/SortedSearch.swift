@@ -16,7 +16,7 @@ struct SortedSearch {
         var next: OrderPlace?
     }
 
-    let connection: Connection
+    let connection: ReadConnection
     let order: ObjectOrder
     /// The filter without ages, see ``ObjectFilter/resolved(at:)``.
     let filter: ObjectFilter
@@ -43,7 +43,7 @@ struct SortedSearch {
         let page = Array(places.prefix(size))
         let rows = MatchingRows(.everything, scope: scope, in: connection)
         let objects = Dictionary(
-            uniqueKeysWithValues: try rows.matches(at: page.map(\.position), row: ObjectRecords.object)
+            uniqueKeysWithValues: try rows.matches(at: page.map(\.position), row: CatalogObject.init)
                 .map { ($0.position, $0.value) })
         return Page(
             found: page.compactMap { place in objects[place.position].map { (place, $0) } },
@@ -60,7 +60,7 @@ struct SortedSearch {
             var places = try organizations.flatMap { try self.places(of: $0, after: last) }
             if organizations.count > 1 { places = Array(places.sorted(by: isBefore).prefix(Self.chunk)) }
             guard !places.isEmpty else { return page }
-            let matches = try rows.matches(at: places.map(\.position), row: ObjectRecords.object)
+            let matches = try rows.matches(at: places.map(\.position), row: CatalogObject.init)
             let objects = Dictionary(uniqueKeysWithValues: matches.map { ($0.position, $0.value) })
             for place in places {
                 guard let object = objects[place.position] else { continue }

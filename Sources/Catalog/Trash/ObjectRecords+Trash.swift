@@ -10,7 +10,7 @@ struct Trashing: Sendable, Hashable {
     let purgeAt: UnixTime
 }
 
-extension ObjectRecords {
+extension ObjectSchema {
     static let trashMigration = Migration(
         name: "catalog-6",
         sql: """
@@ -36,11 +36,14 @@ extension ObjectRecords {
                 days INTEGER NOT NULL
             ) STRICT;
             """)
+}
 
+extension ObjectRecords {
     /// Moves an object that is not in the trash there.
     ///
     /// - Parameter actor: the author, as in the audit log.
-    func trash(_ object: CatalogObject, by actor: String, reason: String, at now: UnixTime) throws {
+    func trash(_ object: CatalogObject, by actor: String, reason: String, at now: UnixTime) throws
+    where C == Connection {
         try SearchRecords(connection).remove(objectID: object.id)
         try connection.execute(
             "UPDATE objects SET trashed_at = $2, trashed_by = $3, trash_reason = $4 WHERE id = $1", object.id,
@@ -48,7 +51,7 @@ extension ObjectRecords {
     }
 
     /// Removes an object from the trash.
-    func restore(_ object: CatalogObject, at now: UnixTime) throws {
+    func restore(_ object: CatalogObject, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             UPDATE objects SET trashed_at = NULL, trashed_by = NULL, trash_reason = NULL, restored_at = $2 WHERE id = $1
@@ -74,9 +77,9 @@ extension ObjectRecords {
         let limit = grace.limit(at: try permit.now())
         return try connection.query(
             """
-            SELECT \(Self.columns) FROM objects o
+            SELECT \(CatalogObject.columns) FROM objects o
             WHERE o.organization_id = $1 AND \(permit.isBefore("o.trashed_at", "$2")) ORDER BY o.trashed_at LIMIT $3
-            """, organizationID, limit.microseconds, count, row: Self.object)
+            """, organizationID, limit.microseconds, count, row: CatalogObject.init)
     }
 
     /// Counts the objects moved to the trash before `limit`, and their bytes, by the index alone.
@@ -98,7 +101,7 @@ extension ObjectRecords {
         return TrashGrace(days: days ?? TrashGrace.defaultDays)
     }
 
-    func setTrashGrace(_ grace: TrashGrace, organizationID: Int64) throws {
+    func setTrashGrace(_ grace: TrashGrace, organizationID: Int64) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO trash_settings (organization_id, days) VALUES ($1, $2)

@@ -16,8 +16,8 @@ struct ConsoleSessionRecord: Sendable {
     let lastUsedAt: UnixTime
 }
 
-/// The rows of the console's sessions. They contain nothing that a browser could present.
-struct ConsoleSessionRecords {
+/// The tables of ``ConsoleSessionRecords``.
+enum ConsoleSessionSchema {
     static let migrations = [
         Migration(
             name: "console-1",
@@ -37,18 +37,21 @@ struct ConsoleSessionRecords {
                 CREATE INDEX console_sessions_begin ON console_sessions (began_at);
                 """)
     ]
+}
 
-    private static let select = """
-        SELECT digest, session_id, user_id, token_digest, sealed, began_at, last_used_at FROM console_sessions
-        """
+private let select = """
+    SELECT digest, session_id, user_id, token_digest, sealed, began_at, last_used_at FROM console_sessions
+    """
 
-    let connection: Connection
+/// The rows of the console's sessions. They contain nothing that a browser could present.
+struct ConsoleSessionRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
-    func insert(_ session: ConsoleSessionRecord) throws {
+    func insert(_ session: ConsoleSessionRecord) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO console_sessions (digest, session_id, user_id, token_digest, sealed, began_at, last_used_at)
@@ -58,7 +61,7 @@ struct ConsoleSessionRecords {
     }
 
     func find(digest: [UInt8]) throws -> ConsoleSessionRecord? {
-        try connection.first("\(Self.select) WHERE digest = $1", digest, row: Self.record)
+        try connection.first("\(select) WHERE digest = $1", digest, row: Self.record)
     }
 
     /// Returns the ids of a user's sessions, the oldest first.
@@ -84,12 +87,12 @@ struct ConsoleSessionRecords {
         try connection.query("SELECT digest FROM console_sessions") { $0.blob("digest") }
     }
 
-    func noteUse(digest: [UInt8], at now: UnixTime) throws {
+    func noteUse(digest: [UInt8], at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "UPDATE console_sessions SET last_used_at = $2 WHERE digest = $1", digest, now.microseconds)
     }
 
-    func replaceTokens(digest: [UInt8], sealed: [UInt8]) throws {
+    func replaceTokens(digest: [UInt8], sealed: [UInt8]) throws where C == Connection {
         try connection.execute("UPDATE console_sessions SET sealed = $2 WHERE digest = $1", digest, sealed)
     }
 

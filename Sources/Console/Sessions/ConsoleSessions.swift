@@ -23,7 +23,7 @@ package final class ConsoleSessions: Sendable {
     /// The number of sessions that a sweep ends in one transaction, during which other writes wait.
     private static let sweepBatch = 500
 
-    package static var migrations: [Migration] { ConsoleSessionRecords.migrations }
+    package static var migrations: [Migration] { ConsoleSessionSchema.migrations }
 
     private let database: Database
     private let secrets: SealedValues

@@ -20,13 +20,19 @@ package struct CopyTarget: Sendable {
     /// The target's name for people.
     package var name: String { place.name }
 
-    func isOpen(to organizationID: Int64, in connection: Connection) throws -> Bool {
+    /// Whether the organization may copy there.
+    func isOpen(to organizationID: Int64, in connection: ReadConnection) throws -> Bool {
         try organizations?.contains { try $0.id(in: connection) == organizationID } ?? true
+    }
+
+    /// Whether the organization may copy there; binds the configured names.
+    func admits(_ organizationID: Int64, in connection: Connection) throws -> Bool {
+        try organizations?.contains { try $0.bind(in: connection) == organizationID } ?? true
     }
 
     /// Returns the folder for an organization's files, if organizations share the target: without a list of organizations, it is
     /// open to all.
-    func folder(of organizationID: Int64, in connection: Connection) throws -> String? {
+    func folder(of organizationID: Int64, in connection: ReadConnection) throws -> String? {
         organizations == nil ? try Accounts.nameAmongOthers(organizationID, in: connection) : nil
     }
 }

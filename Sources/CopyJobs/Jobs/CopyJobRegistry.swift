@@ -169,7 +169,9 @@ struct CopyJobRegistry: Sendable {
         }
     }
 
-    private static func find(_ id: String, for user: UserPrincipal, _ records: CopyRecords) throws -> CopyJob {
+    private static func find(
+        _ id: String, for user: UserPrincipal, _ records: CopyRecords<some ReadConnection>
+    ) throws -> CopyJob {
         guard let job = try records.job(id, scope: user.objectScope) else {
             throw RPCError.notFound("copy job \(id) does not exist")
         }

@@ -1,20 +1,20 @@
 import Database
 
+struct CopyClaim: Sendable, Hashable {
+    let organizationID: Int64
+    /// Whether the organization has written the path.
+    let isWritten: Bool
+}
+
 /// Claims of organizations on paths of shared destinations: a path belongs to the organization that writes it first.
 ///
 /// Claims on written paths remain when the job or the organization is deleted, so that no other organization overwrites the
 /// existing data.
 extension CopyRecords {
-    struct Claim: Sendable, Hashable {
-        let organizationID: Int64
-        /// Whether the organization has written the path.
-        let isWritten: Bool
-    }
-
     /// Returns the existing claim on a path, or else a new one of this organization.
     ///
     /// A claim on an unwritten path expires when its organization has no job in progress.
-    func claim(_ path: String, organizationID: Int64) throws -> Claim {
+    func claim(_ path: String, organizationID: Int64) throws -> CopyClaim where C == Connection {
         try connection.execute(
             """
             INSERT INTO copy_claims (path, organization_id, is_written) VALUES ($1, $2, 0)
@@ -23,11 +23,11 @@ extension CopyRecords {
                 SELECT 1 FROM copy_jobs WHERE organization_id = copy_claims.organization_id AND finished_at IS NULL)
             """, path, organizationID)
         return try connection.first("SELECT organization_id, is_written FROM copy_claims WHERE path = $1", path) {
-            Claim(organizationID: $0.int64("organization_id"), isWritten: $0.bool("is_written"))
-        } ?? Claim(organizationID: organizationID, isWritten: false)
+            CopyClaim(organizationID: $0.int64("organization_id"), isWritten: $0.bool("is_written"))
+        } ?? CopyClaim(organizationID: organizationID, isWritten: false)
     }
 
-    func noteWritten(_ path: String, organizationID: Int64) throws {
+    func noteWritten(_ path: String, organizationID: Int64) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO copy_claims (path, organization_id, is_written) VALUES ($1, $2, 1)
@@ -36,7 +36,7 @@ extension CopyRecords {
     }
 
     /// Releases the claim on an unwritten path.
-    func release(_ path: String, organizationID: Int64) throws {
+    func release(_ path: String, organizationID: Int64) throws where C == Connection {
         try connection.execute(
             "DELETE FROM copy_claims WHERE path = $1 AND organization_id = $2 AND is_written = 0", path, organizationID)
     }

@@ -1,16 +1,16 @@
 import Basics
 import Database
 
-extension CopyRecords {
-    private static let itemColumns = """
-        job_id, number, file_id, upload_id, object_key, state, size, copied_bytes, attempts, failures, first_failure_at,
-        multipart_id, part_size, error_code, error_message
-        """
+private let itemColumns = """
+    job_id, number, file_id, upload_id, object_key, state, size, copied_bytes, attempts, failures, first_failure_at,
+    multipart_id, part_size, error_code, error_message
+    """
 
-    func insert(_ item: CopyItem) throws {
+extension CopyRecords {
+    func insert(_ item: CopyItem) throws where C == Connection {
         try connection.execute(
             """
-            INSERT INTO copy_items (\(Self.itemColumns), due_at)
+            INSERT INTO copy_items (\(itemColumns), due_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0)
             """, item.jobID, item.number, item.fileID, item.uploadID, item.key, item.state.rawValue, item.size,
             item.copiedBytes, item.attempts, item.failures, item.firstFailureAt?.microseconds, item.multipart?.id,
@@ -19,7 +19,7 @@ extension CopyRecords {
 
     func item(_ number: Int, of jobID: String) throws -> CopyItem? {
         try connection.first(
-            "SELECT \(Self.itemColumns) FROM copy_items WHERE job_id = $1 AND number = $2", jobID, number,
+            "SELECT \(itemColumns) FROM copy_items WHERE job_id = $1 AND number = $2", jobID, number,
             row: Self.item)
     }
 
@@ -31,7 +31,7 @@ extension CopyRecords {
     func items(of jobID: String, in states: [CopyItemState], after number: Int, limit: Int) throws -> [CopyItem] {
         try connection.query(
             """
-            SELECT \(Self.itemColumns) FROM copy_items WHERE job_id = $1 AND number > $2
+            SELECT \(itemColumns) FROM copy_items WHERE job_id = $1 AND number > $2
             AND state IN (\(Self.list(states))) ORDER BY number LIMIT $3
             """, jobID, number, limit, row: Self.item)
     }
@@ -53,7 +53,7 @@ extension CopyRecords {
     func nextItem(of jobID: String, at now: UnixTime) throws -> CopyItem? {
         try connection.first(
             """
-            SELECT \(Self.itemColumns) FROM copy_items WHERE job_id = $1 AND state = 1 AND due_at <= $2
+            SELECT \(itemColumns) FROM copy_items WHERE job_id = $1 AND state = 1 AND due_at <= $2
             ORDER BY number LIMIT 1
             """, jobID, now.microseconds, row: Self.item)
     }
@@ -68,7 +68,7 @@ extension CopyRecords {
     /// Writes the columns that can change.
     ///
     /// - Parameter due: the time before which no worker takes the item.
-    func update(_ item: CopyItem, due: UnixTime = UnixTime(microseconds: 0)) throws {
+    func update(_ item: CopyItem, due: UnixTime = UnixTime(microseconds: 0)) throws where C == Connection {
         try connection.execute(
             """
             UPDATE copy_items SET state = $3, copied_bytes = $4, attempts = $5, failures = $6, first_failure_at = $7,
@@ -83,7 +83,7 @@ extension CopyRecords {
     /// these.
     ///
     /// - Returns: the number of canceled items.
-    func cancelQueued(of jobID: String) throws -> Int {
+    func cancelQueued(of jobID: String) throws -> Int where C == Connection {
         let canceled = try connection.execute(
             "UPDATE copy_items SET state = $2 WHERE job_id = $1 AND state = 1 AND attempts = 0", jobID,
             CopyItemState.canceled.rawValue)
@@ -92,14 +92,14 @@ extension CopyRecords {
     }
 
     /// Returns an item that its worker could not finish to the queue, due at `due`.
-    func requeue(_ number: Int, of jobID: String, due: UnixTime) throws {
+    func requeue(_ number: Int, of jobID: String, due: UnixTime) throws where C == Connection {
         try connection.execute(
             "UPDATE copy_items SET state = 1, due_at = $3 WHERE job_id = $1 AND number = $2 AND state = 2", jobID,
             number, due.microseconds)
     }
 
     /// Returns the items that an earlier process was copying to the queue.
-    func requeueCopying() throws {
+    func requeueCopying() throws where C == Connection {
         try connection.execute("UPDATE copy_items SET state = 1, due_at = 0 WHERE state = 2")
     }
 

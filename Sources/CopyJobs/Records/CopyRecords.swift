@@ -1,8 +1,8 @@
 import Basics
 import Database
 
-/// All SQL of copy jobs, and their tables. Times are microseconds since 1970.
-struct CopyRecords {
+/// The tables of ``CopyRecords``.
+enum CopySchema {
     static let migrations = [
         Migration(
             name: "copies-1",
@@ -77,22 +77,26 @@ struct CopyRecords {
             name: "copies-3",
             sql: "CREATE INDEX copy_jobs_by_organization ON copy_jobs (organization_id, id);"),
     ]
+}
 
-    private static let columns = """
-        id, organization_id, user_id, endpoint, bucket, region, key_template, state, items, size, created_at,
-        started_at, finished_at, reason
-        """
+private let columns = """
+    id, organization_id, user_id, endpoint, bucket, region, key_template, state, items, size, created_at,
+    started_at, finished_at, reason
+    """
 
-    let connection: Connection
+/// All SQL of copy jobs. Times are microseconds since 1970.
+struct CopyRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
     /// - Parameters:
     ///   - key: the idempotency key; `nil` = none.
     ///   - digest: the digest of the request.
-    func insert(_ job: CopyJob, _ items: [CopyItem], idempotencyKey key: String?, digest: [UInt8]) throws {
+    func insert(_ job: CopyJob, _ items: [CopyItem], idempotencyKey key: String?, digest: [UInt8]) throws
+    where C == Connection {
         try connection.execute(
             """
             INSERT INTO copy_jobs (id, organization_id, user_id, idempotency_key, request_digest, endpoint, bucket, region,
@@ -106,7 +110,7 @@ struct CopyRecords {
     /// - Parameter scope: the organization; `nil` = any.
     func job(_ id: String, scope: Int64?) throws -> CopyJob? {
         try connection.first(
-            "SELECT \(Self.columns) FROM copy_jobs WHERE id = $1 AND organization_id = coalesce($2, organization_id)",
+            "SELECT \(columns) FROM copy_jobs WHERE id = $1 AND organization_id = coalesce($2, organization_id)",
             id, scope, row: Self.job)
     }
 
@@ -121,11 +125,11 @@ struct CopyRecords {
         if let scope {
             return try connection.query(
                 """
-                SELECT \(Self.columns) FROM copy_jobs WHERE organization_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3
+                SELECT \(columns) FROM copy_jobs WHERE organization_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3
                 """, scope, bound, limit, row: Self.job)
         }
         return try connection.query(
-            "SELECT \(Self.columns) FROM copy_jobs WHERE id < $1 ORDER BY id DESC LIMIT $2", bound, limit,
+            "SELECT \(columns) FROM copy_jobs WHERE id < $1 ORDER BY id DESC LIMIT $2", bound, limit,
             row: Self.job)
     }
 
@@ -135,7 +139,7 @@ struct CopyRecords {
     ) throws -> (job: CopyJob, digest: [UInt8])? {
         try connection.first(
             """
-            SELECT \(Self.columns), request_digest FROM copy_jobs
+            SELECT \(columns), request_digest FROM copy_jobs
             WHERE organization_id = $1 AND user_id = $2 AND idempotency_key = $3
             """, organizationID, userID, key
         ) { (Self.job($0), $0.blob("request_digest")) }
@@ -166,13 +170,13 @@ struct CopyRecords {
     }
 
     /// Writes the state, times and reason.
-    func update(_ job: CopyJob) throws {
+    func update(_ job: CopyJob) throws where C == Connection {
         try connection.execute(
             "UPDATE copy_jobs SET state = $2, started_at = $3, finished_at = $4, reason = $5 WHERE id = $1", job.id,
             job.state.rawValue, job.startedAt?.microseconds, job.finishedAt?.microseconds, job.reason)
     }
 
-    func setClaimed(_ id: String, at now: UnixTime) throws {
+    func setClaimed(_ id: String, at now: UnixTime) throws where C == Connection {
         try connection.execute("UPDATE copy_jobs SET claimed_at = $2 WHERE id = $1", id, now.microseconds)
     }
 
@@ -180,7 +184,7 @@ struct CopyRecords {
     func next(at now: UnixTime) throws -> CopyJob? {
         try connection.first(
             """
-            SELECT \(Self.columns) FROM copy_jobs j WHERE j.finished_at IS NULL AND EXISTS (
+            SELECT \(columns) FROM copy_jobs j WHERE j.finished_at IS NULL AND EXISTS (
                 SELECT 1 FROM copy_items i WHERE i.job_id = j.id AND i.state = 1 AND i.due_at <= $1)
             ORDER BY j.claimed_at, j.created_at LIMIT 1
             """, now.microseconds, row: Self.job)
@@ -189,7 +193,7 @@ struct CopyRecords {
     /// Deletes jobs that finished at least `time` ago, with their items.
     ///
     /// - Returns: the number of deleted jobs; fewer than `limit` if none is left.
-    func forget(finishedFor time: Duration, _ permit: DeletionPermit, limit: Int) throws -> Int {
+    func forget(finishedFor time: Duration, _ permit: DeletionPermit, limit: Int) throws -> Int where C == Connection {
         let oldest = try permit.now().subtracting(time)
         return try connection.execute(
             """

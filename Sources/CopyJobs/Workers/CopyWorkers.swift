@@ -40,13 +40,11 @@ final class CopyWorkers: Sendable {
     }
 
     /// Returns the route of an organization's items to a destination; `nil` if the configuration does not list it, or not for them.
-    ///
-    /// - Parameter connection: the writer's connection.
     func route(
         to place: CopyPlace, of organizationID: Int64, in connection: Connection
     ) throws -> CopyRoute? {
         for target in configuration.destinations {
-            guard try target.isOpen(to: organizationID, in: connection),
+            guard try target.admits(organizationID, in: connection),
                 let writer = target.place.writer(for: place, CopyEnvironment(clock: clock))
             else { continue }
             let folder = try target.folder(of: organizationID, in: connection)

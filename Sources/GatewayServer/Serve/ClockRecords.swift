@@ -2,8 +2,8 @@ import Accounts
 import Basics
 import Database
 
-/// The record of a ``ClockGuard`` across restarts: one row.
-struct ClockRecords {
+/// The tables of ``ClockRecords``.
+enum ClockSchema {
     static let migrations = [
         Migration(
             name: "clock-1",
@@ -15,10 +15,13 @@ struct ClockRecords {
                 ) STRICT;
                 """)
     ]
+}
 
-    let connection: Connection
+/// The record of a ``ClockGuard`` across restarts: one row.
+struct ClockRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -26,7 +29,7 @@ struct ClockRecords {
         try connection.first("SELECT history FROM clock") { $0.blob("history") }
     }
 
-    func save(_ history: [UInt8]) throws {
+    func save(_ history: [UInt8]) throws where C == Connection {
         try connection.execute(
             "INSERT INTO clock (id, history) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET history = excluded.history",
             history)

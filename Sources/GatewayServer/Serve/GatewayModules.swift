@@ -53,7 +53,7 @@ package struct GatewayModules: Sendable {
 
     private static let coreMigrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
-        + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations + BackupScheduler.migrations
+        + Webhooks.migrations + CopyJobs.migrations + ClockSchema.migrations + BackupScheduler.migrations
         + ConsoleSessions.migrations + Identity.migrations
 
     /// Opens the database and the store, and listens for the store's clients. After an error nothing stays open.

@@ -2,10 +2,10 @@ import Basics
 import Database
 
 /// The stored key sets of providers, one each.
-struct ProviderKeyRecords {
-    let connection: Connection
+struct ProviderKeyRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -15,7 +15,7 @@ struct ProviderKeyRecords {
         ) { ($0.blob("body"), $0.time("read_at")) }
     }
 
-    func replace(provider: String, issuer: String, body: [UInt8], at now: UnixTime) throws {
+    func replace(provider: String, issuer: String, body: [UInt8], at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO identity_keys (provider, issuer, body, read_at) VALUES ($1, $2, $3, $4)

@@ -1,13 +1,13 @@
 import Basics
 import Database
 
+private let sweepSize = 1000
+
 /// The tokens and nonces that were used, by their digests.
-struct SpentTokenRecords {
-    private static let sweepSize = 1000
+struct SpentTokenRecords<C: ReadConnection> {
+    let connection: C
 
-    let connection: Connection
-
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -17,7 +17,7 @@ struct SpentTokenRecords {
         }
     }
 
-    func insert(_ digest: [UInt8], userID: Int64, at now: UnixTime, expiresAt: UnixTime) throws {
+    func insert(_ digest: [UInt8], userID: Int64, at now: UnixTime, expiresAt: UnixTime) throws where C == Connection {
         try connection.execute(
             "INSERT INTO spent_tokens (digest, user_id, used_at, expires_at) VALUES ($1, $2, $3, $4)", digest, userID,
             now.microseconds, expiresAt.microseconds)
@@ -28,13 +28,13 @@ struct SpentTokenRecords {
     }
 
     /// - Returns: the number of removed rows, of which there may be more.
-    func deleteExpired(_ permit: DeletionPermit) throws -> Int {
+    func deleteExpired(_ permit: DeletionPermit) throws -> Int where C == Connection {
         try connection.query(
             """
             DELETE FROM spent_tokens WHERE digest IN
                 (SELECT digest FROM spent_tokens WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)
             RETURNING 1 AS one
-            """, try permit.now().microseconds, Self.sweepSize
+            """, try permit.now().microseconds, sweepSize
         ) { $0.int64("one") }.count
     }
 }

@@ -14,22 +14,22 @@ package struct UserIdentityRecord: Sendable {
     package let lastUsedAt: UnixTime
 }
 
-struct UserIdentityRecords {
-    private static let select = """
-        SELECT id, user_id, organization_id, issuer, subject, email, email_verified, created_at, last_used_at
-        FROM user_identities
-        """
+private let select = """
+    SELECT id, user_id, organization_id, issuer, subject, email, email_verified, created_at, last_used_at
+    FROM user_identities
+    """
 
-    let connection: Connection
+struct UserIdentityRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
     /// - Parameter email: in the form in which addresses are compared.
     func insert(
         _ identity: IdentityKey, userID: Int64, email: String?, isEmailVerified: Bool, at now: UnixTime
-    ) throws {
+    ) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO user_identities
@@ -41,30 +41,30 @@ struct UserIdentityRecords {
 
     func find(_ identity: IdentityKey) throws -> UserIdentityRecord? {
         try connection.first(
-            "\(Self.select) WHERE organization_id = $1 AND issuer = $2 AND subject = $3", identity.organizationID,
+            "\(select) WHERE organization_id = $1 AND issuer = $2 AND subject = $3", identity.organizationID,
             identity.issuer, identity.subject, row: Self.record)
     }
 
     func find(id: Int64) throws -> UserIdentityRecord? {
-        try connection.first("\(Self.select) WHERE id = $1", id, row: Self.record)
+        try connection.first("\(select) WHERE id = $1", id, row: Self.record)
     }
 
     func all(userID: Int64) throws -> [UserIdentityRecord] {
-        try connection.query("\(Self.select) WHERE user_id = $1 ORDER BY id", userID, row: Self.record)
+        try connection.query("\(select) WHERE user_id = $1 ORDER BY id", userID, row: Self.record)
     }
 
     /// Returns the identities of an organization with a verified address.
     func all(verifiedEmail: String, organizationID: Int64) throws -> [UserIdentityRecord] {
         try connection.query(
-            "\(Self.select) WHERE organization_id = $1 AND email = $2 AND email_verified = 1 ORDER BY id",
+            "\(select) WHERE organization_id = $1 AND email = $2 AND email_verified = 1 ORDER BY id",
             organizationID, verifiedEmail, row: Self.record)
     }
 
-    func noteUse(id: Int64, at now: UnixTime) throws {
+    func noteUse(id: Int64, at now: UnixTime) throws where C == Connection {
         try connection.execute("UPDATE user_identities SET last_used_at = $2 WHERE id = $1", id, now.microseconds)
     }
 
-    func delete(id: Int64) throws {
+    func delete(id: Int64) throws where C == Connection {
         try connection.execute("DELETE FROM user_identities WHERE id = $1", id)
     }
 

@@ -43,7 +43,7 @@ struct Identities: Sendable {
             || (caller.user.role >= .admin && owner.organization.id == caller.organization.id)
     }
 
-    private func user(named name: String, for caller: Caller, in connection: Connection) throws -> UserRecord {
+    private func user(named name: String, for caller: Caller, in connection: ReadConnection) throws -> UserRecord {
         guard caller.user.role >= .admin else {
             throw RPCError.permissionDenied("the identities of other users require the role admin")
         }

@@ -33,7 +33,7 @@ struct SignInRules: Sendable {
         guard let people = provider.people, let named = provider.configuredOrganization else {
             throw RPCError(.authInvalidCredential, "people cannot sign in with \(provider.name)")
         }
-        guard let organizationID = try named.id(in: connection) else {
+        guard let organizationID = try named.bind(in: connection) else {
             throw RPCError(
                 bare: .unavailable, "the organization \(people.organization) of \(provider.name) does not exist")
         }
@@ -76,7 +76,7 @@ struct SignInRules: Sendable {
     }
 
     private func account(
-        of identity: IdentityKey, in connection: Connection
+        of identity: IdentityKey, in connection: ReadConnection
     ) throws -> (identityID: Int64, user: UserRecord)? {
         guard let record = try UserIdentityRecords(connection).find(identity),
             let user = try UserRecords(connection).find(id: record.userID)
@@ -104,7 +104,7 @@ struct SignInRules: Sendable {
     /// Returns the user whom another trusted provider knows by the same verified address. The address of a local account was never
     /// verified: whoever made the account could have chosen somebody else's.
     private func linkedUser(
-        _ identity: IdentityKey, _ token: IdentityToken, _ provider: IdentityProvider, in connection: Connection
+        _ identity: IdentityKey, _ token: IdentityToken, _ provider: IdentityProvider, in connection: ReadConnection
     ) throws -> UserRecord? {
         guard provider.people?.linksByEmail == true, token.isEmailVerified, let email = token.email.map(Self.comparable)
         else {

@@ -13,7 +13,7 @@ package struct BackgroundReads: Sendable {
         queue = DispatchQueue(label: "database.\(purpose)")
     }
 
-    package func run<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
+    package func run<T: Sendable>(_ body: @escaping @Sendable (ReadConnection) throws -> T) async throws -> T {
         try await queue.result { [database] in try database.readBlocking(body) }
     }
 }

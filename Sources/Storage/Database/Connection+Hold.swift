@@ -17,12 +17,8 @@ extension Connection {
     /// - Parameters:
     ///   - table: a table with a primary key of one column. It becomes part of the statement's text, so it must be a literal.
     ///   - key: the row's primary key. If there is no such row, nothing is locked.
-    package func hold(_ hold: Hold, _ table: StaticString, _ key: some Bindable) throws {
-        preconditionWriting("hold")
-    }
+    package func hold(_ hold: Hold, _ table: StaticString, _ key: some Bindable) throws {}
 
     /// Makes other writes that hold the same name wait until this one has ended, for things without a row so far.
-    package func hold(_ name: String) throws {
-        preconditionWriting("hold")
-    }
+    package func hold(_ name: String) throws {}
 }

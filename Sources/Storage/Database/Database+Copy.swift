@@ -32,8 +32,8 @@ extension Database {
     /// Runs `body` on the file of a database that no process writes, and changes nothing.
     ///
     /// If a crash left a write-ahead log beside the file, it is read as well.
-    package static func inspect<T>(path: String, _ body: (Connection) throws -> T) throws -> T {
+    package static func inspect<T>(path: String, _ body: (ReadConnection) throws -> T) throws -> T {
         let hasLog = FileManager.default.fileExists(atPath: path + "-wal")
-        return try body(try Connection(path: path, mode: hasLog ? .reader : .immutable))
+        return try body(try ReadConnection(path: path, mode: hasLog ? .reader : .immutable))
     }
 }

@@ -62,7 +62,7 @@ package final class Database: Sendable {
         if descriptor >= 0 { Glibc.close(descriptor) }
         let log = WriteAheadLog(of: path)
         let isUnclean = try log.makeDurable()
-        let connection = try Connection(path: path, mode: .writer)
+        let connection = try Connection(path: path)
         if isUnclean { try connection.recover(log) }
         try connection.migrate(migrations)
         // SQLite syncs the name of a new log, but ignores a failure of that.
@@ -143,25 +143,25 @@ package final class Database: Sendable {
     /// change of threads, so it must be a read that uses an index and is limited to a page; reads that may take longer than a
     /// millisecond use ``readInBackground(_:)``.
     package nonisolated(nonsending) func read<T: Sendable>(
-        _ body: @Sendable (Connection) throws -> T
+        _ body: @Sendable (ReadConnection) throws -> T
     ) async throws -> T {
         try readBlocking(body)
     }
 
     /// The same as ``read(_:)`` for a thread that may block, such as one of the HTTP server or one that the caller started: never
     /// an event loop's.
-    package func readBlocking<T>(_ body: (Connection) throws -> T) throws -> T {
+    package func readBlocking<T>(_ body: (ReadConnection) throws -> T) throws -> T {
         preconditionOutside()
         return try readers.withConnection { connection in
-            try connection.execute("BEGIN")
+            try connection.run("BEGIN")
             let value: T
             do {
                 value = try ThreadMark.closure.with(identity) { try body(connection) }
             } catch {
-                if connection.isInTransaction { try connection.execute("ROLLBACK") }
+                if connection.isInTransaction { try connection.run("ROLLBACK") }
                 throw error
             }
-            try connection.execute("COMMIT")
+            try connection.run("COMMIT")
             return value
         }
     }
@@ -169,7 +169,7 @@ package final class Database: Sendable {
     /// The same as ``read(_:)`` on a thread of its own, for reads that may take longer than a millisecond: those that count, sum or
     /// list rows without a limit. One runs at a time, so that many of them do not take the cores from the loops.
     package func readInBackground<T: Sendable>(
-        _ body: @escaping @Sendable (Connection) throws -> T
+        _ body: @escaping @Sendable (ReadConnection) throws -> T
     ) async throws -> T {
         try await background.result { try self.readBlocking(body) }
     }

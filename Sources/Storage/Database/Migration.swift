@@ -40,7 +40,9 @@ extension Connection {
             }
         }
     }
+}
 
+extension ReadConnection {
     /// Returns the migrations that the file does not have, in order, without dormant ones.
     ///
     /// - Throws: `newerSchema` if the file has one that is not among them.

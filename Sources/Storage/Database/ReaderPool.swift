@@ -7,7 +7,7 @@ import Basics
 final class ReaderPool: Sendable {
     /// `@unchecked Sendable`: only the pool refers to a parked connection, and one thread at a time gets it.
     private struct Parked: @unchecked Sendable {  // a parked connection is the pool's alone
-        let connection: Connection
+        let connection: ReadConnection
     }
 
     private struct State {
@@ -25,7 +25,7 @@ final class ReaderPool: Sendable {
         self.capacity = capacity
     }
 
-    func withConnection<T>(_ body: (Connection) throws -> T) throws -> T {
+    func withConnection<T>(_ body: (ReadConnection) throws -> T) throws -> T {
         let reader = try take()
         defer { park(reader) }
         return try body(reader.connection)
@@ -46,7 +46,7 @@ final class ReaderPool: Sendable {
             return state.parked.popLast()
         }
         if let parked { return parked }
-        return Parked(connection: try Connection(path: path, mode: .reader))
+        return Parked(connection: try ReadConnection(path: path, mode: .reader))
     }
 
     /// Parks a connection. One whose transaction could not be ended is closed, because it would keep its snapshot, and the log,

@@ -39,6 +39,9 @@ final class Statement {
         sqlite3_finalize(handle)
     }
 
+    /// Whether the statement leaves the file as it is. The EXPLAIN of a statement that writes does not run it.
+    var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 || sqlite3_stmt_isexplain(handle) != 0 }
+
     func bind(_ arguments: [(any Bindable)?]) throws(DatabaseError) {
         guard arguments.count == parameters.count else {
             throw .misuse("\(arguments.count) arguments for \(parameters.count) parameters")

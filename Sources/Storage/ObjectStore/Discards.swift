@@ -24,7 +24,7 @@ final class Discards: Sendable {
     }
 
     /// Schedules the files of deleted rows and the remaining rows of `discarded` for removal after the commit of `transaction`.
-    func finish(_ discarded: StoreRecords.Discarded, in transaction: Connection) throws {
+    func finish(_ discarded: DiscardedRows, in transaction: Connection) throws {
         try removals.schedule(discarded.files, in: transaction)
         if !discarded.isDone { transaction.afterCommit { [weak self] in self?.resume() } }
     }

@@ -1,3 +1,4 @@
+import Database
 import StoreProtocol
 
 /// The properties of a new object in its request, besides its bytes.
@@ -23,7 +24,7 @@ package struct ObjectHeader: Sendable {
 
 extension WriteCondition {
     /// Checks the condition, before a body is received and in the commit.
-    func check(bucket: String, key: String, _ records: StoreRecords) throws {
+    func check(bucket: String, key: String, _ records: StoreRecords<some ReadConnection>) throws {
         // Most writes have no condition, and need no read.
         guard !isNone else { return }
         let present = try records.object(bucket: bucket, key: key).map {

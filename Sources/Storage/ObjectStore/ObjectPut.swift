@@ -84,7 +84,7 @@ package final class ObjectPut {
     }
 
     /// Checks the quota; the bytes of an earlier object of this upload are replaced.
-    private static func admit(_ size: Int64, _ permit: WritePermit, in connection: Connection) throws {
+    private static func admit(_ size: Int64, _ permit: WritePermit, in connection: ReadConnection) throws {
         let earlier = try StoreRecords(connection).object(uploadID: permit.claims.uploadID)?.size ?? 0
         try permit.admit(bytes: size - earlier, in: connection)
     }

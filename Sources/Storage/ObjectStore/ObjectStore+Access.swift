@@ -32,7 +32,7 @@ extension ObjectStore {
     }
 
     private func decide(
-        _ claims: CredentialClaims, _ policy: any AccessPolicy, _ part: PartStart?, in connection: Connection
+        _ claims: CredentialClaims, _ policy: any AccessPolicy, _ part: PartStart?, in connection: ReadConnection
     ) throws -> AccessDecision {
         let decision = try policy.decide(claims, in: connection)
         if case .allowed = decision { try part?.read(claims, policy, in: connection) }

@@ -7,7 +7,7 @@ extension ObjectStore {
     private static let reading = DispatchQueue(label: "store.contents")
 
     /// Returns the finished object at a key, whoever put it there.
-    package func object(bucket: String, key: String, in connection: Connection) throws -> StoredObject? {
+    package func object(bucket: String, key: String, in connection: ReadConnection) throws -> StoredObject? {
         try StoreRecords(connection).object(bucket: bucket, key: key)
     }
 

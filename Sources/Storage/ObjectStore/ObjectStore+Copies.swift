@@ -74,7 +74,7 @@ extension ObjectStore {
         }
     }
 
-    private func admitCopy(_ object: StoredObject, _ permit: WritePermit, in connection: Connection) throws {
+    private func admitCopy(_ object: StoredObject, _ permit: WritePermit, in connection: ReadConnection) throws {
         let earlier = try StoreRecords(connection).object(uploadID: permit.claims.uploadID)?.size ?? 0
         try permit.admit(bytes: object.size - earlier, in: connection)
     }

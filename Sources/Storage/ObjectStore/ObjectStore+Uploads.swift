@@ -3,7 +3,7 @@ import Database
 /// Queries of capabilities about an upload, each inside a transaction of theirs.
 extension ObjectStore {
     /// Returns the store's whole state of an upload, with its parts counted.
-    package func snapshot(uploadID: String, in connection: Connection) throws -> StoreSnapshot {
+    package func snapshot(uploadID: String, in connection: ReadConnection) throws -> StoreSnapshot {
         let records = StoreRecords(connection)
         let open = try records.openMultiparts(uploadID: uploadID)
         return StoreSnapshot(
@@ -12,7 +12,7 @@ extension ObjectStore {
     }
 
     /// Returns the progress of an upload, at a cost that does not depend on the number of its parts.
-    package func progress(uploadID: String, in connection: Connection) throws -> StoreProgress {
+    package func progress(uploadID: String, in connection: ReadConnection) throws -> StoreProgress {
         let records = StoreRecords(connection)
         let (hasMultipart, hasPart, hasLost) = try records.progress(uploadID: uploadID)
         return StoreProgress(
@@ -21,12 +21,12 @@ extension ObjectStore {
     }
 
     /// Returns the acknowledged parts of a multipart upload, in the order of their numbers.
-    package func parts(of multipartID: String, in connection: Connection) throws -> [PartRecord] {
+    package func parts(of multipartID: String, in connection: ReadConnection) throws -> [PartRecord] {
         try StoreRecords(connection).parts(of: multipartID)
     }
 
     /// Returns the finished object of an upload.
-    package func object(uploadID: String, in connection: Connection) throws -> StoredObject? {
+    package func object(uploadID: String, in connection: ReadConnection) throws -> StoredObject? {
         try StoreRecords(connection).object(uploadID: uploadID)
     }
 

@@ -16,7 +16,7 @@ package final class ObjectStore: Sendable {
         package var description: String { "\(cause)" }
     }
 
-    package static let migrations = StoreRecords.migrations
+    package static let migrations = StoreSchema.migrations
 
     /// Whether the database and the data directory have different generations: nothing is compared, removed or swept then.
     package let isForeign: Bool

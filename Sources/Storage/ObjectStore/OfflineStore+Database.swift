@@ -22,7 +22,7 @@ extension OfflineStore {
     ///
     /// - Parameter checksums: whether every object is read.
     package func compare(
-        with connection: Connection, checksums: Bool, _ report: (Finding) throws -> Void
+        with connection: ReadConnection, checksums: Bool, _ report: (Finding) throws -> Void
     ) throws {
         let records = StoreRecords(connection)
         for folder in DirectoryEngine.folders {
@@ -60,7 +60,7 @@ extension OfflineStore {
     ///   be swept with the session in its row.
     /// - Returns: the number of files put into quarantine; `nil` if the store belongs to another database.
     package func reconcile(
-        _ database: Database, isListed: (Connection, String) throws -> Bool
+        _ database: Database, isListed: (ReadConnection, String) throws -> Bool
     ) throws -> Int? {
         guard let recorded = try database.readBlocking({ try StoreIdentity.recorded(in: $0) }),
             let identity = try identity,

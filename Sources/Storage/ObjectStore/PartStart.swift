@@ -43,7 +43,7 @@ package final class PartStart {
         multipart.flatMap { $0.isOpen && $0.belongs(to: claims) ? $0 : nil }
     }
 
-    func read(_ claims: CredentialClaims, _ policy: any AccessPolicy, in connection: Connection) throws {
+    func read(_ claims: CredentialClaims, _ policy: any AccessPolicy, in connection: ReadConnection) throws {
         let records = StoreRecords(connection)
         multipart = try records.multipart(multipartID)
         guard openMultipart(claims) != nil else { return }

@@ -52,7 +52,7 @@ package struct StoreIdentity: Equatable, Sendable {
     }
 
     /// Returns the identity in a database.
-    package static func recorded(in connection: Connection) throws -> StoreIdentity? {
+    package static func recorded(in connection: ReadConnection) throws -> StoreIdentity? {
         try StoreRecords(connection).identity()
     }
 
@@ -111,12 +111,12 @@ extension StoreRecords {
     }
 
     /// Records for the next start that all files and rows agree.
-    func setFoldersAtStop(_ digest: String) throws {
+    func setFoldersAtStop(_ digest: String) throws where C == Connection {
         try connection.execute("UPDATE store_identity SET stopped_with = $1", digest)
     }
 
     /// Sets the identity, and deletes the record of a clean stop.
-    func setIdentity(_ identity: StoreIdentity) throws {
+    func setIdentity(_ identity: StoreIdentity) throws where C == Connection {
         try connection.execute("DELETE FROM store_identity")
         try connection.execute(
             "INSERT INTO store_identity (id, generation) VALUES ($1, $2)", identity.id, identity.generation)

@@ -1,28 +1,6 @@
 import Database
 
-/// Ended multipart uploads: their selection, and the deletion of their rows.
-///
-/// A device decides how many multipart uploads and parts it makes, and one transaction that deletes all of them would delay every
-/// other write. So a transaction deletes a limited number of rows and leaves a mark for the rest, which is invisible from then on;
-/// ``Discards`` deletes it in further transactions.
-extension StoreRecords {
-    /// A selection of multipart uploads to delete.
-    enum Discard: Sendable, Equatable {
-        /// All of an upload except the one of its object.
-        case others(uploadID: String)
-        case one(id: String, uploadID: String)
-    }
-
-    /// The result of one transaction's deletions.
-    struct Discarded {
-        /// Files that have no row any more.
-        var files: [String] = []
-        /// The number of deleted multipart uploads and parts.
-        var rows = 0
-        /// Whether no row is left.
-        var isDone = true
-    }
-
+extension StoreSchema {
     static let discardMigration = Migration(
         name: "store-discards",
         sql: """
@@ -34,7 +12,10 @@ extension StoreRecords {
                 PRIMARY KEY (upload_id, multipart_id)
             ) STRICT, WITHOUT ROWID;
             """)
+}
 
+/// The statements and conditions of the store that several files, or tests, use.
+enum StoreStatements {
     /// An SQL condition: the row `m` of `store_multiparts` has not ended.
     static let hasNotEnded = """
         NOT EXISTS (
@@ -42,37 +23,62 @@ extension StoreRecords {
             AND (d.multipart_id = m.id OR (d.multipart_id = '' AND m.completed = 0)))
         """
 
-    private static let partsOfSome = deleteParts(of: some)
-    private static let someMultiparts = "DELETE FROM store_multiparts WHERE id IN (\(some)) RETURNING file_id"
-    private static let partsOfOne = deleteParts(of: one)
-    private static let oneMultipart = "DELETE FROM store_multiparts WHERE id IN (\(one)) RETURNING file_id"
+    /// The statements of ``StoreRecords/discard(_:limit:)``.
+    static let discard = [partsOfSome, someMultiparts, partsOfOne, oneMultipart]
+}
 
-    /// Selects the first `$3` multipart uploads of ``Discard/others(uploadID:)``.
-    private static let some = """
-        SELECT m.id FROM store_multiparts m WHERE m.upload_id = $1 AND $2 = ''
-        AND NOT EXISTS (SELECT 1 FROM store_objects o WHERE o.multipart_id = m.id)
-        ORDER BY m.created_at, m.id LIMIT $3
-        """
-    /// Selects the multipart upload of ``Discard/one(id:uploadID:)``.
-    private static let one = """
-        SELECT m.id FROM store_multiparts m WHERE m.upload_id = $1 AND m.id = $2
-        AND NOT EXISTS (SELECT 1 FROM store_objects o WHERE o.multipart_id = m.id) LIMIT $3
-        """
+private let partsOfSome = deleteParts(of: some)
+private let someMultiparts = "DELETE FROM store_multiparts WHERE id IN (\(some)) RETURNING file_id"
+private let partsOfOne = deleteParts(of: one)
+private let oneMultipart = "DELETE FROM store_multiparts WHERE id IN (\(one)) RETURNING file_id"
 
-    private static func deleteParts(of multiparts: String) -> String {
-        """
-        DELETE FROM store_parts WHERE (multipart_id, number) IN (
-            SELECT p.multipart_id, p.number FROM (\(multiparts)) ended
-            JOIN store_parts p ON p.multipart_id = ended.id LIMIT $3)
-        RETURNING file_id
-        """
-    }
+/// Selects the first `$3` multipart uploads of ``MultipartSelection/others(uploadID:)``.
+private let some = """
+    SELECT m.id FROM store_multiparts m WHERE m.upload_id = $1 AND $2 = ''
+    AND NOT EXISTS (SELECT 1 FROM store_objects o WHERE o.multipart_id = m.id)
+    ORDER BY m.created_at, m.id LIMIT $3
+    """
 
-    /// The statements of ``discard(_:limit:)``.
-    static let discardStatements = [partsOfSome, someMultiparts, partsOfOne, oneMultipart]
+/// Selects the multipart upload of ``MultipartSelection/one(id:uploadID:)``.
+private let one = """
+    SELECT m.id FROM store_multiparts m WHERE m.upload_id = $1 AND m.id = $2
+    AND NOT EXISTS (SELECT 1 FROM store_objects o WHERE o.multipart_id = m.id) LIMIT $3
+    """
 
+private func deleteParts(of multiparts: String) -> String {
+    """
+    DELETE FROM store_parts WHERE (multipart_id, number) IN (
+        SELECT p.multipart_id, p.number FROM (\(multiparts)) ended
+        JOIN store_parts p ON p.multipart_id = ended.id LIMIT $3)
+    RETURNING file_id
+    """
+}
+
+/// A selection of multipart uploads to delete.
+enum MultipartSelection: Sendable, Equatable {
+    /// All of an upload except the one of its object.
+    case others(uploadID: String)
+    case one(id: String, uploadID: String)
+}
+
+/// The result of one transaction's deletions.
+struct DiscardedRows {
+    /// Files that have no row any more.
+    var files: [String] = []
+    /// The number of deleted multipart uploads and parts.
+    var rows = 0
+    /// Whether no row is left.
+    var isDone = true
+}
+
+/// Ended multipart uploads: their selection, and the deletion of their rows.
+///
+/// A device decides how many multipart uploads and parts it makes, and one transaction that deletes all of them would delay every
+/// other write. So a transaction deletes a limited number of rows and leaves a mark for the rest, which is invisible from then on;
+/// ``Discards`` deletes it in further transactions.
+extension StoreRecords {
     /// Deletes at most `limit` parts and as many multipart uploads, and leaves a mark if there are more.
-    func discard(_ discard: Discard, limit: Int) throws -> Discarded {
+    func discard(_ discard: MultipartSelection, limit: Int) throws -> DiscardedRows where C == Connection {
         let result = try delete(discard, limit: limit)
         if !result.isDone {
             try connection.execute(
@@ -85,10 +91,10 @@ extension StoreRecords {
     /// Continues a discard that left a mark.
     ///
     /// - Returns: the deleted rows; `nil` if there is no mark.
-    func continueDiscard(limit: Int) throws -> Discarded? {
+    func continueDiscard(limit: Int) throws -> DiscardedRows? where C == Connection {
         let next = try connection.first("SELECT upload_id, multipart_id FROM store_discards LIMIT 1") { row in
             let (uploadID, id) = (row.text("upload_id"), row.text("multipart_id"))
-            return id.isEmpty ? Discard.others(uploadID: uploadID) : .one(id: id, uploadID: uploadID)
+            return id.isEmpty ? MultipartSelection.others(uploadID: uploadID) : .one(id: id, uploadID: uploadID)
         }
         guard let next else { return nil }
         let result = try delete(next, limit: limit)
@@ -100,23 +106,23 @@ extension StoreRecords {
         try connection.hasRow("SELECT 1 FROM store_discards LIMIT 1")
     }
 
-    func forget(_ discard: Discard) throws {
+    func forget(_ discard: MultipartSelection) throws where C == Connection {
         try connection.execute(
             "DELETE FROM store_discards WHERE upload_id = $1 AND multipart_id = $2", discard.uploadID,
             discard.multipartID)
     }
 
     /// Deletes parts first, because their triggers read the multipart uploads; those without parts are deleted as a set.
-    private func delete(_ discard: Discard, limit: Int) throws -> Discarded {
-        guard limit > 0 else { return Discarded(isDone: false) }
+    private func delete(_ discard: MultipartSelection, limit: Int) throws -> DiscardedRows where C == Connection {
+        guard limit > 0 else { return DiscardedRows(isDone: false) }
         let isOne = discard != .others(uploadID: discard.uploadID)
         let parts = try connection.query(
-            isOne ? Self.partsOfOne : Self.partsOfSome, discard.uploadID, discard.multipartID, limit
+            isOne ? partsOfOne : partsOfSome, discard.uploadID, discard.multipartID, limit
         ) { $0.optionalText("file_id") }
-        var result = Discarded(files: parts.compactMap(\.self), rows: parts.count, isDone: false)
+        var result = DiscardedRows(files: parts.compactMap(\.self), rows: parts.count, isDone: false)
         if parts.count == limit { return result }
         let multiparts = try connection.query(
-            isOne ? Self.oneMultipart : Self.someMultiparts, discard.uploadID, discard.multipartID, limit
+            isOne ? oneMultipart : someMultiparts, discard.uploadID, discard.multipartID, limit
         ) { $0.text("file_id") }
         result.files += multiparts
         result.rows += multiparts.count
@@ -125,7 +131,7 @@ extension StoreRecords {
     }
 }
 
-extension StoreRecords.Discard {
+extension MultipartSelection {
     fileprivate var uploadID: String {
         switch self {
         case .others(let uploadID), .one(_, let uploadID): uploadID

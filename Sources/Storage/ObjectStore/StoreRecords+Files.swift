@@ -3,7 +3,7 @@ import Database
 /// The data files with rows, and those to be removed.
 extension StoreRecords {
     /// Schedules files for unlinking, in the transaction that removes their rows.
-    func scheduleRemoval(_ fileIDs: [String]) throws {
+    func scheduleRemoval(_ fileIDs: [String]) throws where C == Connection {
         for fileID in fileIDs {
             try connection.execute("INSERT INTO store_removals (file_id) VALUES ($1) ON CONFLICT DO NOTHING", fileID)
         }
@@ -21,7 +21,7 @@ extension StoreRecords {
         return Set(try connection.query(sql, prefix, prefix + "g") { $0.text("file_id") })
     }
 
-    func removed(_ fileIDs: [String]) throws {
+    func removed(_ fileIDs: [String]) throws where C == Connection {
         for fileID in fileIDs {
             try connection.execute("DELETE FROM store_removals WHERE file_id = $1", fileID)
         }
@@ -66,7 +66,7 @@ extension StoreRecords {
     ///
     /// - Returns: whether any row refers to it.
     @discardableResult
-    func markLost(_ fileID: String, _ isLost: Bool) throws -> Bool {
+    func markLost(_ fileID: String, _ isLost: Bool) throws -> Bool where C == Connection {
         var count = 0
         for table in ["store_objects", "store_multiparts", "store_parts"] {
             count += try connection.execute("UPDATE \(table) SET lost = $2 WHERE file_id = $1", fileID, isLost)

@@ -2,15 +2,31 @@ import Basics
 import Database
 import StoreProtocol
 
-extension StoreRecords {
-    private static let multipartColumns =
-        """
-        id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, completed, lost, checksum, kept,
-        forbids_overwrite
-        """
-    private static let partColumns = "number, size, md5, crc64, crc32, file_id, stored_at, checksum"
+private let multipartColumns =
+    """
+    id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, completed, lost, checksum, kept,
+    forbids_overwrite
+    """
+private let partColumns = "number, size, md5, crc64, crc32, file_id, stored_at, checksum"
 
-    func insert(_ multipart: MultipartRecord) throws {
+extension StoreStatements {
+    /// Reads the latest thousand: versions without a limit may have left more.
+    static let progress = """
+        WITH open AS (
+            SELECT m.id, m.lost FROM store_multiparts m
+            WHERE m.upload_id = $1 AND m.completed = 0 AND \(StoreStatements.hasNotEnded)
+            ORDER BY m.created_at DESC LIMIT 1000)
+        SELECT
+            EXISTS (SELECT 1 FROM open WHERE lost = 0) AS has_multipart,
+            EXISTS (
+                SELECT 1 FROM open o JOIN store_parts p ON p.multipart_id = o.id WHERE o.lost = 0 AND p.lost = 0
+            ) AS has_part,
+            EXISTS (SELECT 1 FROM open WHERE lost = 1) AS has_lost
+        """
+}
+
+extension StoreRecords {
+    func insert(_ multipart: MultipartRecord) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO store_multiparts
@@ -26,7 +42,7 @@ extension StoreRecords {
     /// Returns a multipart upload that has not ended.
     func multipart(_ id: String) throws -> MultipartRecord? {
         try connection.first(
-            "SELECT \(Self.multipartColumns) FROM store_multiparts m WHERE id = $1 AND \(Self.hasNotEnded)", id,
+            "SELECT \(multipartColumns) FROM store_multiparts m WHERE id = $1 AND \(StoreStatements.hasNotEnded)", id,
             row: Self.multipart)
     }
 
@@ -36,7 +52,7 @@ extension StoreRecords {
         try connection.query(
             """
             SELECT m.id, (SELECT count(*) FROM store_parts p WHERE p.multipart_id = m.id AND p.lost = 0) AS parts, m.lost
-            FROM store_multiparts m WHERE m.upload_id = $1 AND m.completed = 0 AND \(Self.hasNotEnded)
+            FROM store_multiparts m WHERE m.upload_id = $1 AND m.completed = 0 AND \(StoreStatements.hasNotEnded)
             ORDER BY m.created_at, m.id
             """, uploadID
         ) { (StoreSnapshot.Multipart(id: $0.text("id"), partCount: $0.int("parts")), $0.bool("lost")) }
@@ -44,24 +60,10 @@ extension StoreRecords {
 
     /// Whether an upload has an open multipart upload, one with a part, and one whose file is missing.
     func progress(uploadID: String) throws -> (hasMultipart: Bool, hasPart: Bool, hasLost: Bool) {
-        try connection.first(Self.progress, uploadID) {
+        try connection.first(StoreStatements.progress, uploadID) {
             ($0.bool("has_multipart"), $0.bool("has_part"), $0.bool("has_lost"))
         } ?? (false, false, false)
     }
-
-    /// Reads the latest thousand: versions without a limit may have left more.
-    static let progress = """
-        WITH open AS (
-            SELECT m.id, m.lost FROM store_multiparts m
-            WHERE m.upload_id = $1 AND m.completed = 0 AND \(hasNotEnded)
-            ORDER BY m.created_at DESC LIMIT 1000)
-        SELECT
-            EXISTS (SELECT 1 FROM open WHERE lost = 0) AS has_multipart,
-            EXISTS (
-                SELECT 1 FROM open o JOIN store_parts p ON p.multipart_id = o.id WHERE o.lost = 0 AND p.lost = 0
-            ) AS has_part,
-            EXISTS (SELECT 1 FROM open WHERE lost = 1) AS has_lost
-        """
 
     /// Returns the open multipart uploads beyond the maximum: first those without parts, each time the oldest. Clients continue
     /// with the latest one.
@@ -74,7 +76,7 @@ extension StoreRecords {
             """
             SELECT m.id, EXISTS (SELECT 1 FROM store_parts p WHERE p.multipart_id = m.id) AS has_part
             FROM store_multiparts m
-            WHERE m.upload_id = $1 AND m.completed = 0 AND \(Self.hasNotEnded)
+            WHERE m.upload_id = $1 AND m.completed = 0 AND \(StoreStatements.hasNotEnded)
             ORDER BY m.created_at, m.id LIMIT $2
             """, uploadID, maximum + limit - 1
         ) { (id: $0.text("id"), hasPart: $0.bool("has_part")) }
@@ -107,24 +109,24 @@ extension StoreRecords {
     ) throws -> [MultipartRecord] {
         try connection.query(
             """
-            SELECT \(Self.multipartColumns) FROM store_multiparts m
+            SELECT \(multipartColumns) FROM store_multiparts m
             WHERE part_size = 0 AND completed = 0 AND bucket = $1 AND (object_key, id) > ($2, $3) AND object_key < $4
-                AND lost = 0 AND \(Self.hasNotEnded)
+                AND lost = 0 AND \(StoreStatements.hasNotEnded)
             ORDER BY object_key, id LIMIT $5
             """, bucket, first, id, end, limit, row: Self.multipart)
     }
 
-    func markCompleted(_ id: String) throws {
+    func markCompleted(_ id: String) throws where C == Connection {
         try connection.execute("UPDATE store_multiparts SET completed = 1 WHERE id = $1", id)
     }
 
     /// Deletes a multipart upload with its parts.
-    func deleteMultipart(_ id: String) throws {
+    func deleteMultipart(_ id: String) throws where C == Connection {
         try connection.execute("DELETE FROM store_multiparts WHERE id = $1", id)
     }
 
     /// Records a completed multipart upload, whatever its rows contain.
-    func adopt(_ object: StoredObject, multipartID: String, partSize: Int64) throws {
+    func adopt(_ object: StoredObject, multipartID: String, partSize: Int64) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO store_multiparts
@@ -142,7 +144,7 @@ extension StoreRecords {
 
     func part(_ number: Int, of multipartID: String) throws -> PartRecord? {
         try connection.first(
-            "SELECT \(Self.partColumns) FROM store_parts WHERE multipart_id = $1 AND number = $2 AND lost = 0",
+            "SELECT \(partColumns) FROM store_parts WHERE multipart_id = $1 AND number = $2 AND lost = 0",
             multipartID, number,
             row: Self.part)
     }
@@ -151,14 +153,14 @@ extension StoreRecords {
     func parts(of multipartID: String, after marker: Int = 0, limit: Int = 10_000) throws -> [PartRecord] {
         try connection.query(
             """
-            SELECT \(Self.partColumns) FROM store_parts WHERE multipart_id = $1 AND number > $2 AND lost = 0
+            SELECT \(partColumns) FROM store_parts WHERE multipart_id = $1 AND number > $2 AND lost = 0
             ORDER BY number LIMIT $3
             """,
             multipartID, marker, limit, row: Self.part)
     }
 
     /// Stores a part, and replaces an earlier one with that number.
-    func put(_ part: PartRecord, of multipartID: String) throws {
+    func put(_ part: PartRecord, of multipartID: String) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO store_parts (multipart_id, number, size, md5, crc64, file_id, stored_at, checksum, crc32)
@@ -171,7 +173,7 @@ extension StoreRecords {
             part.storedAt.microseconds, part.checksum?.description, part.crc32.map(Int64.init))
     }
 
-    func deletePart(_ number: Int, of multipartID: String) throws {
+    func deletePart(_ number: Int, of multipartID: String) throws where C == Connection {
         try connection.execute(
             "DELETE FROM store_parts WHERE multipart_id = $1 AND number = $2", multipartID, number)
     }

@@ -2,21 +2,21 @@ import Basics
 import Database
 import StoreProtocol
 
-extension StoreRecords {
-    private static let objectColumns = """
-        bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id, content_type,
-        checksum, kept, crc32, bad_at IS NOT NULL AS is_bad
-        """
+private let objectColumns = """
+    bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id, content_type,
+    checksum, kept, crc32, bad_at IS NOT NULL AS is_bad
+    """
 
+extension StoreRecords {
     func object(bucket: String, key: String) throws -> StoredObject? {
         try connection.first(
-            "SELECT \(Self.objectColumns) FROM store_objects WHERE bucket = $1 AND object_key = $2 AND lost = 0",
+            "SELECT \(objectColumns) FROM store_objects WHERE bucket = $1 AND object_key = $2 AND lost = 0",
             bucket, key, row: Self.object)
     }
 
     func object(uploadID: String) throws -> StoredObject? {
         try connection.first(
-            "SELECT \(Self.objectColumns) FROM store_objects WHERE upload_id = $1 AND lost = 0", uploadID,
+            "SELECT \(objectColumns) FROM store_objects WHERE upload_id = $1 AND lost = 0", uploadID,
             row: Self.object)
     }
 
@@ -24,18 +24,18 @@ extension StoreRecords {
     func objects(bucket: String, from first: String, below end: String, limit: Int) throws -> [StoredObject] {
         try connection.query(
             """
-            SELECT \(Self.objectColumns) FROM store_objects
+            SELECT \(objectColumns) FROM store_objects
             WHERE bucket = $1 AND object_key >= $2 AND object_key < $3 AND lost = 0 ORDER BY object_key LIMIT $4
             """, bucket, first, end, limit, row: Self.object)
     }
 
     /// Replaces the fields stored with an object.
-    func setKept(_ kept: KeptFields, uploadID: String) throws {
+    func setKept(_ kept: KeptFields, uploadID: String) throws where C == Connection {
         try connection.execute("UPDATE store_objects SET kept = $2 WHERE upload_id = $1", uploadID, kept.text)
     }
 
     /// Stores what a copy of an object to itself changes; its bytes stay where they are.
-    func setHeader(of object: StoredObject) throws {
+    func setHeader(of object: StoredObject) throws where C == Connection {
         try connection.execute(
             "UPDATE store_objects SET kept = $2, content_type = $3, created_at = $4 WHERE upload_id = $1",
             object.uploadID, object.kept.text, object.contentType, object.createdAt.microseconds)
@@ -52,7 +52,7 @@ extension StoreRecords {
         ) { $0.bool("lost") } ?? false
     }
 
-    private func insert(_ object: StoredObject) throws {
+    private func insert(_ object: StoredObject) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO store_objects
@@ -66,14 +66,14 @@ extension StoreRecords {
     }
 
     /// - Returns: the deleted rows of the replaced object.
-    func replaceObject(with object: StoredObject) throws -> Discarded {
+    func replaceObject(with object: StoredObject) throws -> DiscardedRows where C == Connection {
         let earlier = try deleteObject(uploadID: object.uploadID)
         try insert(object)
         return earlier
     }
 
     /// Takes over an object whose file is at its place, whatever its rows contain.
-    func adopt(_ object: StoredObject, partSize: Int64) throws {
+    func adopt(_ object: StoredObject, partSize: Int64) throws where C == Connection {
         try removed([object.fileID])
         guard try storedFile(object.fileID) == nil else {
             try markLost(object.fileID, false)
@@ -106,7 +106,7 @@ extension StoreRecords {
     }
 
     /// Records the CRC-32 of an object's bytes.
-    func record(crc32: UInt32, ofFile fileID: String) throws {
+    func record(crc32: UInt32, ofFile fileID: String) throws where C == Connection {
         try connection.execute(
             "UPDATE store_objects SET crc32 = $2 WHERE file_id = $1", fileID, Int64(crc32))
     }
@@ -136,19 +136,19 @@ extension StoreRecords {
 
     /// Deletes the object's row and, if it was made of parts, its multipart upload. Both have the same file, which is removed with
     /// the last of the two.
-    func deleteObject(uploadID: String) throws -> Discarded {
+    func deleteObject(uploadID: String) throws -> DiscardedRows where C == Connection {
         let deleted = try connection.first(
             "DELETE FROM store_objects WHERE upload_id = $1 RETURNING file_id, multipart_id", uploadID
         ) { (fileID: $0.text("file_id"), multipartID: $0.optionalText("multipart_id")) }
-        guard let deleted else { return Discarded() }
-        guard let multipartID = deleted.multipartID else { return Discarded(files: [deleted.fileID], rows: 1) }
+        guard let deleted else { return DiscardedRows() }
+        guard let multipartID = deleted.multipartID else { return DiscardedRows(files: [deleted.fileID], rows: 1) }
         var result = try discard(.one(id: multipartID, uploadID: uploadID), limit: Discards.inline)
         if result.isDone, !result.files.contains(deleted.fileID) { result.files.append(deleted.fileID) }
         return result
     }
 
     /// Deletes the store's whole state of an upload, or marks the part beyond one transaction's limit.
-    func discardAll(uploadID: String) throws -> Discarded {
+    func discardAll(uploadID: String) throws -> DiscardedRows where C == Connection {
         var result = try deleteObject(uploadID: uploadID)
         let others = try discard(.others(uploadID: uploadID), limit: Discards.inline)
         result.files += others.files

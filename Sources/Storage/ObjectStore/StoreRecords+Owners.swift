@@ -2,11 +2,7 @@ import Basics
 import Database
 import StoreProtocol
 
-/// Which static key stored an object last, and how many bytes each holds.
-///
-/// Triggers keep the sums, from those of each object and its multipart uploads (`store_usage`), in the transaction of whatever
-/// changes them.
-extension StoreRecords {
+extension StoreSchema {
     static let ownerMigration = Migration(
         name: "store-owners",
         sql: """
@@ -43,9 +39,15 @@ extension StoreRecords {
                 DELETE FROM store_owners WHERE upload_id = OLD.upload_id;
             END;
             """)
+}
 
+/// Which static key stored an object last, and how many bytes each holds.
+///
+/// Triggers keep the sums, from those of each object and its multipart uploads (`store_usage`), in the transaction of whatever
+/// changes them.
+extension StoreRecords {
     /// The object at an id is stored by that key from now on.
-    func setOwner(_ owner: String, uploadID: String) throws {
+    func setOwner(_ owner: String, uploadID: String) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO store_owners (upload_id, owner) VALUES ($1, $2)
@@ -82,7 +84,7 @@ extension StoreRecords {
         }
     }
 
-    func markBad(_ uploadID: String, at time: UnixTime?) throws {
+    func markBad(_ uploadID: String, at time: UnixTime?) throws where C == Connection {
         try connection.execute(
             "UPDATE store_objects SET bad_at = $2 WHERE upload_id = $1", uploadID, time?.microseconds)
     }
@@ -105,7 +107,7 @@ package struct DirectObjectState: Sendable {
 
 extension ObjectStore {
     /// Bytes of what a static key stored.
-    package func usage(ofKey id: String, in connection: Connection) throws -> Int64 {
+    package func usage(ofKey id: String, in connection: ReadConnection) throws -> Int64 {
         try StoreRecords(connection).usage(owner: id)
     }
 
@@ -121,7 +123,7 @@ extension ObjectStore {
         try StoreRecords(connection).markBad(uploadID, at: time)
     }
 
-    package func countBadDirectObjects(in connection: Connection) throws -> Int {
+    package func countBadDirectObjects(in connection: ReadConnection) throws -> Int {
         try StoreRecords(connection).countBad()
     }
 

@@ -1,10 +1,6 @@
 import Database
 
-/// The stored bytes of each upload: its object's, and those of parts of multipart uploads that are not completed.
-///
-/// Triggers update the sum in the transaction of each change. Parts that are deleted with their multipart upload are subtracted
-/// before it is deleted, because their own triggers do not find it any more then.
-extension StoreRecords {
+extension StoreSchema {
     static let usageMigration = Migration(
         name: "store-usage",
         sql: """
@@ -54,14 +50,21 @@ extension StoreRecords {
                 WHERE m.completed = 0
             ) GROUP BY upload_id;
             """)
+
     static let emptyUsageMigration = Migration(
         name: "store-usage-2",
         sql: "CREATE INDEX store_usage_empty ON store_usage (upload_id) WHERE bytes = 0;")
+}
 
+/// The stored bytes of each upload: its object's, and those of parts of multipart uploads that are not completed.
+///
+/// Triggers update the sum in the transaction of each change. Parts that are deleted with their multipart upload are subtracted
+/// before it is deleted, because their own triggers do not find it any more then.
+extension StoreRecords {
     /// Deletes sums that are 0; the triggers insert them again.
     ///
     /// - Returns: the number of deleted sums; fewer than `limit` if none is left.
-    func forgetEmptyUsage(limit: Int) throws -> Int {
+    func forgetEmptyUsage(limit: Int) throws -> Int where C == Connection {
         try connection.execute(
             """
             DELETE FROM store_usage WHERE upload_id IN (

@@ -2,8 +2,8 @@ import Basics
 import Database
 import StoreProtocol
 
-/// All SQL of the store, and its tables.
-struct StoreRecords {
+/// The tables of ``StoreRecords``.
+enum StoreSchema {
     static let migrations = [
         Migration(
             name: "store-1",
@@ -102,10 +102,13 @@ struct StoreRecords {
                 ALTER TABLE store_objects ADD COLUMN crc32 INTEGER;
                 """),
     ]
+}
 
-    let connection: Connection
+/// All SQL of the store.
+struct StoreRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 

@@ -17,22 +17,22 @@ package struct StoredFile: Sendable, Equatable {
     }
 
     /// Counts the finished objects whose file existed at the last start.
-    package static func count(in connection: Connection) throws -> Int {
+    package static func count(in connection: ReadConnection) throws -> Int {
         try StoreRecords(connection).countStoredFiles()
     }
 
     /// Returns the sum of their sizes in bytes.
-    package static func bytes(in connection: Connection) throws -> Int64 {
+    package static func bytes(in connection: ReadConnection) throws -> Int64 {
         try StoreRecords(connection).sumStoredFiles()
     }
 
     /// Returns the CRC-32 of each of these objects that has one, by file id.
-    package static func crc32s(of fileIDs: [String], in connection: Connection) throws -> [String: UInt32] {
+    package static func crc32s(of fileIDs: [String], in connection: ReadConnection) throws -> [String: UInt32] {
         try StoreRecords(connection).crc32s(ofFiles: fileIDs)
     }
 
     /// Calls `body` with each of them in the order of their ids, reading some at a time.
-    package static func forEach(in connection: Connection, _ body: (StoredFile) throws -> Void) throws {
+    package static func forEach(in connection: ReadConnection, _ body: (StoredFile) throws -> Void) throws {
         var last = ""
         while true {
             let page = try StoreRecords(connection).storedFiles(after: last, limit: 1000)

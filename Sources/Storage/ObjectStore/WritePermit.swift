@@ -50,7 +50,7 @@ package struct WritePermit: Sendable {
 
     /// - Returns: the part size that was issued with the upload.
     @discardableResult
-    func confirm(in connection: Connection) throws -> Int64 {
+    func confirm(in connection: ReadConnection) throws -> Int64 {
         switch try policy.decide(claims, in: connection) {
         case .allowed(let partSize, _): return partSize
         case .readOnly, .denied: throw ObjectStoreError.writeDenied
@@ -59,13 +59,13 @@ package struct WritePermit: Sendable {
     }
 
     /// - Throws: if the existing object does not fulfill the condition.
-    func check(_ condition: WriteCondition, in connection: Connection) throws {
+    func check(_ condition: WriteCondition, in connection: ReadConnection) throws {
         try condition.check(bucket: claims.bucket, key: claims.key, StoreRecords(connection))
     }
 
     /// - Parameter bytes: the additional bytes.
     /// - Throws: `quotaExceeded` if the upload's owner may not store them.
-    func admit(bytes: Int64, in connection: Connection) throws {
+    func admit(bytes: Int64, in connection: ReadConnection) throws {
         guard bytes > 0, let excess = try policy.excess(claims, bytes: bytes, in: connection) else { return }
         throw ObjectStoreError.quotaExceeded(excess)
     }

@@ -11,11 +11,11 @@ import Testing
 /// The store over an engine other than the directory.
 @Suite(.timeLimited) final class ObjectEngineTests {
     private struct Policy: AccessPolicy {
-        func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+        func decide(_ claims: CredentialClaims, in connection: ReadConnection) throws -> AccessDecision {
             .allowed(partSize: 65_536, needsActivity: false)
         }
 
-        func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String? { nil }
+        func excess(_ claims: CredentialClaims, bytes: Int64, in connection: ReadConnection) throws -> String? { nil }
         func recordActivity(uploadID: String, in transaction: Connection) throws {}
     }
 

@@ -9,11 +9,11 @@ import Testing
 @Suite(.timeLimited) struct DirectListTests {
     /// Hides all objects below `hidden/`.
     private struct Policy: AccessPolicy {
-        func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+        func decide(_ claims: CredentialClaims, in connection: ReadConnection) throws -> AccessDecision {
             claims.key.hasPrefix("hidden/") ? .denied : .readOnly(needsActivity: false)
         }
 
-        func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String? { nil }
+        func excess(_ claims: CredentialClaims, bytes: Int64, in connection: ReadConnection) throws -> String? { nil }
 
         func recordActivity(uploadID: String, in transaction: Connection) throws {}
     }

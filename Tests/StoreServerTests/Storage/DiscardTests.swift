@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test func noStatementLooksAtEveryRow() throws {
-        let sql = StoreRecords.discardStatements + [StoreRecords.progress]
+        let sql = StoreStatements.discard + [StoreStatements.progress]
         for statement in sql {
             let plan = try test.database.readBlocking { connection in
                 let arguments: [(any Bindable)?] =

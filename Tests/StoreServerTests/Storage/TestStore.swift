@@ -20,11 +20,11 @@ final class TestStore {
         /// The number of bytes that may still be written; `nil` = no limit.
         let bytesLeft = Lock<Int64?>(nil)
 
-        func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+        func decide(_ claims: CredentialClaims, in connection: ReadConnection) throws -> AccessDecision {
             decision.withLock { $0 }
         }
 
-        func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String? {
+        func excess(_ claims: CredentialClaims, bytes: Int64, in connection: ReadConnection) throws -> String? {
             let used = try connection.first("SELECT sum(bytes) FROM store_usage") { $0.int64(0) } ?? 0
             return bytesLeft.withLock { $0 }.flatMap { used + bytes > $0 ? "you may have \($0) bytes" : nil }
         }

@@ -82,7 +82,7 @@ struct Facts {
         FROM objects o WHERE device_id = $1
         """
 
-    private static func attempts(_ deviceID: String, _ connection: Connection) throws -> [Attempt] {
+    private static func attempts(_ deviceID: String, _ connection: ReadConnection) throws -> [Attempt] {
         try connection.query(
             "SELECT id, logical_id, state, session_ends_at, is_swept FROM uploads WHERE id IN (\(ofDevice))", deviceID
         ) {
@@ -92,7 +92,7 @@ struct Facts {
         }
     }
 
-    private static func multiparts(_ deviceID: String, _ connection: Connection) throws -> [Multipart] {
+    private static func multiparts(_ deviceID: String, _ connection: ReadConnection) throws -> [Multipart] {
         try connection.query(
             """
             SELECT id, upload_id, (SELECT coalesce(sum(size), 0) FROM store_parts WHERE multipart_id = m.id)
@@ -101,7 +101,7 @@ struct Facts {
         ) { Multipart(id: $0.text(0), uploadID: $0.text(1), bytes: $0.int64(2)) }
     }
 
-    private static func objects(_ deviceID: String, _ connection: Connection) throws -> [Object] {
+    private static func objects(_ deviceID: String, _ connection: ReadConnection) throws -> [Object] {
         try connection.query(
             """
             SELECT upload_id, file_id, size, multipart_id IS NOT NULL FROM store_objects
@@ -110,7 +110,7 @@ struct Facts {
         ) { Object(uploadID: $0.text(0), fileID: $0.text(1), bytes: $0.int64(2), isMultipart: $0.bool(3)) }
     }
 
-    private static func recordedTwice(_ line: Int64, _ connection: Connection) throws -> [String] {
+    private static func recordedTwice(_ line: Int64, _ connection: ReadConnection) throws -> [String] {
         let once: Set = ["CreateLogicalUpload", "CompleteUpload", "AbortUpload", "SweepUpload"]
         let lines = try AccountRows.audit(after: line, in: connection).filter { once.contains($0.action) }
         return Dictionary(grouping: lines) { "\($0.action) \($0.target)" }.filter { $0.value.count > 1 }.keys.sorted()

@@ -1,14 +1,14 @@
 import Basics
 import Database
 
+/// The largest number of blocked members of one member; the oldest block ends for another one.
+private let mostBlocked = 1000
+
 /// The friends of members, and those whom members have blocked.
-struct FriendRecords {
-    /// The largest number of blocked members of one member; the oldest block ends for another one.
-    private static let mostBlocked = 1000
+struct FriendRecords<C: ReadConnection> {
+    let connection: C
 
-    let connection: Connection
-
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -28,7 +28,7 @@ struct FriendRecords {
     }
 
     /// Makes two members friends; does nothing if they are.
-    func befriend(_ first: Int64, _ second: Int64, at now: UnixTime) throws {
+    func befriend(_ first: Int64, _ second: Int64, at now: UnixTime) throws where C == Connection {
         for (member, friend) in [(first, second), (second, first)] {
             try connection.execute(
                 """
@@ -38,7 +38,7 @@ struct FriendRecords {
     }
 
     /// Ends the friendship of two members, and blocks the second for the first.
-    func block(_ userID: Int64, _ blockedID: Int64, at now: UnixTime) throws {
+    func block(_ userID: Int64, _ blockedID: Int64, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             DELETE FROM companions_friends
@@ -48,7 +48,7 @@ struct FriendRecords {
             """
             DELETE FROM companions_blocks WHERE user_id = $1 AND blocked_id NOT IN (
                 SELECT blocked_id FROM companions_blocks WHERE user_id = $1 ORDER BY since DESC LIMIT $2)
-            """, userID, Self.mostBlocked - 1)
+            """, userID, mostBlocked - 1)
         try connection.execute(
             """
             INSERT INTO companions_blocks (user_id, blocked_id, since) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
@@ -56,7 +56,7 @@ struct FriendRecords {
     }
 
     /// - Returns: whether the member had blocked the other one.
-    func unblock(_ userID: Int64, _ blockedID: Int64) throws -> Bool {
+    func unblock(_ userID: Int64, _ blockedID: Int64) throws -> Bool where C == Connection {
         try connection.execute(
             "DELETE FROM companions_blocks WHERE user_id = $1 AND blocked_id = $2", userID, blockedID) > 0
     }

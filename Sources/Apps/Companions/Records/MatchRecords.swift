@@ -1,23 +1,23 @@
 import Basics
 import Database
 
+private let sweepBatch = 500
+
+/// A member's side of a match that has not ended.
+struct MatchSide: Sendable, Hashable {
+    let matchID: Int64
+    let plan: Int32
+    /// The plan's title when the match was made.
+    let title: String
+    let partnerID: Int64
+    let wasTold: Bool
+}
+
 /// The queue of members who wait for a partner, and the matches of two members.
-struct MatchRecords {
-    /// A member's side of a match that has not ended.
-    struct Side: Sendable, Hashable {
-        let matchID: Int64
-        let plan: Int32
-        /// The plan's title when the match was made.
-        let title: String
-        let partnerID: Int64
-        let wasTold: Bool
-    }
+struct MatchRecords<C: ReadConnection> {
+    let connection: C
 
-    private static let sweepBatch = 500
-
-    let connection: Connection
-
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -28,7 +28,7 @@ struct MatchRecords {
         }
     }
 
-    func enqueue(_ userID: Int64, plan: Int32, at now: UnixTime) throws {
+    func enqueue(_ userID: Int64, plan: Int32, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "INSERT INTO companions_queue (user_id, plan, since) VALUES ($1, $2, $3)", userID, Int64(plan),
             now.microseconds)
@@ -36,7 +36,7 @@ struct MatchRecords {
 
     /// - Returns: whether the member waited.
     @discardableResult
-    func dequeue(_ userID: Int64) throws -> Bool {
+    func dequeue(_ userID: Int64) throws -> Bool where C == Connection {
         try connection.execute("DELETE FROM companions_queue WHERE user_id = $1", userID) > 0
     }
 
@@ -58,14 +58,14 @@ struct MatchRecords {
         ) { $0.int64("user_id") }
     }
 
-    func side(of userID: Int64) throws -> Side? {
+    func side(of userID: Int64) throws -> MatchSide? {
         try connection.first(
             """
             SELECT s.match_id, s.partner_id, s.told_at, m.plan, m.title
             FROM companions_partners s JOIN companions_matches m ON m.id = s.match_id WHERE s.user_id = $1
             """, userID
         ) {
-            Side(
+            MatchSide(
                 matchID: $0.int64("match_id"), plan: Int32(clamping: $0.int64("plan")), title: $0.text("title"),
                 partnerID: $0.int64("partner_id"), wasTold: !$0.isNull("told_at"))
         }
@@ -74,7 +74,8 @@ struct MatchRecords {
     /// Makes a match with both sides.
     ///
     /// - Returns: its id.
-    func insert(plan: Int32, title: String, _ first: Int64, _ second: Int64, at now: UnixTime) throws -> Int64 {
+    func insert(plan: Int32, title: String, _ first: Int64, _ second: Int64, at now: UnixTime) throws -> Int64
+    where C == Connection {
         let id = try connection.first(
             """
             INSERT INTO companions_matches (plan, title, first_id, second_id, made_at) VALUES ($1, $2, $3, $4, $5)
@@ -91,14 +92,14 @@ struct MatchRecords {
     }
 
     /// - Returns: whether the member's side of the match was not told before.
-    func tell(_ userID: Int64, at now: UnixTime) throws -> Bool {
+    func tell(_ userID: Int64, at now: UnixTime) throws -> Bool where C == Connection {
         try connection.execute(
             "UPDATE companions_partners SET told_at = $2 WHERE user_id = $1 AND told_at IS NULL", userID,
             now.microseconds) > 0
     }
 
     /// Ends a match for both sides; its row stays.
-    func end(_ matchID: Int64, at now: UnixTime) throws {
+    func end(_ matchID: Int64, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "UPDATE companions_matches SET ended_at = $2 WHERE id = $1", matchID, now.microseconds)
         try connection.execute("DELETE FROM companions_partners WHERE match_id = $1", matchID)
@@ -112,12 +113,12 @@ struct MatchRecords {
     /// Removes members who have waited since before `time`, a limited number at once.
     ///
     /// - Returns: the members, with their plans.
-    func removeQueued(before time: UnixTime) throws -> [(userID: Int64, plan: Int32)] {
+    func removeQueued(before time: UnixTime) throws -> [(userID: Int64, plan: Int32)] where C == Connection {
         try connection.query(
             """
             DELETE FROM companions_queue WHERE user_id IN (
                 SELECT user_id FROM companions_queue WHERE since <= $1 ORDER BY since LIMIT $2) RETURNING user_id, plan
-            """, time.microseconds, Self.sweepBatch
+            """, time.microseconds, sweepBatch
         ) { ($0.int64("user_id"), Int32(clamping: $0.int64("plan"))) }
     }
 
@@ -127,12 +128,12 @@ struct MatchRecords {
     }
 
     /// Removes matches that ended before `time` with their tasks, a limited number at once.
-    func removeEnded(before time: UnixTime) throws -> Int {
+    func removeEnded(before time: UnixTime) throws -> Int where C == Connection {
         try connection.execute(
             """
             DELETE FROM companions_matches WHERE id IN (
                 SELECT id FROM companions_matches WHERE ended_at <= $1 ORDER BY ended_at LIMIT $2)
-            """, time.microseconds, Self.sweepBatch)
+            """, time.microseconds, sweepBatch)
     }
 
     /// Returns the numbers of members who wait, and of matches that have not ended.

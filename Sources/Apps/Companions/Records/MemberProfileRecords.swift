@@ -1,29 +1,29 @@
 import Basics
 import Database
 
+private let select = """
+    SELECT p.user_id, p.email, p.username, p.mobile, p.age, p.bio, p.constellation, p.blood, p.birthday, p.sex,
+        p.is_willing, p.shares_mobile, p.announced, p.created_at, i.name AS picture
+    FROM companions_profiles p LEFT JOIN companions_pictures i ON i.user_id = p.user_id
+    """
+
 /// The profiles and pictures of members.
-struct MemberProfileRecords {
-    private static let select = """
-        SELECT p.user_id, p.email, p.username, p.mobile, p.age, p.bio, p.constellation, p.blood, p.birthday, p.sex,
-            p.is_willing, p.shares_mobile, p.announced, p.created_at, i.name AS picture
-        FROM companions_profiles p LEFT JOIN companions_pictures i ON i.user_id = p.user_id
-        """
+struct MemberProfileRecords<C: ReadConnection> {
+    let connection: C
 
-    let connection: Connection
-
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
     func find(_ userID: Int64) throws -> MemberProfile? {
-        try connection.first("\(Self.select) WHERE p.user_id = $1", userID, row: Self.record)
+        try connection.first("\(select) WHERE p.user_id = $1", userID, row: Self.record)
     }
 
     func count() throws -> Int {
         try connection.first("SELECT count(*) AS members FROM companions_profiles") { $0.int("members") } ?? 0
     }
 
-    func insert(_ profile: MemberProfile) throws {
+    func insert(_ profile: MemberProfile) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO companions_profiles (user_id, email, username, mobile, age, bio, constellation, blood, birthday,
@@ -35,7 +35,7 @@ struct MemberProfileRecords {
     }
 
     /// Stores what may change, except the picture.
-    func update(_ profile: MemberProfile) throws {
+    func update(_ profile: MemberProfile) throws where C == Connection {
         try connection.execute(
             """
             UPDATE companions_profiles SET username = $2, mobile = $3, age = $4, bio = $5, constellation = $6,
@@ -46,7 +46,7 @@ struct MemberProfileRecords {
     }
 
     /// Replaces the picture of a member.
-    func setPicture(_ picture: StoredPicture, of userID: Int64) throws {
+    func setPicture(_ picture: StoredPicture, of userID: Int64) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO companions_pictures (user_id, name, content_type, content) VALUES ($1, $2, $3, $4)

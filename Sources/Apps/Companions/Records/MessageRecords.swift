@@ -21,16 +21,16 @@ struct FeedbackRecord: Sendable, Hashable {
     let sentAt: UnixTime
 }
 
+/// The largest numbers of messages to one member, and of messages of one to the operators; the oldest go for new ones.
+private let mostOfKind = 100
+private let mostAnnouncements = 20
+private let columns = "id, is_user, body, sent_at, delivered_at, read_at"
+
 /// The messages of members, and announcements to all.
-struct MessageRecords {
-    /// The largest numbers of messages to one member, and of messages of one to the operators; the oldest go for new ones.
-    private static let mostOfKind = 100
-    private static let mostAnnouncements = 20
-    private static let columns = "id, is_user, body, sent_at, delivered_at, read_at"
+struct MessageRecords<C: ReadConnection> {
+    let connection: C
 
-    let connection: Connection
-
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -40,29 +40,29 @@ struct MessageRecords {
     func inbox(of userID: Int64, after position: Int64 = 0, limit: Int = 1000) throws -> [MessageRecord] {
         try connection.query(
             """
-            SELECT \(Self.columns) FROM companions_messages
+            SELECT \(columns) FROM companions_messages
             WHERE user_id = $1 AND id > $2 AND cleared_at IS NULL ORDER BY id LIMIT $3
             """, userID, position, limit, row: Self.record)
     }
 
     /// Adds a message to a member's inbox.
-    func insert(_ body: String, to userID: Int64, at now: UnixTime) throws {
+    func insert(_ body: String, to userID: Int64, at now: UnixTime) throws where C == Connection {
         try insert(body, of: userID, isUser: false, deliveredAt: nil, at: now)
     }
 
     /// Adds a message of a member to the operators. The member's phone has it already.
-    func insertFeedback(_ body: String, of userID: Int64, at now: UnixTime) throws {
+    func insertFeedback(_ body: String, of userID: Int64, at now: UnixTime) throws where C == Connection {
         try insert(body, of: userID, isUser: true, deliveredAt: now, at: now)
     }
 
     private func insert(
         _ body: String, of userID: Int64, isUser: Bool, deliveredAt: UnixTime?, at now: UnixTime
-    ) throws {
+    ) throws where C == Connection {
         try connection.execute(
             """
             DELETE FROM companions_messages WHERE user_id = $1 AND is_user = $2 AND id NOT IN (
                 SELECT id FROM companions_messages WHERE user_id = $1 AND is_user = $2 ORDER BY id DESC LIMIT $3)
-            """, userID, isUser, Self.mostOfKind - 1)
+            """, userID, isUser, mostOfKind - 1)
         try connection.execute(
             """
             INSERT INTO companions_messages (user_id, is_user, body, sent_at, delivered_at) VALUES ($1, $2, $3, $4, $5)
@@ -78,7 +78,7 @@ struct MessageRecords {
     }
 
     /// - Parameter position: the last message that was delivered; later ones stay as they are.
-    func markDelivered(of userID: Int64, upTo position: Int64 = .max, at now: UnixTime) throws {
+    func markDelivered(of userID: Int64, upTo position: Int64 = .max, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             UPDATE companions_messages SET delivered_at = $3
@@ -86,7 +86,7 @@ struct MessageRecords {
             """, userID, position, now.microseconds)
     }
 
-    func markRead(_ ids: [Int64], of userID: Int64, at now: UnixTime) throws {
+    func markRead(_ ids: [Int64], of userID: Int64, at now: UnixTime) throws where C == Connection {
         for id in ids {
             try connection.execute(
                 "UPDATE companions_messages SET read_at = $3 WHERE id = $1 AND user_id = $2 AND read_at IS NULL", id,
@@ -95,7 +95,7 @@ struct MessageRecords {
     }
 
     /// Removes messages from a member's inbox. What the member wrote stays for the operators.
-    func clear(_ ids: [Int64], of userID: Int64, at now: UnixTime) throws {
+    func clear(_ ids: [Int64], of userID: Int64, at now: UnixTime) throws where C == Connection {
         for id in ids {
             try connection.execute(
                 "DELETE FROM companions_messages WHERE id = $1 AND user_id = $2 AND is_user = 0", id, userID)
@@ -120,14 +120,14 @@ struct MessageRecords {
     }
 
     /// Adds an announcement, and removes the oldest beyond the limit.
-    func announce(_ body: String, at now: UnixTime) throws {
+    func announce(_ body: String, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "INSERT INTO companions_announcements (body, sent_at) VALUES ($1, $2)", body, now.microseconds)
         try connection.execute(
             """
             DELETE FROM companions_announcements WHERE id NOT IN (
                 SELECT id FROM companions_announcements ORDER BY id DESC LIMIT $1)
-            """, Self.mostAnnouncements)
+            """, mostAnnouncements)
     }
 
     /// Returns announcements after the one of that id, the oldest first.

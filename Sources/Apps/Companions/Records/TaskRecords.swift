@@ -23,10 +23,10 @@ struct PrivateTaskRecord: Sendable, Hashable {
 }
 
 /// The tasks of members.
-struct TaskRecords {
-    let connection: Connection
+struct TaskRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -48,7 +48,7 @@ struct TaskRecords {
     }
 
     /// Replaces all tasks of a member by those of a new match.
-    func replace(of userID: Int64, matchID: Int64, names: [String]) throws {
+    func replace(of userID: Int64, matchID: Int64, names: [String]) throws where C == Connection {
         try connection.execute("DELETE FROM companions_tasks WHERE user_id = $1", userID)
         for (ordinal, name) in names.enumerated() {
             try connection.execute(
@@ -59,7 +59,7 @@ struct TaskRecords {
     }
 
     /// Stores the state and the comment of a task.
-    func update(_ task: TaskRecord, of userID: Int64, at now: UnixTime) throws {
+    func update(_ task: TaskRecord, of userID: Int64, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             UPDATE companions_tasks SET comment = $4,
@@ -69,7 +69,7 @@ struct TaskRecords {
     }
 
     /// Removes the tasks of both members of a match.
-    func remove(matchID: Int64) throws {
+    func remove(matchID: Int64) throws where C == Connection {
         try connection.execute("DELETE FROM companions_tasks WHERE match_id = $1", matchID)
     }
 
@@ -89,7 +89,7 @@ struct TaskRecords {
         }
     }
 
-    func replacePrivateTasks(of userID: Int64, _ tasks: [PrivateTaskRecord]) throws {
+    func replacePrivateTasks(of userID: Int64, _ tasks: [PrivateTaskRecord]) throws where C == Connection {
         try connection.execute("DELETE FROM companions_private_tasks WHERE user_id = $1", userID)
         for (ordinal, task) in tasks.enumerated() {
             try connection.execute(

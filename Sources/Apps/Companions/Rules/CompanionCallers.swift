@@ -36,7 +36,7 @@ struct CompanionCallers: Sendable {
 
     /// Returns the member of an address.
     static func user(
-        _ address: EmailAddress, of organization: AppOrganization, in connection: Connection
+        _ address: EmailAddress, of organization: AppOrganization, in connection: ReadConnection
     ) throws -> UserRecord? {
         try Identity.user(
             issuer: issuer, subject: address.key, organizationID: organization.reference.id, in: connection)

@@ -15,7 +15,7 @@ struct CompanionDocuments: Sendable {
     let limits: CompanionLimits
 
     /// Returns what is stored about a member, for a change or for the member.
-    private static func stored(_ userID: Int64, in connection: Connection) throws -> ProfileChange.Stored {
+    private static func stored(_ userID: Int64, in connection: ReadConnection) throws -> ProfileChange.Stored {
         guard let profile = try MemberProfileRecords(connection).find(userID) else {
             throw CompanionResult.unknownAddress
         }
@@ -33,7 +33,7 @@ struct CompanionDocuments: Sendable {
         return try await database.read { try Self.message(userID, credential: credential, in: $0) }
     }
 
-    static func message(_ userID: Int64, credential: String, in connection: Connection) throws -> Companion {
+    static func message(_ userID: Int64, credential: String, in connection: ReadConnection) throws -> Companion {
         let stored = try stored(userID, in: connection)
         let matches = MatchRecords(connection)
         let side = try matches.side(of: userID)

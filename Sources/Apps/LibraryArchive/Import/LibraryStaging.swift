@@ -47,7 +47,7 @@ struct LibraryStaging: Sendable {
 
     /// Copies a library, without the relations that the archive replaces.
     private func copy(_ current: Int64, to next: Int64, besides contents: LibraryContents) async throws {
-        for table in LibraryRecords.Table.allCases {
+        for table in LibraryTable.allCases {
             let ids = try await database.readInBackground { try LibraryRecords($0, library: current).ids(table) }
             for range in RowBatches.ranges(of: ids, size: \.size) {
                 try Task.checkCancellation()
@@ -97,7 +97,7 @@ struct LibraryStaging: Sendable {
     /// Stores rows in a library, a batch in each transaction.
     private func inBatches<Element: Sendable>(
         _ elements: [Element], in library: Int64, size: (Element) -> Int = { _ in 0 },
-        _ body: @escaping @Sendable (LibraryRecords, Element) throws -> Void
+        _ body: @escaping @Sendable (LibraryRecords<Connection>, Element) throws -> Void
     ) async throws {
         for range in RowBatches.ranges(of: elements, size: size) {
             try Task.checkCancellation()

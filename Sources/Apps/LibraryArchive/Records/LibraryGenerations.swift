@@ -1,23 +1,23 @@
 import Database
 
+private let relationTables = [
+    (name: "library_authorship", key: "creator, book, kind"), (name: "library_tagging", key: "tag, digest"),
+]
+
+/// The condition for the index `libraries_left`.
+private let leftCondition = "is_current = 0 OR owner IS NULL"
+
 /// The libraries of all owners. An import makes the next one of an owner beside the current one, so that it needs no long
 /// transaction, and readers see the one or the other. With its owner's account, a library loses its owner, and with that its readers.
-struct LibraryGenerations {
-    private static let relationTables = [
-        (name: "library_authorship", key: "creator, book, kind"), (name: "library_tagging", key: "tag, digest"),
-    ]
+struct LibraryGenerations<C: ReadConnection> {
+    let connection: C
 
-    /// The condition for the index `libraries_left`.
-    private static let isLeft = "is_current = 0 OR owner IS NULL"
-
-    let connection: Connection
-
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
     /// Returns the records of an owner's library; `nil` = the owner has none yet.
-    func records(of owner: Int64) throws -> LibraryRecords? {
+    func records(of owner: Int64) throws -> LibraryRecords<C>? {
         try current(of: owner).map { LibraryRecords(connection, library: $0) }
     }
 
@@ -26,7 +26,7 @@ struct LibraryGenerations {
     }
 
     /// Makes an empty library that is not current.
-    func insert(for owner: Int64) throws -> Int64 {
+    func insert(for owner: Int64) throws -> Int64 where C == Connection {
         let id = try connection.first(
             "INSERT INTO libraries (owner, is_current) VALUES ($1, 0) RETURNING id", owner
         ) { $0.int64("id") }
@@ -35,7 +35,7 @@ struct LibraryGenerations {
     }
 
     /// Makes a library the owner's, in place of the one before.
-    func makeCurrent(_ id: Int64, of owner: Int64) throws {
+    func makeCurrent(_ id: Int64, of owner: Int64) throws where C == Connection {
         try connection.execute("UPDATE libraries SET is_current = 0 WHERE owner = $1 AND is_current = 1", owner)
         let count = try connection.execute(
             "UPDATE libraries SET is_current = 1 WHERE id = $1 AND owner = $2", id, owner)
@@ -44,7 +44,7 @@ struct LibraryGenerations {
 
     /// Returns libraries that nobody reads, with their owners; `nil` = the owner's account was deleted.
     func left(limit: Int) throws -> [(id: Int64, owner: Int64?)] {
-        try connection.query("SELECT id, owner FROM libraries WHERE \(Self.isLeft) ORDER BY id LIMIT $1", limit) {
+        try connection.query("SELECT id, owner FROM libraries WHERE \(leftCondition) ORDER BY id LIMIT $1", limit) {
             (id: $0.int64("id"), owner: $0.optionalInt64("owner"))
         }
     }
@@ -52,17 +52,17 @@ struct LibraryGenerations {
     /// Removes a batch of the rows of a library that nobody reads, and the library itself after the last one.
     ///
     /// - Returns: whether some may be left.
-    func removeBatch(of id: Int64) throws -> Bool {
-        let isLeft = try connection.hasRow("SELECT 1 FROM libraries WHERE id = $1 AND (\(Self.isLeft))", id)
+    func removeBatch(of id: Int64) throws -> Bool where C == Connection {
+        let isLeft = try connection.hasRow("SELECT 1 FROM libraries WHERE id = $1 AND (\(leftCondition))", id)
         guard isLeft else { return false }
         let records = LibraryRecords(connection, library: id)
-        for table in LibraryRecords.Table.allCases {
+        for table in LibraryTable.allCases {
             let rows = try records.ids(table, limit: RowBatches.rows)
             guard let batch = RowBatches.ranges(of: rows, size: \.size).first else { continue }
             try records.remove(table, through: rows[batch.upperBound - 1].id)
             return true
         }
-        for table in Self.relationTables {
+        for table in relationTables {
             let count = try connection.execute(
                 """
                 DELETE FROM \(table.name) WHERE library = $1 AND (\(table.key)) IN (

@@ -1,35 +1,36 @@
 import Database
 
-extension LibraryRecords {
-    /// The tables of records.
-    enum Table: String, Sendable, CaseIterable {
-        case books = "library_books"
-        case creators = "library_creators"
-        case tags = "library_tags"
-        case digests = "library_digests"
+/// The tables of records.
+enum LibraryTable: String, Sendable, CaseIterable {
+    case books = "library_books"
+    case creators = "library_creators"
+    case tags = "library_tags"
+    case digests = "library_digests"
 
-        /// The columns besides the library and the id.
-        fileprivate var columns: String {
-            switch self {
-            case .books:
-                "server_id, created_at, updated_at, isbn13, isbn10, name, locale_name, summary, publisher, image_large, "
-                    + "image_medium, text_size"
-            case .creators: "server_id, created_at, updated_at, name, locale_name, text_size"
-            case .tags: "server_id, created_at, updated_at, name, color, text_size"
-            case .digests: "server_id, created_at, updated_at, content, page_index, category, book, text_size"
-            }
+    /// The columns besides the library and the id.
+    fileprivate var columns: String {
+        switch self {
+        case .books:
+            "server_id, created_at, updated_at, isbn13, isbn10, name, locale_name, summary, publisher, image_large, "
+                + "image_medium, text_size"
+        case .creators: "server_id, created_at, updated_at, name, locale_name, text_size"
+        case .tags: "server_id, created_at, updated_at, name, color, text_size"
+        case .digests: "server_id, created_at, updated_at, content, page_index, category, book, text_size"
         }
     }
+}
 
+extension LibraryRecords {
     /// Returns the ids of records with the sizes of their texts, in the order of ids.
-    func ids(_ table: Table, limit: Int = .max) throws -> [(id: String, size: Int)] {
+    func ids(_ table: LibraryTable, limit: Int = .max) throws -> [(id: String, size: Int)] {
         try connection.query(
             "SELECT id, text_size FROM \(table.rawValue) WHERE library = $1 ORDER BY id LIMIT $2", library, limit
         ) { (id: $0.text("id"), size: $0.int("text_size")) }
     }
 
     /// Copies the records of another library with ids from `first` to `last`.
-    func copy(_ table: Table, from other: Int64, _ first: String, through last: String) throws {
+    func copy(_ table: LibraryTable, from other: Int64, _ first: String, through last: String) throws
+    where C == Connection {
         try connection.execute(
             """
             INSERT INTO \(table.rawValue) (library, id, \(table.columns))
@@ -38,7 +39,7 @@ extension LibraryRecords {
     }
 
     /// Removes the records with ids up to `last`.
-    func remove(_ table: Table, through last: String) throws {
+    func remove(_ table: LibraryTable, through last: String) throws where C == Connection {
         try connection.execute("DELETE FROM \(table.rawValue) WHERE library = $1 AND id <= $2", library, last)
     }
 

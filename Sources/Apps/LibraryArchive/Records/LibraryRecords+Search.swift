@@ -1,23 +1,23 @@
 import Basics
 import Database
 
+struct FoundDigest {
+    let position: DigestPosition
+    let content: String
+    /// Empty if it belongs to no book.
+    let bookName: String
+}
+
+/// The position of a digest in the order of a search.
+struct DigestPosition: Sendable {
+    /// Before all digests.
+    static let newest = DigestPosition(updatedAt: .max, id: "")
+
+    let updatedAt: Int64
+    let id: String
+}
+
 extension LibraryRecords {
-    /// The position of a digest in the order of a search.
-    struct DigestPosition: Sendable {
-        /// Before all digests.
-        static let newest = DigestPosition(updatedAt: .max, id: "")
-
-        let updatedAt: Int64
-        let id: String
-    }
-
-    struct FoundDigest {
-        let position: DigestPosition
-        let content: String
-        /// Empty if it belongs to no book.
-        let bookName: String
-    }
-
     /// Returns the digests of a category after a position, the last changed first.
     ///
     /// - Parameter text: a text that the content has in this form; empty = any.

@@ -3,19 +3,19 @@ import Basics
 import Database
 
 /// The records of one library. Every statement names it, so that nobody reaches that of others.
-struct LibraryRecords {
-    let connection: Connection
+struct LibraryRecords<C: ReadConnection> {
+    let connection: C
     /// The id in ``LibraryGenerations``.
     let library: Int64
 
-    init(_ connection: Connection, library: Int64) {
+    init(_ connection: C, library: Int64) {
         self.connection = connection
         self.library = library
     }
 
     // MARK: Import. A record replaces the one with its id.
 
-    func store(_ book: PlainBook) throws {
+    func store(_ book: PlainBook) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO library_books (library, id, server_id, created_at, updated_at, isbn13, isbn10, name, locale_name,
@@ -29,7 +29,7 @@ struct LibraryRecords {
             book.imageMedium, book.textSize)
     }
 
-    func store(_ creator: PlainCreator) throws {
+    func store(_ creator: PlainCreator) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO library_creators (library, id, server_id, created_at, updated_at, name, locale_name, text_size)
@@ -40,7 +40,7 @@ struct LibraryRecords {
             try Self.time(creator.updatedAt), creator.name, creator.localeName, creator.textSize)
     }
 
-    func store(_ tag: PlainTag) throws {
+    func store(_ tag: PlainTag) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO library_tags (library, id, server_id, created_at, updated_at, name, color, text_size)
@@ -51,7 +51,7 @@ struct LibraryRecords {
             tag.color, tag.textSize)
     }
 
-    func store(_ digest: PlainDigest) throws {
+    func store(_ digest: PlainDigest) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO library_digests (library, id, server_id, created_at, updated_at, content, page_index, category,
@@ -64,7 +64,7 @@ struct LibraryRecords {
     }
 
     /// Stores an authorship if the library has the book.
-    func store(_ authorship: LibraryRelations.Authorship) throws {
+    func store(_ authorship: LibraryRelations.Authorship) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO library_authorship (library, creator, book, kind)
@@ -74,7 +74,7 @@ struct LibraryRecords {
     }
 
     /// Stores a tagging if the library has the digest.
-    func store(_ tagging: LibraryRelations.Tagging) throws {
+    func store(_ tagging: LibraryRelations.Tagging) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO library_tagging (library, tag, digest)
@@ -84,7 +84,7 @@ struct LibraryRecords {
     }
 
     /// Sets the book of a digest.
-    func set(book: String?, of digest: String) throws {
+    func set(book: String?, of digest: String) throws where C == Connection {
         try connection.execute(
             "UPDATE library_digests SET book = $3 WHERE library = $1 AND id = $2", library, digest, book)
     }
@@ -92,7 +92,7 @@ struct LibraryRecords {
     /// - Throws: ``ArchiveFailure/archive(_:)`` if the library exceeds its limits.
     func checkLimits() throws {
         var size = LibrarySize()
-        for table in Table.allCases {
+        for table in LibraryTable.allCases {
             let sums = try sums("sum(text_size)", "\(table.rawValue) WHERE library = $1")
             size.records += sums.count
             size.texts += sums.texts

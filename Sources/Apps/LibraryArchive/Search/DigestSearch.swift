@@ -40,11 +40,11 @@ struct DigestSearch: Sendable {
         }
     }
 
-    private static func page(_ query: DigestQuery, in library: LibraryRecords) throws -> Page {
+    private static func page(_ query: DigestQuery, in library: LibraryRecords<some ReadConnection>) throws -> Page {
         let keyword = FoldedText(query.keyword)
         var page = Page()
         var left = query.offset
-        var position = LibraryRecords.DigestPosition.newest
+        var position = DigestPosition.newest
         while true {
             // SQLite compares texts without case for ASCII only, so it selects only texts in which case does not matter.
             let rows = try library.digests(

@@ -1,13 +1,13 @@
 import Basics
 import Database
 
+private let sweepSize = 500
+
 /// The SQL of codes.
-struct ShareCodeRecords {
-    private static let sweepSize = 500
+struct ShareCodeRecords<C: ReadConnection> {
+    let connection: C
 
-    let connection: Connection
-
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -26,7 +26,7 @@ struct ShareCodeRecords {
     }
 
     /// Inserts the row, or replaces that of the same code.
-    func put(_ record: ShareCodeRecord) throws {
+    func put(_ record: ShareCodeRecord) throws where C == Connection {
         try connection.execute(
             """
             INSERT INTO share_codes (code, umid, sealed, validity_minutes, expires_at, free_at, created_at)
@@ -57,12 +57,12 @@ struct ShareCodeRecords {
     /// Erases the data of codes after their end.
     ///
     /// - Returns: the number of codes, of which there may be more.
-    func eraseEnded(at now: UnixTime) throws -> Int {
+    func eraseEnded(at now: UnixTime) throws -> Int where C == Connection {
         try connection.execute(
             """
             UPDATE share_codes SET sealed = NULL WHERE code IN (
                 SELECT code FROM share_codes WHERE sealed IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2)
-            """, now.microseconds, Self.sweepSize)
+            """, now.microseconds, sweepSize)
     }
 
     func hasEnded(at now: UnixTime) throws -> Bool {
@@ -73,12 +73,12 @@ struct ShareCodeRecords {
     /// Removes rows that became free before `limit`.
     ///
     /// - Returns: the number of rows, of which there may be more.
-    func deleteFree(before limit: UnixTime, _ permit: DeletionPermit) throws -> Int {
+    func deleteFree(before limit: UnixTime, _ permit: DeletionPermit) throws -> Int where C == Connection {
         try connection.execute(
             """
             DELETE FROM share_codes WHERE code IN (
                 SELECT code FROM share_codes WHERE \(permit.isBefore("free_at", "$1")) ORDER BY free_at LIMIT $2)
-            """, limit.microseconds, Self.sweepSize)
+            """, limit.microseconds, sweepSize)
     }
 
     func hasFree(before limit: UnixTime) throws -> Bool {
@@ -89,13 +89,13 @@ struct ShareCodeRecords {
     /// Ends codes of a umid, erases their data, and removes the umid from them; they become free at `freeAt` at the latest.
     ///
     /// - Returns: the number of rows, of which there may be more.
-    func release(_ umid: String, at now: UnixTime, freeAt: UnixTime) throws -> Int {
+    func release(_ umid: String, at now: UnixTime, freeAt: UnixTime) throws -> Int where C == Connection {
         try connection.execute(
             """
             UPDATE share_codes SET umid = '', sealed = NULL,
                 expires_at = CASE WHEN expires_at > $2 THEN $2 ELSE expires_at END,
                 free_at = CASE WHEN free_at > $3 THEN $3 ELSE free_at END
             WHERE code IN (SELECT code FROM share_codes WHERE umid = $1 LIMIT $4)
-            """, umid, now.microseconds, freeAt.microseconds, Self.sweepSize)
+            """, umid, now.microseconds, freeAt.microseconds, sweepSize)
     }
 }

@@ -1,25 +1,26 @@
 import Basics
 import Database
 
+private let sweepSize = 500
+private let select = """
+    SELECT position, id, from_umid, to_umid, message, status, answer, created_at, expires_at FROM status_requests
+    """
+
 /// The SQL of requests for a status.
-struct StatusRequestRecords {
-    private static let sweepSize = 500
-    private static let select = """
-        SELECT position, id, from_umid, to_umid, message, status, answer, created_at, expires_at FROM status_requests
-        """
+struct StatusRequestRecords<C: ReadConnection> {
+    let connection: C
 
-    let connection: Connection
-
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
     func find(_ id: String) throws -> StatusRequestRecord? {
-        try connection.first("\(Self.select) WHERE id = $1", id, row: Self.record)
+        try connection.first("\(select) WHERE id = $1", id, row: Self.record)
     }
 
     /// - Parameter message: encrypted.
-    func insert(_ request: StatusRequest, message: [UInt8], at now: UnixTime, expiresAt: UnixTime) throws {
+    func insert(_ request: StatusRequest, message: [UInt8], at now: UnixTime, expiresAt: UnixTime) throws
+    where C == Connection {
         try connection.execute(
             """
             INSERT INTO status_requests (id, from_umid, to_umid, message, status, created_at, expires_at)
@@ -44,14 +45,14 @@ struct StatusRequestRecords {
     ) throws -> [StatusRequestRecord] {
         try connection.query(
             """
-            \(Self.select)
+            \(select)
             WHERE to_umid = $1 AND position > $2 AND answered_at IS NULL AND expires_at > $3
                 AND ($4 = 0 OR delivered_at IS NULL)
             ORDER BY position LIMIT $5
             """, umid, position, now.microseconds, onlyNew, limit, row: Self.record)
     }
 
-    func markDelivered(_ positions: [Int64], at now: UnixTime) throws {
+    func markDelivered(_ positions: [Int64], at now: UnixTime) throws where C == Connection {
         for position in positions {
             try connection.execute(
                 """
@@ -64,7 +65,7 @@ struct StatusRequestRecords {
     /// - Parameter data: encrypted; `nil` = none.
     func answer(
         _ position: Int64, _ state: StatusRequestState, data: [UInt8]?, at now: UnixTime, expiresAt: UnixTime
-    ) throws {
+    ) throws where C == Connection {
         try connection.execute(
             """
             UPDATE status_requests
@@ -76,13 +77,13 @@ struct StatusRequestRecords {
     /// Erases the contents of requests after their end.
     ///
     /// - Returns: the number of requests, of which there may be more.
-    func eraseEnded(at now: UnixTime) throws -> Int {
+    func eraseEnded(at now: UnixTime) throws -> Int where C == Connection {
         try connection.execute(
             """
             UPDATE status_requests SET message = NULL, answer = NULL WHERE position IN (
                 SELECT position FROM status_requests WHERE message IS NOT NULL AND expires_at <= $1
                 ORDER BY expires_at LIMIT $2)
-            """, now.microseconds, Self.sweepSize)
+            """, now.microseconds, sweepSize)
     }
 
     func hasEnded(at now: UnixTime) throws -> Bool {
@@ -94,13 +95,13 @@ struct StatusRequestRecords {
     /// Removes rows that ended before `limit`.
     ///
     /// - Returns: the number of rows, of which there may be more.
-    func deleteEnded(before limit: UnixTime, _ permit: DeletionPermit) throws -> Int {
+    func deleteEnded(before limit: UnixTime, _ permit: DeletionPermit) throws -> Int where C == Connection {
         try connection.execute(
             """
             DELETE FROM status_requests WHERE position IN (
                 SELECT position FROM status_requests WHERE \(permit.isBefore("expires_at", "$1"))
                 ORDER BY expires_at LIMIT $2)
-            """, limit.microseconds, Self.sweepSize)
+            """, limit.microseconds, sweepSize)
     }
 
     func hasEnded(before limit: UnixTime) throws -> Bool {
@@ -111,12 +112,12 @@ struct StatusRequestRecords {
     /// Removes requests from and to a umid.
     ///
     /// - Returns: the number of rows, of which there may be more.
-    func delete(of umid: String) throws -> Int {
+    func delete(of umid: String) throws -> Int where C == Connection {
         try connection.execute(
             """
             DELETE FROM status_requests WHERE position IN (
                 SELECT position FROM status_requests WHERE from_umid = $1 OR to_umid = $1 LIMIT $2)
-            """, umid, Self.sweepSize)
+            """, umid, sweepSize)
     }
 
     func count() throws -> Int {

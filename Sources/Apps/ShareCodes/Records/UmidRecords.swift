@@ -2,10 +2,10 @@ import Basics
 import Database
 
 /// The SQL of umids with a token.
-struct UmidRecords {
-    let connection: Connection
+struct UmidRecords<C: ReadConnection> {
+    let connection: C
 
-    init(_ connection: Connection) {
+    init(_ connection: C) {
         self.connection = connection
     }
 
@@ -13,7 +13,7 @@ struct UmidRecords {
         try connection.hasRow("SELECT 1 FROM umids WHERE umid = $1", umid)
     }
 
-    func insert(_ umid: String, tokenID: String, digest: [UInt8], at now: UnixTime) throws {
+    func insert(_ umid: String, tokenID: String, digest: [UInt8], at now: UnixTime) throws where C == Connection {
         try connection.execute(
             "INSERT INTO umids (umid, token_id, digest, claimed_at) VALUES ($1, $2, $3, $4)", umid, tokenID, digest,
             now.microseconds)
@@ -25,7 +25,7 @@ struct UmidRecords {
         }
     }
 
-    func delete(_ umid: String) throws {
+    func delete(_ umid: String) throws where C == Connection {
         try connection.execute("DELETE FROM umids WHERE umid = $1", umid)
     }
 

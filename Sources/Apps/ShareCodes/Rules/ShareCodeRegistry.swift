@@ -77,7 +77,7 @@ struct ShareCodeRegistry: Sendable {
     }
 
     private static func checkCount(
-        of umid: String, except key: String, at now: UnixTime, in records: ShareCodeRecords
+        of umid: String, except key: String, at now: UnixTime, in records: ShareCodeRecords<some ReadConnection>
     ) throws {
         let most = ShareCodesConfiguration.liveCodesOfUmid
         let ends = try records.liveEnds(of: umid, except: key, at: now, limit: most)

@@ -6,15 +6,15 @@ import StoreProtocol
 ///
 /// Evaluated once for every request, when its header arrives: one indexed read, no write.
 package protocol AccessPolicy: Sendable {
-    func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision
+    func decide(_ claims: CredentialClaims, in connection: ReadConnection) throws -> AccessDecision
 
     /// Returns the quota that the upload's owner would exceed with `bytes` more, as text for people; `nil` if it exceeds no quota.
     /// Evaluated when a body's header arrives, and again in the commit.
-    func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String?
+    func excess(_ claims: CredentialClaims, bytes: Int64, in connection: ReadConnection) throws -> String?
 
     /// Returns the catalog's tags of an upload's object; `nil` if it is not listed. The store itself keeps the tags of objects that
     /// static keys store.
-    func tags(uploadID: String, in connection: Connection) throws -> [String: String]?
+    func tags(uploadID: String, in connection: ReadConnection) throws -> [String: String]?
 
     /// Records that a static key changed objects. Called in the transaction of the change.
     func record(_ change: StaticKeyChange, in transaction: Connection) throws
@@ -60,7 +60,7 @@ package struct StaticKeyChange: Sendable {
 }
 
 extension AccessPolicy {
-    package func tags(uploadID: String, in connection: Connection) throws -> [String: String]? { nil }
+    package func tags(uploadID: String, in connection: ReadConnection) throws -> [String: String]? { nil }
 
     package func record(_ change: StaticKeyChange, in transaction: Connection) throws {}
 

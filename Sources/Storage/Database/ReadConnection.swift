@@ -1,0 +1,161 @@
+import CSQLite
+
+/// A connection that only reads: the connection of ``Database/read(_:)``, and what ``Connection`` has in common with it. One thread
+/// at a time uses it, and it must not leave the closure that received it.
+///
+/// A read cannot change anything: this type has no method that does, a statement that writes fails with ``DatabaseError/misuse(_:)``
+/// when it is prepared, and SQLite has the file open for reading only.
+///
+/// Parameters are `$1`, `$2`, … and are bound by number, so they may be repeated and in any order. Prepared statements are cached
+/// by their SQL text: use constant texts, and never put values into them.
+package class ReadConnection {
+    enum Mode {
+        /// The mode of ``Connection``.
+        case writer
+        case reader
+        /// A file that nothing writes: it needs no lock, and no file is created beside it.
+        case immutable
+    }
+
+    /// The number of cached statements; beyond it all are dropped, so that generated filters do not use up memory.
+    private static let cachedStatements = 256
+
+    /// The longest wait for a lock of another connection, in milliseconds.
+    static let patience: Int32 = 5000
+
+    final let handle: OpaquePointer
+    private final let mode: Mode
+    private final var statements: [String: Statement] = [:]
+
+    /// Whether a transaction was opened. A statement after the engine rolled it back would be a transaction of its own, so it is
+    /// refused.
+    final var expectsTransaction = false
+
+    init(path: String, mode: Mode) throws(DatabaseError) {
+        let access = mode == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
+        var opened: OpaquePointer?
+        // NOMUTEX, because this type itself requires one thread at a time.
+        let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code =
+            mode == .immutable
+            ? sqlite3_open_v2(Self.immutableURI(path), &opened, flags | SQLITE_OPEN_URI, nil)
+            : sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let opened else {
+            let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            sqlite3_close_v2(opened)
+            throw DatabaseError(code: code, message: message)
+        }
+        handle = opened
+        self.mode = mode
+        sqlite3_busy_timeout(handle, Self.patience)
+        csqlite_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+        csqlite_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        switch mode {
+        case .writer:
+            break
+        case .reader:
+            // SQLite before 3.51.3 can corrupt the file when two connections checkpoint at once: only the writer does.
+            csqlite_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            try executeScript("PRAGMA query_only = ON")
+            // In KiB. Enough for one query; there may be many readers.
+            try executeScript("PRAGMA cache_size = -512")
+        case .immutable:
+            try executeScript("PRAGMA cache_size = -4096")
+        }
+        try executeScript("PRAGMA temp_store = MEMORY")
+    }
+
+    deinit {
+        statements.removeAll()
+        sqlite3_close_v2(handle)
+    }
+
+    /// Escapes "?", "#" and "%" of the path (sqlite.org/uri.html).
+    private static func immutableURI(_ path: String) -> String {
+        let escaped = path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
+        return "file:\(escaped)?immutable=1"
+    }
+
+    /// Returns all rows, in the order of the statement.
+    package final func query<T>(
+        _ sql: String, _ arguments: (any Bindable)?..., row: (Row) throws -> T
+    ) throws -> [T] {
+        try query(sql, arguments: arguments, row: row)
+    }
+
+    /// Returns all rows of a statement whose number of arguments is known only at run time.
+    package final func query<T>(
+        _ sql: String, arguments: [(any Bindable)?], row: (Row) throws -> T
+    ) throws -> [T] {
+        let statement = try start(sql, arguments)
+        defer { statement.reset() }
+        var rows: [T] = []
+        while try statement.step() { rows.append(try row(Row(statement: statement))) }
+        return rows
+    }
+
+    /// Returns the first row without reading further ones; `nil` for an empty result.
+    package final func first<T>(
+        _ sql: String, _ arguments: (any Bindable)?..., row: (Row) throws -> T
+    ) throws -> T? {
+        let statement = try start(sql, arguments)
+        defer { statement.reset() }
+        return try statement.step() ? row(Row(statement: statement)) : nil
+    }
+
+    /// Whether a statement has a row; it is not read further.
+    package final func hasRow(_ sql: String, _ arguments: (any Bindable)?...) throws(DatabaseError) -> Bool {
+        let statement = try start(sql, arguments)
+        defer { statement.reset() }
+        return try statement.step()
+    }
+
+    /// Runs one statement of the engine itself, such as BEGIN.
+    final func run(_ sql: String) throws(DatabaseError) {
+        let statement = try start(sql, [])
+        defer { statement.reset() }
+        while try statement.step() {}
+    }
+
+    /// Runs any number of statements without arguments.
+    final func executeScript(_ sql: String) throws(DatabaseError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw error(code) }
+    }
+
+    /// Whether a transaction is open. The engine may end one by rolling it back after an error.
+    final var isInTransaction: Bool {
+        sqlite3_get_autocommit(handle) == 0
+    }
+
+    final func start(_ sql: String, _ arguments: [(any Bindable)?]) throws(DatabaseError) -> Statement {
+        if expectsTransaction && !isInTransaction { throw .rolledBack }
+        let statement = try statement(sql)
+        try statement.bind(arguments)
+        statement.isRunning = true
+        return statement
+    }
+
+    private final func statement(_ sql: String) throws(DatabaseError) -> Statement {
+        if let known = statements[sql] {
+            if !known.isRunning { return known }
+            return try prepare(sql)
+        }
+        if statements.count >= Self.cachedStatements { statements.removeAll(keepingCapacity: true) }
+        let new = try prepare(sql)
+        statements[sql] = new
+        return new
+    }
+
+    private final func prepare(_ sql: String) throws(DatabaseError) -> Statement {
+        let statement = try Statement(sql, on: handle)
+        guard mode == .writer || statement.isReadOnly else {
+            throw .misuse("a read connection cannot run a statement that writes: \(sql)")
+        }
+        return statement
+    }
+
+    final func error(_ code: Int32) -> DatabaseError {
+        DatabaseError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+    }
+}
