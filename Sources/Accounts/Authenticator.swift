@@ -8,7 +8,7 @@ import RPC
 ///
 /// A token's signature is cached, but its key, user and site are read from the database at each call, by primary key, so that an
 /// operator's revocation takes effect with the next call.
-package struct Authenticator: Interceptor {
+package struct Authenticator: Admission {
     let database: Database
     let tokens: AccessTokens
     let deferred: DeferredRecords
@@ -21,12 +21,12 @@ package struct Authenticator: Interceptor {
     /// authorities for that purpose.
     package var trustsCertificates = false
 
-    package func admit(_ context: CallContext) throws(RPCError) {
+    package nonisolated(nonsending) func admit(_ context: CallContext) async throws(RPCError) {
         guard let access = self.access.access(to: context.method.path) else {
             throw .permissionDenied("no role may call \(context.method.path)")
         }
         do {
-            try identify(context, access)
+            try await identify(context, access)
         } catch {
             throw inWordsOfApp(error, context)
         }
@@ -45,23 +45,23 @@ package struct Authenticator: Interceptor {
         return refusal
     }
 
-    private func identify(_ context: CallContext, _ access: Access) throws(RPCError) {
+    private nonisolated(nonsending) func identify(_ context: CallContext, _ access: Access) async throws(RPCError) {
         switch access {
         case .anyone: return
         case .apiKey:
             let text = try bearer(in: context)
             if text.hasPrefix(APITokenText.prefix) { throw Self.wrongKind }
-            let principal = try keyOwner(of: try token([.apiKey], text, in: context))
+            let principal = try await keyOwner(of: try token([.apiKey], text, in: context))
             context.identity = principal
             context.workOwner = principal.workOwner
         case .user(let role):
-            try admit(context, needing: "the role \(role)") { $0.role >= role }
+            try await admit(context, needing: "the role \(role)") { $0.role >= role }
         case .session, .unprovenSession:
-            try admit(
+            try await admit(
                 context, needing: "the token of a person's session with the role viewer or above",
                 unproven: access == .unprovenSession
             ) { $0.sessionID != nil && $0.role >= .viewer }
-        case .systemAdmin: try admitSystemAdmin(context)
+        case .systemAdmin: try await admitSystemAdmin(context)
         case .systemAdminOrCertificate:
             // A caller with both is identified by the token.
             if trustsCertificates, let subject = context.clientCertificate, context.metadata["authorization"] == nil {
@@ -69,13 +69,13 @@ package struct Authenticator: Interceptor {
                 context.identity = principal
                 context.workOwner = principal.workOwner
             } else {
-                try admitSystemAdmin(context)
+                try await admitSystemAdmin(context)
             }
         }
     }
 
-    private func admitSystemAdmin(_ context: CallContext) throws(RPCError) {
-        try admit(context, needing: "the role admin in the organization system") {
+    private nonisolated(nonsending) func admitSystemAdmin(_ context: CallContext) async throws(RPCError) {
+        try await admit(context, needing: "the role admin in the organization system") {
             $0.isSystem && $0.role >= .admin && !$0.isLimitedToOrganizations
         }
     }
@@ -83,10 +83,10 @@ package struct Authenticator: Interceptor {
     /// - Parameters:
     ///   - what: the requirement, for the refusal.
     ///   - unproven: whether a session is admitted that lacks a required second factor.
-    private func admit(
+    private nonisolated(nonsending) func admit(
         _ context: CallContext, needing what: String, unproven: Bool = false, where mayCall: (UserPrincipal) -> Bool
-    ) throws(RPCError) {
-        let user = try user(in: context)
+    ) async throws(RPCError) {
+        let user = try await user(in: context)
         let principal = Principal.user(user)
         context.identity = principal
         context.workOwner = principal.workOwner
@@ -133,9 +133,9 @@ package struct Authenticator: Interceptor {
 
     private static let wrongKind = RPCError(.unauthenticated, "this service does not accept a token of this kind")
 
-    private func keyOwner(of token: AccessToken) throws(RPCError) -> Principal {
+    private nonisolated(nonsending) func keyOwner(of token: AccessToken) async throws(RPCError) -> Principal {
         let now = clock.now()
-        let key = try read { try APIKeyRecords($0).find(id: token.subject) }
+        let key = try await read { try APIKeyRecords($0).find(id: token.subject) }
         guard let key, key.epoch == token.epoch, key.usability(at: now) == .usable else { throw Self.revoked }
         deferred.noteUse(of: key, at: now)
         return switch key.principal {
@@ -144,19 +144,19 @@ package struct Authenticator: Interceptor {
         }
     }
 
-    private func user(in context: CallContext) throws(RPCError) -> UserPrincipal {
+    private nonisolated(nonsending) func user(in context: CallContext) async throws(RPCError) -> UserPrincipal {
         let text = try bearer(in: context)
-        if text.hasPrefix(APITokenText.prefix) { return try user(byAPIToken: text, in: context) }
+        if text.hasPrefix(APITokenText.prefix) { return try await user(byAPIToken: text, in: context) }
         let token = try token([.user, .system], text, in: context)
-        var user = token.kind == .user ? try user(bySession: token) : try user(bySystem: token)
-        if let name = context.metadata["x-organization"] { user.organization = try organization(name, for: user) }
+        var user = token.kind == .user ? try await user(bySession: token) : try await user(bySystem: token)
+        if let name = context.metadata["x-organization"] { user.organization = try await organization(name, for: user) }
         return user
     }
 
     /// Returns the user of an access token whose session has not ended.
-    private func user(bySession token: AccessToken) throws(RPCError) -> UserPrincipal {
+    private nonisolated(nonsending) func user(bySession token: AccessToken) async throws(RPCError) -> UserPrincipal {
         guard let id = Int64(token.subject), let session = token.session,
-            let found = try read({ try UserRecords($0).find(id: id, session: session) }),
+            let found = try await read({ try UserRecords($0).find(id: id, session: session) }),
             found.user.epoch == token.epoch
         else { throw Self.revoked }
         deferred.noteUse(ofSession: session, lastAt: found.lastUsedAt, at: clock.now())
@@ -166,18 +166,18 @@ package struct Authenticator: Interceptor {
         return user
     }
 
-    private func user(bySystem token: AccessToken) throws(RPCError) -> UserPrincipal {
-        guard let id = Int64(token.subject), let record = try read({ try UserRecords($0).find(id: id) }),
+    private nonisolated(nonsending) func user(bySystem token: AccessToken) async throws(RPCError) -> UserPrincipal {
+        guard let id = Int64(token.subject), let record = try await read({ try UserRecords($0).find(id: id) }),
             record.epoch == token.epoch
         else { throw Self.revoked }
         return record.principal
     }
 
-    private func user(byAPIToken text: String, in context: CallContext) throws(RPCError) -> UserPrincipal {
+    private nonisolated(nonsending) func user(byAPIToken text: String, in context: CallContext) async throws(RPCError) -> UserPrincipal {
         let now = clock.now()
         guard let text = APITokenText(text: text) else { throw refuse(context) }
         let digest = text.digest(pepper: pepper)
-        let found = try read { connection -> (token: APITokenRecord, user: UserRecord)? in
+        let found = try await read { connection -> (token: APITokenRecord, user: UserRecord)? in
             guard let token = try APITokenRecords(connection).find(id: text.id),
                 let user = try UserRecords(connection).find(id: token.userID)
             else { return nil }
@@ -187,23 +187,23 @@ package struct Authenticator: Interceptor {
             throw refuse(context)
         }
         deferred.noteUse(of: found.token, from: context.peer.host, at: now)
-        return try principal(of: found.token, found.user, named: context.metadata["x-organization"])
+        return try await principal(of: found.token, found.user, named: context.metadata["x-organization"])
     }
 
     /// Returns the user with the rights that the token leaves them.
-    private func principal(
+    private nonisolated(nonsending) func principal(
         of token: APITokenRecord, _ record: UserRecord, named name: String?
-    ) throws(RPCError) -> UserPrincipal {
+    ) async throws(RPCError) -> UserPrincipal {
         var user = UserPrincipal(
             userID: record.id, name: record.name, role: min(token.scope.role, record.role), epoch: record.epoch,
             home: record.organization, isSystem: record.isSystem)
         user.apiTokenID = token.id
-        if let name { user.organization = try organization(name, for: user) }
+        if let name { user.organization = try await organization(name, for: user) }
         guard let allowed = token.scope.organizations else { return user }
         user.isLimitedToOrganizations = true
         // A token for one other organization acts for it without being told.
         if name == nil, allowed.count == 1, let only = allowed.first, only != user.home.id, user.isSystem,
-            user.role >= .admin, let organization = try read({ try OrganizationRecords($0).reference(id: only) })
+            user.role >= .admin, let organization = try await read({ try OrganizationRecords($0).reference(id: only) })
         {
             user.organization = organization
         }
@@ -216,21 +216,23 @@ package struct Authenticator: Interceptor {
     }
 
     /// Returns the organization for which an admin of SYSTEM acts.
-    private func organization(_ name: String, for user: UserPrincipal) throws(RPCError) -> OrganizationReference {
+    private nonisolated(nonsending) func organization(_ name: String, for user: UserPrincipal) async throws(RPCError) -> OrganizationReference {
         if name == user.home.name { return user.home }
         guard user.isSystem && user.role >= .admin else {
             throw .permissionDenied("x-organization requires the role admin in the organization system")
         }
-        guard let organization = try read({ try OrganizationRecords($0).find(name: name) }) else {
+        guard let organization = try await read({ try OrganizationRecords($0).find(name: name) }) else {
             throw .notFound("organization \(name) does not exist")
         }
         return organization.reference
     }
 
-    /// Reads single rows by a unique key. This blocks the call's loop, because interceptors are synchronous.
-    private func read<T>(_ body: (ReadConnection) throws -> T) throws(RPCError) -> T {
+    /// Reads single rows by a unique key.
+    private nonisolated(nonsending) func read<T: Sendable>(
+        _ body: @Sendable (ReadConnection) throws -> T
+    ) async throws(RPCError) -> T {
         do {
-            return try database.readBlocking(body)
+            return try await database.read(body)
         } catch {
             throw RPCError(of: error) ?? RPCError(.internalError, "the gateway failed").caused(by: error)
         }

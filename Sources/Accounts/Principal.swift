@@ -66,13 +66,13 @@ extension Principal: CallerIdentity {
 }
 
 extension Principal {
-    /// The owner under which the principal's writes are queued: a device or site for itself, all users of an organization together.
+    /// The owner for whom the gateway works on the principal's calls.
     var workOwner: WorkOwner {
         switch self {
-        case .device(let device): .apiKey(device.key.id)
-        case .site(let site): .apiKey(site.key.id)
-        case .user(let user): .organization(user.home.id)
-        case .certificate(let subject): .other(subject)
+        case .device(let device): .apiKey(device.key.id, of: device.organizationID)
+        case .site(let site): .apiKey(site.key.id, of: site.organizationID)
+        case .user(let user): .user(user.userID, of: user.home.id)
+        case .certificate(let subject): .program(subject)
         }
     }
 }

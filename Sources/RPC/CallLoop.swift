@@ -3,14 +3,23 @@
 /// All work for a connection happens on its loop: receiving, its handlers (by executor preference), and sending. So its state needs
 /// no lock.
 package protocol CallLoop: AnyObject, Sendable {
-    /// Runs the handlers' tasks on the loop's thread.
+    /// Runs tasks that belong to no connection on the loop's thread.
     var executor: any TaskExecutor { get }
 
-    /// The tasks that run the handlers of its connections' calls.
-    var handlerTasks: HandlerTasks { get }
+    /// The turns of its connections' work.
+    var turns: CallTurns { get }
 
-    /// The time of the monotonic clock at the loop's last wake-up, in nanoseconds.
+    /// The time of the monotonic clock, in nanoseconds.
     var now: UInt64 { get }
+
+    /// Whether the caller runs on the loop's thread.
+    var isCurrent: Bool { get }
+
+    /// Passes a job from another thread to the lane, which gets it on the loop.
+    func post(_ job: UnownedJob, to lane: Lane)
+
+    /// Called on the loop when a lane has got work, which `turns` runs later.
+    func workArrived()
 
     /// Calls `action` once, on the loop, at or soon after `time` (on the clock of `now`). Must be called on the loop.
     func schedule(at time: UInt64, _ action: @escaping () -> Void) -> LoopTimer

@@ -7,13 +7,34 @@ package struct ConnectionError: Error, Sendable, CustomStringConvertible {
     package init(_ description: String) { self.description = description }
 }
 
+/// What became of received bytes.
+package enum Reception {
+    /// All of them were processed.
+    case complete
+    /// The rest is kept, because the turn is over: `continueReceiving` has to be called in a later turn of the lane.
+    case turnIsOver
+    /// The rest is kept, because the connection has too many calls that wait for their turn: `onSpace` is called when it may go on.
+    case queueIsFull
+}
+
 /// The protocol of a connection: receives the socket's bytes and returns those to be sent.
 package protocol ConnectionProtocol: AnyObject {
     /// Set by the transport: called when `nextOutput` has something to send.
     var onOutput: () -> Void { get set }
 
+    /// Set by the transport: called when `continueReceiving` may be called after ``Reception/queueIsFull``.
+    var onSpace: () -> Void { get set }
+
+    /// The lane in whose turns the connection receives and sends.
+    var lane: Lane { get }
+
+    /// Processes received bytes. After another result than ``Reception/complete``, `continueReceiving` has to be called first.
+    ///
     /// - Throws: if the peer violated the protocol; the remaining bytes of `nextOutput` are sent, then the socket is closed.
-    func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError)
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) -> Reception
+
+    /// Processes bytes that were kept.
+    func continueReceiving() throws(ConnectionError) -> Reception
 
     /// Returns the next bytes to send, valid until the next call; `nil` when nothing is to be sent.
     func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer?
@@ -35,6 +56,10 @@ package protocol ConnectionProtocol: AnyObject {
     /// Begins an orderly end: calls in progress continue, new ones are not accepted.
     func shutDown()
 
+    /// Ends the connection because the server stops: calls that wait for their turn end, and those that make no progress do soon.
+    /// Called in a turn of the lane.
+    func stop()
+
     /// Reports that the socket was closed.
     ///
     /// - Parameter reason: the error of `receive` or `nextOutput`, if that was the cause.
@@ -43,6 +68,8 @@ package protocol ConnectionProtocol: AnyObject {
 
 extension ConnectionProtocol {
     package func clientProved(certificate subject: String) {}
+
+    package func stop() { shutDown() }
 }
 
 extension HTTP2Session {

@@ -15,6 +15,9 @@ final class MessageInbox<Element: Sendable> {
     /// Whether the flow-control window must stay closed because of the waiting messages.
     var isFull: Bool { bytes >= Self.highWater }
 
+    /// Whether the reader waits for a message.
+    var isAwaited: Bool { reader != nil }
+
     /// - Parameter size: the encoded size of the message, in bytes.
     func deliver(_ message: Element, size: Int) {
         if let reader {

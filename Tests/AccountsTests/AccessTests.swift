@@ -21,7 +21,7 @@ import Wire
         func detail(_ headers: [(name: String, value: String)]) async -> DetailCode? {
             await refusal {
                 let context = CallContext(method: Self.sites, metadata: Metadata(headers))
-                try world.accounts.authenticator.admit(context)
+                try await world.accounts.authenticator.admit(context)
             }?.detail
         }
         #expect(await detail([]) == .unauthenticated)
@@ -71,7 +71,7 @@ import Wire
         trusting.trustsCertificates = true
         func admitted(_ method: MethodDescriptor, by door: Authenticator, _ subject: String?) async -> Principal? {
             let context = CallContext(method: method, clientCertificate: subject)
-            return await refusal { try door.admit(context) } == nil ? context.principal : nil
+            return await refusal { try await door.admit(context) } == nil ? context.principal : nil
         }
         let presign = InternalStorageServiceMethods.presignObject
         #expect(await admitted(presign, by: trusting, "CN=worker") == .certificate(subject: "CN=worker"))
@@ -83,7 +83,7 @@ import Wire
         // A token that is sent in addition has to be valid.
         let context = CallContext(
             method: presign, metadata: Metadata([("authorization", "Bearer x")]), clientCertificate: "CN=worker")
-        #expect(await refusal { try trusting.admit(context) }?.detail == .unauthenticated)
+        #expect(await refusal { try await trusting.admit(context) }?.detail == .unauthenticated)
     }
 
     @Test func rolesIncludeTheOnesBelow() async throws {

@@ -7,6 +7,7 @@ import GatewayAPI
 import HTTPTypes
 import Proto
 import RPC
+import TestSupport
 import Wire
 
 /// A gateway's accounts on a database of their own, with the user `admin` of `system` and a clock that stands still.
@@ -56,7 +57,7 @@ package final class TestAccounts: Sendable {
         if let token { metadata.append(name: "authorization", value: "Bearer \(token)") }
         if let organization { metadata.append(name: "x-organization", value: organization) }
         let context = CallContext(method: method, metadata: metadata, peer: PeerAddress(host: host, port: 40_000))
-        try accounts.authenticator.admit(context)
+        try inPlace { [accounts] in try await accounts.authenticator.admit(context) }
         return context
     }
 

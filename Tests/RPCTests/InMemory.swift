@@ -1,54 +1,65 @@
 import GatewayErrors
 import HTTPTypes
 import RPC
-import Synchronization
 import Wire
 
-/// A loop without a thread: its time stands still, and its tasks run where they are started, unless they are held.
-final class StillLoop: CallLoop {
-    var executor: any TaskExecutor { jobs }
-    private let jobs = InlineExecutor()
-    let handlerTasks: HandlerTasks
-    var now: UInt64 { 1_000_000_000 }
+/// A loop without a thread: its time stands still unless the test moves it, and its lanes' work is done where it arrives, unless it
+/// is held. Used by the test's thread only.
+final class StillLoop: CallLoop, @unchecked Sendable {  // used by one thread
+    var now: UInt64 = 1_000_000_000
+    private var lanes: CallTurns?
+    private var isHeld = false
+    private var isRunning = false
 
     init() {
-        handlerTasks = HandlerTasks(executor: jobs)
+        lanes = CallTurns(of: self)
     }
 
-    /// Runs the tasks that `action` starts after it, like a loop that reads many calls at once.
+    var turns: CallTurns {
+        guard let lanes else { preconditionFailure("the loop was stopped") }
+        return lanes
+    }
+
+    var executor: any TaskExecutor { turns.gateway }
+
+    var isCurrent: Bool { true }
+
+    func post(_ job: UnownedJob, to lane: Lane) { lane.add(job) }
+
+    func workArrived() {
+        if !isHeld { runAll() }
+    }
+
+    private func runAll() {
+        guard !isRunning, let lanes else { return }
+        isRunning = true
+        lanes.run(until: .max)
+        isRunning = false
+    }
+
+    /// Runs the work that arrives during `action` after it, like a loop that reads many calls at once.
     func holdingTasks(_ action: () throws -> Void) rethrows {
-        jobs.hold()
-        defer { jobs.runHeld() }
+        isHeld = true
+        defer {
+            isHeld = false
+            runAll()
+        }
         try action()
     }
 
-    deinit {
-        handlerTasks.end()
+    /// Holds all work from now on, until `runTurn` runs some of it.
+    func hold() { isHeld = true }
+
+    /// Runs work for one turn of a loop, by the test's clock.
+    func runTurn() { turns.run(until: now + CallTurns.budget) }
+
+    func stop() {
+        lanes?.stop()
+        lanes = nil
     }
 
     func schedule(at time: UInt64, _ action: @escaping () -> Void) -> LoopTimer {
         LoopTimer(time: time, action: action)
-    }
-}
-
-/// Runs each job at once on the enqueuing thread, or when the hold ends.
-private final class InlineExecutor: TaskExecutor {
-    private let held = Mutex<[UnownedJob]?>(nil)
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        let isHeld = held.withLock { held in
-            held?.append(job)
-            return held != nil
-        }
-        if !isHeld { job.runSynchronously(on: asUnownedTaskExecutor()) }
-    }
-
-    func hold() { held.withLock { $0 = [] } }
-
-    func runHeld() {
-        let jobs = held.withLock { $0.take() }
-        for job in jobs ?? [] { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }
 
@@ -84,20 +95,34 @@ final class RawClient: HTTP2SessionHost {
     }
 
     private var session: HTTP2Session?
-    private let connection: ServerConnection
-    let loop = StillLoop()
+    let connection: ServerConnection
+    let loop: StillLoop
+    private let ownsLoop: Bool
 
-    convenience init(_ router: Router, interceptors: [any Interceptor] = [], limits: RPCLimits = .small) {
-        self.init(RPCServer(router: router, interceptors: interceptors, limits: limits, errors: .gateway))
+    convenience init(
+        _ router: Router, interceptors: [any Interceptor] = [], admission: (any Admission)? = nil,
+        limits: RPCLimits = .small
+    ) {
+        self.init(
+            RPCServer(
+                router: router, interceptors: interceptors, admission: admission, limits: limits, errors: .gateway))
     }
 
-    init(_ server: RPCServer, from host: String = "192.0.2.1", settings: HTTP2Settings = HTTP2Settings()) {
+    /// - Parameter loop: the loop of several connections, which the test stops; `nil` = one of its own.
+    init(
+        _ server: RPCServer, from host: String = "192.0.2.1", settings: HTTP2Settings = HTTP2Settings(),
+        on loop: StillLoop? = nil
+    ) {
+        ownsLoop = loop == nil
+        let loop = loop ?? StillLoop()
+        self.loop = loop
         connection = ServerConnection(server: server, loop: loop, peer: PeerAddress(host: host, port: 4711))
         session = HTTP2Session(role: .client, settings: settings, host: self)
     }
 
     deinit {
         connection.connectionLost(nil)
+        if ownsLoop { loop.stop() }
     }
 
     func outputPending() {}
@@ -119,12 +144,27 @@ final class RawClient: HTTP2SessionHost {
             return change.map { (name, Array($0.utf8)) }
         }
         headers += more.map { ($0.0, Array($0.1.utf8)) }
+        let stream = open(headers, body: body, isWhole: isWhole)
+        try exchange()
+        return stream
+    }
+
+    private func open(_ headers: [(name: String, value: [UInt8])], body: [UInt8], isWhole: Bool) -> Stream {
         let stream = Stream()
         _ = session?.open(stream, HeaderBlock(headers), hasBody: true)
         stream.write(body)
         if isWhole { stream.finish() }
-        try exchange()
         return stream
+    }
+
+    /// Makes complete requests of a caller and returns their bytes, which no server has received yet.
+    func bytes(of count: Int, authorization: String?, body: [UInt8]) throws -> [UInt8] {
+        var headers = Self.callHeaders.map { (name: $0, value: Array($1.utf8)) }
+        if let authorization { headers.append(("authorization", Array(authorization.utf8))) }
+        for _ in 0..<count { _ = open(headers, body: body, isWhole: true) }
+        var all: [UInt8] = []
+        while let bytes = try session?.nextOutput() { all += bytes }
+        return all
     }
 
     /// Exchanges bytes in both directions until neither side has any.
@@ -134,11 +174,12 @@ final class RawClient: HTTP2SessionHost {
             moved = false
             while let bytes = try session?.nextOutput() {
                 moved = true
-                try connection.receive(bytes)
+                var reception = try connection.receive(bytes)
+                while reception != .complete { reception = try connection.continueReceiving() }
             }
             while let bytes = try connection.nextOutput() {
                 moved = true
-                try session?.receive(bytes)
+                _ = try session?.receive(bytes)
             }
         }
     }

@@ -220,23 +220,25 @@ import Wire
         #expect(try RawClient(echo()).call(adding: filler, body: message)[":status"] == "431")
     }
 
-    @Test func metadataPeerAndOrderReachTheInterceptors() throws {
+    @Test func metadataAndPeerReachTheAdmissionAfterTheInterceptors() throws {
         struct Name: CallerIdentity {
             let text: String
             func describe(in line: inout LogLine) { line.add("principal", text) }
         }
         struct Recorder: Interceptor {
             let number: String
-            func admit(_ context: CallContext) throws(RPCError) {
-                let name = Name(text: ((context.identity as? Name)?.text ?? "") + number)
-                context.identity = name
-                if number == "2" {
-                    throw .permissionDenied(
-                        "\(name.text) \(context.peer.host) \(context.metadata["x-custom"] ?? "")")
-                }
+            func received(_ context: CallContext) {
+                context.identity = Name(text: ((context.identity as? Name)?.text ?? "") + number)
             }
         }
-        let client = RawClient(echo(), interceptors: [Recorder(number: "1"), Recorder(number: "2")])
+        struct Refusal: Admission {
+            func admit(_ context: CallContext) async throws(RPCError) {
+                let name = (context.identity as? Name)?.text ?? ""
+                throw .permissionDenied("\(name) \(context.peer.host) \(context.metadata["x-custom"] ?? "")")
+            }
+        }
+        let client = RawClient(
+            echo(), interceptors: [Recorder(number: "1"), Recorder(number: "2")], admission: Refusal())
         let reply = try client.call(adding: [("x-custom", "value")], body: message)
         #expect(reply["grpc-message"] == "12 192.0.2.1 value")
         #expect(reply["grpc-status"] == "7")
@@ -271,7 +273,7 @@ import Wire
 
     @Test func theRequestsIDIsToldOnceInEveryResponsesHeader() throws {
         struct Announcer: Interceptor {
-            func admit(_ context: CallContext) { context.announcesRequestID = true }
+            func received(_ context: CallContext) { context.announcesRequestID = true }
         }
         let client = RawClient(echo(), interceptors: [Announcer()])
         let given = try client.call(adding: [("x-request-id", "mine")], body: message)

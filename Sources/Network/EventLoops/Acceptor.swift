@@ -113,7 +113,7 @@ final class Acceptor: @unchecked Sendable {  // state belongs to its loop; check
             }
         }
         connections[ObjectIdentifier(connection)] = connection
-        if isStopping { connection.shutDown() }
+        if isStopping { connection.stop() }
     }
 
     private static func discard(_ socket: UnsafeMutablePointer<uv_tcp_t>) {
@@ -131,7 +131,8 @@ final class Acceptor: @unchecked Sendable {  // state belongs to its loop; check
         return failed == 0 ? PeerAddress(storage) : .unknown
     }
 
-    /// Stops accepting, and returns when all connections are closed; those still open after `limit` are aborted.
+    /// Stops accepting, and returns when all connections are closed. Calls that make progress may take until `limit`; then
+    /// connections are aborted.
     func stop(limit: Duration) async {
         await withCheckedContinuation { continuation in
             loop.run { [self] in beginStop(limit, continuation) }
@@ -153,7 +154,7 @@ final class Acceptor: @unchecked Sendable {  // state belongs to its loop; check
             return
         }
         whenEmpty = continuation
-        for connection in connections.values { connection.shutDown() }
+        for connection in connections.values { connection.stop() }
         _ = loop.schedule(after: limit) { [self] in
             for connection in Array(connections.values) { connection.close() }
         }

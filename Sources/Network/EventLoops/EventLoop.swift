@@ -5,12 +5,15 @@ import RPC
 
 /// One thread with a libuv loop, for the sockets that belong to it and the handlers of their calls.
 ///
-/// It is a `TaskExecutor` and runs the handlers' jobs between its callbacks, so that a call without waits needs no switch to
-/// another thread. Sendable although it is mutable: everything but `inbox` is used on its own thread only, which
-/// ``preconditionCurrent()`` checks.
+/// It runs the handlers' jobs between its callbacks, so that a call without waits needs no switch to another thread. Between two
+/// polls of its sockets it works for at most ``CallTurns/budget``: first the jobs of its connections' lanes in turns, which
+/// ``CallTurns`` decides, then what the sockets have received. As a `TaskExecutor` it runs tasks that belong to no connection.
+///
+/// Sendable although it is mutable: everything but `inbox` is used on its own thread only, which ``preconditionCurrent()`` checks.
 package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  // state belongs to its thread; checked
     private enum Work {
-        case job(UnownedJob)
+        /// `nil` = the gateway's own lane.
+        case job(UnownedJob, Lane?)
         case action(@Sendable () -> Void)
     }
 
@@ -23,21 +26,31 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     private let wakeUp: UnsafeMutablePointer<uv_async_t>
     private let beforePoll: UnsafeMutablePointer<uv_prepare_t>
     private let afterPoll: UnsafeMutablePointer<uv_check_t>
+    /// Active while work is left, so that polling does not wait.
+    private let whileBusy: UnsafeMutablePointer<uv_idle_t>
     private let timer: UnsafeMutablePointer<uv_timer_t>
     /// Work from other threads; `nil` after the loop has ended.
     private let inbox = Lock<[Work]?>([])
     /// The loop's own thread; set before other code can read it.
     private nonisolated(unsafe) var thread: pthread_t?  // written once, before `init` returns
-    private var ready: [UnownedJob] = []
+    /// Set until the loop ends.
+    private var lanes: CallTurns?
+    private var actions = FIFOQueue<@Sendable () -> Void>()
+    /// The end of the time for receiving after the present poll; `nil` = nothing was received yet.
+    private var receiveEnd: UInt64?
     private var unflushed: [SocketConnection] = []
     private var timers = TimerHeap()
     private let stopped = DispatchSemaphore(value: 0)
+    private let clock: @Sendable () -> UInt64
 
-    package init(name: String) {
+    /// - Parameter clock: the monotonic clock, in nanoseconds.
+    package init(name: String, clock: @escaping @Sendable () -> UInt64 = { uv_hrtime() }) {
+        self.clock = clock
         uv = .allocate(capacity: 1)
         wakeUp = .allocate(capacity: 1)
         beforePoll = .allocate(capacity: 1)
         afterPoll = .allocate(capacity: 1)
+        whileBusy = .allocate(capacity: 1)
         timer = .allocate(capacity: 1)
         precondition(uv_loop_init(uv) == 0, "the system has no memory for an event loop")
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -48,6 +61,8 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         uv_check_init(uv, afterPoll)
         uv_check_start(afterPoll) { EventLoop.of($0?.pointee.loop).turn() }
         uv_timer_init(uv, timer)
+        uv_idle_init(uv, whileBusy)
+        lanes = CallTurns(of: self)
         start(name)
     }
 
@@ -57,6 +72,7 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         wakeUp.deallocate()
         beforePoll.deallocate()
         afterPoll.deallocate()
+        whileBusy.deallocate()
         timer.deallocate()
         uv.deallocate()
     }
@@ -85,9 +101,12 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
 
     package var executor: any TaskExecutor { self }
 
-    package private(set) lazy var handlerTasks = HandlerTasks(executor: self)
+    package var turns: CallTurns {
+        guard let lanes else { preconditionFailure("an event loop that has ended has no turns") }
+        return lanes
+    }
 
-    package var now: UInt64 { uv_hrtime() }
+    package var now: UInt64 { clock() }
 
     /// Whether the caller runs on this loop's thread.
     package var isCurrent: Bool {
@@ -121,7 +140,9 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     }
 
     private func fireTimers() {
-        while let due = timers.removeDue(now) { due.fire() }
+        let end = now + CallTurns.budget
+        // Thousands of calls may have the same deadline.
+        while now < end, let due = timers.removeDue(now) { due.fire() }
         armTimer()
     }
 
@@ -129,8 +150,12 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if isCurrent { ready.append(job) } else { post(.job(job)) }
+        if isCurrent { lanes?.gateway.add(job) } else { post(.job(job, nil)) }
     }
+
+    package func post(_ job: UnownedJob, to lane: Lane) { post(.job(job, lane)) }
+
+    package func workArrived() {}
 
     /// Runs `action` on the loop soon, or never if the loop was stopped.
     package func run(_ action: @escaping @Sendable () -> Void) { post(.action(action)) }
@@ -159,30 +184,50 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         unflushed.append(connection)
     }
 
-    /// Does all work that needs no waiting: runs ready jobs and then sends their output, until nothing is left. One write for each
-    /// turn combines the responses of many calls into one system call.
+    /// The buffer for the next read from a socket; `nil` if the time for receiving is over.
+    var bufferToRead: UnsafeMutableRawBufferPointer? {
+        let now = now
+        if let receiveEnd { return now < receiveEnd ? readBuffer : nil }
+        receiveEnd = now + CallTurns.budget
+        turns.begin(until: now + CallTurns.budget)
+        return readBuffer
+    }
+
+    /// Works until the budget is used up or nothing is left that needs no waiting: runs what arrived from other threads, lets the
+    /// lanes take turns, and then sends their output. One write for each connection combines the responses of many calls into one
+    /// system call.
     private func turn() {
-        let executor = asUnownedTaskExecutor()
+        guard let turns = lanes else { return }
+        receiveEnd = nil
+        let end = now + CallTurns.budget
         repeat {
-            for work in takeInbox() {
-                switch work {
-                case .job(let job): ready.append(job)
-                case .action(let action): action()
-                }
+            takeInbox(into: turns)
+            while let action = actions.popFirst() {
+                action()
+                guard now < end - CallTurns.budget / 2 else { break }
             }
+            turns.run(until: end)
             var index = 0
-            while index < ready.count {
-                ready[index].runSynchronously(on: executor)
-                index += 1
-            }
-            ready.removeAll(keepingCapacity: true)
-            index = 0
             while index < unflushed.count {
                 unflushed[index].flush()
                 index += 1
             }
             unflushed.removeAll(keepingCapacity: true)
-        } while !ready.isEmpty
+        } while (turns.hasWork || !actions.isEmpty) && now < end
+        if turns.hasWork || !actions.isEmpty {
+            uv_idle_start(whileBusy) { _ in }
+        } else {
+            uv_idle_stop(whileBusy)
+        }
+    }
+
+    private func takeInbox(into turns: CallTurns) {
+        for work in takeInbox() {
+            switch work {
+            case .job(let job, let lane): (lane ?? turns.gateway).add(job)
+            case .action(let action): actions.append(action)
+            }
+        }
     }
 
     private func takeInbox() -> [Work] {
@@ -197,7 +242,10 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     package func stop() {
         run { [self] in
             inbox.withLock { $0 = nil }
-            handlerTasks.end()
+            // Lanes may outlive the loop, and keep it until then.
+            lanes?.stop()
+            lanes = nil
+            closeHandle(UnsafeMutableRawPointer(whileBusy))
             closeHandle(UnsafeMutableRawPointer(wakeUp))
             closeHandle(UnsafeMutableRawPointer(beforePoll))
             closeHandle(UnsafeMutableRawPointer(afterPoll))

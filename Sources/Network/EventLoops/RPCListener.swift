@@ -28,8 +28,8 @@ package final class RPCListener: Sendable {
         for acceptor in acceptors { acceptor.start() }
     }
 
-    /// Stops accepting, lets calls in progress finish, and returns when all connections are closed; those still open after `limit`
-    /// are aborted.
+    /// Stops accepting, lets calls finish that make progress, and returns when all connections are closed; those still open after
+    /// `limit` are aborted.
     package func stop(limit: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             for acceptor in acceptors { group.addTask { await acceptor.stop(limit: limit) } }

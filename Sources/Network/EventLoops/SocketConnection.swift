@@ -1,4 +1,5 @@
 import CUV
+import Glibc
 import RPC
 import Wire
 
@@ -8,7 +9,12 @@ final class SocketConnection {
     private let socket: UnsafeMutablePointer<uv_tcp_t>
     private let connectionProtocol: any ConnectionProtocol
     private let onClose: (SocketConnection) -> Void
+    /// The number of bytes that are sent in one go; more are sent in a later turn.
+    private static let sentAtOnce = 256 * 1024
+
     private var isFlushScheduled = false
+    /// Whether received bytes are kept by the protocol or left in the socket, until the connection's turn.
+    private var isHeld = false
     /// Whether a write is pending that the kernel did not accept at once; until it is done nothing is read or produced.
     private var isWriting = false
     private var isClosing = false
@@ -28,6 +34,7 @@ final class SocketConnection {
         // Released when the socket is closed.
         socket.pointee.data = Unmanaged.passRetained(self).toOpaque()
         connectionProtocol.onOutput = { [unowned self] in flushSoon() }
+        connectionProtocol.onSpace = { [unowned self] in continueInTurn() }
         uv_tcp_nodelay(socket, 1)
         startReading()
         flushSoon()
@@ -45,12 +52,14 @@ final class SocketConnection {
     // MARK: Reading
 
     private func startReading() {
+        guard !isHeld, !isWriting else { return }
         uv_read_start(
             stream,
             { handle, _, buffer in
-                let memory = EventLoop.of(handle?.pointee.loop).readBuffer
+                // Without a buffer libuv reads nothing: the bytes stay in the socket.
+                let memory = EventLoop.of(handle?.pointee.loop).bufferToRead
                 buffer?.pointee = uv_buf_init(
-                    memory.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(memory.count))
+                    memory?.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(memory?.count ?? 0))
             },
             { handle, count, buffer in
                 SocketConnection.of(handle?.pointee.data).received(count, buffer?.pointee.base)
@@ -60,16 +69,74 @@ final class SocketConnection {
     private func received(_ count: Int, _ bytes: UnsafePointer<CChar>?) {
         // libuv may read more within the callback, which a failed session must not receive.
         if count == 0 || failure != nil { return }
+        guard count != Int(UV_ENOBUFS.rawValue) else {
+            hold()
+            connectionProtocol.lane.perform { [self] in readInTurn() }
+            return
+        }
         guard count > 0 else {
             close()
             return
         }
-        do throws(ConnectionError) {
+        let lane = connectionProtocol.lane
+        let start = loop.now
+        process { () throws(ConnectionError) in
             try connectionProtocol.receive(UnsafeRawBufferPointer(start: bytes, count: count))
+        }
+        lane.charge(loop.now &- start)
+    }
+
+    private func process(_ receive: () throws(ConnectionError) -> Reception) {
+        do throws(ConnectionError) {
+            switch try receive() {
+            case .complete:
+                isHeld = false
+            case .turnIsOver:
+                hold()
+                continueInTurn()
+            case .queueIsFull:
+                hold()
+            }
         } catch {
             failure = error
         }
         flushSoon()
+    }
+
+    private func hold() {
+        isHeld = true
+        uv_read_stop(stream)
+    }
+
+    /// Processes the bytes that the protocol keeps, in the connection's turn.
+    private func continueInTurn() {
+        guard !isClosing else { return }
+        connectionProtocol.lane.perform { [self] in
+            guard !isClosing, failure == nil else { return }
+            process { () throws(ConnectionError) in try connectionProtocol.continueReceiving() }
+            startReading()
+        }
+    }
+
+    /// Reads what was left in the socket.
+    private func readInTurn() {
+        guard !isClosing, failure == nil else { return }
+        isHeld = false
+        guard !isWriting else { return }
+        var descriptor: Int32 = -1
+        uv_fileno(UnsafeRawPointer(socket).assumingMemoryBound(to: uv_handle_t.self), &descriptor)
+        let memory = loop.readBuffer
+        let count = Glibc.read(descriptor, memory.baseAddress, memory.count)
+        switch count {
+        case 0: close()
+        case 1...:
+            process { () throws(ConnectionError) in
+                try connectionProtocol.receive(UnsafeRawBufferPointer(rebasing: memory[..<count]))
+            }
+            startReading()
+        default:
+            if [EAGAIN, EWOULDBLOCK, EINTR].contains(errno) { startReading() } else { close() }
+        }
     }
 
     // MARK: Writing
@@ -91,8 +158,10 @@ final class SocketConnection {
         guard !isWriting else { return }
         let buffer = loop.writeBuffer
         var filled = 0
+        var sent = 0
         do throws(ConnectionError) {
             while let bytes = try connectionProtocol.nextOutput() {
+                sent += bytes.count
                 if filled + bytes.count > buffer.count {
                     guard write(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), then: bytes) else { return }
                     filled = 0
@@ -103,6 +172,10 @@ final class SocketConnection {
                 }
                 UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).copyMemory(from: bytes)
                 filled += bytes.count
+                guard sent < Self.sentAtOnce else {
+                    flushInTurn()
+                    break
+                }
             }
         } catch {
             failure = error
@@ -112,6 +185,13 @@ final class SocketConnection {
             guard write(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), then: rest) else { return }
         }
         if failure != nil || connectionProtocol.isFinished { close() }
+    }
+
+    /// Sends in the connection's turn.
+    private func flushInTurn() {
+        guard !isFlushScheduled, !isClosing else { return }
+        isFlushScheduled = true
+        connectionProtocol.lane.perform { [self] in flush() }
     }
 
     /// - Parameter next: sent directly after `bytes` if those cannot all be written now.
@@ -145,7 +225,8 @@ final class SocketConnection {
             return
         }
         startReading()
-        flushSoon()
+        // Not at once: many sockets may accept bytes at the same time.
+        flushInTurn()
     }
 
     // MARK: End
@@ -154,6 +235,14 @@ final class SocketConnection {
     func shutDown() {
         loop.preconditionCurrent()
         connectionProtocol.shutDown()
+    }
+
+    /// Ends the connection because the server stops.
+    func stop() {
+        loop.preconditionCurrent()
+        connectionProtocol.lane.perform { [self] in
+            if !isClosing { connectionProtocol.stop() }
+        }
     }
 
     func close() {

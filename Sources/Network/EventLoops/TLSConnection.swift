@@ -29,6 +29,13 @@ final class TLSConnection: ConnectionProtocol {
         set { inner.onOutput = newValue }
     }
 
+    var onSpace: () -> Void {
+        get { inner.onSpace }
+        set { inner.onSpace = newValue }
+    }
+
+    var lane: Lane { inner.lane }
+
     /// Makes the server's side.
     convenience init(_ inner: any ConnectionProtocol, context: TLSContext, scratch: TLSScratch) {
         self.init(inner, context, scratch)
@@ -58,24 +65,35 @@ final class TLSConnection: ConnectionProtocol {
         SSL_free(ssl)
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) -> Reception {
         ERR_clear_error()
         guard BIO_write(incoming, bytes.baseAddress, Int32(bytes.count)) == bytes.count else {
             throw ConnectionError("OpenSSL has no memory for received bytes")
         }
         if !isOpen {
-            guard try shakeHands() else { return }
+            guard try shakeHands() else { return .complete }
         }
+        return try receiveRecords()
+    }
+
+    func continueReceiving() throws(ConnectionError) -> Reception {
+        let reception = try inner.continueReceiving()
+        return reception == .complete ? try receiveRecords() : reception
+    }
+
+    /// Decrypts the received records for the inner protocol. Those that it does not receive now stay in OpenSSL's buffer.
+    private func receiveRecords() throws(ConnectionError) -> Reception {
         let plaintext = scratch.plaintext
         while true {
             // An error that a handler left in the thread's queue would be taken for an error of this connection.
             ERR_clear_error()
             let count = SSL_read(ssl, plaintext.baseAddress, Int32(plaintext.count))
             guard count > 0 else {
-                if SSL_get_error(ssl, count) == SSL_ERROR_WANT_READ { return }
+                if SSL_get_error(ssl, count) == SSL_ERROR_WANT_READ { return .complete }
                 throw ConnectionError("the TLS connection ended")
             }
-            try inner.receive(UnsafeRawBufferPointer(rebasing: plaintext[..<Int(count)]))
+            let reception = try inner.receive(UnsafeRawBufferPointer(rebasing: plaintext[..<Int(count)]))
+            if reception != .complete { return reception }
         }
     }
 
@@ -148,6 +166,8 @@ final class TLSConnection: ConnectionProtocol {
     func socketBlocked(_ isBlocked: Bool) { inner.socketBlocked(isBlocked) }
 
     func shutDown() { inner.shutDown() }
+
+    func stop() { inner.stop() }
 
     func connectionLost(_ reason: ConnectionError?) { inner.connectionLost(reason) }
 }

@@ -65,6 +65,11 @@ final class DaemonConnection: Sendable {
         return microhttpd_progress(descriptor, &received, &acknowledged) == 0 ? (received, acknowledged) : nil
     }
 
+    /// From now on a request without any progress for a while is too slow: the server stops.
+    func beginDrain() {
+        rule.withLock { $0 = TransferRule(minimumRate: 1, grace: .milliseconds(1500), now: .now) }
+    }
+
     /// Shuts the socket down if the connection is too slow; its thread notices that and closes it. May only be called while the
     /// library has the socket open.
     ///

@@ -34,6 +34,13 @@ final class HTTPConnections: Sendable {
         }
     }
 
+    /// From now on requests without any progress for a while are too slow: the server stops.
+    func beginDrain() {
+        open.withLock { open in
+            for connection in open.connections.values { connection.beginDrain() }
+        }
+    }
+
     /// - Returns: the number of connections that were shut down.
     func cutSlow(at now: ContinuousClock.Instant) -> Int {
         open.withLock { open in open.connections.values.count { $0.cutIfTooSlow(at: now) } }

@@ -28,6 +28,7 @@ package final class HTTPDaemon: Sendable {
     package let port: UInt16
     let configuration: HTTPServerConfiguration
     let handler: any HTTPRequestHandler
+    let places: RequestPlaces
     private let inFlight = DispatchGroup()
     private let connections = HTTPConnections()
     private let watch = Watch()
@@ -41,6 +42,9 @@ package final class HTTPDaemon: Sendable {
     ) throws(StartError) {
         self.configuration = configuration
         self.handler = handler
+        places = RequestPlaces(limit: configuration.requestsAtWork) { [metrics = configuration.metrics] in
+            metrics.limitReached("requests_at_work")
+        }
         let listener: ListeningSocket
         do {
             listener = try ListeningSocket(PeerAddress(host: host, port: Int(port)))
@@ -143,14 +147,26 @@ package final class HTTPDaemon: Sendable {
         stopping.load(ordering: .relaxed)
     }
 
-    /// Stops accepting, waits at most `limit` for the requests in progress, then closes all connections. Blocks; a second call
-    /// does nothing.
+    /// Waits at most `limit` for the requests in progress, and cuts off those whose clients neither send nor receive anything.
+    private func drain(_ limit: Duration) {
+        connections.beginDrain()
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now < end {
+            let step = min(end - .now, .milliseconds(250))
+            if inFlight.wait(timeout: .now() + .nanoseconds(Int(clamping: step.nanoseconds))) == .success { return }
+            _ = connections.cutSlow(at: .now)
+        }
+    }
+
+    /// Stops accepting, waits at most `limit` for the requests in progress, then closes all connections. Those whose clients do
+    /// nothing end within two seconds. Blocks; a second call does nothing.
     package func stop(drainingFor limit: Duration) {
         guard !stopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         guard let daemon = native.withLock({ $0.take() }) else { return }
         watch.stop()
         let listener = MHD_quiesce_daemon(daemon.pointer)
-        _ = inFlight.wait(timeout: .now() + .nanoseconds(Int(clamping: limit.nanoseconds)))
+        places.close()
+        drain(limit)
         MHD_stop_daemon(daemon.pointer)
         if listener >= 0 {
             close(listener)

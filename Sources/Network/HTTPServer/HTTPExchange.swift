@@ -1,3 +1,4 @@
+import Basics
 import CMicrohttpd
 import Glibc
 import HTTPTypes
@@ -22,6 +23,7 @@ final class HTTPExchange {
     private var isHead = false
     private var began = ContinuousClock.now
     private var record: HTTPRequestRecord?
+    private let place: RequestPlace
 
     /// - Parameter target: the request target, which stays at its address as long as the header section.
     init(target: UnsafePointer<CChar>, daemon: HTTPDaemon) {
@@ -29,6 +31,7 @@ final class HTTPExchange {
         targetStart = target
         targetLength = strlen(target)
         self.daemon = daemon
+        place = RequestPlace(in: daemon.places)
     }
 
     /// Processes an event of the request: libmicrohttpd calls this once for the header, then for each piece of the body, and once
@@ -83,6 +86,7 @@ final class HTTPExchange {
             sink.abandon()
         }
         phase = .answered
+        place.leave()
         guard var record = record.take() else { return }
         record.duration = .now - began
         record.isWhole = isWhole
@@ -114,6 +118,10 @@ final class HTTPExchange {
             response.closes = true
             return send(response, on: connection)
         }
+        guard enter(head) else {
+            phase = .answered
+            return send(.stopping, on: connection)
+        }
         switch daemon.handler.begin(head) {
         case .receive(let sink):
             phase = .receiving(sink)
@@ -126,6 +134,16 @@ final class HTTPExchange {
             phase = .draining(response, left: left, since: began)
             return .YES
         }
+    }
+
+    /// Waits until the server may work on the request.
+    ///
+    /// - Returns: `false` if the server stops.
+    private func enter(_ head: HTTPRequestHead) -> Bool {
+        head.notes.onOwner = { [place] in _ = place.enter($0) }
+        // A proxy represents many clients.
+        if daemon.configuration.proxies.contain(head.peer) { return !daemon.isStopping }
+        return place.enter(.address(AddressRange.countedAsOne(head.peer)))
     }
 
     /// Whether a body is still within its time limit, which prevents that a client holds the thread forever by sending byte by byte.
@@ -163,6 +181,15 @@ final class HTTPExchange {
             MHD_add_response_header(native, "Connection", "close")
         }
         return MHD_queue_response(connection, UInt32(response.status), native)
+    }
+}
+
+extension HTTPResponse {
+    /// The response to requests that have not begun when the server stops.
+    fileprivate static var stopping: HTTPResponse {
+        var response = HTTPResponse(status: 503)
+        response.closes = true
+        return response
     }
 }
 

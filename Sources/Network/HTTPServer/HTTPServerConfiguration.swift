@@ -8,6 +8,9 @@ package struct HTTPServerConfiguration: Sendable {
     package var maximumConnections: UInt32 = 256
     /// The limit of connections from one address; further ones are closed at once; `nil` = no such limit.
     package var maximumConnectionsPerAddress: Int?
+    /// The number of requests at work for each address, while the caller is not known, and for each owner of credentials; others wait.
+    /// An eighth of the connections, and at least 16.
+    package var requestsAtWork: Int { max(16, Int(maximumConnections) / 8) }
     /// Addresses of proxies, which represent many clients and are exempt from that limit.
     package var proxies: [AddressRange] = []
     /// The rate in bytes a second that a client has to reach in each `slowGrace` of a request or a response; 0 = none. Slower
@@ -16,7 +19,7 @@ package struct HTTPServerConfiguration: Sendable {
     package var slowGrace = Duration.seconds(30)
     /// The longest time for a header section, if there is a minimum rate.
     package var headerTimeout = Duration.seconds(10)
-    /// Counts connections, and reached limits: `connections_per_address`, `slow_client`.
+    /// Counts connections, and reached limits: `connections_per_address`, `requests_at_work`, `slow_client`.
     package var metrics = ConnectionMetrics()
     /// Notified of every completed request.
     package var observers: [any HTTPObserver] = []

@@ -13,6 +13,7 @@ package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
     private let authority: String
     private let scheme: String
     package var onOutput: () -> Void = {}
+    package var onSpace: () -> Void = {}
     private var session: HTTP2Session?
     private var isClosing = false
     /// The reason for the loss of the connection, if known.
@@ -28,15 +29,20 @@ package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
         session = HTTP2Session(role: .client, host: self)
     }
 
-    package func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
+    package var lane: Lane { loop.turns.gateway }
+
+    package func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) -> Reception {
         // The HTTP/2 library takes the status line of HTTP/1 for a frame that is too long.
         if speaksHTTP2 == nil { speaksHTTP2 = !bytes.starts(with: "HTTP/1".utf8) }
         do {
-            try session?.receive(bytes)
+            _ = try session?.receive(bytes)
         } catch {
             throw ConnectionError(error.description)
         }
+        return .complete
     }
+
+    package func continueReceiving() -> Reception { .complete }
 
     package func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
         try session?.connectionOutput()

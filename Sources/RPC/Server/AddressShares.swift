@@ -41,10 +41,13 @@ final class AddressShare: Sendable {
     let requestBytes = BoundedCount()
     /// Bytes of responses that wait to be sent.
     let responseBytes = BoundedCount()
+    /// The owner of work for callers from the address who are not known yet.
+    let owner: WorkOwner
     private let address: String
     private let shares: AddressShares
 
     fileprivate init(_ address: String, of shares: AddressShares) {
+        owner = .address(address)
         self.address = address
         self.shares = shares
     }

@@ -1,11 +1,14 @@
+import Basics
 import HTTPTypes
+import Wire
 
 /// The origin of calls: a client's connection, with any protocol, and its usage of its listener's limits. Confined to its loop.
 package final class CallOrigin {
+    /// The number of queued calls from which a connection receives no further ones, and the number at which it receives again.
+    private static let queueLimits = (full: 64, low: 16)
+
     let server: RPCServer
     let loop: any CallLoop
-    /// The tasks that run the handlers of its calls.
-    let tasks: HandlerTasks
     let peer: PeerAddress
     /// The usage of the listener by the client's address.
     let address: AddressShare
@@ -13,39 +16,104 @@ package final class CallOrigin {
     let mayWait: Bool
     /// The subject of the client's certificate in the TLS handshake; `nil` = none.
     var clientCertificate: String?
-    /// Running handlers, also those whose stream was reset: a client cannot have more of them at once by resetting its streams
-    /// (CVE-2023-44487).
+    /// Calls that wait for their turn and running handlers, also those whose stream was reset: a client cannot have more of them at
+    /// once by resetting its streams (CVE-2023-44487).
     var handlers = 0
     /// Calls in progress of waiting methods.
     var waitingCalls = 0
+    /// Called when the connection may receive calls again, after ``hasSpace`` was `false`.
+    var onSpace: () -> Void = {}
     /// Bytes of responses that wait to be sent.
     private(set) var queuedBytes = 0
+    /// The number of calls that wait for their turn.
+    private(set) var queuedCalls = 0
     /// Calls whose handlers start when fewer bytes of responses are waiting.
     private var delayed: [ServerCall] = []
     private var isGone = false
+    private var waitsForSpace = false
     private let metrics: ServerMetrics
+    /// The lane of the connection for callers who are not known yet.
+    private let unknownLane: Lane
+    /// The caller of the latest admitted call on the connection, whose next calls need not be admitted in the turn of an unknown one.
+    private var known: (authorization: [UInt8], owner: WorkOwner, lane: Lane)?
 
     package init(server: RPCServer, loop: any CallLoop, peer: PeerAddress, mayWait: Bool) {
         self.server = server
         metrics = server.metrics
         self.loop = loop
-        tasks = loop.handlerTasks
         self.peer = peer
         self.mayWait = mayWait
         address = server.addresses.share(of: peer.host)
+        unknownLane = mayWait ? loop.turns.lane(of: address.owner) : loop.turns.sharedLane(of: address.owner)
+    }
+
+    /// Whether this is a connection with lanes of its own, rather than one request.
+    private var isConnection: Bool { mayWait }
+
+    // MARK: Turns
+
+    /// The lane of what the connection sends and receives.
+    var lane: Lane { known?.lane ?? unknownLane }
+
+    /// Returns the lane in which the call is admitted.
+    func lane(toAdmit call: ServerCall) -> Lane {
+        if let known, call.context.metadata.has(known.authorization, under: "authorization") { return known.lane }
+        guard call.address === address else { return loop.turns.sharedLane(of: call.address.owner) }
+        return unknownLane
+    }
+
+    /// Returns the lane in which the call's handler runs.
+    ///
+    /// - Parameter lane: the lane in which the call was admitted.
+    func lane(toRun context: CallContext, admittedIn lane: Lane) -> Lane {
+        guard let owner = context.workOwner else { return lane }
+        if let known, known.owner == owner {
+            if lane !== known.lane { self.known?.authorization = Self.authorization(of: context) }
+            return known.lane
+        }
+        // A proxy's connection has many callers.
+        guard isConnection, known?.lane.isIdle ?? true else { return loop.turns.sharedLane(of: owner) }
+        known?.lane.end()
+        let own = loop.turns.lane(of: owner)
+        known = (Self.authorization(of: context), owner, own)
+        return own
+    }
+
+    private static func authorization(of context: CallContext) -> [UInt8] {
+        Array((context.metadata["authorization"] ?? "").utf8)
+    }
+
+    /// Whether the connection may receive a further call. If not, `onSpace` is called when it may.
+    var hasSpace: Bool {
+        waitsForSpace = queuedCalls >= Self.queueLimits.full
+        return !waitsForSpace
+    }
+
+    /// Lets the call wait for its turn in the lane.
+    func queue(_ call: ServerCall, in lane: Lane) {
+        queuedCalls += 1
+        lane.run(call)
     }
 
     /// Reports that the client is disconnected: calls that were to start end at once, and release what they hold.
     package func gone() {
         isGone = true
         startDelayed()
+        guard isConnection else { return }
+        unknownLane.end()
+        known?.lane.end()
     }
 
-    /// Whether the call's handler may begin. If not, it is run again when enough of the earlier responses were sent.
+    /// Whether the call, whose turn it is, may begin. If not, it is queued again when enough of the earlier responses were sent.
     ///
     /// Checked when the loop handles the call, not when the call arrives: a client may send many in one packet, before the first
     /// has a response.
     func mayBegin(_ call: ServerCall) -> Bool {
+        queuedCalls -= 1
+        if waitsForSpace, queuedCalls <= Self.queueLimits.low {
+            waitsForSpace = false
+            onSpace()
+        }
         guard !isGone, queuedBytes >= server.limits.maxResponseBytesPerConnection else { return true }
         server.metrics.limitReached("response_bytes_per_connection")
         delayed.append(call)
@@ -60,7 +128,7 @@ package final class CallOrigin {
         guard isGone || queuedBytes < server.limits.maxResponseBytesPerConnection else { return }
         let calls = delayed
         delayed = []
-        for call in calls { tasks.run(call) }
+        for call in calls { queue(call, in: call.lane ?? unknownLane) }
     }
 
     /// Updates the bytes of waiting responses.

@@ -1,11 +1,9 @@
 import Wire
 
-/// Observes every call of a server before its handler and after its end. Runs on the call's event loop, so it must not wait.
+/// Observes every call of a server. Runs on the call's event loop, where it must not wait.
 package protocol Interceptor: Sendable {
-    /// Called when the request's header section is complete, before its messages are read.
-    ///
-    /// - Throws: to refuse the call; then its handler is not started.
-    func admit(_ context: CallContext) throws(RPCError)
+    /// Called when the request's header section is complete, before the call waits for its turn.
+    func received(_ context: CallContext)
 
     /// Called once for each call of a registered method, when its status is known.
     ///
@@ -18,9 +16,17 @@ package protocol Interceptor: Sendable {
 }
 
 extension Interceptor {
-    package func admit(_ context: CallContext) throws(RPCError) {}
+    package func received(_ context: CallContext) {}
 
     package func finished(_ context: CallContext, status: StatusCode, error: RPCError?) {}
 
     package func refused(_ request: RefusedRequest) {}
+}
+
+/// Decides which calls a server accepts. It is the first step of a call's turn, and may wait, for example for the database.
+package protocol Admission: Sendable {
+    /// Sets the caller's ``CallContext/identity`` and ``CallContext/workOwner``.
+    ///
+    /// - Throws: to refuse the call; then its handler is not started.
+    nonisolated(nonsending) func admit(_ context: CallContext) async throws(RPCError)
 }

@@ -66,6 +66,8 @@ package final class RPCServer: Sendable {
     package let router: Router
     /// The interceptors in the order of their calls.
     package let interceptors: [any Interceptor]
+    /// Decides which calls are accepted; `nil` = all.
+    let admission: (any Admission)?
     package let limits: RPCLimits
     package let metrics = ServerMetrics()
     let addresses = AddressShares()
@@ -83,11 +85,12 @@ package final class RPCServer: Sendable {
     let log: Logger
 
     package init(
-        router: Router, interceptors: [any Interceptor] = [], limits: RPCLimits = RPCLimits(),
-        errors: ErrorPolicy = .bare, web: WebProtocols? = nil, log: Logger = .discarding
+        router: Router, interceptors: [any Interceptor] = [], admission: (any Admission)? = nil,
+        limits: RPCLimits = RPCLimits(), errors: ErrorPolicy = .bare, web: WebProtocols? = nil, log: Logger = .discarding
     ) {
         self.router = router
         self.interceptors = interceptors
+        self.admission = admission
         self.limits = limits
         self.errors = errors
         json = web?.json

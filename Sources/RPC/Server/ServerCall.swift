@@ -24,8 +24,21 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     /// Whether neither the status was sent nor the stream closed.
     final private(set) var isOpen = true
     private final var hasReceivedEnd = false
-    /// The task that runs the handler.
+    /// The task that admits the call or runs the handler.
     private final var task: HandlerTask?
+    /// The lane in whose turns the call proceeds; `nil` until it is first queued.
+    final private(set) var lane: Lane?
+    /// Whether the server accepted the call.
+    private final var isAdmitted = false
+    /// Whether the handler may start: the request is complete, or a stream.
+    private final var isReady = false
+    /// Whether the call waits for its turn.
+    private final var isQueued = false
+    private final var hasStarted = false
+    /// The progress since the server began to stop; `nil` before that.
+    private final var progress: ProgressWatch?
+    /// Whether the call counts among its connection's handlers.
+    private final var isCounted = false
     /// The handler's usage of the listener's limits.
     private final var place: CallPlace?
     /// The usage of the listener by the caller's address: the connection's, unless a proxy passed the call on.
@@ -62,7 +75,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     // MARK: For the kinds of methods
 
-    /// Called when the call was admitted.
+    /// Called when the call was admitted, in its turn.
     func admitted() {}
 
     /// Called with one decompressed message; it is valid during the call only.
@@ -74,7 +87,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     /// Called when the client has sent its last message.
     func receivedAll() {}
 
-    /// Runs the handler, after `run`.
+    /// Runs the handler, after `becomeReady`.
     nonisolated(nonsending) func handle() async throws {}
 
     /// Called when the sent messages have left for the client.
@@ -88,26 +101,21 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     // MARK: Received data
 
-    /// Admits the call, or ends it at once.
+    /// Lets the call wait for its turn, or ends it at once.
     ///
     /// - Parameter fault: the error of its header section.
     final func begin(_ fault: RPCError?) {
         metrics.started()
-        do throws(RPCError) {
-            if let fault { throw fault }
-            // By index: copying each would cost more than most of them do.
-            for index in server.interceptors.indices { try server.interceptors[index].admit(context) }
-        } catch {
-            fail(error)
-            return
-        }
+        if let fault { return fail(fault) }
+        // By index: copying each would cost more than most of them do.
+        for index in server.interceptors.indices { server.interceptors[index].received(context) }
         if context.peer.host != origin.peer.host { address = server.addresses.share(of: context.peer.host) }
         if let deadline = context.deadline {
             timer = origin.loop.schedule(at: deadline) { [self] in
                 fail(RPCError(bare: .deadlineExceeded, "the call exceeded the client's time limit"))
             }
         }
-        admitted()
+        queue(in: origin.lane(toAdmit: self))
     }
 
     /// Receives bytes of the request's body.
@@ -217,8 +225,8 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     // MARK: The handler
 
-    /// Starts the handler; it sends its messages, and its return or error ends the call.
-    final func run() {
+    /// Lets the handler start in the call's turn; it sends its messages, and its return or error ends the call.
+    final func becomeReady() {
         guard isOpen else { return }
         do throws(CallPlace.Refusal) {
             place = try CallPlace(waits: rules.waits, at: origin, of: address)
@@ -228,8 +236,18 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
             return
         }
         if rules.waits { limitWaiting() }
-        origin.handlers += 1
-        origin.tasks.run(self)
+        isReady = true
+        if isAdmitted, task == nil, !isQueued, let lane { queue(in: lane) }
+    }
+
+    private final func queue(in lane: Lane) {
+        self.lane = lane
+        isQueued = true
+        if !isCounted {
+            isCounted = true
+            origin.handlers += 1
+        }
+        origin.queue(self, in: lane)
     }
 
     /// Whether a response may wait to be sent. Small ones always may, and a stream waits for its client by itself.
@@ -252,32 +270,90 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         let end = origin.loop.now &+ server.limits.waiting.lifetime.loopTime
         if let deadline = context.deadline, deadline <= end { return }
         timer?.cancel()
-        timer = origin.loop.schedule(at: end) { [self] in
-            let task = task
-            succeed()
-            cancel()
-            task?.cancel()
+        timer = origin.loop.schedule(at: end) { [self] in endWaiting() }
+    }
+
+    private final func endWaiting() {
+        let task = task
+        succeed()
+        cancel()
+        task?.cancel()
+    }
+
+    /// Whether the call, whose turn it is, may begin now. If not, it is queued again later.
+    final func mayBegin() -> Bool { origin.mayBegin(self) }
+
+    /// Admits the call, unless that was done, and runs the handler if it is ready, unless the call has ended meanwhile.
+    nonisolated(nonsending) final func proceed(in task: HandlerTask) async {
+        isQueued = false
+        if isOpen {
+            self.task = task
+            await admit()
+            if isOpen, isAdmitted, let lane {
+                let own = origin.lane(toRun: context, admittedIn: lane)
+                if own !== lane {
+                    self.task = nil
+                    return queue(in: own)
+                }
+                if isReady { await run() }
+            }
+            self.task = nil
+        }
+        if isCounted {
+            isCounted = false
+            origin.handlers -= 1
+        }
+        if !isOpen { place.take()?.leave(origin, address) }
+    }
+
+    nonisolated(nonsending) private final func admit() async {
+        guard !isAdmitted else { return }
+        do {
+            try await server.admission?.admit(context)
+            isAdmitted = true
+            if isOpen { admitted() }
+        } catch {
+            fail(error)
         }
     }
 
-    /// Whether the handler may begin now. If not, it is run later.
-    final func mayBegin() -> Bool { origin.mayBegin(self) }
+    // MARK: The server's end
 
-    /// Runs the handler, unless the call has already ended.
-    nonisolated(nonsending) final func handle(in task: HandlerTask) async {
-        if isOpen {
-            self.task = task
-            do {
-                try await handle()
-                self.task = nil
-                succeed()
-            } catch {
-                self.task = nil
-                fail(error)
-            }
+    /// Whether the call can only go on when its client sends or receives something.
+    var waitsForClient: Bool { !isReady || unsentBytes > 0 }
+
+    /// Ends the call because the server stops, unless its handler has begun. Waiting methods end in order.
+    final func stop() {
+        progress = ProgressWatch(at: origin.loop.now)
+        if isReady && !hasStarted {
+            fail(Self.stopping)
+        } else if rules.waits {
+            endWaiting()
         }
-        origin.handlers -= 1
-        place.take()?.leave(origin, address)
+    }
+
+    /// Ends the call if it waits for its client without progress, while the server stops.
+    final func endIfIdle(at now: UInt64) {
+        guard isOpen else { return }
+        var watch = progress ?? ProgressWatch(at: now)
+        defer { progress = watch }
+        // What is at work makes progress.
+        let mark = waitsForClient ? traffic.bytesReceived &+ traffic.bytesSent &- unsentBytes : -1
+        if watch.isIdle(mark, at: now), waitsForClient { fail(Self.stopping) }
+    }
+
+    private static var stopping: RPCError { RPCError(bare: .unavailable, "the gateway is stopping: try again") }
+
+    nonisolated(nonsending) private final func run() async {
+        hasStarted = true
+        do {
+            try await handle()
+            task = nil
+            succeed()
+        } catch {
+            task = nil
+            fail(error)
+        }
     }
 
     // MARK: The response

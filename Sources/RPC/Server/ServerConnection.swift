@@ -14,13 +14,20 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     let origin: CallOrigin
     private let loop: any CallLoop
     package var onOutput: () -> Void = {}
+    package var onSpace: () -> Void {
+        get { origin.onSpace }
+        set { origin.onSpace = newValue }
+    }
     package private(set) var isAborted = false
     private var session: HTTP2Session?
     private var lifecycle: ConnectionLifecycle
     private var timer: LoopTimer?
+    private var stopTimer: LoopTimer?
     private var isDraining = false
     private var isDrained = false
     private var isSocketBlocked = false
+    /// Received bytes that wait for the connection's turn, or for space in its queue of calls.
+    private var kept: [UInt8] = []
 
     package init(server: RPCServer, loop: any CallLoop, peer: PeerAddress) {
         self.server = server
@@ -34,12 +41,29 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     // MARK: ConnectionProtocol
 
-    package func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
+    package var lane: Lane { origin.lane }
+
+    package func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) -> Reception {
         lifecycle.received(at: now)
+        guard let session else { return .complete }
+        let count: Int
         do {
-            try session?.receive(bytes)
+            count = try session.receive(bytes)
         } catch {
             throw ConnectionError(error.description)
+        }
+        guard count < bytes.count else { return .complete }
+        kept = Array(UnsafeRawBufferPointer(rebasing: bytes[count...]))
+        return origin.hasSpace ? .turnIsOver : .queueIsFull
+    }
+
+    package func continueReceiving() throws(ConnectionError) -> Reception {
+        guard !kept.isEmpty else { return .complete }
+        guard origin.hasSpace else { return .queueIsFull }
+        let bytes = kept
+        kept = []
+        return try bytes.withUnsafeBufferPointer { (bytes) throws(ConnectionError) in
+            try receive(UnsafeRawBufferPointer(bytes))
         }
     }
 
@@ -66,9 +90,35 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         session?.submitPing(Ping.drain.rawValue)
     }
 
+    package func stop() {
+        shutDown()
+        for call in calls { call.stop() }
+        checkProgress(ProgressWatch(at: now))
+    }
+
+    /// The calls whose streams are open.
+    private var calls: [ServerCall] {
+        session?.streams.compactMap { ($0 as? HTTP2CallStream)?.call } ?? []
+    }
+
+    /// Ends what makes no progress while the server stops: calls, and the connection once it has none.
+    private func checkProgress(_ watch: ProgressWatch) {
+        stopTimer = loop.schedule(at: now &+ ProgressWatch.interval) { [self] in
+            guard let session else { return }
+            for call in calls { call.endIfIdle(at: now) }
+            var watch = watch
+            let mark = Int(session.producedBytes) &+ calls.count { $0.isOpen }
+            guard watch.isIdle(mark, at: now), !calls.contains(where: \.isOpen) else { return checkProgress(watch) }
+            isAborted = true
+            onOutput()
+        }
+    }
+
     package func connectionLost(_ reason: ConnectionError?) {
         timer?.cancel()
         timer = nil
+        stopTimer?.cancel()
+        stopTimer = nil
         session?.abandon()
         session = nil
         origin.gone()
@@ -92,6 +142,8 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     package func outputPending() { onOutput() }
 
+    package var mayReceiveCalls: Bool { origin.hasSpace && loop.turns.hasTime }
+
     package func receivedSettings() { lifecycle.handshakeCompleted() }
 
     package func receivedPingAcknowledgement(_ number: UInt8) {
@@ -114,6 +166,8 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     private func tick() {
         guard let session else { return }
+        // What the client sent, such as the acknowledgement of a PING, may be among the kept bytes.
+        if !kept.isEmpty { lifecycle.received(at: now) }
         lifecycle.streamsChanged(session.activeStreams, at: now)
         lifecycle.stalled(session.isWithinHeaderSection || isSocketBlocked, at: now)
         if session.queuedBytes > 0 { lifecycle.answersWait(sent: session.producedBytes, at: now) }

@@ -1,3 +1,4 @@
+import Basics
 import CommonProto
 import Wire
 
@@ -47,14 +48,16 @@ private final class StreamingCall<Input: Message, Output: Message>: ServerCall, 
     }
 
     /// Starts the handler at once, so that it takes messages as they arrive.
-    override func admitted() { run() }
+    override func admitted() { becomeReady() }
 
     nonisolated(nonsending) override func handle() async throws {
         context.bodySender = { [self] in try await write($0, $1) }
         // The context belongs to the call.
         defer { context.bodySender = nil }
-        try await handler(
-            RequestStream { [self] in try await next() }, ResponseWriter { [self] in try await write($0) }, context)
+        try await WorkOwner.$current.withValue(context.workOwner) {
+            try await handler(
+                RequestStream { [self] in try await next() }, ResponseWriter { [self] in try await write($0) }, context)
+        }
     }
 
     override func received(_ message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {
@@ -66,6 +69,8 @@ private final class StreamingCall<Input: Message, Output: Message>: ServerCall, 
     override var heldMessageBytes: Int { inbox.bytes }
 
     override func receivedAll() { inbox.end() }
+
+    override var waitsForClient: Bool { super.waitsForClient || inbox.isAwaited || writer != nil }
 
     override func drained() {
         writer?.resume()

@@ -9,7 +9,7 @@ package struct TrustedProxies: Interceptor {
         self.ranges = ranges
     }
 
-    package func admit(_ context: CallContext) {
+    package func received(_ context: CallContext) {
         guard ranges.contain(context.peer.host) else { return }
         let fields = context.metadata.values("x-forwarded-for")
         context.peer = origin(of: context.peer, forwardedFor: fields)

@@ -54,7 +54,7 @@ private final class UnaryCall<Input: Message, Output: Message>: ServerCall, @unc
 
     override var heldMessageBytes: Int { size }
 
-    override func receivedAll() { run() }
+    override func receivedAll() { becomeReady() }
 
     nonisolated(nonsending) override func handle() async throws {
         guard hasInput else { throw RPCError.invalidRequest("\(context.method.path) takes one message") }

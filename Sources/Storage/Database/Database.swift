@@ -1,6 +1,6 @@
 import Basics
 import Dispatch
-import Glibc
+import Foundation
 
 /// The metadata of a gateway: one SQLite file in WAL mode.
 ///
@@ -9,11 +9,13 @@ import Glibc
 package final class Database: Sendable {
     /// The limits of queues and caches.
     package struct Options: Sendable {
-        /// The number of writes that may wait for the writer; further ones fail with ``DatabaseError/overloaded``. One owner may
-        /// have a quarter of them.
+        /// The number of writes that may wait for the writer; further ones fail with ``DatabaseError/overloaded``. One organization
+        /// may have a quarter of them, and one owner half of that.
         package var waitingWrites = 4096
         /// The largest number of writes in one transaction.
         package var batchedWrites = 256
+        /// The number of reads that may take longer than a millisecond and run at once: all processors but one, and at least one.
+        package var backgroundReads = max(1, ProcessInfo.processInfo.activeProcessorCount - 1)
         /// The number of unused read connections that stay open.
         package var parkedReaders = 16
         /// The number of log pages after which the writer checkpoints, between two batches. A page is 4 KiB.
@@ -35,7 +37,7 @@ package final class Database: Sendable {
     private let writer: Writer
     private let reserve: DiskReserve
     private let readers: ReaderPool
-    private let background = DispatchQueue(label: "database.background")
+    private let background: ReadingThreads
 
     /// Opens the file at `path`, creates it (mode 0600) if it does not exist, and applies `migrations`.
     ///
@@ -54,6 +56,7 @@ package final class Database: Sendable {
             reserve: reserve, checkpointPages: options.checkpointPages,
             onEnd: options.onWriterEnded)
         readers = ReaderPool(path: path, capacity: options.parkedReaders)
+        background = ReadingThreads(name: "reads", count: options.backgroundReads)
     }
 
     private static func open(_ path: String, _ migrations: [Migration]) throws -> sending Connection {
@@ -71,6 +74,7 @@ package final class Database: Sendable {
     }
 
     deinit {
+        background.close()
         // Without waiting: a write may have held the last reference, in which case this is the writer's thread.
         writer.queue.close(refusing: .closed)
     }
@@ -166,12 +170,21 @@ package final class Database: Sendable {
         }
     }
 
-    /// The same as ``read(_:)`` on a thread of its own, for reads that may take longer than a millisecond: those that count, sum or
-    /// list rows without a limit. One runs at a time, so that many of them do not take the cores from the loops.
+    /// The same as ``read(_:)`` on threads of their own, for reads that may take longer than a millisecond: those that count, sum or
+    /// list many rows. Owners take turns, and a processor is left to the loops, see ``Options/backgroundReads``.
     package func readInBackground<T: Sendable>(
         _ body: @escaping @Sendable (ReadConnection) throws -> T
     ) async throws -> T {
-        try await background.result { try self.readBlocking(body) }
+        try await background.run { try self.readBlocking(body) }
+    }
+
+    /// The same as ``readInBackground(_:)`` for a thread that may block: never an event loop's.
+    ///
+    /// - Parameter owner: the owner in whose turn the read waits.
+    package func readInBackgroundBlocking<T: Sendable>(
+        for owner: WorkOwner?, _ body: @escaping @Sendable (ReadConnection) throws -> T
+    ) throws -> T {
+        try background.runBlocking(for: owner) { try self.readBlocking(body) }
     }
 
     private var identity: ObjectIdentifier { ObjectIdentifier(writer.queue) }
@@ -201,6 +214,7 @@ package final class Database: Sendable {
 
     /// Refuses new work, commits waiting writes, and returns when the file is closed. Must not be called inside a write.
     package func close() {
+        background.close()
         readers.close()
         writer.stop()
     }

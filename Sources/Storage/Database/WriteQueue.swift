@@ -3,8 +3,9 @@ import Dispatch
 
 /// The writes that wait for the writer's thread, and requested copies. Bounded; any thread may add.
 ///
-/// No owner can take the writer from the others: a turn takes as many writes of each owner as of any other before it takes more of
-/// one, and an owner may have a quarter of the places.
+/// Nobody can take the writer from the others: a turn takes as many writes of each group of owners (an organization, the gateway
+/// itself) as of any other before it takes more of one, and within a group as many of each owner. An organization may have a quarter of
+/// the places, and an owner half of that.
 final class WriteQueue: Sendable {
     /// The next work of the writer's thread.
     struct Turn {
@@ -27,6 +28,8 @@ final class WriteQueue: Sendable {
         var waiting: [(write: any PendingWrite, owner: WorkOwner?)] = []
         /// The number of waiting writes of each owner.
         var counts: [WorkOwner: Int] = [:]
+        /// The number of waiting writes of each group.
+        var groupCounts: [WorkOwner.Group: Int] = [:]
         var copies: [DatabaseCopy] = []
         var refusal: DatabaseError?
     }
@@ -56,15 +59,17 @@ final class WriteQueue: Sendable {
     }
 
     /// - Parameter owner: `nil` = the gateway itself, which has no share of its own.
-    /// - Throws: ``DatabaseError/overloaded`` if too many writes wait, or too many of this owner.
+    /// - Throws: ``DatabaseError/overloaded`` if too many writes wait, or too many of this owner or organization.
     func add(_ write: some PendingWrite, for owner: WorkOwner?) throws(DatabaseError) {
         let isFirst = try state.withLock { state throws(DatabaseError) in
             if let refusal = state.refusal { throw refusal }
             guard state.waiting.count < capacity else { throw .overloaded }
             if let owner {
                 let count = state.counts[owner, default: 0]
-                guard count < max(1, capacity / 4) else { throw .overloaded }
+                let groupCount = state.groupCounts[owner.group, default: 0]
+                guard count < max(1, capacity / 8), groupCount < max(1, capacity / 4) else { throw .overloaded }
                 state.counts[owner] = count + 1
+                state.groupCounts[owner.group] = groupCount + 1
             }
             state.waiting.append((write, owner))
             return state.waiting.count == 1
@@ -80,8 +85,8 @@ final class WriteQueue: Sendable {
         wake.signal()
     }
 
-    /// Waits for work and takes it in the order of arrival; if there is more than a batch, it takes each owner's first writes
-    /// before any owner's second ones.
+    /// Waits for work and takes it in the order of arrival; if there is more than a batch, groups take turns, and within each its
+    /// owners.
     ///
     /// - Parameter patience: the wait; unless it is ``Patience/untilWork``, the result may be empty.
     /// - Returns: `nil` after ``close(refusing:)``, once nothing is left.
@@ -118,16 +123,11 @@ extension WriteQueue.State {
             defer {
                 waiting.removeAll(keepingCapacity: true)
                 counts.removeAll(keepingCapacity: true)
+                groupCounts.removeAll(keepingCapacity: true)
             }
             return waiting.map(\.write)
         }
-        // The rank of each write among those of its owner; `nil` is an owner as well here.
-        var seen: [WorkOwner?: Int] = [:]
-        let ranks = waiting.map { entry in
-            let rank = seen[entry.owner, default: 0]
-            seen[entry.owner] = rank + 1
-            return rank
-        }
+        let ranks = ranks
         var sizes = [Int](repeating: 0, count: (ranks.max() ?? 0) + 1)
         for rank in ranks { sizes[rank] += 1 }
         // All writes with ranks below `last` are taken, and the earliest with that rank.
@@ -146,10 +146,32 @@ extension WriteQueue.State {
             }
             if rank == last { left -= 1 }
             taken.append(entry.write)
-            guard let owner = entry.owner, let count = counts[owner] else { continue }
-            counts[owner] = count > 1 ? count - 1 : nil
+            if let owner = entry.owner { remove(owner) }
         }
         waiting = kept
         return taken
+    }
+
+    /// The rank of each waiting write among those of its group, in which owners take turns. The gateway itself is a group with one
+    /// owner.
+    private var ranks: [Int] {
+        var seen: [WorkOwner?: Int] = [:]
+        let ownerRanks = waiting.map { entry in
+            let rank = seen[entry.owner, default: 0]
+            seen[entry.owner] = rank + 1
+            return rank
+        }
+        let groups = Dictionary(grouping: waiting.indices) { waiting[$0].owner?.group }
+        var ranks = [Int](repeating: 0, count: waiting.count)
+        for members in groups.values {
+            let inTurn = members.sorted { (ownerRanks[$0], $0) < (ownerRanks[$1], $1) }
+            for (rank, index) in inTurn.enumerated() { ranks[index] = rank }
+        }
+        return ranks
+    }
+
+    private mutating func remove(_ owner: WorkOwner) {
+        if let count = counts[owner] { counts[owner] = count > 1 ? count - 1 : nil }
+        if let count = groupCounts[owner.group] { groupCounts[owner.group] = count > 1 ? count - 1 : nil }
     }
 }

@@ -239,7 +239,13 @@ struct StoreHandler: HTTPRequestHandler {
 
 extension HTTPRequestNotes {
     fileprivate func tell(of claims: CredentialClaims) {
-        principal = claims.subject.name
         target = claims.target
+        tell(of: claims.subject)
+    }
+
+    /// Notes whose credentials were proven, and waits until the server may work for them.
+    func tell(of subject: CredentialClaims.Subject) {
+        principal = subject.name
+        works(for: subject.workOwner)
     }
 }

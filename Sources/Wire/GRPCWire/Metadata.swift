@@ -49,6 +49,15 @@ public struct Metadata: Sendable {
         fields.filter { matches($0, name) }.map(value)
     }
 
+    /// Whether the first value under `name` consists of these bytes; makes no string.
+    public func has(_ value: [UInt8], under name: String) -> Bool {
+        guard let field = fields.first(where: { matches($0, name) }), Int(field.valueCount) == value.count else {
+            return false
+        }
+        let start = Int(field.start) + Int(field.nameCount)
+        return bytes[start..<start + value.count].elementsEqual(value)
+    }
+
     /// All fields, in order.
     public var pairs: [(name: String, value: String)] {
         fields.map { field in

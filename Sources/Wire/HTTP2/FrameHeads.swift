@@ -36,6 +36,12 @@ struct FrameHeads {
         return begun.withUnsafeBytes { parse($0, start) }
     }
 
+    /// Forgets the header that `next` returned last, so that it is found again at the start of the next bytes.
+    mutating func rewind() {
+        unseen = 0
+        begun.removeAll(keepingCapacity: true)
+    }
+
     private mutating func parse(_ head: UnsafeRawBufferPointer, _ start: Int) -> Head {
         unseen = Int(UInt32(bigEndian: head.loadUnaligned(as: UInt32.self)) >> 8)
         let stream = UInt32(bigEndian: head.loadUnaligned(fromByteOffset: 5, as: UInt32.self)) & 0x7FFF_FFFF

@@ -10,6 +10,9 @@ public final class HTTP2Session {
         case server
     }
 
+    /// The number of header sections after which the host is asked whether it may receive more.
+    private static let askInterval = 8
+
     private let session: OpaquePointer
     private let settings: HTTP2Settings
     /// The owner of this session, which therefore outlives it.
@@ -77,11 +80,30 @@ public final class HTTP2Session {
     // MARK: Bytes
 
     /// Processes bytes from the peer; streams get their events during the call.
-    public func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
-        guard opened != nil else { return try take(bytes) }
+    ///
+    /// - Returns: the number of processed bytes; fewer than all if the host may receive no further call now. The rest has to be
+    ///   passed again.
+    public func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) -> Int {
+        guard opened != nil else {
+            try take(bytes)
+            return bytes.count
+        }
         var offset = 0
         var taken = 0
+        var headerSections = 0
         while let head = heads.next(in: bytes, at: &offset) {
+            if head.type == UInt8(NGHTTP2_HEADERS.rawValue), head.start > 0 {
+                headerSections += 1
+                if headerSections % Self.askInterval == 0 {
+                    // The host counts the calls that it has, so it has to have those before this one.
+                    try take(UnsafeRawBufferPointer(rebasing: bytes[taken..<max(taken, head.start)]))
+                    taken = max(taken, head.start)
+                    guard host.mayReceiveCalls else {
+                        heads.rewind()
+                        return taken
+                    }
+                }
+            }
             if head.type == UInt8(NGHTTP2_RST_STREAM.rawValue) { isAfterReset = true }
             guard head.type == UInt8(NGHTTP2_DATA.rawValue), isAfterReset || isGone(head.stream) else { continue }
             // nghttp2 silently skips DATA on a closed stream (RFC 9113, section 5.1). Whether the stream is closed is known after
@@ -90,9 +112,10 @@ public final class HTTP2Session {
             let start = max(taken, head.start)
             try take(UnsafeRawBufferPointer(rebasing: bytes[taken..<start]))
             taken = start
-            if refuses(head.stream) { return }
+            if refuses(head.stream) { return bytes.count }
         }
         try take(UnsafeRawBufferPointer(rebasing: bytes[taken...]))
+        return bytes.count
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {

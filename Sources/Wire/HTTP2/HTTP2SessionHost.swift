@@ -8,6 +8,8 @@ public protocol HTTP2SessionHost: AnyObject {
     func receivedPingAcknowledgement(_ number: UInt8)
     func receivedGoAway()
     func receivedSettings()
+    /// Server: whether further header sections may be processed now. Asked after some of them, if bytes were received with more.
+    var mayReceiveCalls: Bool { get }
     /// The monotonic clock in nanoseconds.
     var now: UInt64 { get }
     /// The peer exceeded a limit, and the connection is being terminated; the name of the limit is for metrics.
@@ -20,4 +22,5 @@ extension HTTP2SessionHost {
     public func receivedPingAcknowledgement(_ number: UInt8) {}
     public func receivedGoAway() {}
     public func receivedSettings() {}
+    public var mayReceiveCalls: Bool { true }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 /// A handler's notes on a request for log and metrics.
 ///
 /// Sendable although it is mutable: only the thread of the request's connection uses it.
@@ -14,4 +16,9 @@ package final class HTTPRequestNotes: @unchecked Sendable {  // used by its conn
     package var target: String?
     /// The object that a copy is made of, `BUCKET/KEY`.
     package var source: String?
+    /// Waits until the server may work for a party; see ``works(for:)``.
+    package var onOwner: ((WorkOwner) -> Void)?
+
+    /// Notes that the caller is known: from now on the request counts for them instead of their address, and may have to wait.
+    package func works(for owner: WorkOwner) { onOwner?(owner) }
 }

@@ -55,7 +55,7 @@ final class HTTP2Client: HTTP2SessionHost {
             try flush()
             if isDone() { return }
             guard let bytes = try connection.next() else { throw RawConnection.Failure.ended }
-            try bytes.withUnsafeBytes { try session?.receive($0) }
+            try bytes.withUnsafeBytes { _ = try session?.receive($0) }
         }
         try flush()
     }

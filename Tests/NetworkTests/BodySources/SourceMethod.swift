@@ -39,8 +39,6 @@ final class SourceMethod: Interceptor {
         return RPCServer(router: router, interceptors: [self], limits: limits, web: WebProtocols(json: json))
     }
 
-    func admit(_ context: CallContext) {}
-
     func finished(_ context: CallContext, status: StatusCode, error: RPCError?) {
         statuses.withLock { $0.append(status) }
         ended.signal()

@@ -9,13 +9,13 @@ import Wire
 
 /// Runs `body` with a server of `router` on two loops and a free port, and a channel to it.
 private func withServer(
-    interceptors: [any Interceptor] = [], _ build: (inout Router) -> Void,
+    admission: (any Admission)? = nil, _ build: (inout Router) -> Void,
     _ body: (RPCChannel) async throws -> Void
 ) async throws {
     var router = Router()
     build(&router)
     let loops = [EventLoop(name: "one"), EventLoop(name: "two")]
-    let server = RPCServer(router: router, interceptors: interceptors)
+    let server = RPCServer(router: router, admission: admission)
     let listener = try RPCListener(PeerAddress(host: "127.0.0.1", port: 0), server: server, loops: loops)
     let channel = try await RPCChannel.connect(to: listener.address, loop: loops[0])
     do {
@@ -147,14 +147,14 @@ private let echo = (
         #expect(cancelled.all.count == 1)
     }
 
-    @Test func interceptorRefusesBeforeTheHandler() async throws {
-        struct Refusal: Interceptor {
-            func admit(_ context: CallContext) throws(RPCError) {
+    @Test func admissionRefusesBeforeTheHandler() async throws {
+        struct Refusal: Admission {
+            func admit(_ context: CallContext) async throws(RPCError) {
                 throw RPCError(.unauthenticated, "no token for \(context.method.name) from \(context.peer.host)")
             }
         }
         try await withServer(
-            interceptors: [Refusal()],
+            admission: Refusal(),
             { router in
                 router.add(echo.unary) { (request: HealthCheckRequest, _) in
                     Issue.record("the handler ran")

@@ -10,11 +10,11 @@ import Wire
 
 @Suite(.timeLimited) struct LocalCallsTests {
     /// Refuses calls with `x-refused`, and records the results of calls.
-    private final class Ends: Interceptor {
+    private final class Ends: Interceptor, Admission {
         private let statuses = Lock<[StatusCode]>([])
         private let ended = DispatchSemaphore(value: 0)
 
-        func admit(_ context: CallContext) throws(RPCError) {
+        func admit(_ context: CallContext) async throws(RPCError) {
             if context.metadata["x-refused"] != nil { throw .permissionDenied("refused") }
         }
 
@@ -57,7 +57,7 @@ import Wire
         limits.maxMessageSize = 1000
         let loop = EventLoop(name: "loop")
         defer { loop.stop() }
-        try body(LocalCalls(server: RPCServer(router: router, interceptors: [ends], limits: limits), loops: [loop]))
+        try body(LocalCalls(server: RPCServer(router: router, interceptors: [ends], admission: ends, limits: limits), loops: [loop]))
     }
 
     private func caller(_ fields: [(name: String, value: String)] = []) -> LocalCalls.Caller {

@@ -18,7 +18,7 @@ import Wire
         private let ended = DispatchSemaphore(value: 0)
         let admitted = DispatchSemaphore(value: 0)
 
-        func admit(_ context: CallContext) { admitted.signal() }
+        func received(_ context: CallContext) { admitted.signal() }
 
         func finished(_ context: CallContext, status: StatusCode, error: RPCError?) {
             statuses.withLock { $0.append(status) }

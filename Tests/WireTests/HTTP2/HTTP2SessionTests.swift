@@ -26,7 +26,7 @@ private final class Server: HTTP2SessionHost {
 
     func receive(_ bytes: [UInt8]) {
         // GOAWAY reports the failure as well.
-        bytes.withUnsafeBytes { try? session?.receive($0) }
+        bytes.withUnsafeBytes { _ = try? session?.receive($0) }
     }
 
     var isWithinHeaderSection: Bool { session?.isWithinHeaderSection ?? false }

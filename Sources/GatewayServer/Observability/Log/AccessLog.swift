@@ -15,7 +15,7 @@ package struct AccessLog: Interceptor {
         self.log = log
     }
 
-    package func admit(_ context: CallContext) {
+    package func received(_ context: CallContext) {
         context.announcesRequestID = true
     }
 

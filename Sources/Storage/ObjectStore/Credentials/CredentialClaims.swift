@@ -31,11 +31,11 @@ package struct CredentialClaims: Sendable, Equatable {
         case staticKey(id: String)
 
         /// The owner under which its work is queued.
-        var workOwner: WorkOwner {
+        package var workOwner: WorkOwner {
             switch self {
-            case .apiKey(let id, _): .apiKey(id)
-            case .user(let id, _), .system(let id, _): .other("user:\(id)")
-            case .certificate: .other(name)
+            case .apiKey(let id, _): .apiKey(id, of: nil)
+            case .user(let id, _), .system(let id, _): .user(id, of: nil)
+            case .certificate: .program(name)
             case .staticKey(let id): .staticKey(id)
             }
         }

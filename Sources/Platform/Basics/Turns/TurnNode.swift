@@ -1,0 +1,142 @@
+/// A party in the division of one resource, and the parties within it.
+///
+/// Each party has used some of the resource, measured in time. The next turn belongs to the active party that used the least; a
+/// party that becomes active after a pause is treated as if it had used as much as the one with the least, so that nobody saves up
+/// turns. (This is start-time fair queueing: Goyal, Vin and Cheng, 1996.) A turn therefore costs a party what it took, whatever
+/// the number of its requests.
+///
+/// Confined to the owner of the tree: a thread, or a lock.
+package final class TurnNode {
+    /// The party that this one is part of; `nil` for the root.
+    package let parent: TurnNode?
+    /// The one who takes the party's turns; `nil` while it is not active, and for parties with others within them.
+    package private(set) var taker: AnyObject?
+    /// Whether the party gets at least a tenth of its parent's time, however many others there are.
+    private let hasGuarantee: Bool
+    /// The time used, in nanoseconds, as compared with the other parties of the same parent.
+    private(set) var used: UInt64 = 0
+    /// The active parties within this one: a binary heap, with the least `used` first.
+    private var active: [TurnNode] = []
+    /// The position in the parent's heap; -1 while this party is not active.
+    private var position = -1
+    /// The least `used` of the active parties when one was last active.
+    private var floor: UInt64 = 0
+
+    package init(in parent: TurnNode?, hasGuarantee: Bool = false) {
+        self.parent = parent
+        self.hasGuarantee = hasGuarantee
+        used = parent?.least ?? 0
+    }
+
+    /// Whether the party has work, or a party within it.
+    package var isActive: Bool { position >= 0 }
+
+    /// The number of active parties within this one.
+    package var activeCount: Int { active.count }
+
+    /// Whether the party within has used more than the others, which would be forgotten with it.
+    package func isAhead(_ child: TurnNode) -> Bool { !active.isEmpty && child.used > least }
+
+    /// The one whose turn is next; `nil` if nobody is active.
+    package var next: AnyObject? {
+        var node = self
+        while let first = node.active.first { node = first }
+        return node.taker
+    }
+
+    private var least: UInt64 { active.first?.used ?? floor }
+
+    /// Adds the party, which has none within it, to those that are served.
+    package func activate(_ taker: AnyObject) {
+        self.taker = taker
+        var node = self
+        while node.position < 0, let parent = node.parent {
+            node.used = max(node.used, parent.least)
+            parent.insert(node)
+            node = parent
+        }
+    }
+
+    /// Removes the party, which has no work left.
+    package func deactivate() {
+        taker = nil
+        var node = self
+        while node.position >= 0, node.active.isEmpty, let parent = node.parent {
+            parent.remove(node)
+            node = parent
+        }
+    }
+
+    /// Adds time to what the party has used.
+    package func charge(_ nanoseconds: UInt64) {
+        var node = self
+        while let parent = node.parent {
+            node.used &+= parent.share(of: nanoseconds, for: node)
+            if node.position >= 0 { parent.siftDown(node.position) }
+            node = parent
+        }
+    }
+
+    /// The part of a party's time that counts.
+    private func share(of nanoseconds: UInt64, for child: TurnNode) -> UInt64 {
+        child.hasGuarantee ? nanoseconds / UInt64(max(1, active.count / 9)) : nanoseconds
+    }
+
+    // MARK: The heap
+
+    /// A party that becomes active comes before those that have used as much, which were served already.
+    private func insert(_ node: TurnNode) {
+        active.append(node)
+        var child = active.count - 1
+        while child > 0 {
+            let above = (child - 1) / 2
+            guard active[above].used >= node.used else { break }
+            place(active[above], at: child)
+            child = above
+        }
+        place(node, at: child)
+    }
+
+    private func remove(_ node: TurnNode) {
+        floor = max(floor, least)
+        let gap = node.position
+        node.position = -1
+        let last = active.removeLast()
+        guard last !== node else { return }
+        place(last, at: gap)
+        siftDown(gap)
+        siftUp(last.position)
+    }
+
+    private func siftUp(_ start: Int) {
+        var child = start
+        let node = active[child]
+        while child > 0 {
+            let above = (child - 1) / 2
+            guard active[above].used > node.used else { break }
+            place(active[above], at: child)
+            child = above
+        }
+        place(node, at: child)
+    }
+
+    private func siftDown(_ start: Int) {
+        guard active.count > 1 else { return }
+        var above = start
+        let node = active[above]
+        while true {
+            var child = 2 * above + 1
+            guard child < active.count else { break }
+            if child + 1 < active.count, active[child + 1].used < active[child].used { child += 1 }
+            guard active[child].used < node.used else { break }
+            place(active[child], at: above)
+            above = child
+        }
+        place(node, at: above)
+    }
+
+    private func place(_ node: TurnNode, at position: Int) {
+        active[position] = node
+        node.position = position
+    }
+}

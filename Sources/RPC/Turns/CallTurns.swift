@@ -1,0 +1,81 @@
+import Basics
+
+/// The turns of an event loop's lanes: nobody waits for all that others have asked for.
+///
+/// A turn of the loop has a budget of time, after which the loop asks its sockets and timers. Within it the lane runs whose
+/// organization has used the least time, of its owners the one who has used the least, and of that owner's lanes likewise.
+///
+/// Sendable although it is mutable: its state is used on the loop only.
+package final class CallTurns: @unchecked Sendable {  // state belongs to its loop
+    /// The time until the loop asks its sockets again, in nanoseconds.
+    package static let budget: UInt64 = 1_000_000
+    /// The time until another lane may be next, in nanoseconds.
+    static let slice: UInt64 = 250_000
+
+    let loop: any CallLoop
+    private let tree = TurnTree()
+    /// The lanes of requests whose connection has none.
+    private var shared: [WorkOwner: Lane] = [:]
+    /// The number of shared lanes at which idle ones are removed.
+    private var limit = TurnTree.keptOwners
+    /// The lane of work that belongs to the gateway itself.
+    package private(set) lazy var gateway = Lane(self, of: tree.gateway)
+    /// The end of the current turn: work that goes on by itself pauses then.
+    package private(set) var end: UInt64 = .max
+    /// The number of tasks that are kept without a call, over all lanes.
+    var parkedTasks = 0
+
+    /// - Parameter loop: the loop, which owns this until it stops. Lanes may outlive the loop's end, and need it to know that.
+    package init(of loop: any CallLoop) {
+        self.loop = loop
+    }
+
+    /// Whether lanes have work.
+    package var hasWork: Bool { tree.isActive }
+
+    /// Whether the current turn has time left.
+    package var hasTime: Bool { loop.now < end }
+
+    /// Begins the time for work that is not in a lane: receiving.
+    ///
+    /// - Parameter end: the end of that time.
+    package func begin(until end: UInt64) { self.end = end }
+
+    /// Runs the lanes in turn until `end`, or until none has work.
+    package func run(until end: UInt64) {
+        var now = loop.now
+        while now < end, let lane = tree.next as? Lane {
+            self.end = min(end, now &+ Self.slice)
+            lane.takeTurn(until: self.end)
+            now = loop.now
+        }
+    }
+
+    /// Returns a lane for one connection.
+    func lane(of owner: WorkOwner) -> Lane { Lane(self, of: tree.node(for: owner)) }
+
+    /// Returns the lane of all requests of an owner that have no connection of their own.
+    func sharedLane(of owner: WorkOwner) -> Lane {
+        if let known = shared[owner] { return known }
+        if shared.count >= limit { removeIdle() }
+        let lane = lane(of: owner)
+        shared[owner] = lane
+        return lane
+    }
+
+    private func removeIdle() {
+        for (owner, lane) in shared where lane.isIdle {
+            lane.end()
+            shared[owner] = nil
+        }
+        limit = max(TurnTree.keptOwners, 2 * shared.count)
+    }
+
+    /// Ends the tasks of the shared lanes. Must be called on the loop, after the last call.
+    package func stop() {
+        for lane in shared.values { lane.end() }
+        shared = [:]
+        gateway.end()
+        run(until: .max)
+    }
+}

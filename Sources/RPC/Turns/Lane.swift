@@ -1,0 +1,81 @@
+import Basics
+
+/// The work that an event loop does for one owner: that of one connection, or of all requests over HTTP/1.1. The loop's lanes take
+/// turns, and work within a lane is done in its order.
+///
+/// It is the executor of the tasks that run its calls, so that whatever resumes them returns to the lane. Sendable although it is
+/// mutable: its state is used on the loop only, and `enqueue` passes jobs from other threads to the loop.
+package final class Lane: TaskExecutor, @unchecked Sendable {  // state belongs to its loop
+    private enum Work {
+        case job(UnownedJob)
+        case action(() -> Void)
+    }
+
+    let turns: CallTurns
+    private let node: TurnNode
+    private var works = FIFOQueue<Work>()
+    /// The tasks that run the calls of the lane, and the calls that wait for one.
+    private(set) lazy var tasks = HandlerTasks(lane: self)
+
+    /// - Parameter owner: the party whose turns the lane shares with the owner's other lanes.
+    init(_ turns: CallTurns, of owner: TurnNode) {
+        self.turns = turns
+        node = TurnNode(in: owner)
+    }
+
+    /// Whether the lane has nothing to do, and no call in progress.
+    var isIdle: Bool { !node.isActive && tasks.running == 0 }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if turns.loop.isCurrent { add(job) } else { turns.loop.post(job, to: self) }
+    }
+
+    /// Adds a job. Must be called on the loop.
+    package func add(_ job: UnownedJob) {
+        works.append(.job(job))
+        activate()
+    }
+
+    /// Performs `action` in the lane's turn. Must be called on the loop.
+    package func perform(_ action: @escaping () -> Void) {
+        works.append(.action(action))
+        activate()
+    }
+
+    /// Runs the call's handler in the lane's turn. Must be called on the loop.
+    func run(_ call: ServerCall) {
+        tasks.add(call)
+        activate()
+    }
+
+    private func activate() {
+        if !node.isActive { node.activate(self) }
+        turns.loop.workArrived()
+    }
+
+    /// Counts time that the loop worked for the lane outside of its turns.
+    package func charge(_ nanoseconds: UInt64) { node.charge(nanoseconds) }
+
+    /// Works until `end`, a time on the loop's clock, or until there is nothing left.
+    func takeTurn(until end: UInt64) {
+        let start = turns.loop.now
+        var now = start
+        repeat {
+            if let work = works.popFirst() {
+                switch work {
+                case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+                case .action(let action): action()
+                }
+            } else if !tasks.wakeOne() {
+                break
+            }
+            now = turns.loop.now
+        } while now < end
+        node.charge(now &- start)
+        if works.isEmpty && !tasks.hasCalls { node.deactivate() }
+    }
+
+    /// Ends the tasks without a call, those in progress when their calls end.
+    func end() { tasks.end() }
+}

@@ -1,0 +1,130 @@
+import Basics
+import Dispatch
+import Foundation
+
+/// Threads for reads that may take longer than a millisecond, with lower priority than the event loops. Owners take turns: the next
+/// read is that of the organization whose reads took the least time, and of its owner for whom they took the least.
+final class ReadingThreads: Sendable {
+    /// The priority of the threads, from -20 (highest) to 19 (lowest); other threads have 0.
+    private static let niceness: Int32 = 10
+
+    /// The reads that wait for one owner, in the order of their arrival.
+    private final class Waiting {
+        let node: TurnNode
+        var reads = FIFOQueue<@Sendable () -> Void>()
+
+        init(_ node: TurnNode) {
+            self.node = node
+        }
+    }
+
+    /// `@unchecked Sendable`: reached under the lock only.
+    private struct State: @unchecked Sendable {  // under the lock
+        let tree = TurnTree()
+        /// The owners who have reads.
+        var waiting: [WorkOwner?: Waiting] = [:]
+        var isClosed = false
+    }
+
+    /// A read with the party that it is charged to.
+    private struct Turn: @unchecked Sendable {  // the node is used under the lock
+        let read: @Sendable () -> Void
+        let node: TurnNode
+    }
+
+    private let state = Lock(State())
+    /// Signaled for each read, and for each thread at the end.
+    private let wake = DispatchSemaphore(value: 0)
+    private let count: Int
+    private let now: @Sendable () -> UInt64
+
+    /// - Parameters:
+    ///   - name: the threads' name.
+    ///   - count: the number of threads, and so of reads at once; 0 = none, for tests that call ``runNext()``.
+    init(name: String, count: Int, now: @escaping @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }) {
+        self.count = count
+        self.now = now
+        for _ in 0..<count {
+            let thread = Thread { [self] in
+                // On Linux the call concerns the calling thread. Where it is refused, the threads have the usual priority.
+                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+                while runNext() {}
+            }
+            thread.name = name
+            thread.start()
+        }
+    }
+
+    /// Runs `body` on one of the threads in the turn of the task's owner.
+    ///
+    /// - Throws: also ``DatabaseError/closed`` after ``close()``.
+    func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+        let owner = WorkOwner.current
+        return try await withCheckedThrowingContinuation { continuation in
+            let isAdded = add(for: owner) { continuation.resume(with: Result(catching: body)) }
+            if !isAdded { continuation.resume(throwing: DatabaseError.closed) }
+        }
+    }
+
+    /// The same as ``run(_:)`` for a thread that may block.
+    func runBlocking<T: Sendable>(for owner: WorkOwner?, _ body: @escaping @Sendable () throws -> T) throws -> T {
+        let reply = Lock<Result<T, any Error>?>(nil)
+        let answered = DispatchSemaphore(value: 0)
+        let isAdded = add(for: owner) {
+            let result = Result(catching: body)
+            reply.withLock { $0 = result }
+            answered.signal()
+        }
+        if isAdded { answered.wait() }
+        guard let result = reply.withLock({ $0 }) else { throw DatabaseError.closed }
+        return try result.get()
+    }
+
+    /// - Returns: whether the read will be run; `false` after the end.
+    func add(for owner: WorkOwner?, _ read: @escaping @Sendable () -> Void) -> Bool {
+        let isAdded = state.withLock { state in
+            if state.isClosed { return false }
+            let waiting = state.waiting[owner] ?? Waiting(state.tree.node(for: owner))
+            state.waiting[owner] = waiting
+            waiting.reads.append(read)
+            if !waiting.node.isActive { waiting.node.activate(waiting) }
+            return true
+        }
+        if isAdded { wake.signal() }
+        return isAdded
+    }
+
+    /// Waits for a read and runs it.
+    ///
+    /// - Returns: `false` at the end.
+    func runNext() -> Bool {
+        wake.wait()
+        guard let turn = takeNext() else { return false }
+        let start = now()
+        turn.read()
+        let time = now() &- start
+        state.withLock { _ in turn.node.charge(time) }
+        return true
+    }
+
+    private func takeNext() -> Turn? {
+        state.withLock { state in
+            guard let next = state.tree.next as? Waiting, let read = next.reads.popFirst() else { return nil }
+            if next.reads.isEmpty {
+                next.node.deactivate()
+                state.waiting = state.waiting.filter { $0.value !== next }
+            }
+            return Turn(read: read, node: next.node)
+        }
+    }
+
+    /// Refuses new reads; the threads end after those that wait.
+    func close() {
+        let wasClosed = state.withLock { state in
+            defer { state.isClosed = true }
+            return state.isClosed
+        }
+        guard !wasClosed else { return }
+        for _ in 0..<count { wake.signal() }
+    }
+}
