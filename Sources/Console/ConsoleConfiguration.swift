@@ -6,7 +6,7 @@ package struct ConsoleConfiguration: Sendable {
     package var sessionIdle = Duration.minutes(30)
     /// The longest duration of a session.
     package var sessionTotal = Duration.hours(12)
-    /// The largest number of concurrent sessions of all users.
+    /// The largest number of concurrent sessions of all users; another sign-in ends a session of the organization with the most.
     package var maximumSessions = 256
     /// The largest number of concurrent sessions of one user; another sign-in ends the oldest session.
     package var maximumSessionsPerUser = 8

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.by import By
 from support.gateway import ADMIN_PASSWORD
-from support.parties import unique
+from support.monitoring import metric
+from support.parties import User, unique
 from support.raw import fetch
 from support.showcase import PASSWORD
 from support.uploads import completed, content
@@ -61,6 +62,44 @@ def session(gateway) -> dict[str, str]:
     assert answer.status == 200, answer.body
     cookie = answer.headers["Set-Cookie"].split(";")[0]
     return fields | {"Cookie": cookie, "X-Console-Token": json.loads(answer.body)["token"]}
+
+
+def test_organization_with_all_sessions_locks_nobody_out(gateway_with, login, stubs):
+    gateway = gateway_with({"console": {"enabled": True, "max_sessions": 8, "max_sessions_per_user": 2}})
+    web, admin = gateway.listeners["web"], login(gateway)
+    admin.admin(
+        "CreateOrganization",
+        organization="greedy",
+        display_name="Greedy",
+        bootstrap_admin_user_name="boss",
+        bootstrap_admin_password=PASSWORD,
+    )
+    boss = User.login(gateway, stubs, "greedy", "boss", PASSWORD)
+    fields = {"Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
+
+    def sign_in(organization: str, name: str, password: str) -> dict[str, str]:
+        """Signs in and returns the header fields of the session."""
+        body = json.dumps({"organization": organization, "userName": name, "password": password})
+        answer = fetch(web, "POST", "/console/session", body.encode(), fields)
+        assert answer.status == 200, answer.body
+        cookie = answer.headers["Set-Cookie"].split(";")[0]
+        return fields | {"Cookie": cookie, "X-Console-Token": json.loads(answer.body)["token"]}
+
+    def is_open(session: dict[str, str]) -> bool:
+        return fetch(web, "GET", "/console/session", b"", session).status == 200
+
+    for name in ("a", "b", "c", "d", "e"):
+        boss.users("CreateUser", user_name=name, password=PASSWORD, role="viewer")
+    greedy = [sign_in("greedy", name, PASSWORD) for name in ("a", "b", "c", "d") for _ in range(2)]
+    assert all(is_open(session) for session in greedy)
+    system = sign_in("system", "admin", ADMIN_PASSWORD)
+    assert is_open(system)
+    assert metric(gateway, "data_gateway_limits_reached_total", listener="all", limit="console_sessions") == 1
+    # The organization's further sign-ins end its own sessions.
+    greedy += [sign_in("greedy", name, PASSWORD) for name in ("e", "a")]
+    assert is_open(system)
+    assert sum(is_open(session) for session in greedy) == 7
+    gateway.stop()
 
 
 def test_forged_request_is_refused(gateway, session):

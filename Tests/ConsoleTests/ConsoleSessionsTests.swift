@@ -140,14 +140,69 @@ import Testing
         #expect(try count("sessions") == 2)
     }
 
-    @Test func thereAreSoManyAndNoMoreUntilOneHasEnded() async throws {
+    /// Opens a session of the admin of an organization that ``TestAccounts/createOrganization(_:token:)`` made.
+    private func open(_ sessions: ConsoleSessions, of organization: String) async throws -> ConsoleSessions.Opened? {
+        let response = try await world.login("boss", organization: organization, password: "long enough")
+        let now = world.clock.now()
+        return try sessions.open(for: try #require(response.user), UserTokens(response, at: now), at: now)
+    }
+
+    @Test func organizationThatUsesAllSessionsLosesItsLeastRecentlyUsedOne() async throws {
         let sessions = sessions()
         let admin = try await world.login().accessToken
         for name in ["a", "b", "c", "d"] { _ = try await world.createUser(name, role: "viewer", token: admin) }
-        for name in ["a", "b", "c"] { #expect(try await open(sessions, name, password: "long enough") != nil) }
-        #expect(try await open(sessions, "d", password: "long enough") == nil)
-        world.clock.advance(seconds: 100)
-        #expect(try await open(sessions, "d", password: "long enough") != nil)
+        var cookies: [String] = []
+        for name in ["a", "b", "c"] {
+            cookies.append(try #require(try await open(sessions, name, password: "long enough")).cookie)
+            world.clock.advance(seconds: 1)
+        }
+        // The first one is used, so that the second one is the least recently used.
+        world.clock.advance(seconds: 60)
+        #expect(try find(cookies[0], in: sessions) != nil)
+        try await settle()
+        cookies.append(try #require(try await open(sessions, "d", password: "long enough")).cookie)
+        #expect(try cookies.map { try find($0, in: sessions) != nil } == [true, false, true, true])
+        #expect(world.environment.limits.all == ["console_sessions": 1])
+    }
+
+    @Test func organizationWithAllSessionsKeepsNobodyElseOut() async throws {
+        let sessions = sessions()
+        let admin = try await world.login().accessToken
+        _ = try await world.createOrganization("greedy", token: admin)
+        let greedy = try await world.login("boss", organization: "greedy", password: "long enough").accessToken
+        for name in ["a", "b", "c"] {
+            _ = try await world.createUser(name, role: "viewer", token: greedy)
+            let response = try await world.login(name, organization: "greedy", password: "long enough")
+            let now = world.clock.now()
+            #expect(
+                try sessions.open(for: try #require(response.user), UserTokens(response, at: now), at: now) != nil)
+        }
+        let cookie = try #require(try await open(sessions)).cookie
+        #expect(try count("console_sessions") == 3)
+        // The greedy organization has two of three now, and takes its own.
+        #expect(try await open(sessions, of: "greedy") != nil)
+        #expect(try find(cookie, in: sessions) != nil)
+        #expect(try count("console_sessions") == 3)
+    }
+
+    @Test func organizationsWithOneSessionEachKeepThemButSystemCanAlwaysSignIn() async throws {
+        let sessions = sessions()
+        let admin = try await world.login().accessToken
+        for name in ["one", "two", "three", "four"] { _ = try await world.createOrganization(name, token: admin) }
+        for name in ["one", "two", "three"] { #expect(try await open(sessions, of: name) != nil) }
+        #expect(try await open(sessions, of: "four") == nil)
+        #expect(try await open(sessions) != nil)
+        #expect(try count("console_sessions") == 3)
+    }
+
+    @Test func organizationsWithEqualNumbersDoNotTakeEachOthersPlaces() {
+        #expect(SessionPlaces(held: [1: 3]).loser(for: 2, isSystem: false) == 1)
+        #expect(SessionPlaces(held: [1: 2, 2: 1]).loser(for: 2, isSystem: false) == 2)
+        #expect(SessionPlaces(held: [1: 3, 2: 1]).loser(for: 2, isSystem: false) == 1)
+        #expect(SessionPlaces(held: [1: 3, 2: 1]).loser(for: 1, isSystem: false) == 1)
+        #expect(SessionPlaces(held: [1: 2, 2: 2]).loser(for: 3, isSystem: false) == 1)
+        #expect(SessionPlaces(held: [1: 1, 2: 1]).loser(for: 3, isSystem: false) == nil)
+        #expect(SessionPlaces(held: [1: 1, 2: 1]).loser(for: 3, isSystem: true) == 1)
     }
 
     @Test func aClockThatIsAheadEndsNoRow() async throws {

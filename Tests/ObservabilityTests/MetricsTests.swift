@@ -1,3 +1,4 @@
+import Basics
 import RPC
 import TestSupport
 import Testing
@@ -41,6 +42,18 @@ import Testing
                 h_seconds_count{x="y"} 4
 
                 """)
+    }
+
+    @Test func limitsThatAllListenersShareAreOnThePage() {
+        let limits = LimitCounts()
+        for name in ["b", "a", "b"] { limits.reached(name) }
+        let text = PrometheusText.render(ListenerMetrics(listeners: [], shared: limits).families)
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("data_gateway_limits_reached_total") }
+        #expect(
+            lines == [
+                #"data_gateway_limits_reached_total{listener="all",limit="a"} 1"#,
+                #"data_gateway_limits_reached_total{listener="all",limit="b"} 2"#,
+            ])
     }
 
     @Test func aBoundOfAHistogramIsWithin() {

@@ -12,6 +12,8 @@ package struct ModuleEnvironment: Sendable {
     package let identifiers: Identifiers
     /// The log for operators.
     package let log: Logger
+    /// The counts of reached limits that no listener counts.
+    package let limits = LimitCounts()
 
     package init(
         database: Database, keyring: Keyring, clock: any WallClock, clockGuard: ClockGuard, identifiers: Identifiers,

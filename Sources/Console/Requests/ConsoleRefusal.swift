@@ -18,7 +18,8 @@ struct ConsoleRefusal {
     static let signInElsewhere = ConsoleRefusal(
         401, .unauthenticated, "this sign-in was begun in another browser, or took too long: begin it again")
     static let tooManySessions = ConsoleRefusal(
-        503, .unavailable, "the console has the maximum number of sessions (console.max_sessions): try again later")
+        503, .unavailable,
+        "as many organizations have a console session as there may be sessions (console.max_sessions): try again later")
     static let unavailable = ConsoleRefusal(
         503, .unavailable, "the gateway cannot read or write its sessions now: try again later")
     static let failure = ConsoleRefusal(500, .internalError, "the gateway failed")

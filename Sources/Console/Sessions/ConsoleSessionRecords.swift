@@ -83,6 +83,29 @@ struct ConsoleSessionRecords<C: ReadConnection> {
         try connection.first("SELECT count(*) AS sessions FROM console_sessions") { $0.int("sessions") } ?? 0
     }
 
+    /// Returns the number of sessions of each organization that has any.
+    func countsOfOrganizations() throws -> [Int64: Int] {
+        let counts = try connection.query(
+            """
+            SELECT u.organization_id, count(*) AS sessions FROM console_sessions s JOIN users u ON u.id = s.user_id
+            GROUP BY u.organization_id
+            """
+        ) { ($0.int64("organization_id"), $0.int("sessions")) }
+        return Dictionary(uniqueKeysWithValues: counts)
+    }
+
+    /// Returns the id of the session that was used least recently.
+    ///
+    /// - Parameter organizationID: the organization of its user.
+    func leastRecentlyUsed(organizationID: Int64) throws -> String? {
+        try connection.first(
+            """
+            SELECT s.session_id FROM console_sessions s JOIN users u ON u.id = s.user_id
+            WHERE u.organization_id = $1 ORDER BY s.last_used_at, s.began_at, s.digest LIMIT 1
+            """, organizationID
+        ) { $0.text("session_id") }
+    }
+
     func digests() throws -> [[UInt8]] {
         try connection.query("SELECT digest FROM console_sessions") { $0.blob("digest") }
     }

@@ -28,6 +28,7 @@ package final class ConsoleSessions: Sendable {
     private let database: Database
     private let secrets: SealedValues
     private let clockGuard: ClockGuard
+    private let limits: LimitCounts
     let configuration: ConsoleConfiguration
     /// The sessions in use, so that the requests of a session share its tokens. The rows decide which ones are open.
     private let live = Lock<[SessionKey: Session]>([:])
@@ -36,16 +37,20 @@ package final class ConsoleSessions: Sendable {
         database = environment.database
         secrets = SealedValues(key: environment.keyring.key(.consoleSessions))
         clockGuard = environment.clockGuard
+        limits = environment.limits
         self.configuration = configuration
     }
 
-    /// - Returns: `nil` if the largest number of sessions is reached, or the user's session has ended meanwhile.
+    /// Opens a session. If there is no place for it, another one ends: see ``SessionPlaces``.
+    ///
+    /// - Returns: `nil` if no session may end for it, or the user's session has ended meanwhile.
     func open(for user: User, _ tokens: UserTokens, at now: UnixTime) throws -> Opened? {
         let (cookie, token) = (SessionSecret.random(), SessionSecret.random())
         let key = SessionKey(cookie)
         let sealed = try seal(user, tokens, of: key)
         let permit = clockGuard.permit()
-        let opened = try database.writeBlocking(mayUseReserve: true) { [configuration] connection -> [[UInt8]]? in
+        let opened = try database.writeBlocking(mayUseReserve: true) {
+            [configuration, limits] connection -> [[UInt8]]? in
             let records = ConsoleSessionRecords(connection)
             if let permit {
                 try Self.endUnused(in: connection, limit: Self.sweepBatch, configuration, at: try permit.now())
@@ -54,9 +59,17 @@ package final class ConsoleSessions: Sendable {
             for id in own.prefix(max(0, own.count + 1 - configuration.maximumSessionsPerUser)) {
                 try Accounts.endSession(id, in: connection)
             }
-            guard try records.count() < configuration.maximumSessions,
-                let id = try Accounts.sessionID(ofRefreshToken: tokens.refresh, in: connection)
+            guard let id = try Accounts.sessionID(ofRefreshToken: tokens.refresh, in: connection),
+                let owner = try UserRecords(connection).find(id: user.userID)
             else { return nil }
+            if try records.count() >= configuration.maximumSessions {
+                limits.reached("console_sessions")
+                let places = SessionPlaces(held: try records.countsOfOrganizations())
+                guard let loser = places.loser(for: owner.organization.id, isSystem: owner.isSystem),
+                    let ended = try records.leastRecentlyUsed(organizationID: loser)
+                else { return nil }
+                try Accounts.endSession(ended, in: connection)
+            }
             try records.insert(
                 ConsoleSessionRecord(
                     digest: key.digest, sessionID: id, userID: user.userID, tokenDigest: SessionSecret.digest(token),

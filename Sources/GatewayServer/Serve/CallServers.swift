@@ -55,7 +55,7 @@ struct CallServers: Sendable {
                     name: name.rawValue, metrics: ServerMetrics(connections: daemon.metrics)))
         }
         self.servers = servers
-        metrics = ListenerMetrics(listeners: served)
+        metrics = ListenerMetrics(listeners: served, shared: modules.limits)
     }
 
     /// The server of an enabled listener that accepts calls.

@@ -47,6 +47,8 @@ package struct GatewayModules: Sendable {
     let backups: BackupScheduler
     private let opened: Closings
     let log: Logger
+    /// The counts of reached limits that no listener counts.
+    let limits: LimitCounts
 
     /// The tables of the gateway, and the dormant ones of apps: a database may have them.
     package static let migrations = coreMigrations + AppsConfiguration().migrations
@@ -107,6 +109,7 @@ package struct GatewayModules: Sendable {
         let environment = ModuleEnvironment(
             database: database, keyring: keyring, clock: clock, clockGuard: clockGuard,
             identifiers: Identifiers(clock: clock), log: log)
+        limits = environment.limits
         accounts = try Accounts(
             environment, keysDirectory: directory.keys, access: .gateway.adding(configuration.apps.access),
             configuration: configuration.accounts)

@@ -1,3 +1,4 @@
+import Basics
 import RPC
 import Wire
 
@@ -23,10 +24,16 @@ package struct ListenerMetrics: MetricSource {
         }
     }
 
-    private let listeners: [Listener]
+    /// The label `listener` of limits that all listeners share.
+    private static let all = "all"
 
-    package init(listeners: [Listener]) {
+    private let listeners: [Listener]
+    private let shared: LimitCounts
+
+    /// - Parameter shared: the counts of limits that all listeners share.
+    package init(listeners: [Listener], shared: LimitCounts = LimitCounts()) {
         self.listeners = listeners
+        self.shared = shared
     }
 
     package var families: [MetricFamily] {
@@ -50,10 +57,8 @@ package struct ListenerMetrics: MetricSource {
             .counter(
                 "data_gateway_limits_reached_total",
                 "Refused or closed calls and connections by the limit that they reached.",
-                listeners.flatMap { listener in
-                    listener.limits.sorted { $0.key < $1.key }.map {
-                        ([("listener", listener.name), ("limit", $0)], $1)
-                    }
+                (listeners.map { ($0.name, $0.limits) } + [(Self.all, shared.all)]).flatMap { name, limits in
+                    limits.sorted { $0.key < $1.key }.map { ([("listener", name), ("limit", $0)], $1) }
                 }),
             .counter(
                 "data_gateway_requests_refused_total", "Requests that were not a call of a method, by reason.",
