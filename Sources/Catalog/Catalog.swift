@@ -48,7 +48,9 @@ package struct Catalog: Sendable {
         recordings = RecordingIndex(database: database, store: store, signal: newRecordings, log: environment.log)
         searchUpgrade = SearchUpgrade(database: database, log: environment.log)
         archives = ObjectArchiveService(
-            archives: ObjectArchives(database: database, store: store, clock: clock, configuration: configuration),
+            archives: ObjectArchives(
+                database: database, store: store, clock: clock, configuration: configuration,
+                limits: environment.limits),
             clock: clock)
         service = ObjectService(
             listing: ObjectListing(

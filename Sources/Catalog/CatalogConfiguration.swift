@@ -19,8 +19,9 @@ package struct CatalogConfiguration: Sendable {
 
     /// The largest number of objects in an archive.
     package var archivedObjects = 10_000
-    /// The largest number of archives that are sent at the same time; each has a thread.
-    package var archives = 4
+    /// The largest number of archives that are sent at the same time; each has a thread. Organizations share them, see
+    /// `SharedSlots`.
+    package var archives = 16
 
     /// The time for which a finished operation can be queried.
     package var operationRetention = Duration.days(90)

@@ -16,14 +16,20 @@ final class ObjectArchives: Sendable {
     private let store: ObjectStore
     private let clock: any WallClock
     private let configuration: CatalogConfiguration
-    /// The number of archives that are being sent.
-    private let running = Lock(0)
+    private let limits: LimitCounts
+    /// The places for archives that are being sent, shared by organizations and their users.
+    private let places: SharedSlots<Int64>
 
-    init(database: Database, store: ObjectStore, clock: any WallClock, configuration: CatalogConfiguration) {
+    init(
+        database: Database, store: ObjectStore, clock: any WallClock, configuration: CatalogConfiguration,
+        limits: LimitCounts = LimitCounts()
+    ) {
         self.database = database
         self.store = store
         self.clock = clock
         self.configuration = configuration
+        self.limits = limits
+        places = SharedSlots(limit: configuration.archives)
     }
 
     /// Selects the objects of an archive, records the download, and passes the archive to `send`.
@@ -34,19 +40,28 @@ final class ObjectArchives: Sendable {
     func make(
         of fileIDs: [String], filter: String, by caller: Caller, send: (ArchivePieces) async throws -> Void
     ) async throws {
-        let isAdmitted = running.withLock { running in
-            guard running < configuration.archives else { return false }
-            running += 1
-            return true
-        }
-        guard isAdmitted else {
-            throw RPCError(
-                .overloaded, "\(configuration.archives) archives are being downloaded: try again later",
-                retryAfterMilliseconds: 30_000)
-        }
-        defer { running.withLock { $0 -= 1 } }
+        let place = try place(for: caller.user)
+        defer { withExtendedLifetime(place) {} }
         let files = try await select(fileIDs, filter: filter, by: caller)
         try await send(ArchivePieces(files, store: store))
+    }
+
+    /// Takes the place of one archive.
+    ///
+    /// - Throws: OVERLOADED if the user, their organization or all organizations have as many as they may.
+    private func place(for user: UserPrincipal) throws(RPCError) -> SharedSlots<Int64>.Slot {
+        do throws(SlotShortage) {
+            return try places.take(for: user.home.id, member: "\(user.userID)")
+        } catch {
+            limits.reached("archives")
+            let message =
+                switch error.scope {
+                case .member: "the user already downloads \(error.count) archives: wait until one is complete"
+                case .owner: "the organization already downloads \(error.count) archives: wait until one is complete"
+                case .all: "\(error.count) archives are being downloaded: try again later"
+                }
+            throw RPCError(.overloaded, message, retryAfterMilliseconds: 30_000)
+        }
     }
 
     private func select(_ fileIDs: [String], filter: String, by caller: Caller) async throws -> [ArchivedFile] {
