@@ -2,8 +2,8 @@ import Basics
 
 /// The destinations of copy jobs, and their limits.
 package struct CopyJobsConfiguration: Sendable {
-    /// The number of items that are copied in parallel, over all jobs.
-    package var workers = 2
+    /// The number of items that are copied in parallel, over all jobs. Organizations share them, see `SharedSlots`.
+    package var workers = 4
     /// The largest number of items in one job.
     package var items = 1000
     /// The largest number of unfinished jobs of one organization.

@@ -21,9 +21,9 @@ import Testing
     private func claim(_ now: Int64) throws -> String? {
         try database.writeBlocking { connection in
             let (records, now) = (CopyRecords(connection), UnixTime(seconds: now))
-            guard let job = try records.next(at: now), var item = try records.nextItem(of: job.id, at: now) else {
-                return nil
-            }
+            guard let job = try records.next(organizationID: 1, at: now),
+                var item = try records.nextItem(of: job.id, at: now)
+            else { return nil }
             item.state = .copying
             item.attempts += 1
             try records.update(item)

@@ -17,10 +17,10 @@ import Testing
     }
 
     private func workers(
-        _ clock: any WallClock, organizations: [String]? = nil, log: Logger = .discarding
+        _ clock: any WallClock, organizations: [String]? = nil, count: Int = 1, log: Logger = .discarding
     ) -> CopyWorkers {
         var configuration = CopyJobsConfiguration()
-        configuration.workers = 1
+        configuration.workers = count
         configuration.pause = .milliseconds(1)
         configuration.destinations = [.folder(FolderTarget(root: scene.root), organizations: organizations)]
         return CopyWorkers(
@@ -170,5 +170,40 @@ import Testing
             }
         }
         #expect(routes == [false, true, false, false])
+    }
+
+    @Test func organizationsTakeTurnsHoweverManyJobsOneHas() async throws {
+        for name in ["p", "q"] { try AccountRows(scene.database).addOrganization(name) }
+        for job in ["a", "b", "c"] { try scene.add(job, items: 3) }
+        try scene.add("x", items: 2, organizationID: 2)
+        let workers = workers(SystemClock())
+        var order: [String] = []
+        while let (attempt, _) = try await workers.claim(at: SystemClock().now()) { order.append(attempt.job.id) }
+        #expect(order.prefix(4).map { $0 == "x" } == [false, true, false, true])
+        #expect(order.count == 11)
+    }
+
+    /// An item for a slow destination can occupy a worker for hours.
+    @Test func organizationOccupiesHalfOfTheWorkersAndOthersCopyMeanwhile() async throws {
+        for name in ["p", "q"] { try AccountRows(scene.database).addOrganization(name) }
+        try scene.add("a", items: 9)
+        let workers = workers(SystemClock(), count: 4)
+        func claim() async throws -> (attempt: CopyAttempt, slot: SharedSlots<Int64>.Slot)? {
+            try await workers.claim(at: SystemClock().now())
+        }
+        var busy = [try await claim(), try await claim()]
+        #expect(busy.map { $0?.attempt.job.id } == ["a", "a"])
+        #expect(try await claim() == nil)
+        try scene.add("b", items: 9, organizationID: 2)
+        try scene.add("c", items: 9, organizationID: 3)
+        busy += [try await claim(), try await claim()]
+        #expect(Set(busy.suffix(2).map { $0?.attempt.job.id }) == ["b", "c"])
+        #expect(try await claim() == nil)
+        // The last quarter is for organizations without a worker.
+        busy.removeFirst()
+        #expect(try await claim() == nil)
+        busy.removeFirst()
+        #expect(try await claim()?.attempt.job.organizationID == 1)
+        withExtendedLifetime(busy) {}
     }
 }

@@ -180,14 +180,26 @@ struct CopyRecords<C: ReadConnection> {
         try connection.execute("UPDATE copy_jobs SET claimed_at = $2 WHERE id = $1", id, now.microseconds)
     }
 
-    /// Returns the next job in turn: of those with an item that is due, the one that waited longest.
-    func next(at now: UnixTime) throws -> CopyJob? {
+    /// Returns the organizations that have a job with an item that is due.
+    func organizations(at now: UnixTime) throws -> [Int64] {
+        try connection.query(
+            """
+            SELECT DISTINCT j.organization_id FROM copy_jobs j WHERE j.finished_at IS NULL AND EXISTS (
+                SELECT 1 FROM copy_items i WHERE i.job_id = j.id AND i.state = 1 AND i.due_at <= $1)
+            ORDER BY j.organization_id
+            """, now.microseconds
+        ) { $0.int64("organization_id") }
+    }
+
+    /// Returns an organization's next job in turn: of those with an item that is due, the one that waited longest.
+    func next(organizationID: Int64, at now: UnixTime) throws -> CopyJob? {
         try connection.first(
             """
-            SELECT \(columns) FROM copy_jobs j WHERE j.finished_at IS NULL AND EXISTS (
-                SELECT 1 FROM copy_items i WHERE i.job_id = j.id AND i.state = 1 AND i.due_at <= $1)
+            SELECT \(columns) FROM copy_jobs j
+            WHERE j.organization_id = $1 AND j.finished_at IS NULL AND EXISTS (
+                SELECT 1 FROM copy_items i WHERE i.job_id = j.id AND i.state = 1 AND i.due_at <= $2)
             ORDER BY j.claimed_at, j.created_at LIMIT 1
-            """, now.microseconds, row: Self.job)
+            """, organizationID, now.microseconds, row: Self.job)
     }
 
     /// Deletes jobs that finished at least `time` ago, with their items.

@@ -6,8 +6,21 @@ import ObjectStore
 /// Workers that copy items in parallel until their task is cancelled.
 ///
 /// An item with a transient failure returns to the queue with the time when it is due again, so that an unreachable destination
-/// does not occupy a worker. Jobs take turns: the one that waited longest provides the next item.
+/// does not occupy a worker. Organizations take turns, and within one its jobs: the one that waited longest provides the next item. No
+/// organization occupies all workers, because an item for a slow destination can take hours.
 final class CopyWorkers: Sendable {
+    private struct Sharing {
+        var turns = Turns<Int64>()
+        /// Whether a worker rests although an item is due, because the item's organization had its share.
+        var holdsBack = false
+
+        /// - Returns: whether a worker has to be woken.
+        mutating func stopHoldingBack() -> Bool {
+            defer { holdsBack = false }
+            return holdsBack
+        }
+    }
+
     let configuration: CopyJobsConfiguration
     let metrics: CopyMetrics
     private let database: Database
@@ -15,6 +28,9 @@ final class CopyWorkers: Sendable {
     private let clock: any WallClock
     private let log: Logger
     private let signal = Signal()
+    /// The workers that copy, shared by organizations.
+    private let slots: SharedSlots<Int64>
+    private let sharing = Lock(Sharing())
     /// The attempts in progress, by job and item number.
     private let running = Lock<[String: [Int: Task<Void, any Error>]]>([:])
 
@@ -26,6 +42,7 @@ final class CopyWorkers: Sendable {
         self.clock = clock
         self.configuration = configuration
         self.log = log
+        slots = SharedSlots(limit: configuration.workers)
         metrics = CopyMetrics(database: database)
     }
 
@@ -67,13 +84,23 @@ final class CopyWorkers: Sendable {
             await persistently {
                 // Both read first, so that later notifications and items that become due later are noticed.
                 let (notified, now) = (self.signal.count, self.clock.now())
-                if let claim = try await self.claim(at: now) {
-                    await self.attend(to: claim)
-                } else {
-                    try await self.rest(since: notified, now)
+                guard try await self.workOnNextItem(at: now) else {
+                    return try await self.rest(since: notified, now)
                 }
+                // Its slot is free again.
+                if self.sharing.withLock({ $0.stopHoldingBack() }) { self.wake() }
             }
         }
+    }
+
+    /// Takes the next item, and copies it.
+    ///
+    /// - Returns: whether there was one for this worker.
+    private func workOnNextItem(at now: UnixTime) async throws -> Bool {
+        guard let (attempt, slot) = try await claim(at: now) else { return false }
+        await attend(to: attempt)
+        withExtendedLifetime(slot) {}
+        return true
     }
 
     private func persistently(_ body: () async throws -> Void) async {
@@ -98,15 +125,24 @@ final class CopyWorkers: Sendable {
         await signal.wait(after: notified, atMost: due.map { $0.duration(since: now) })
     }
 
-    /// Takes the next item for this worker.
-    private func claim(at now: UnixTime) async throws -> CopyAttempt? {
-        // Checked by a read, which costs no commit.
-        guard try await database.read({ try CopyRecords($0).next(at: now) }) != nil else { return nil }
+    /// Takes the next item for this worker, and a slot of its organization; `nil` if none is due, or only items of organizations that
+    /// have their share of the workers.
+    func claim(at now: UnixTime) async throws -> (attempt: CopyAttempt, slot: SharedSlots<Int64>.Slot)? {
+        while true {
+            // Checked by a read, which costs no commit.
+            let waiting = try await database.read { try CopyRecords($0).organizations(at: now) }
+            guard let (organizationID, slot) = takeTurn(of: waiting) else { return nil }
+            // Without a result, another worker was faster, and other organizations may wait.
+            if let attempt = try await claim(of: organizationID, at: now) { return (attempt, slot) }
+        }
+    }
+
+    private func claim(of organizationID: Int64, at now: UnixTime) async throws -> CopyAttempt? {
         let claimed = try await database.write { connection -> (CopyJob, CopyItem, CopyRoute?)? in
             let records = CopyRecords(connection)
-            guard var job = try records.next(at: now), var item = try records.nextItem(of: job.id, at: now) else {
-                return nil
-            }
+            guard var job = try records.next(organizationID: organizationID, at: now),
+                var item = try records.nextItem(of: job.id, at: now)
+            else { return nil }
             item.state = .copying
             if job.state != .canceling {
                 item.attempts += 1
@@ -122,6 +158,19 @@ final class CopyWorkers: Sendable {
             CopyAttempt(
                 job: job, item: item, route: route, database: database, store: store, clock: clock,
                 patience: configuration.patience, metrics: metrics)
+        }
+    }
+
+    /// Returns the organization whose turn it is, with a slot for it; `nil` if each of those that wait has its share of the workers.
+    private func takeTurn(of waiting: [Int64]) -> (organizationID: Int64, slot: SharedSlots<Int64>.Slot)? {
+        sharing.withLock { sharing in
+            for organizationID in sharing.turns.order(waiting) {
+                guard let slot = try? slots.take(for: organizationID) else { continue }
+                sharing.turns.take(organizationID)
+                return (organizationID, slot)
+            }
+            if !waiting.isEmpty { sharing.holdsBack = true }
+            return nil
         }
     }
 

@@ -130,7 +130,7 @@ def open_place(gateway_with, login, tmp_path_factory) -> Iterator[Place]:
         gateway = gateway_with(
             {
                 "uploads": {"part_size_bytes": MIB},
-                "copy": {"destinations": list(destinations.values()), "retry_seconds": 2, "workers": 3},
+                "copy": {"destinations": list(destinations.values()), "retry_seconds": 2, "workers": 6},
             }
         )
         endpoints = {
