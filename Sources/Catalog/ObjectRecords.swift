@@ -109,6 +109,7 @@ package enum ObjectSchema {
                 ALTER TABLE objects ADD COLUMN tag_texts TEXT;
                 """),
         RecordingSchema.migration,
+        RecordingSchema.turnsMigration,
     ]
 }
 
@@ -145,7 +146,9 @@ package struct ObjectRecords<C: ReadConnection> {
         guard let position else { throw DatabaseError.misuse("an insertion returned no position") }
         try insert(tags, at: position)
         try SearchRecords(connection).enter(SearchEntry(object, position: position, tags: tags))
-        if object.isRecording { try RecordingRecords(connection).enqueue(position: position) }
+        if object.isRecording {
+            try RecordingRecords(connection).enqueue(position: position, organizationID: object.owner.organizationID)
+        }
     }
 
     private func insert(_ tags: [String: String], at position: Int64) throws where C == Connection {

@@ -118,6 +118,28 @@ struct ObjectRemoval: Sendable {
         return sum
     }
 
+    /// Repeats a step of a sweep for each of some organizations, which take turns, so that one with millions of objects does not delay
+    /// the others.
+    ///
+    /// - Parameter step: a step for one organization. Returns the number of removed objects, and whether it was the last.
+    /// - Returns: the sum of removed objects.
+    func inTurns(
+        _ organizations: [Int64], _ step: (_ organizationID: Int64) async throws -> (removed: Int, isLast: Bool)
+    ) async throws -> Int {
+        var (open, removed) = (organizations, 0)
+        while !open.isEmpty {
+            var next: [Int64] = []
+            for organizationID in open {
+                if Task.isCancelled { return removed }
+                let result = try await step(organizationID)
+                removed += result.removed
+                if !result.isLast { next.append(organizationID) }
+            }
+            open = next
+        }
+        return removed
+    }
+
     /// Moves an object to the trash, or deletes it if the organization has no trash.
     func remove(
         _ object: CatalogObject, _ order: Order, _ grace: TrashGrace, at now: UnixTime, in connection: Connection

@@ -151,4 +151,17 @@ import Testing
         scene.clock.advance(seconds: 90 * 86_400 + 1)
         #expect(try await forget() == 1)
     }
+
+    @Test func organizationsTakeTurnsHoweverManyOperationsOneHas() async throws {
+        try fill(3)
+        for _ in 0..<3 { _ = try await delete("kind=test") }
+        let other = try await scene.management.deleteObjects(
+            DeleteObjectsRequest(filter: "kind=test", reason: "clean up"),
+            context: scene.context(ObjectManagementServiceMethods.deleteObjects, as: scene.user(2)))
+        let running = try await scene.database.read { try ObjectOperationRecords($0).running() }
+        #expect(running.map(\.count) == [3, 1])
+        let rounds = (0..<4).map { OperationRunner.turn(of: running, round: $0) }
+        #expect(rounds.allSatisfy { $0.count == 2 && $0.last == other.operation?.operationID })
+        #expect(rounds.map { $0[0] } == running[0] + [running[0][0]])
+    }
 }

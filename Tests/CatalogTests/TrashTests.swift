@@ -277,4 +277,22 @@ import Wire
         let error = await #expect(throws: RPCError.self) { try await update(["a": "b"]) }
         #expect(error?.detail == .failedPrecondition)
     }
+
+    /// Returns the organizations of the lines of a sweep, in their order.
+    private func organizations(_ action: String) throws -> [String] {
+        try scene.audit().filter { $0.contains(" \(action) ") }.map { String($0.split(separator: " ")[1]) }
+    }
+
+    @Test func organizationsTakeTurnsInSweeps() async throws {
+        for size in 1...7 { try scene.add(bytes: Array(repeating: 0, count: size)) }
+        try scene.add(bytes: [1], organization: 2)
+        for organization in [Int64(1), 2] { try scene.setRetention(days: 1, organization: organization) }
+        scene.clock.advance(seconds: 2 * Self.day)
+        #expect(try await scene.removal.applyRetention(scene.permit) == 8)
+        let turns = ["organization-1", "organization-2", "organization-1", "organization-1"]
+        #expect(try organizations("ApplyRetention") == turns)
+        scene.clock.advance(seconds: 8 * Self.day)
+        #expect(try await scene.removal.sweepTrash(scene.permit) == 8)
+        #expect(try organizations("SweepTrash") == turns)
+    }
 }

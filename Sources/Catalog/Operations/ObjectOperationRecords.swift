@@ -86,11 +86,12 @@ struct ObjectOperationRecords<C: ReadConnection> {
             """, organizationID, last, limit, row: Self.operation)
     }
 
-    /// Returns the ids of unfinished operations, oldest first.
-    func running() throws -> [String] {
-        try connection.query("SELECT id FROM object_operations WHERE finished_at IS NULL ORDER BY id") {
-            $0.text("id")
-        }
+    /// Returns the ids of unfinished operations of each organization, oldest first.
+    func running() throws -> [[String]] {
+        let rows = try connection.query(
+            "SELECT organization_id, id FROM object_operations WHERE finished_at IS NULL ORDER BY organization_id, id"
+        ) { (organizationID: $0.int64("organization_id"), id: $0.text("id")) }
+        return Dictionary(grouping: rows, by: \.organizationID).sorted { $0.key < $1.key }.map { $0.value.map(\.id) }
     }
 
     func countRunning(organizationID: Int64) throws -> Int {

@@ -3,7 +3,7 @@ import Basics
 import Database
 import ObjectFilters
 
-/// Executes the running operations in turns, until its task is cancelled.
+/// Executes the running operations in turns, until its task is cancelled. Organizations take turns, and within one its operations.
 ///
 /// Each transaction is small and is followed by a pause of the same length for other writes. The progress of an operation is part
 /// of the commit, so that a new process continues where a killed one stopped.
@@ -36,6 +36,7 @@ final class OperationRunner: Sendable {
     func wake() { signal.notify() }
 
     func run() async {
+        var round = 0
         while !Task.isCancelled {
             let notified = signal.count
             do {
@@ -46,7 +47,8 @@ final class OperationRunner: Sendable {
                     continue
                 }
                 var hasFailed = false
-                for id in running where !Task.isCancelled {
+                round &+= 1
+                for id in Self.turn(of: running, round: round) where !Task.isCancelled {
                     do {
                         try await work(on: id)
                     } catch {
@@ -62,6 +64,11 @@ final class OperationRunner: Sendable {
             }
         }
     }
+
+    /// Returns the operations of a round: one of each organization, the next one in each round.
+    ///
+    /// - Parameter running: the operations of each organization.
+    static func turn(of running: [[String]], round: Int) -> [String] { running.map { $0[round % $0.count] } }
 
     private func report(_ error: any Error, of id: String) {
         if error is CancellationError { return }

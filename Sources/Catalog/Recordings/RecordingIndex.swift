@@ -5,7 +5,7 @@ import MCAP
 import ObjectStore
 
 /// Reads the summaries of new recordings in the background, one after the other, so that lists can be searched by the time and the
-/// topics of their messages. What has to be read is in the database: a restart continues.
+/// topics of their messages. Organizations take turns. What has to be read is in the database: a restart continues.
 final class RecordingIndex: Sendable {
     /// The pause after a failure.
     private static let retryDelay = Duration.seconds(5)
@@ -15,6 +15,8 @@ final class RecordingIndex: Sendable {
     private let log: Logger
     private let signal: Signal
     private let queue = DispatchQueue(label: "recordings")
+    /// The organization whose recording was read last.
+    private let lastOrganization = Lock<Int64>(0)
 
     /// - Parameter signal: notified after a recording was added.
     init(database: Database, store: ObjectStore, signal: Signal, log: Logger) {
@@ -40,9 +42,10 @@ final class RecordingIndex: Sendable {
 
     /// Reads one summary; returns `false` when all are read.
     func readNext() async throws -> Bool {
-        guard let (position, object) = try await database.read({ try RecordingRecords($0).next() }) else {
-            return false
-        }
+        let last = lastOrganization.withLock { $0 }
+        let next = try await database.read { try RecordingRecords($0).next(afterOrganization: last) }
+        guard let (position, object) = next else { return false }
+        lastOrganization.withLock { $0 = object.owner.organizationID }
         let summary = await summary(of: object)
         try await database.write { try RecordingRecords($0).finish(position: position, summary) }
         return true

@@ -20,6 +20,16 @@ enum RecordingSchema {
             INSERT INTO unread_recordings (position)
                 SELECT position FROM objects WHERE lower(substr(name, -5)) = '.mcap' AND bad_at IS NULL;
             """)
+
+    /// Lets organizations take turns.
+    static let turnsMigration = Migration(
+        name: "catalog-recordings-2",
+        sql: """
+            ALTER TABLE unread_recordings ADD COLUMN organization_id INTEGER NOT NULL DEFAULT 0;
+            UPDATE unread_recordings SET organization_id =
+                (SELECT o.organization_id FROM objects o WHERE o.position = unread_recordings.position);
+            CREATE INDEX unread_recordings_by_organization ON unread_recordings (organization_id, position);
+            """)
 }
 
 /// The number of topics in one statement.
@@ -34,18 +44,25 @@ struct RecordingRecords<C: ReadConnection> {
     }
 
     /// Adds a new object to those whose summary has to be read.
-    func enqueue(position: Int64) throws where C == Connection {
-        try connection.execute("INSERT INTO unread_recordings (position) VALUES ($1)", position)
+    func enqueue(position: Int64, organizationID: Int64) throws where C == Connection {
+        try connection.execute(
+            "INSERT INTO unread_recordings (position, organization_id) VALUES ($1, $2)", position, organizationID)
     }
 
-    /// Returns the newest recording whose summary has to be read, and its position.
-    func next() throws -> (position: Int64, object: CatalogObject)? {
-        try connection.first(
-            """
-            SELECT \(CatalogObject.columns) FROM unread_recordings r JOIN objects o ON o.position = r.position
-            ORDER BY r.position DESC LIMIT 1
-            """
-        ) { ($0.int64("position"), CatalogObject($0)) }
+    /// Returns the newest recording of an organization whose summary has to be read, and its position.
+    ///
+    /// - Parameter last: the organization whose turn it was; the one with the next id follows, and after the last one the first.
+    func next(afterOrganization last: Int64) throws -> (position: Int64, object: CatalogObject)? {
+        for floor in [last, -1] {
+            let found = try connection.first(
+                """
+                SELECT \(CatalogObject.columns) FROM unread_recordings r JOIN objects o ON o.position = r.position
+                WHERE r.organization_id > $1 ORDER BY r.organization_id, r.position DESC LIMIT 1
+                """, floor
+            ) { ($0.int64("position"), CatalogObject($0)) }
+            if let found { return found }
+        }
+        return nil
     }
 
     /// Records that a recording was read. Times that its client sent are kept.

@@ -82,49 +82,66 @@ extension ObjectRemoval {
     ///
     /// - Returns: the number of objects.
     func applyRetention(_ permit: DeletionPermit) async throws -> Int {
-        var removed = 0
-        for organizationID in try await database.read({ try ObjectRecords($0).organizationsWithRetention() }) {
-            let retention = try await database.read {
-                try ObjectRecords($0).retentionRules(organizationID: organizationID)
-            }
-            if retention.rules.isEmpty {
-                removed += try await inBatches(of: batch) { try await removeExpired(of: organizationID, permit) }
-            } else {
-                for days in retention.ages {
-                    removed += try await applyRules(retention, days: days, organizationID, permit)
+        let organizations = try await database.read { try ObjectRecords($0).organizationsWithRetention() }
+        var open: [Int64: RetentionSweep] = [:]
+        return try await inTurns(organizations) { organizationID in
+            if open[organizationID] == nil {
+                let retention = try await database.read {
+                    try ObjectRecords($0).retentionRules(organizationID: organizationID)
                 }
+                if !retention.rules.isEmpty { open[organizationID] = RetentionSweep(retention) }
             }
+            guard var sweep = open[organizationID] else {
+                let removed = try await removeExpired(of: organizationID, permit)
+                return (removed, removed < batch)
+            }
+            let removed = try await applyRules(&sweep, organizationID, permit)
+            open[organizationID] = sweep
+            return (removed, sweep.ages.isEmpty)
         }
-        return removed
+    }
+
+    /// The part of a sweep that is left for an organization with rules.
+    private struct RetentionSweep {
+        let retention: RetentionRules
+        /// The retentions in days whose objects have to be compared with the rules.
+        var ages: ArraySlice<Int32>
+        /// The number of rows that were compared for the first of them.
+        var rows = 0
+
+        init(_ retention: RetentionRules) {
+            self.retention = retention
+            ages = retention.ages[...]
+        }
     }
 
     /// Continues to compare the objects of a certain age with the rules, the oldest first, and removes those whose retention ends
     /// at that age.
     private func applyRules(
-        _ retention: RetentionRules, days: Int32, _ organizationID: Int64, _ permit: DeletionPermit
+        _ sweep: inout RetentionSweep, _ organizationID: Int64, _ permit: DeletionPermit
     ) async throws -> Int {
+        guard let days = sweep.ages.first else { return 0 }
+        let retention = sweep.retention
         var walk = walks.walk(organizationID: organizationID, days: days, retention)
-        var (removed, rows) = (0, 0)
-        while rows < Self.mostRowsOfASweep, !Task.isCancelled {
-            let (expired, last, isEnd) = try await database.readInBackground { [place = walk.place] connection in
-                let found = try ObjectRecords(connection).aged(
-                    organizationID: organizationID, before: RetentionRules.limit(days: days, at: try permit.now()),
-                    after: place, permit, count: Self.chunk)
-                let kept = try retention.days(
-                    at: found.map(\.position), organizationID: organizationID, in: connection)
-                return (
-                    found.map(\.position).filter { kept[$0] == days }, found.last, found.count < Self.chunk
-                )
-            }
-            for start in stride(from: 0, to: expired.count, by: batch) {
-                let positions = Array(expired[start..<min(start + batch, expired.count)])
-                removed += try await removeExpired(at: positions, retention, days: days, organizationID, permit)
-            }
-            if let last { walk.place = last }
-            walks.keep(walk, organizationID: organizationID, days: days)
-            rows += Self.chunk
-            if isEnd { break }
+        let (expired, last, isEnd) = try await database.readInBackground { [place = walk.place] connection in
+            let found = try ObjectRecords(connection).aged(
+                organizationID: organizationID, before: RetentionRules.limit(days: days, at: try permit.now()),
+                after: place, permit, count: Self.chunk)
+            let kept = try retention.days(
+                at: found.map(\.position), organizationID: organizationID, in: connection)
+            return (
+                found.map(\.position).filter { kept[$0] == days }, found.last, found.count < Self.chunk
+            )
         }
+        var removed = 0
+        for start in stride(from: 0, to: expired.count, by: batch) {
+            let positions = Array(expired[start..<min(start + batch, expired.count)])
+            removed += try await removeExpired(at: positions, retention, days: days, organizationID, permit)
+        }
+        if let last { walk.place = last }
+        walks.keep(walk, organizationID: organizationID, days: days)
+        sweep.rows += Self.chunk
+        if isEnd || sweep.rows >= Self.mostRowsOfASweep { (sweep.ages, sweep.rows) = (sweep.ages.dropFirst(), 0) }
         return removed
     }
 

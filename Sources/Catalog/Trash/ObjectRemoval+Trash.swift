@@ -45,11 +45,10 @@ extension ObjectRemoval {
                 return try !records.purgeable(organizationID: id, grace, permit, count: 1).isEmpty
             }
         }
-        var purged = 0
-        for organizationID in organizations {
-            purged += try await inBatches(of: batch) { try await purgeBatch(of: organizationID, permit) }
+        return try await inTurns(organizations) { organizationID in
+            let purged = try await purgeBatch(of: organizationID, permit)
+            return (purged, purged < batch)
         }
-        return purged
     }
 
     /// - Returns: the number of objects; fewer than a batch if none is left.
