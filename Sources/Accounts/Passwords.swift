@@ -7,24 +7,27 @@ import RPC
 /// Password hashing with argon2id, off the event loops and one at a time: each run takes 19 MiB and about 20 ms.
 ///
 /// Passwords from known addresses wait in a queue of their own, which alternates with the queue of unknown addresses, so that any
-/// number of unknown callers cannot exclude the others.
+/// number of unknown callers cannot exclude the others. In it organizations take turns, so that the users of one, from however many
+/// addresses, cannot exclude those of another.
 final class Passwords: Sendable {
     /// The party for whom a password is hashed.
     enum Owner: Sendable {
         /// An address from which nobody has signed in to the account.
         case stranger(address: String)
-        /// An address from which somebody has signed in to the account.
-        case known(address: String)
+        /// An address from which somebody has signed in to the account, of an organization.
+        case known(address: String, organizationID: Int64)
         /// An organization whose admin creates accounts.
         case organization(Int64)
         /// The gateway itself.
         case gateway
 
-        fileprivate var name: String {
+        /// The path in its queue.
+        fileprivate var path: [String] {
             switch self {
-            case .stranger(let address), .known(let address): address
-            case .organization(let id): "organizations/\(id)"
-            case .gateway: ""
+            case .stranger(let address): [address]
+            case .known(let address, let organizationID): ["\(organizationID)", address]
+            case .organization(let id): ["\(id)", ""]
+            case .gateway: ["", ""]
             }
         }
     }
@@ -42,8 +45,8 @@ final class Passwords: Sendable {
         var isRunning = false
 
         mutating func append(_ job: Job, of owner: Owner) -> Job? {
-            if case .stranger = owner { return strangers.append(job, of: owner.name) }
-            return known.append(job, of: owner.name)
+            if case .stranger = owner { return strangers.append(job, of: owner.path) }
+            return known.append(job, of: owner.path)
         }
 
         /// Returns the next job; without one, none is running any more.

@@ -82,12 +82,12 @@ import Testing
 
     @Test func ownersTakeTurnsAndWhoHasTheMostIsDisplaced() {
         var queue = FairQueue<String>(capacity: 4)
-        for number in 1...4 { #expect(queue.append("a\(number)", of: "a") == nil) }
-        #expect(queue.append("a5", of: "a") == "a5")
-        #expect(queue.append("b1", of: "b") == "a4")
-        #expect(queue.append("b2", of: "b") == "a3")
-        #expect(queue.append("b3", of: "b") == "b3")
-        #expect(queue.append("c1", of: "c") != nil)
+        for number in 1...4 { #expect(queue.append("a\(number)", of: ["a"]) == nil) }
+        #expect(queue.append("a5", of: ["a"]) == "a5")
+        #expect(queue.append("b1", of: ["b"]) == "a4")
+        #expect(queue.append("b2", of: ["b"]) == "a3")
+        #expect(queue.append("b3", of: ["b"]) == "b3")
+        #expect(queue.append("c1", of: ["c"]) != nil)
         #expect(queue.count == 4)
         let order = (0..<5).map { _ in queue.popFirst() }
         #expect(order == ["a1", "b1", "c1", "a2", nil] || order == ["a1", "b1", "c1", "b2", nil])
@@ -96,10 +96,24 @@ import Testing
 
     @Test func asManyOwnersAsPlacesKeepAnotherOut() {
         var queue = FairQueue<Int>(capacity: 3)
-        for owner in 0..<3 { #expect(queue.append(owner, of: "\(owner)") == nil) }
-        #expect(queue.append(9, of: "another") == 9)
+        for owner in 0..<3 { #expect(queue.append(owner, of: ["\(owner)"]) == nil) }
+        #expect(queue.append(9, of: ["another"]) == 9)
         #expect(queue.popFirst() == 0)
-        #expect(queue.append(9, of: "another") == nil)
+        #expect(queue.append(9, of: ["another"]) == nil)
+    }
+
+    @Test func partsOfAnOwnerShareItsTurnsAndItsPlaces() {
+        var queue = FairQueue<String>(capacity: 6)
+        for number in 1...6 { #expect(queue.append("a\(number)", of: ["a", "\(number)"]) == nil) }
+        // Another owner gets half of the places, however many parts the first one has.
+        let displaced = (1...3).map { queue.append("b\($0)", of: ["b", "1"]) }
+        #expect(displaced.allSatisfy { $0?.hasPrefix("a") == true })
+        #expect(queue.append("b4", of: ["b", "1"]) == "b4")
+        #expect(queue.append("b4", of: ["b", "2"]) == "b3")
+        #expect(queue.count == 6)
+        let order = (0..<7).map { _ in queue.popFirst()?.first }
+        #expect(order == ["a", "b", "a", "b", "a", "b", nil])
+        #expect(queue.count == 0)
     }
 
     @Test func pageTokensOpenForTheirScopeOnly() {

@@ -146,7 +146,9 @@ struct OwnAccount: Sendable {
         }
         let isRight: Bool
         do {
-            isRight = try await passwords.verify(password, against: user.passwordHash, for: .known(address: address))
+            isRight = try await passwords.verify(
+                password, against: user.passwordHash,
+                for: .known(address: address, organizationID: user.organization.id))
         } catch {
             failures.giveBack(attempt)
             throw error

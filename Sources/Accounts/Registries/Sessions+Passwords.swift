@@ -42,7 +42,12 @@ extension Sessions {
         }
         // An account without a password, of a program or of a person of an identity provider, is treated like a missing one.
         let user = found.flatMap { $0.hasPassword ? $0 : nil }
-        let owner = isKnown ? Passwords.Owner.known(address: address) : .stranger(address: address)
+        let owner =
+            if isKnown, let found {
+                Passwords.Owner.known(address: address, organizationID: found.organization.id)
+            } else {
+                Passwords.Owner.stranger(address: address)
+            }
         let isRight: Bool
         do {
             isRight = try await passwords.verify(password, against: user?.passwordHash, for: owner)
