@@ -39,7 +39,8 @@ package final class Identity: Sendable {
             database: database, clock: clock, accounts: accounts,
             rules: SignInRules(
                 providers: providers, accounts: accounts.externalSignIns, repeatGrace: configuration.repeatGrace),
-            nonces: nonces, browser: browser, failures: Throttle(perMinute: configuration.failuresOfAddress))
+            nonces: nonces, browser: browser, failures: Throttle(perMinute: configuration.failuresOfAddress),
+            limits: environment.limits)
         service = IdentityService(
             providers: providers, signIns: signIns,
             identities: Identities(database: database, clock: clock, accounts: accounts.externalSignIns))

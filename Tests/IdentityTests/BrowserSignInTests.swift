@@ -183,4 +183,36 @@ import Wire
         let error = await refusal { _ = try await identity.begin(redirect: address) }
         #expect(error?.status == .invalidArgument)
     }
+
+    @Test func addressDoesNotUseUpTheExchangesWithAProvider() async throws {
+        let identity = try await TestIdentity()
+        let begun = try await identity.begin()
+        let state = parameters(begun.authorizationURL)["state"] ?? ""
+        let mayCome = Signal()
+        identity.transport.state.withLock { $0.answersMayCome = mayCome }
+        let complete = { @Sendable (host: String) in
+            await refusal {
+                _ = try await identity.complete("code", state: state, secret: begun.flowSecret, host: host)
+            }
+        }
+        func arrived(_ count: Int) async {
+            while true {
+                let seen = identity.transport.posted.count
+                if identity.transport.state.withLock({ $0.posts.count }) >= count { return }
+                await identity.transport.posted.wait(after: seen)
+            }
+        }
+        await withTaskGroup(of: RPCError?.self) { group in
+            for _ in 0..<32 { group.addTask { await complete("192.0.2.7") } }
+            await arrived(32)
+            let refused = await complete("192.0.2.7")
+            #expect(
+                refused?.message == "too many sign-ins from your address are in progress at corp: try again later")
+            group.addTask { await complete("192.0.2.8") }
+            await arrived(33)
+            mayCome.notify()
+            #expect(await group.reduce(0) { count, _ in count + 1 } == 33)
+        }
+        #expect(identity.world.environment.limits.all == ["sign_in_exchanges": 1])
+    }
 }

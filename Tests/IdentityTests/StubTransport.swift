@@ -11,9 +11,13 @@ final class StubTransport: ProviderTransport {
         var posts: [[String: String]] = []
         var authorizations: [String?] = []
         var answer: (status: Int, body: [UInt8]) = (500, [])
+        /// The answers to posts wait for its first notification; `nil` = they do not wait.
+        var answersMayCome: Signal?
     }
 
     let state = Lock(State())
+    /// Notified after each post has arrived.
+    let posted = Signal()
 
     var gets: [String] { state.withLock { $0.gets } }
 
@@ -33,10 +37,13 @@ final class StubTransport: ProviderTransport {
     func post(
         _ url: String, form: [(name: String, value: String)], authorization: String?, limit: Int
     ) async throws(ProviderFailure) -> (status: Int, body: [UInt8]) {
-        state.withLock { state in
+        let (answer, mayCome) = state.withLock { state in
             state.posts.append(Dictionary(form.map { ($0.name, $0.value) }) { $1 })
             state.authorizations.append(authorization)
-            return state.answer
+            return (state.answer, state.answersMayCome)
         }
+        posted.notify()
+        await mayCome?.wait(after: 0)
+        return answer
     }
 }

@@ -109,11 +109,11 @@ final class TestIdentity: Sendable {
     }
 
     func complete(
-        _ code: String, state: String, secret: String, issuer: String = ""
+        _ code: String, state: String, secret: String, issuer: String = "", host: String = "192.0.2.7"
     ) async throws -> LoginResponse {
         try await service.completeSignIn(
             CompleteSignInRequest(code: code, state: state, flowSecret: secret, issuer: issuer),
-            context: try world.call(IdentityServiceMethods.completeSignIn))
+            context: try world.call(IdentityServiceMethods.completeSignIn, host: host))
     }
 
     /// Returns the names of the users of `acme`.

@@ -3,15 +3,15 @@ import HTTPClient
 import HTTPTypes
 
 /// The HTTPS client for one provider. It follows no redirects, because a redirect could lead anywhere.
+///
+/// Its callers limit the number of exchanges in progress: see ``ProviderSource/exchanges``.
 final class ProviderConnection: ProviderTransport {
     /// The time of a whole exchange.
     private static let timeout = Duration.seconds(5)
     private static let maximumConnections = 4
-    /// The number of exchanges that may be in progress or waiting for a connection.
-    private static let maximumExchanges = 64
 
     private let connections: [HTTPConnection]
-    private let state = Lock((turn: 0, underWay: 0))
+    private let turn = Lock(0)
 
     init(authorities: String?) {
         var options = HTTPConnection.Options(authorities: authorities)
@@ -41,14 +41,10 @@ final class ProviderConnection: ProviderTransport {
     private func exchange(
         _ request: HTTPRequest, limit: Int
     ) async throws(ProviderFailure) -> (status: Int, fields: HTTPFields, body: [UInt8]) {
-        let connection: HTTPConnection? = state.withLock { state in
-            guard state.underWay < Self.maximumExchanges else { return nil }
-            state.underWay += 1
-            state.turn = (state.turn + 1) % connections.count
-            return connections[state.turn]
+        let connection = turn.withLock { turn in
+            turn = (turn + 1) % connections.count
+            return connections[turn]
         }
-        guard let connection else { throw ProviderFailure("too many requests to the provider are in progress") }
-        defer { state.withLock { $0.underWay -= 1 } }
         let body = Lock<[UInt8]>([])
         let receiver = HTTPReceiver(wants: { _, _ in true }) { bytes in
             let count = body.withLock { body in

@@ -7,6 +7,9 @@ struct ProviderSource: Sendable {
     let transport: any ProviderTransport
     let metadata: MetadataSource
     let keys: KeySource
+    /// The exchanges of codes that may be in progress or waiting for a connection, shared by addresses, because nobody is known yet.
+    /// The documents are read by one caller for all.
+    let exchanges = SharedSlots<String>(limit: 64)
 
     init(
         _ provider: IdentityProvider, transport: any ProviderTransport, database: Database, clock: any WallClock,

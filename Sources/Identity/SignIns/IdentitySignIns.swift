@@ -21,6 +21,7 @@ struct IdentitySignIns: Sendable {
     let browser: BrowserSignIns
     /// The limit of failures of each address; a success is not counted.
     let failures: Throttle
+    let limits: LimitCounts
 
     func begin(_ name: String, redirectURI: String) async throws -> BrowserSignIns.Begun {
         try await browser.begin(try source(name), redirectURI: redirectURI)
@@ -32,11 +33,30 @@ struct IdentitySignIns: Sendable {
         try await limited(context) {
             let flow = try browser.flow(state: redirect.state, secret: secret)
             let source = try source(flow.provider)
-            let text = try await browser.identityToken(for: redirect, of: flow, source)
+            let text = try await identityToken(for: redirect, of: flow, source, context)
             let (signed, token) = try await verified(text, source)
             guard token.nonce == flow.nonce else { throw RPCError(.nonce) }
             return response(for: try await open(token, signed.digest, nonce: nil, source.provider, context))
         }
+    }
+
+    private func identityToken(
+        for redirect: BrowserSignIns.Redirect, of flow: SignInFlow, _ source: ProviderSource, _ context: CallContext
+    ) async throws -> String {
+        let slot: SharedSlots<String>.Slot
+        do throws(SlotShortage) {
+            slot = try source.exchanges.take(for: AddressRange.countedAsOne(context.peer.host))
+        } catch {
+            limits.reached("sign_in_exchanges")
+            let name = source.provider.name
+            let message =
+                error.scope == .all
+                ? "too many sign-ins are in progress at \(name): try again later"
+                : "too many sign-ins from your address are in progress at \(name): try again later"
+            throw RPCError(bare: .unavailable, message, retryAfterMilliseconds: 1000)
+        }
+        defer { withExtendedLifetime(slot) {} }
+        return try await browser.identityToken(for: redirect, of: flow, source)
     }
 
     func signIn(
