@@ -15,20 +15,45 @@ package final class DeferredRecords: Sendable {
         case token(String, address: String)
     }
 
+    /// The party whose share of the entries counts.
+    private enum Party: Hashable {
+        case nobody
+        /// The callers of an organization; `nil` = of none.
+        case organization(Int64?)
+
+        init(_ entry: AuditEntry) {
+            self = entry.actor == "nobody" ? .nobody : .organization(entry.organization?.id)
+        }
+
+        /// The number of distinct entries in one minute.
+        var limit: Int { self == .nobody ? entryKindsOfNobody : entryKindsOfOrganization }
+    }
+
     private struct Pending {
         var uses: [Used: UnixTime] = [:]
         /// The number of times that each entry was noted. Their `peer` is an address block, their `count` is 1.
         var entries: [AuditEntry: Int] = [:]
-        /// The number of distinct entries by unknown callers.
-        var kindsOfNobody = 0
+        /// The number of distinct entries of each party.
+        var kinds: [Party: Int] = [:]
         var writtenAt: UnixTime?
+
+        /// Whether the entry is known, or may be added; if so, it is counted for its party.
+        mutating func admits(_ entry: AuditEntry) -> Bool {
+            guard entries[entry] == nil else { return true }
+            let party = Party(entry)
+            guard entries.count < entryKinds, kinds[party, default: 0] < party.limit else { return false }
+            kinds[party, default: 0] += 1
+            return true
+        }
     }
 
     private static let intervalMicroseconds: Int64 = 60_000_000
-    /// The number of distinct entries in one minute, and how many of them may be of unknown callers; further ones are counted
-    /// together as `others`, from `other`. This way unknown callers cannot write more lines in a month than the audit log keeps.
+    /// The number of distinct entries in one minute, how many of them may be of unknown callers, and how many of one organization;
+    /// further ones are counted together as `others`, from `other`. This way unknown callers cannot write more lines in a month than
+    /// the audit log keeps, and no organization hides who was refused in another.
     private static let entryKinds = 1000
     private static let entryKindsOfNobody = 100
+    private static let entryKindsOfOrganization = 250
     /// The number of uses in one minute; further ones are recorded in the next.
     private static let maximumUses = 100_000
 
@@ -87,15 +112,10 @@ package final class DeferredRecords: Sendable {
         var entry = entry
         entry.peer = AddressRange.neighbourhood(entry.peer)
         pending.withLock { pending in
-            let isOfNobody = entry.actor == "nobody"
-            let isNew = pending.entries[entry] == nil
-            let isOver =
-                isOfNobody
-                ? pending.kindsOfNobody >= Self.entryKindsOfNobody : pending.entries.count >= Self.entryKinds
-            if isNew && isOfNobody && !isOver { pending.kindsOfNobody += 1 }
-            if isNew && isOver {
+            if !pending.admits(entry) {
                 entry = AuditEntry(
-                    actor: "others", action: entry.action, target: "", peer: "other", result: entry.result)
+                    actor: "others", organization: entry.organization, action: entry.action, target: "", peer: "other",
+                    result: entry.result)
             }
             pending.entries[entry, default: 0] += 1
         }
