@@ -51,3 +51,20 @@ def test_contributing_names_existing_make_targets():
     """contributing.md only names existing targets."""
     targets = set(re.findall(r"(?m)^([a-z-]+):.*##", (ROOT / "Makefile").read_text()))
     assert set(re.findall(r"`(?:sudo )?make ([a-z-]+)", (ROOT / "docs/contributing.md").read_text())) <= targets
+
+
+def test_every_share_has_a_test():
+    """The table of shares in the threat model is complete in each row, and its tests exist."""
+    text = (ROOT / "docs/threat-model.md").read_text()
+    section = text.split("## What organizations and addresses share")[1].split("\n## ")[0]
+    header, _, *rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line.startswith("|")
+    ]
+    assert header == ["shared thing", "limit", "share of an organization", "share of an address", "tested in"]
+    files = {path.name for path in (ROOT / "Tests").rglob("*Tests.swift")}
+    files |= {path.name for path in (ROOT / "Tests/Acceptance").glob("test_*.py")}
+    assert len(rows) > 20
+    for thing, *shares, tests in rows:
+        assert len(shares) == 3 and any(shares), thing
+        named = re.findall(r"`([^`]+)`", tests)
+        assert named and set(named) <= files, thing
