@@ -163,6 +163,18 @@ def test_a_mode_is_durable_after_a_sync_of_all_of_the_file(disk):
     assert (disk.root / "a").stat().st_mode & 0o777 == 0o400
 
 
+def test_a_sync_of_the_file_system_makes_everything_durable(disk):
+    disk.run("os.fsync(put(at('a'), b'1')); sync_folder(); os.mkdir(at('folder')); put(at('folder/gone'), b'2')")
+    steps = "put(at('a'), b'3'); os.chmod(at('a'), 0o400); os.unlink(at('folder/gone')); put(at('folder/b'), b'4')"
+    sync = "import ctypes; code = ctypes.CDLL(None, use_errno=True).syncfs(os.open(at('folder'), os.O_RDONLY))"
+    disk.faults.arm(SYNC, 1, errno.EIO)
+    disk.run(f"{steps}; {sync}; assert code == -1 and ctypes.get_errno() == errno.EIO, code")
+    disk.faults.disarm()
+    disk.run(f"{sync}; assert code == 0; os.unlink(at('a'))")
+    assert disk.cut() == {"a": b"3", "folder/b": b"4"}
+    assert (disk.root / "a").stat().st_mode & 0o777 == 0o400
+
+
 def test_bytes_of_a_failed_sync_are_visible_and_never_durable(disk):
     disk.run("os.fsync(put(at('a'), b'1' * 2 * 4096)); sync_folder()")
     disk.faults.arm(SYNC, 1, errno.EIO)

@@ -5,7 +5,9 @@ import Dispatch
 /// Unlinks data files whose rows are gone, on a thread of its own: a large file takes a while, which would block an event loop.
 ///
 /// A file is scheduled in the transaction that removes its row, and unlinked after the commit; files that are left after a crash, a
-/// failure or a stop are still scheduled, and found by ``sweep()``.
+/// failure or a stop are still scheduled, and found by ``sweep()``. A file stays scheduled until its removal is durable: the database
+/// may be on another file system, where a commit does not make the store's names durable, and after a power loss the file would be
+/// back without anything that says that it was deleted.
 final class FileRemovals: Sendable {
     private struct State {
         var waiting: [String] = []
@@ -107,6 +109,7 @@ final class FileRemovals: Sendable {
                 (try? engine.remove($0)) != nil
             }
             guard !removed.isEmpty else { continue }
+            try engine.synchronizeRemovals(of: removed)
             try database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).removed(removed) }
             count += removed.count
         }

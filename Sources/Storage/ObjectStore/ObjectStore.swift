@@ -90,15 +90,17 @@ package final class ObjectStore: Sendable {
     package func finishReconciliation() async { await reconciler.finish() }
 
     /// Ends all work; called when no request is in progress any more, before the database is closed. If files and rows agree, that
-    /// is recorded, and the next start need not compare them.
+    /// is recorded, and the next start need not compare them. First all names and modes are made durable: after a power loss they
+    /// would be older than the record, which the folders' times do not show.
     package func close() {
         stopBackgroundWork()
         discards.drain()
         removals.drain()
         reconciler.drain()
         factsWriter.drain()
-        guard !isForeign, reconciler.isSettled, data.pending.isEmpty, let digest = data.foldersDigest() else { return }
-        // If this fails, the next start compares them.
+        guard !isForeign, reconciler.isSettled, data.pending.isEmpty else { return }
+        // If any of this fails, the next start compares them.
+        guard (try? data.synchronize()) != nil, let digest = data.foldersDigest() else { return }
         _ = try? database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).setFoldersAtStop(digest) }
     }
 

@@ -24,6 +24,12 @@ static inline int linux_begin_write_back(int descriptor, long offset, long lengt
     return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
 }
 
+/// Declared here because <unistd.h> offers it to programs of GNU only, and the C library's module is built without that.
+int syncfs(int descriptor);
+
+/// Makes all changes of a file system durable: bytes, names and modes. The descriptor is of any file or folder in it.
+static inline int linux_synchronize_file_system(int descriptor) { return syncfs(descriptor); }
+
 /// Returns whether a file system is on another machine, by the magic number of statfs(2). NFS and SMB refuse leases with EAGAIN
 /// unless the server delegated the file, whether anybody writes to it or not.
 static inline bool linux_is_network_file_system(long magic) {

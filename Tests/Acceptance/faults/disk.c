@@ -303,3 +303,46 @@ void disk_after_sync(int descriptor, int has_failed, int with_mode) {
     entry(mode, "modes", status.st_ino);
     if (with_mode) REAL(unlink)(mode);
 }
+
+// Calls `body` with the name of each entry of one kind.
+static void for_each(const char *kind, void (*body)(const char *name)) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", journal, kind);
+    DIR *listing = REAL(opendir)(path);
+    require(listing != NULL, "list what waits for a sync");
+    struct dirent *found;
+    while ((found = REAL(readdir)(listing)))
+        if (found->d_name[0] != '.') body(found->d_name);
+    closedir(listing);
+}
+
+static void names_of_folder_are_durable(const char *inode) { names_are_durable(strtoull(inode, NULL, 10)); }
+
+static void move_is_durable(const char *inode) {
+    char move[PATH_MAX];
+    entry(move, "moves", strtoull(inode, NULL, 10));
+    REAL(unlink)(move);
+}
+
+static void mode_is_durable(const char *inode) {
+    char mode[PATH_MAX];
+    entry(mode, "modes", strtoull(inode, NULL, 10));
+    REAL(unlink)(mode);
+}
+
+static void bytes_of_file_are_durable(const char *inode) {
+    char held[PATH_MAX];
+    struct stat status;
+    entry(held, "inodes", strtoull(inode, NULL, 10));
+    int descriptor = REAL(open)(held, O_RDONLY | O_CLOEXEC);
+    require(descriptor >= 0 && REAL(fstat)(descriptor, &status) == 0, "open a changed file");
+    bytes_are_synced(descriptor, &status, 0);
+    close(descriptor);
+}
+
+void disk_after_sync_of_all(void) {
+    for_each("moves", move_is_durable);
+    for_each("names", names_of_folder_are_durable);
+    for_each("dirty", bytes_of_file_are_durable);
+    for_each("modes", mode_is_durable);
+}

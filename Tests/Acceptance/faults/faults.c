@@ -246,6 +246,14 @@ int fsync(int descriptor) { return synced(descriptor, REAL(fsync), 1); }
 
 int fdatasync(int descriptor) { return synced(descriptor, REAL(fdatasync), 0); }
 
+// One that fails changes nothing.
+int syncfs(int descriptor) {
+    char path[PATH_MAX];
+    if (!is_watched(descriptor, path)) return REAL(syncfs)(descriptor);
+    if (fails(SYNC, path)) return -1;
+    return MODELLED(, control->journal ? 0 : REAL(syncfs)(descriptor), disk_after_sync_of_all());
+}
+
 // Names.
 
 int unlinkat(int at, const char *path, int flags) {

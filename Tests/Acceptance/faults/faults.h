@@ -63,3 +63,4 @@ void disk_after_creation(int descriptor);
 // Whether the model itself holds a link to the file.
 int disk_holds(ino_t inode);
 void disk_after_sync(int descriptor, int has_failed, int with_mode);
+void disk_after_sync_of_all(void);

@@ -66,6 +66,7 @@ final class MemoryEngine: ObjectEngine {
 
     func openToExamine(_ fileID: String) throws -> any StoredBytes { try open(fileID) }
     func remove(_ fileID: String) throws { files.withLock { $0[fileID] = nil } }
+    func synchronizeRemovals(of fileIDs: [String]) throws {}
 
     func hasFacts(of fileID: String) throws -> Bool { false }
     func writeFacts(_ facts: [UInt8], of fileID: String) throws {}

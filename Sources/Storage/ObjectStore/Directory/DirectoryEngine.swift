@@ -20,6 +20,9 @@ final class DirectoryEngine: ObjectEngine {
     }
 
     static let folders = (0..<256).map { Hex.lower([UInt8($0)]) }
+    /// The number of folders up to which each is synced by itself: every sync waits for the disk, and that of the whole file system
+    /// also writes what others have changed in it.
+    static let foldersSyncedAlone = 8
 
     let path: String
     /// Whether data files are written directly.
@@ -118,12 +121,13 @@ final class DirectoryEngine: ObjectEngine {
         return file
     }
 
-    /// Marks a file as one with a row. Not synced: the next start repeats it, according to the row.
+    /// Marks a file as one with a row. Not synced: a start that compares repeats it, according to the row, and a clean stop syncs
+    /// everything.
     func keep(_ fileID: String) {
         chmod(path(of: fileID), 0o600)
     }
 
-    /// Marks a file as a finished object's. Not synced: the next start repeats it, according to the row.
+    /// Marks a file as a finished object's. Not synced, like ``keep(_:)``.
     func seal(_ fileID: String) {
         chmod(path(of: fileID), 0o400)
     }
@@ -134,14 +138,29 @@ final class DirectoryEngine: ObjectEngine {
         if try !exists("\(quarantinePath)/\(fileID)") { try unlinkIfThere(factsPath(of: fileID)) }
     }
 
-    /// Permanently removes a file from quarantine.
+    func synchronizeRemovals(of fileIDs: [String]) throws {
+        let folders = Set(fileIDs.map { $0.prefix(2) })
+        guard folders.count <= Self.foldersSyncedAlone else { return try synchronize() }
+        for folder in folders {
+            for kind in ["data", "facts"] { try calls.synchronizeFolder("\(path)/\(kind)/\(folder)") }
+        }
+    }
+
+    /// Makes everything in the store durable.
+    func synchronize() throws(PrivateFile.Failure) { try calls.synchronizeFileSystem(path) }
+
+    /// Permanently removes a file from quarantine; durable on return.
     ///
     /// - Returns: whether it existed.
-    func removeQuarantined(_ fileID: String) throws(StorageFailure) -> Bool {
+    func removeQuarantined(_ fileID: String) throws -> Bool {
         guard try exists("\(quarantinePath)/\(fileID)") else { return false }
         try unlinkIfThere("\(quarantinePath)/\(fileID)")
+        try calls.synchronizeFolder(quarantinePath)
         // If another copy is at its path, the facts belong to that one.
-        if try !exists(path(of: fileID)) { try unlinkIfThere(factsPath(of: fileID)) }
+        if try !exists(path(of: fileID)) {
+            try unlinkIfThere(factsPath(of: fileID))
+            try synchronizeFacts(of: fileID)
+        }
         return true
     }
 
@@ -182,14 +201,17 @@ final class DirectoryEngine: ObjectEngine {
         try files(at: "\(path)/data/\(folder)", goOn)
     }
 
-    /// Returns a digest of the modification times of all ``folders``, without reading their contents; `nil` if the disk cannot
-    /// tell.
+    /// Returns a digest of the times at which the names in each of the ``folders`` last changed, without reading their contents;
+    /// `nil` if the disk cannot tell.
+    ///
+    /// These are the status change times, which no program can set: one that copies files into a folder (rsync, tar) sets the
+    /// modification time back.
     func foldersDigest() -> String? {
         var times: [UInt8] = []
         for folder in Self.folders {
             var status = stat()
             guard stat("\(path)/data/\(folder)", &status) == 0 else { return nil }
-            times += Array("\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) ".utf8)
+            times += Array("\(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec) ".utf8)
         }
         return Hex.lower(Digest.sha256(times))
     }

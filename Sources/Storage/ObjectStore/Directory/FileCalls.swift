@@ -1,4 +1,5 @@
 import Basics
+import CLinux
 import Glibc
 
 /// The system calls whose failures matter most, and that no file system lets fail on demand, so that tests replace them.
@@ -12,4 +13,12 @@ struct FileCalls: Sendable {
     var link: @Sendable (String, String) -> Int32 = { Glibc.link($0, $1) }
     /// Makes the names in a folder durable; takes its path.
     var synchronizeFolder: @Sendable (String) throws(PrivateFile.Failure) -> Void = PrivateFile.synchronizeFolder
+    /// Makes everything in a file system durable, including names and modes; takes the path of a folder in it.
+    var synchronizeFileSystem: @Sendable (String) throws(PrivateFile.Failure) -> Void = {
+        (path) throws(PrivateFile.Failure) in
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw .last() }
+        defer { close(folder) }
+        guard linux_synchronize_file_system(folder) == 0 else { throw .last() }
+    }
 }

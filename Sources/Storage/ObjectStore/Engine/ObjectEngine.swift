@@ -26,6 +26,8 @@ protocol ObjectEngine: AnyObject, Sendable {
     func openToExamine(_ fileID: String) throws -> any StoredBytes
     /// Removes a file with its facts; a missing file counts as removed.
     func remove(_ fileID: String) throws
+    /// Makes the removals of files, and of their facts, durable: after a power loss none of them is back.
+    func synchronizeRemovals(of fileIDs: [String]) throws
 
     /// Whether the file has facts, for listing it without its database; see ``ObjectStore/describe(_:_:)``.
     func hasFacts(of fileID: String) throws -> Bool
