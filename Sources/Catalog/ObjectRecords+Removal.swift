@@ -36,6 +36,11 @@ extension ObjectRecords {
         try connection.execute("DELETE FROM objects WHERE id = $1", object.id)
     }
 
+    /// Removes the record of a deletion, because the object exists again.
+    package func forgetDeletion(fileID: String) throws {
+        try connection.execute("DELETE FROM deleted_objects WHERE file_id = $1", fileID)
+    }
+
     /// Removes the records of objects that were deleted at least `age` ago, oldest first.
     ///
     /// - Returns: the number of removed records; fewer than `count` if none is left.

@@ -37,6 +37,8 @@ package struct Readoption: Sendable {
         try OfflineStore.adopt(stored, partSize: facts.partSize, in: transaction)
         let objects = ObjectRecords(transaction)
         if try objects.object(uploadID: facts.uploadID) == nil {
+            // A later deletion is recorded under the same id.
+            try objects.forgetDeletion(fileID: facts.fileID)
             try objects.insert(object, logicalID: facts.logicalUploadID, tags: facts.tags)
         }
     }

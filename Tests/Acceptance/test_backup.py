@@ -221,6 +221,92 @@ def test_a_database_that_was_put_back_by_hand_is_told_and_settled(binary, gatewa
     assert upload.recovery().oss_object_etag == upload.etag
 
 
+def doctor(gateway: Gateway, *options, code: int = OK) -> dict:
+    return offline(gateway.binary, "doctor", "--data-dir", gateway.data, *options, code=code)
+
+
+def purge(user: User, file_id: str, reason: str) -> None:
+    for method in ("DeleteObject", "PurgeObject"):
+        user.object_management(method, file_id=file_id, reason=reason)
+
+
+def scheduled_removals(gateway: Gateway) -> list:
+    with contextlib.closing(sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True)) as database:
+        return database.execute("SELECT file_id FROM store_removals").fetchall()
+
+
+def test_a_deletion_whose_file_is_still_there_is_final(gateway, login, tmp_path):
+    user = login(gateway)
+    completed(Fleet.create(user).uploader(), content(1000))
+    (found,) = user.list_all()
+    assert gateway.stop() == 0
+    older = tmp_path / "older.db"
+    shutil.copy(gateway.data / "gateway.db", older)
+    gateway.start()
+    assert gateway.stop() == 0
+    shutil.copy(older, gateway.data / "gateway.db")
+    # The database and the store were not last used together, so that no file is removed.
+    gateway.start()
+    purge(login(gateway), found.file_id, "a person is in it")
+    assert gateway.stop() == 0
+    report = doctor(gateway, code=REFUSED)
+    assert report["scheduled_removals"]["file_ids"] == [found.file_id] and report["unknown"]["count"] == 0
+    treated = doctor(gateway, "--reconcile", "--readopt", "all")
+    assert treated["settled"] == 0 and treated["taken_in"] == [] and treated["in_order"]
+    (named,) = doctor(gateway, "--readopt", found.file_id, code=REFUSED)["taken_in"]
+    assert re.fullmatch(
+        r"the database has scheduled its removal: the gateway removes it "
+        r"\(deleted on \S+Z by user:system/admin: a person is in it\)",
+        named["problem"],
+    )
+    gateway.start()
+    eventually(lambda: not scheduled_removals(gateway))
+    assert login(gateway).list_all() == [] and gateway.stop() == 0
+    assert [file for folder in ("data", "facts", "quarantine") for file in tree(gateway.data / "store" / folder)] == []
+
+
+def test_a_deleted_object_is_re_adopted_only_by_its_name(gateway, login):
+    user = login(gateway)
+    uploader = Fleet.create(user).uploader()
+    for size in (1000, 2000):
+        completed(uploader, content(size))
+    first, second = sorted(user.list_all(), key=lambda found: found.size_bytes)
+    store = gateway.data / "store"
+    paths = [
+        store / kind / found.file_id[:2] / found.file_id for found in (first, second) for kind in ("data", "facts")
+    ]
+    before = {path: path.read_bytes() for path in paths}
+    for found in (first, second):
+        purge(user, found.file_id, "a person is in it")
+    eventually(lambda: not scheduled_removals(gateway))
+    assert gateway.stop() == 0
+    # As a disk that is older than the database has them.
+    for path, body in before.items():
+        path.write_bytes(body)
+        path.chmod(0o400)
+    gateway.start()
+    eventually(lambda: len(list((store / "quarantine").iterdir())) == 2)
+    assert gateway.stop() == 0
+    report = doctor(gateway, "--readopt", "all", code=REFUSED)
+    assert report["taken_in"] == [] and len(report["quarantined"]) == 2
+    for file in report["quarantined"]:
+        assert file["can_be_taken_in"] and file["deleted_at"].endswith("Z")
+        assert (file["deleted_by"], file["deletion_reason"]) == ("user:system/admin", "a person is in it")
+    said = subprocess.run(
+        [gateway.binary, "doctor", "--data-dir", gateway.data], capture_output=True, text=True, timeout=PATIENCE
+    ).stdout
+    assert len(re.findall(r"  deleted on \S+Z by user:system/admin: a person is in it\n", said)) == 2
+    report = doctor(gateway, "--readopt", first.file_id, "--delete", second.file_id)
+    assert report["in_order"] and report["taken_in"][0]["problem"] is None
+    gateway.start()
+    user = login(gateway)
+    assert [found.file_id for found in user.list_all()] == [first.file_id]
+    assert download(user, first.file_id) == content(1000)
+    # Its deletion is recorded again.
+    purge(user, first.file_id, "after all")
+    assert gateway.stop() == 0
+
+
 def test_the_doctor_changes_nothing_unasked_and_deletes_what_it_is_told_to(binary, gateway, login):
     user = login(gateway)
     fleet = Fleet.create(user)

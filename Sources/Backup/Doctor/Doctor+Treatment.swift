@@ -13,13 +13,17 @@ extension Doctor {
         package let problem: String?
     }
 
-    /// Reconciles the store with an older database: files that the database does not know go to quarantine, nothing is removed.
+    /// Reconciles the store with an older database: files that the database does not know go to quarantine, nothing is removed. Files
+    /// of what the database itself has deleted stay for the gateway, which removes them.
     ///
     /// - Returns: the number of files put into quarantine.
     package func reconcile() throws -> Int {
         try writing { database in
             let store = OfflineStore(directory: directory.store)
-            let quarantined = try store.reconcile(database) { try DoctorRecords(connection: $0).isListed($1) }
+            let marksAreComplete = try database.readBlocking { try store.seal(objectsOf: $0) }
+            let quarantined = try store.reconcile(database, marksAreComplete: marksAreComplete) {
+                try DoctorRecords(connection: $0).isListed($1)
+            }
             guard let quarantined else {
                 throw DataDirectory.Problem(
                     description: """
@@ -32,7 +36,7 @@ extension Doctor {
 
     /// Lists completed uploads again, in the order of their completion.
     ///
-    /// - Parameter fileIDs: `nil` for all whose facts are known.
+    /// - Parameter fileIDs: `nil` for all whose facts are known and of whose deletion the database has no record.
     package func readopt(_ fileIDs: Set<String>?, at now: UnixTime) throws -> [RepairResult] {
         try writing { database in
             guard try matchesStoreGeneration(database) else {
@@ -41,12 +45,15 @@ extension Doctor {
                         "the database and the store were not last used together: run doctor with --reconcile first")
             }
             let store = OfflineStore(directory: directory.store)
-            let quarantined = try quarantined()
-            let unlisted = try database.readBlocking { try self.unlisted(DoctorRecords(connection: $0)) }
+            let (quarantined, unlisted) = try database.readBlocking {
+                let records = DoctorRecords(connection: $0)
+                return (try self.quarantined(records), try self.unlisted(records))
+            }
             let isQuarantined = Set(quarantined.map(\.fileID))
             let all = (quarantined + unlisted).sorted { $0.at < $1.at }
             var treated: [RepairResult] = []
-            for file in all where fileIDs?.contains(file.fileID) ?? (file.facts != nil) {
+            for file in all
+            where fileIDs?.contains(file.fileID) ?? (file.facts != nil && file.deletion == nil) {
                 guard let facts = file.facts else {
                     treated.append(RepairResult(fileID: file.fileID, problem: "its upload was never completed"))
                     continue
@@ -70,11 +77,26 @@ extension Doctor {
                 }
             }
             let known = Set(all.map(\.fileID))
-            return treated
+            return try treated
                 + (fileIDs ?? []).subtracting(known).sorted().map {
-                    RepairResult(fileID: $0, problem: "the store has no such file to re-adopt")
+                    RepairResult(fileID: $0, problem: try absence(of: $0, database))
                 }
         }
+    }
+
+    /// Returns the reason why a file cannot be re-adopted that is neither in quarantine nor unlisted.
+    private func absence(of fileID: String, _ database: Database) throws -> String {
+        let (isScheduled, deletion) = try database.readBlocking {
+            (
+                try OfflineStore.isRemovalScheduled(of: fileID, in: $0),
+                try DoctorRecords(connection: $0).deletion(of: fileID)
+            )
+        }
+        let absence =
+            isScheduled
+            ? "the database has scheduled its removal: the gateway removes it"
+            : "the store has no such file to re-adopt"
+        return deletion.map { "\(absence) (\($0))" } ?? absence
     }
 
     /// Permanently removes files from quarantine.

@@ -8,6 +8,20 @@ import Uploads
 /// Examines a stopped gateway: whether the database is undamaged, whether the store has every file in the database, and whether it
 /// has files that are not in the database. Changes nothing unless told to.
 package struct Doctor: Sendable {
+    /// The record of an object's permanent deletion.
+    package struct Deletion: Sendable, Equatable, CustomStringConvertible {
+        package let at: UnixTime
+        /// The author, as in the audit log, e.g. `user:system/admin`.
+        package let actor: String
+        /// The given reason; may be empty.
+        package let reason: String
+
+        package var description: String {
+            let day = Date(timeIntervalSince1970: Double(at.seconds)).formatted(.iso8601)
+            return "deleted on \(day) by \(actor)" + (reason.isEmpty ? "" : ": \(reason)")
+        }
+    }
+
     /// A completed upload that can be listed again, or a file about which nothing is known.
     package struct Unlisted: Sendable {
         package let fileID: String
@@ -17,6 +31,8 @@ package struct Doctor: Sendable {
         package let at: UnixTime
         /// The facts; `nil` if CompleteUpload never succeeded, so that the file can only be deleted.
         package let facts: ObjectFacts?
+        /// The record of its deletion, if the database has one: it is only listed again if somebody names it.
+        package var deletion: Deletion?
     }
 
     package struct Report: Sendable {
@@ -32,6 +48,8 @@ package struct Doctor: Sendable {
         package var interrupted = Tally()
         /// Finished files that the database does not know as such.
         package var unknown = Tally()
+        /// Files of deleted objects and uploads, which the gateway still has to remove.
+        package var scheduled = Tally()
         /// Files of uploads in progress without a row; the gateway removes them once they are 30 days old.
         package var stray = Tally()
         /// The files in quarantine.
@@ -81,21 +99,23 @@ package struct Doctor: Sendable {
                 case .damaged(let file): report.damaged.add(file.fileID)
                 case .uploadWithoutFile(let fileID): report.interrupted.add(fileID)
                 case .unknown(let fileID, _): report.unknown.add(fileID)
+                case .scheduled(let fileID, _): report.scheduled.add(fileID)
                 case .stray(let fileID, _): report.stray.add(fileID)
                 }
             }
-            report.quarantined = try quarantined()
+            report.quarantined = try quarantined(records)
             report.unlisted = try unlisted(records)
             return report
         }
     }
 
     /// Returns the files in quarantine, oldest first.
-    func quarantined() throws -> [Unlisted] {
+    func quarantined(_ records: DoctorRecords) throws -> [Unlisted] {
         try store.quarantined().map { file in
             let facts = facts(of: file.fileID).flatMap { $0.isOf(fileID: file.fileID, size: file.size) ? $0 : nil }
             return Unlisted(
-                fileID: file.fileID, size: file.size, at: facts?.completedAt ?? file.modifiedAt, facts: facts)
+                fileID: file.fileID, size: file.size, at: facts?.completedAt ?? file.modifiedAt, facts: facts,
+                deletion: try records.deletion(of: file.fileID))
         }.sorted { ($0.at, $0.fileID) < ($1.at, $1.fileID) }
     }
 
@@ -110,7 +130,9 @@ package struct Doctor: Sendable {
             // An upload without facts was never completed, and its device will continue it.
             for facts in page.compactMap({ facts(of: $0) }) where try store.holdsFile(facts.fileID) {
                 found.append(
-                    Unlisted(fileID: facts.fileID, size: facts.size, at: facts.completedAt, facts: facts))
+                    Unlisted(
+                        fileID: facts.fileID, size: facts.size, at: facts.completedAt, facts: facts,
+                        deletion: try records.deletion(of: facts.fileID)))
             }
         }
         return found.sorted { ($0.at, $0.fileID) < ($1.at, $1.fileID) }

@@ -1,3 +1,4 @@
+import Basics
 import Database
 
 /// All SQL of the doctor.
@@ -23,6 +24,14 @@ struct DoctorRecords {
             WHERE o.file_id IS NULL AND s.file_id > $1 ORDER BY s.file_id LIMIT $2
             """, fileID, limit
         ) { $0.text("file_id") }
+    }
+
+    /// Returns the record of an object's permanent deletion; `nil` if it does not exist, or was removed after its
+    /// retention.
+    func deletion(of fileID: String) throws -> Doctor.Deletion? {
+        try connection.first("SELECT deleted_at, deleted_by, reason FROM deleted_objects WHERE file_id = $1", fileID) {
+            Doctor.Deletion(at: $0.time("deleted_at"), actor: $0.text("deleted_by"), reason: $0.text("reason"))
+        }
     }
 
     func isListed(_ fileID: String) throws -> Bool {

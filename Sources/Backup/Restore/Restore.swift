@@ -20,8 +20,10 @@ package struct Restore {
         package var missing = Tally()
         /// Listed objects whose data is omitted, because it was corrupted or unreadable when the archive was made.
         package var damaged = Tally()
-        /// The number of finished files in the store that the database does not know.
+        /// The number of files in the store that the database does not know, and that were moved to quarantine.
         package var quarantined = 0
+        /// The number of damaged files that the archive replaced, and that were moved to quarantine.
+        package var displaced = 0
         /// The folder of the replaced files; `nil` if no files were replaced.
         package var replaced: String?
         /// The time of the backup in RFC 3339.
@@ -59,14 +61,18 @@ package struct Restore {
             target.giveUp()
             throw error
         }
-        outcome.replaced = try target.setAside(now)
-        let database = try target.install(migrations)
-        defer { database.close() }
         let store = OfflineStore(directory: target.directory.store)
+        let marksAreComplete = target.sealPresentObjects()
+        outcome.replaced = try target.setAside(now)
+        outcome.displaced = try target.installFiles()
+        let database = try target.installDatabase(migrations)
+        defer { database.close() }
         if try store.identity == nil, let identity = try database.readBlocking({ try StoreIdentity.recorded(in: $0) }) {
             try store.setIdentity(identity)
         }
-        let quarantined = try store.reconcile(database) { try DoctorRecords(connection: $0).isListed($1) }
+        let quarantined = try store.reconcile(database, marksAreComplete: marksAreComplete) {
+            try DoctorRecords(connection: $0).isListed($1)
+        }
         guard let quarantined else {
             throw DataDirectory.Problem(
                 description: "the store in \(target.directory.store) belongs to another gateway")

@@ -63,6 +63,16 @@ struct RestoreTarget {
         if !isRepeated { try? FileManager.default.removeItem(atPath: directory.restoring) }
     }
 
+    /// Marks the files of the present database's objects as finished, so that they are recognized without their rows.
+    ///
+    /// - Returns: whether all of them are marked; `false` if there is no database, it cannot be read, or it was not last used with
+    ///   the store.
+    func sealPresentObjects() -> Bool {
+        guard DataDirectory.exists(directory.database) else { return false }
+        let store = OfflineStore(directory: directory.store)
+        return (try? Database.inspect(path: directory.database) { try store.seal(objectsOf: $0) }) ?? false
+    }
+
     /// Moves the existing database and keys to another folder.
     ///
     /// - Returns: that folder; `nil` if it has neither.
@@ -77,18 +87,26 @@ struct RestoreTarget {
         return folder
     }
 
-    /// Puts the collected files in place, and opens the database.
-    func install(_ migrations: [Migration]) throws -> Database {
-        let stage = directory.restoring
-        let staged = OfflineStore(directory: stage + "/store")
+    /// Puts the collected files of objects in place.
+    ///
+    /// - Returns: the number of files that were in their places, and are in quarantine now.
+    func installFiles() throws -> Int {
+        let staged = OfflineStore(directory: directory.restoring + "/store")
         let store = try OfflineStore.make(directory: directory.store)
         var moved: Set<String> = []
+        var displaced = 0
         try staged.forEachFile { fileID in
-            try staged.move(fileID, to: store)
+            if try staged.move(fileID, to: store) { displaced += 1 }
             moved.insert(String(fileID.prefix(2)))
         }
         try store.synchronizeNames(moved)
         try staged.moveFacts(to: store)
+        return displaced
+    }
+
+    /// Puts the collected keys and the database in place, and opens it.
+    func installDatabase(_ migrations: [Migration]) throws -> Database {
+        let stage = directory.restoring
         try PrivateFile.write(Array(DataDirectory.format.utf8), to: directory.formatFile)
         try PrivateFile.synchronizeFolder(stage + "/keys")
         try DataDirectory.move(stage + "/keys", to: directory.keys)

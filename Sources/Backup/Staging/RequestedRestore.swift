@@ -73,6 +73,8 @@ struct RequestedRestore {
         guard let identity = try present.identity, let description = try folder.description.read(in: folder),
             description.storeID == identity.id
         else { return }
+        // Only finished files are linked. If the database cannot be read, those without their mark stay in the previous data.
+        _ = try? Database.inspect(path: folder.directory + "/gateway.db") { try present.seal(objectsOf: $0) }
         let new = try OfflineStore.make(directory: folder.new + "/store")
         try present.linkFinishedFiles(to: new)
         try new.setIdentity(identity)

@@ -13,6 +13,8 @@ extension OfflineStore {
         case uploadWithoutFile(fileID: String)
         /// A finished object's file without a row, or with the row of an upload in progress.
         case unknown(fileID: String, size: Int64)
+        /// A file whose rows were deleted, and which the gateway still has to remove.
+        case scheduled(fileID: String, size: Int64)
         /// The file of an upload in progress without a row, or that of a copy whose commit did not happen. The next start removes
         /// it, the former when it is old.
         case stray(fileID: String, size: Int64)
@@ -27,9 +29,12 @@ extension OfflineStore {
         let records = StoreRecords(connection)
         for folder in DirectoryEngine.folders {
             var uses = try records.files(withPrefix: folder)
+            let scheduled = try records.scheduledRemovals(withPrefix: folder)
             for entry in try data.files(inFolder: folder) {
                 let use = uses.removeValue(forKey: entry.fileID)
-                if use?.kind == .object, let file = try records.storedFile(entry.fileID) {
+                if scheduled.contains(entry.fileID) {
+                    try report(.scheduled(fileID: entry.fileID, size: entry.size))
+                } else if use?.kind == .object, let file = try records.storedFile(entry.fileID) {
                     if file.size != entry.size {
                         try report(.missing(file))
                     } else if checksums, try !holds(file) {
@@ -53,14 +58,37 @@ extension OfflineStore {
         }
     }
 
-    /// Reconciles the store with a database whose rows may be older than the files: finished objects' files that the database does
-    /// not know as such go into quarantine, none is removed, and from then on both have the same generation.
+    /// Marks the files of a database's objects as finished, because a power loss may have taken the mark back: a database that is older
+    /// than an object knows nothing else about its file.
     ///
-    /// - Parameter isListed: returns whether the catalog has an object with that file. A completed upload that is not listed would
-    ///   be swept with the session in its row.
+    /// - Returns: whether the database was last used with this store. Then every other file is of a request that was never acknowledged
+    ///   as an object.
+    package func seal(objectsOf connection: Connection) throws -> Bool {
+        guard let identity = try identity, try StoreIdentity.recorded(in: connection)?.belongs(to: identity) == true
+        else { return false }
+        let records = StoreRecords(connection)
+        for folder in DirectoryEngine.folders {
+            let uses = try records.files(withPrefix: folder)
+            for entry in try data.files(inFolder: folder)
+            where !entry.isFinished && uses[entry.fileID]?.kind == .object {
+                data.seal(entry.fileID)
+            }
+        }
+        return true
+    }
+
+    /// Reconciles the store with a database whose rows may be older than the files: finished objects' files that the database does
+    /// not know as such go into quarantine, none is removed, and from then on both have the same generation. A file whose removal the
+    /// database has scheduled stays for that.
+    ///
+    /// - Parameters:
+    ///   - marksAreComplete: whether every finished file is marked as such; see ``seal(objectsOf:)``. Otherwise any file that the
+    ///     database does not know may be an object's, and is moved to quarantine.
+    ///   - isListed: returns whether the catalog has an object with that file. A completed upload that is not listed would be swept
+    ///     with the session in its row.
     /// - Returns: the number of files put into quarantine; `nil` if the store belongs to another database.
     package func reconcile(
-        _ database: Database, isListed: (ReadConnection, String) throws -> Bool
+        _ database: Database, marksAreComplete: Bool, isListed: (ReadConnection, String) throws -> Bool
     ) throws -> Int? {
         guard let recorded = try database.readBlocking({ try StoreIdentity.recorded(in: $0) }),
             let identity = try identity,
@@ -68,10 +96,15 @@ extension OfflineStore {
         else { return nil }
         var quarantined = 0
         for folder in DirectoryEngine.folders {
-            let uses = try database.readBlocking { try StoreRecords($0).files(withPrefix: folder) }
-            for entry in try data.files(inFolder: folder) where try data.isFinished(entry) {
+            let (uses, scheduled) = try database.readBlocking {
+                let records = StoreRecords($0)
+                return (try records.files(withPrefix: folder), try records.scheduledRemovals(withPrefix: folder))
+            }
+            for entry in try data.files(inFolder: folder) where !scheduled.contains(entry.fileID) {
+                let use = uses[entry.fileID]
+                guard try data.isFinished(entry) || (use == nil && !marksAreComplete) else { continue }
                 let isKnown =
-                    try uses[entry.fileID]?.kind == .object
+                    try use?.kind == .object
                     && (!data.hasFacts(of: entry.fileID) || database.readBlocking { try isListed($0, entry.fileID) })
                 if isKnown { continue }
                 try data.quarantine(entry.fileID)
@@ -85,6 +118,11 @@ extension OfflineStore {
         try database.writeBlocking { try StoreRecords($0).setIdentity(next) }
         try setIdentity(next)
         return quarantined
+    }
+
+    /// Whether the removal of a file is scheduled: all of its rows were deleted.
+    package static func isRemovalScheduled(of fileID: String, in connection: Connection) throws -> Bool {
+        try StoreRecords(connection).isRemovalScheduled(fileID)
     }
 
     /// Deletes the store's whole state of an upload; its files are removed when the gateway serves.

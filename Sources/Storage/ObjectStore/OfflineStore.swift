@@ -120,9 +120,13 @@ package struct OfflineStore: Sendable {
     }
 
     /// Moves a complete file to the store `other` on the same disk; a file in its place there moves to quarantine.
-    package func move(_ fileID: String, to other: OfflineStore) throws {
-        if try other.holdsFile(fileID) { try other.data.quarantine(fileID) }
+    ///
+    /// - Returns: whether there was one.
+    package func move(_ fileID: String, to other: OfflineStore) throws -> Bool {
+        let isReplaced = try other.holdsFile(fileID)
+        if isReplaced { try other.data.quarantine(fileID) }
         try DirectoryEngine.moveFile(data.path(of: fileID), to: other.data.path(of: fileID))
+        return isReplaced
     }
 
     /// Moves all facts of files for which the store `other` has none.

@@ -21,6 +21,10 @@ extension StoreRecords {
         return Set(try connection.query(sql, prefix, prefix + "g") { $0.text("file_id") })
     }
 
+    func isRemovalScheduled(_ fileID: String) throws -> Bool {
+        try connection.hasRow("SELECT 1 FROM store_removals WHERE file_id = $1", fileID)
+    }
+
     func removed(_ fileIDs: [String]) throws where C == Connection {
         for fileID in fileIDs {
             try connection.execute("DELETE FROM store_removals WHERE file_id = $1", fileID)

@@ -68,12 +68,13 @@ class ThinDisk:
     """ext4 on a loop device on a tmpfs. `folder` is the file system; `fill` takes the space below it, `free` returns
     it.
 
-    Used with `with`, which removes everything at the end.
+    It writes names and modes only when a program syncs them, not every few seconds as well, so that a power loss shows
+    what a program has not synced however slow the machine is. Used with `with`, which removes everything at the end.
     """
 
-    def __init__(self, directory: Path):
+    def __init__(self, directory: Path, folder: Path | None = None):
         self._directory = directory
-        self._pool, self.folder = directory / "pool", directory / "mount"
+        self._pool, self.folder = directory / "pool", folder or directory / "mount"
         self._image, self._filling = self._pool / "image", self._pool / "filling"
         self._ends = ExitStack()
 
@@ -108,13 +109,13 @@ class ThinDisk:
         self._ends.close()
 
     def _mount(self, image: Path, folder: Path) -> None:
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         device = _run("losetup", "--find", "--show", image)
         self._ends.callback(_undo, "losetup", "--detach", device)
         # A request of one page is either written or fails. For a larger one that finds the pool full after its first
         # page, the loop device would report success for the whole.
         Path(f"/sys/block/{Path(device).name}/queue/max_sectors_kb").write_text(str(PAGE // 1024))
-        _run("mount", "-t", "ext4", device, folder)
+        _run("mount", "-t", "ext4", "-o", "commit=600", device, folder)
         self._ends.callback(_undo, "umount", "--lazy", folder)
 
     def fill(self) -> None:
@@ -145,3 +146,15 @@ class ThinDisk:
         shutil.copyfile(self._image, copy)
         self._mount(copy, folder)
         return folder
+
+    def lose_power(self) -> None:
+        """Replaces the file system by its state on the disk at this moment. No process may use it; another power loss is
+        not possible."""
+        copy = self._directory / "copy"
+        shutil.copyfile(self._image, copy)
+        _run("umount", self.folder)
+        self._mount(copy, self.folder)
+
+    def sync(self) -> None:
+        """Makes the present state durable."""
+        _run("sync", "--file-system", self.folder)

@@ -29,7 +29,10 @@ struct DoctorCommand: Command {
             ).formerly("--settle"),
             .repeated(
                 "--readopt", "FILE_ID", \.readopted,
-                "List a quarantined or unlisted file as an object again; 'all' = every such file"
+                """
+                List a quarantined or unlisted file as an object again; 'all' = every such file whose deletion is not \
+                recorded
+                """
             ).formerly("--take-in"),
             .repeated("--delete", "FILE_ID", \.deleted, "Delete a file in quarantine permanently"),
             .flag("--json", \.json, "Print one JSON object"),

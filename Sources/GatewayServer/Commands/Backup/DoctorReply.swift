@@ -32,6 +32,7 @@ struct DoctorReply {
             .init(name: "missing", value: report.missing.json),
             .init(name: "damaged", value: report.damaged.json),
             .init(name: "unknown", value: report.unknown.json),
+            .init(name: "scheduled_removals", value: report.scheduled.json),
             .init(name: "interrupted_uploads", value: report.interrupted.json),
             .init(name: "stray_files", value: report.stray.json),
             .init(name: "quarantined", value: .array(report.quarantined.map(\.json))),
@@ -61,6 +62,7 @@ struct DoctorReply {
         lines += report.damaged.lines("objects that do not match their checksum or cannot be read")
         lines += report.unknown.lines(
             "finished files that the database does not have (the next start moves them to quarantine)")
+        lines += report.scheduled.lines("files of what was deleted, which the gateway still has to remove")
         lines += report.interrupted.lines("uploads in progress without their file (their clients restart)")
         lines += report.stray.lines("files of uploads in progress without a row (deleted when they are 30 days old)")
         lines += Self.list("in quarantine", report.quarantined)
@@ -84,13 +86,18 @@ extension Doctor.RepairResult {
 }
 
 extension Doctor.Unlisted {
-    private var time: String { Date(timeIntervalSince1970: Double(at.seconds)).formatted(.iso8601) }
+    private var time: String { Self.text(at) }
+
+    private static func text(_ time: UnixTime) -> String {
+        Date(timeIntervalSince1970: Double(time.seconds)).formatted(.iso8601)
+    }
 
     fileprivate var line: String {
         let known =
             facts.map { "\($0.deviceID ?? "the site")\($0.fileName.map { " \($0)" } ?? "")" }
             ?? "never completed: --delete removes it"
-        return TextLayout.printable("  \(fileID)  \(size) bytes  \(time)  \(known)")
+        let deleted = deletion.map { "  \($0)" } ?? ""
+        return TextLayout.printable("  \(fileID)  \(size) bytes  \(time)  \(known)\(deleted)")
     }
 
     fileprivate var json: JSONValue {
@@ -99,6 +106,11 @@ extension Doctor.Unlisted {
             .init(name: "size_bytes", value: .number(size)),
             .init(name: "at", value: .string(time)),
             .init(name: "can_be_taken_in", value: .bool(facts != nil)),
+            .init(
+                name: "deleted_at",
+                value: deletion.map { .string(Self.text($0.at)) } ?? .null),
+            .init(name: "deleted_by", value: deletion.map { .string($0.actor) } ?? .null),
+            .init(name: "deletion_reason", value: deletion.map { .string($0.reason) } ?? .null),
             .init(name: "object_id", value: facts.map { .string($0.objectID) } ?? .null),
             .init(name: "device_id", value: facts?.deviceID.map { .string($0) } ?? .null),
             .init(name: "file_name", value: facts?.fileName.map { .string($0) } ?? .null),

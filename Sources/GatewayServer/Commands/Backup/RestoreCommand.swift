@@ -56,6 +56,7 @@ struct RestoreCommand: Command {
                 .init(name: "missing", value: outcome.missing.json),
                 .init(name: "damaged", value: outcome.damaged.json),
                 .init(name: "quarantined", value: .number(Int64(outcome.quarantined))),
+                .init(name: "displaced", value: .number(Int64(outcome.displaced))),
                 .init(name: "replaced", value: replaced),
             ]), text: text(outcome).joined(separator: "\n"))
     }
@@ -71,8 +72,14 @@ struct RestoreCommand: Command {
         if outcome.quarantined > 0 {
             lines.append(
                 """
-                in quarantine: \(TextLayout.count(outcome.quarantined, "file")) that the database does not have; \
+                moved to quarantine: \(TextLayout.count(outcome.quarantined, "file")) that the database does not have; \
                 'data-gateway doctor --data-dir \(directory)' lists them, '--readopt all' re-adopts them
+                """)
+        }
+        if outcome.displaced > 0 {
+            lines.append(
+                """
+                moved to quarantine: \(TextLayout.count(outcome.displaced, "damaged file")) that the backup replaced
                 """)
         }
         return lines
