@@ -101,9 +101,12 @@ package final class DataDirectory: Sendable {
 
     /// Opens the folder for a command that works on a stopped gateway's data, which must exist.
     ///
-    /// - Throws: ``Problem``.
-    package static func openForRepair(_ path: String) throws(Problem) -> DataDirectory {
-        guard exists(path + "/gateway.db"), exists(path + "/format") else {
+    /// - Throws: ``Problem``, `PrivateFile.Failure`.
+    package static func openForRepair(_ path: String) throws -> DataDirectory {
+        // A restore that did not finish is the reason why the database is missing.
+        let isInterrupted = try exists(path + "/restoring") || RequestedRestore.isPending(in: path)
+        if !hasDatabase(path), !isInterrupted { try requireNeverServed(path) }
+        guard hasDatabase(path) || isInterrupted, exists(path + "/format") else {
             throw Problem(description: "\(path) is not a data directory: it has no files gateway.db and format")
         }
         let directory = try DataDirectory(locking: path)
@@ -132,7 +135,13 @@ package final class DataDirectory: Sendable {
     }
 
     /// Whether there is no database yet.
-    package var isNew: Bool { !Self.exists(database) }
+    package var isNew: Bool { !Self.hasDatabase(path) }
+
+    /// Whether a folder has a database. An empty file does not count: a first start creates it before it writes to it.
+    private static func hasDatabase(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path + "/gateway.db", &status) == 0 && status.st_size > 0
+    }
 
     package var database: String { path + "/gateway.db" }
     package var keys: String { path + "/keys" }
@@ -197,7 +206,8 @@ package final class DataDirectory: Sendable {
             throw Problem(description: "cannot read \(error.reason)")
         }
         guard let found = known else {
-            guard isNew else {
+            // The first start writes it before it makes the database.
+            guard !Self.exists(database) else {
                 throw Problem(
                     description: "\(formatFile) is missing: the folder is not a data directory, or it is damaged")
             }

@@ -593,6 +593,70 @@ def test_memory_does_not_grow_with_what_is_backed_up(binary, gateway, login, ope
     assert memory(gateway.process.pid, "VmHWM") - before < 24 << 20
 
 
+def test_a_start_with_wrong_or_missing_parts_is_refused_with_what_to_do(binary, gateway, login, tmp_path):
+    completed(Fleet.create(login(gateway)).uploader(), content(1000))
+    assert gateway.stop() == 0
+    data, aside = gateway.data, tmp_path / "aside"
+    root, database = data / "keys/root", data / "gateway.db"
+    serve = ("serve", "--data-dir", data, *FREE_PORTS)
+    key = root.read_bytes()
+    root.write_bytes(bytes(32))
+    said = refused(binary, *serve)
+    assert f"the root key {root} is not that of the database {database}" in said and "restore a backup" in said
+    (problem,) = doctor(gateway, code=REFUSED)["key_problems"]
+    assert problem in said
+    root.unlink()
+    assert "restore the key from the backup" in refused(binary, *serve)
+    (problem,) = doctor(gateway, code=REFUSED)["key_problems"]
+    assert f"{root} is missing" in problem
+    (data / "keys").rename(aside)
+    assert "restore the key from the backup" in refused(binary, *serve)
+    (problem,) = doctor(gateway, code=REFUSED)["key_problems"]
+    assert f"the folder {data / 'keys'} is missing" in problem
+    aside.rename(data / "keys")
+    root.write_bytes(key)
+    (data / "keys/es256-1").rename(aside)
+    (problem,) = doctor(gateway, code=REFUSED)["key_problems"]
+    assert "has no signing key" in problem
+    aside.rename(data / "keys/es256-1")
+    database.rename(aside)
+    for arguments in (serve, ("doctor", "--data-dir", data)):
+        said = refused(binary, *arguments)
+        assert f"the database {database} is missing, but {data / 'store/identity'} is there" in said
+        assert f"data-gateway restore --from FILE --data-dir {data}" in said
+    assert not database.exists()
+    aside.rename(database)
+    # A key that is lost can be replaced by another, on request.
+    root.write_bytes(bytes(32))
+    assert doctor(gateway, "--accept-root-key")["in_order"]
+    gateway.start()
+    assert len(login(gateway).list_all()) == 1 and gateway.stop() == 0
+
+
+@pytest.mark.parametrize("page", [0, 1, 10, 40])
+def test_a_damaged_database_is_explained(gateway, page):
+    assert gateway.stop() == 0
+    with open(gateway.data / "gateway.db", "r+b") as file:
+        file.seek(page * 4096)
+        file.write(b"\xaa" * 4096)
+    done = subprocess.run(
+        [gateway.binary, "doctor", "--data-dir", gateway.data], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == REFUSED and done.stderr == "", done.stderr
+    assert done.stdout.startswith("database: ") and "SQLite error" not in done.stdout
+    assert f"the database {gateway.data}/gateway.db is damaged: keep a copy of it, and restore a backup" in done.stdout
+
+
+def test_an_archive_with_another_root_key_is_refused(binary, gateway, operator, tmp_path):
+    # Somebody replaces the key of the running gateway, which only the next start would notice.
+    (gateway.data / "keys/root").write_bytes(bytes(32))
+    archive = tmp_path / "gateway.backup"
+    operator.json("backup", "--to", str(archive))
+    said = refused(binary, "backup", "verify", archive, "--scratch", tmp_path)
+    assert "its root key is not that of its database" in said
+    assert "its root key is not" in refused(binary, "restore", "--from", archive, "--data-dir", tmp_path / "target")
+
+
 def test_a_database_of_a_newer_version_is_refused_with_what_to_do(binary, gateway):
     assert gateway.stop() == 0
     with sqlite3.connect(gateway.data / "gateway.db") as database:

@@ -13,7 +13,7 @@ extension DatabaseError: RPCErrorConvertible {
             RPCError(.overloaded, "the database is in use by another program", retryAfterMilliseconds: 5000)
         case .closed, .writerEnded:
             RPCError(bare: .unavailable, "the gateway is stopping", retryAfterMilliseconds: 1000)
-        case .constraint, .rolledBack, .newerSchema, .misuse, .failed:
+        case .constraint, .rolledBack, .newerSchema, .misuse, .damaged, .failed:
             RPCError(.internalError, "the gateway failed")
         }
     }

@@ -79,6 +79,30 @@ struct SigningKeyFolder: Sendable {
         return SigningKeys(current: SigningKey(try read(newest)), older: older)
     }
 
+    /// Returns what is wrong with the files, as sentences; changes nothing.
+    func problems() throws -> [String] {
+        let files = try files()
+        guard !files.isEmpty else {
+            return [
+                """
+                the folder \(path) has no signing key: restore it from a backup, or start the gateway, which makes a new one \
+                (access tokens that the missing one signed are refused then, and clients have to sign in again)
+                """
+            ]
+        }
+        return files.compactMap { file in
+            do {
+                _ = try read(file)
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        }
+    }
+
+    /// Whether there is any key.
+    var holdsKeys: Bool { get throws { try !files().isEmpty } }
+
     /// Creates a key; ``activate(_:at:_:)`` makes it the signing key, ``discard(_:)`` removes it.
     func makePending() throws -> Pending {
         let key = ES256Key()
@@ -126,5 +150,17 @@ struct SigningKeyError: Error, CustomStringConvertible {
         the signing key \(path) is not a readable P-256 private key: restore it from a backup, or remove it \
         (the gateway then refuses the tokens that it signed, and clients have to sign in again)
         """
+    }
+}
+
+extension Accounts {
+    /// Returns what is wrong with the signing keys in a folder, as sentences; changes nothing.
+    package static func signingKeyProblems(inFolder path: String) throws -> [String] {
+        try SigningKeyFolder(path: path, lifetime: .zero).problems()
+    }
+
+    /// Whether a folder exists and has signing keys, as after any complete start.
+    package static func hasSigningKeys(inFolder path: String) throws -> Bool {
+        try PrivateFile.exists(path) && SigningKeyFolder(path: path, lifetime: .zero).holdsKeys
     }
 }

@@ -34,6 +34,11 @@ extension Doctor {
         }
     }
 
+    /// Makes the present root key that of the database, whatever it was used with before.
+    package func acceptRootKey() throws {
+        try writing { try directory.acceptRootKey(for: $0) }
+    }
+
     /// Lists completed uploads again, in the order of their completion.
     ///
     /// - Parameter fileIDs: `nil` for all whose facts are known and of whose deletion the database has no record.

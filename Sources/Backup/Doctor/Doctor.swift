@@ -36,8 +36,14 @@ package struct Doctor: Sendable {
     }
 
     package struct Report: Sendable {
+        /// The path of the database file.
+        package let database: String
         /// Damage of the database file; empty if the file is whole.
         package var damages: [String] = []
+        /// Whether damage of the database kept the doctor from comparing it with the store.
+        package var isIncomplete = false
+        /// The problems of the keys, as sentences.
+        package var keys: [String] = []
         /// Whether database and store belong to the same generation.
         package var belongTogether = true
         /// The file ids of objects whose file is missing or has another size.
@@ -59,7 +65,8 @@ package struct Doctor: Sendable {
 
         /// Whether nothing needs to be repaired.
         package var isInOrder: Bool {
-            damages.isEmpty && belongTogether && missing.count == 0 && damaged.count == 0 && unknown.count == 0
+            damages.isEmpty && keys.isEmpty && belongTogether && missing.count == 0 && damaged.count == 0
+                && unknown.count == 0
                 && quarantined.isEmpty && unlisted.isEmpty
         }
     }
@@ -80,33 +87,50 @@ package struct Doctor: Sendable {
     /// - Parameter checksums: whether the data of every object is read and verified.
     /// - Throws: `DataDirectory.Problem`, `DatabaseError`.
     package func examine(checksums: Bool) throws -> Report {
-        try Database.inspect(path: directory.database) { connection in
-            guard try connection.pending(migrations).isEmpty else {
-                throw DataDirectory.Problem(
-                    description:
-                        "the database was written by an older data-gateway: start this version once, then run doctor again"
-                )
+        var report = Report(database: directory.database)
+        do {
+            try Database.inspect(path: directory.database) { connection in
+                let records = DoctorRecords(connection: connection)
+                report.damages = try records.damages()
+                report.keys = try directory.keyProblems(connection)
+                try examine(connection, checksums: checksums, &report)
             }
-            var report = Report()
-            let records = DoctorRecords(connection: connection)
-            report.damages = try records.damages()
-            let recorded = try StoreIdentity.recorded(in: connection)
-            report.belongTogether = try store.identity.map { recorded?.belongs(to: $0) ?? false } ?? (recorded == nil)
-            for fileID in try records.withoutStoredObject() { report.missing.add(fileID) }
-            try store.compare(with: connection, checksums: checksums) { finding in
-                switch finding {
-                case .missing(let file): report.missing.add(file.fileID)
-                case .damaged(let file): report.damaged.add(file.fileID)
-                case .uploadWithoutFile(let fileID): report.interrupted.add(fileID)
-                case .unknown(let fileID, _): report.unknown.add(fileID)
-                case .scheduled(let fileID, _): report.scheduled.add(fileID)
-                case .stray(let fileID, _): report.stray.add(fileID)
-                }
+        } catch let error as DatabaseError where error.isDamage || !report.damages.isEmpty {
+            // Whatever the rows say would be wrong, or cannot be read.
+            report.isIncomplete = true
+            if case .damaged(_, _, let message) = error {
+                report.damages.append(message)
+            } else {
+                report.damages.append("\(error)")
             }
-            report.quarantined = try quarantined(records)
-            report.unlisted = try unlisted(records)
-            return report
+            report.keys = try directory.keyProblems(nil)
         }
+        return report
+    }
+
+    private func examine(_ connection: Connection, checksums: Bool, _ report: inout Report) throws {
+        guard try connection.pending(migrations).isEmpty else {
+            throw DataDirectory.Problem(
+                description:
+                    "the database was written by an older data-gateway: start this version once, then run doctor again"
+            )
+        }
+        let records = DoctorRecords(connection: connection)
+        let recorded = try StoreIdentity.recorded(in: connection)
+        report.belongTogether = try store.identity.map { recorded?.belongs(to: $0) ?? false } ?? (recorded == nil)
+        for fileID in try records.withoutStoredObject() { report.missing.add(fileID) }
+        try store.compare(with: connection, checksums: checksums) { finding in
+            switch finding {
+            case .missing(let file): report.missing.add(file.fileID)
+            case .damaged(let file): report.damaged.add(file.fileID)
+            case .uploadWithoutFile(let fileID): report.interrupted.add(fileID)
+            case .unknown(let fileID, _): report.unknown.add(fileID)
+            case .scheduled(let fileID, _): report.scheduled.add(fileID)
+            case .stray(let fileID, _): report.stray.add(fileID)
+            }
+        }
+        report.quarantined = try quarantined(records)
+        report.unlisted = try unlisted(records)
     }
 
     /// Returns the files in quarantine, oldest first.

@@ -36,14 +36,16 @@ struct RestoreStage {
         try ArchivedObjects(path: path + "/list")
     }
 
-    /// Checks that this program can open the database, that it is undamaged and belongs to the store, and that the root key exists.
+    /// Checks that this program can open the database, that it is undamaged and belongs to the store, and that its root key
+    /// is in the archive.
     func check(_ manifest: Manifest, _ migrations: [Migration]) throws {
         let database = try Database(path: self.database, migrations: migrations)
         defer { database.close() }
-        let (problems, identity) = try database.readBlocking { connection in
+        let keyring = try Keyring.open(directory: keys, create: false)
+        let (problems, identity, hasItsKey) = try database.readBlocking { connection in
             (
                 try connection.query("PRAGMA integrity_check(10)") { $0.text("integrity_check") },
-                try StoreIdentity.recorded(in: connection)
+                try StoreIdentity.recorded(in: connection), try RootKeyRecords.matches(keyring, in: connection)
             )
         }
         guard problems == ["ok"] else {
@@ -52,7 +54,9 @@ struct RestoreStage {
         guard identity?.id == manifest.storeID, identity?.generation == manifest.generation else {
             throw ArchiveError.altered("its database belongs to another store")
         }
-        _ = try Keyring.open(directory: keys, create: false)
+        guard hasItsKey != false else {
+            throw ArchiveError.altered("its root key is not that of its database")
+        }
     }
 
     private static func failure(_ name: String) -> DataDirectory.Problem {

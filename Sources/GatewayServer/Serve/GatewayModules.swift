@@ -56,7 +56,7 @@ package struct GatewayModules: Sendable {
     private static let coreMigrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
         + Webhooks.migrations + CopyJobs.migrations + ClockSchema.migrations + BackupScheduler.migrations
-        + ConsoleSessions.migrations + Identity.migrations
+        + ConsoleSessions.migrations + Identity.migrations + DataDirectory.migrations
 
     /// Opens the database and the store, and listens for the store's clients. After an error nothing stays open.
     static func open(
@@ -83,7 +83,7 @@ package struct GatewayModules: Sendable {
         let log = Logger(processLog)
         self.log = log
         let clock = SystemClock()
-        let keyring = try Keyring.open(directory: directory.keys, create: directory.isNew)
+        let keyring = try directory.openKeyring()
         var options = Database.Options()
         options.onWriterEnded = { error in
             log.write("the database accepts no more writes: restart to recover", ["error": "\(error)"], level: .error)
@@ -103,6 +103,7 @@ package struct GatewayModules: Sendable {
         database = try Database(
             path: directory.database, migrations: Self.coreMigrations + configuration.apps.migrations, options: options)
         opened.add { [database] in database.close() }
+        try directory.require(keyring, of: database)
         self.clock = try ClockKeeper(
             database: database, clock: clock, confirmation: configuration.clockConfirmation, log: log)
         let clockGuard = self.clock.clockGuard

@@ -26,6 +26,8 @@ package struct Keyring: Sendable {
         case secondFactors = "second-factors"
         /// The MAC key of challenges between the two steps of a sign-in.
         case signInChallenges = "sign-in-challenges"
+        /// No key, but the value by which a database recognizes its root; see ``Keyring/checkValue``.
+        case rootCheck = "root-check"
     }
 
     private let root: Secret
@@ -71,6 +73,9 @@ package struct Keyring: Sendable {
         derived("app \(name) \(purpose) \(number)")
     }
 
+    /// A value that the database keeps in order to recognize its root key. It says nothing about the root or the keys.
+    package var checkValue: [UInt8] { key(.rootCheck) }
+
     private func derived(_ label: String) -> [UInt8] {
         // One block of HKDF-Expand: the root is uniformly random already, so Extract has nothing to do (section 3.3).
         HMAC.sha256(key: root.exposed, Array("data-gateway \(label)".utf8) + [1])
@@ -81,6 +86,8 @@ package struct Keyring: Sendable {
 package enum KeyringError: Error, Sendable, CustomStringConvertible {
     case missing(path: String)
     case damaged(path: String)
+    /// It is not the key with which the database was used.
+    case foreign(path: String, database: String)
     /// The reason contains the path.
     case unreadable(reason: String)
     case notWritable(path: String, reason: String)
@@ -91,6 +98,12 @@ package enum KeyringError: Error, Sendable, CustomStringConvertible {
             "the root key \(path) is missing, but the database exists: restore the key from the backup of the database"
         case .damaged(let path):
             "the root key \(path) is damaged (it must be 32 bytes): restore it from a backup"
+        case .foreign(let path, let database):
+            """
+            the root key \(path) is not that of the database \(database), which would refuse every device: put back the keys \
+            that belong to this database, or restore a backup, which contains both; if the right key is lost, \
+            'data-gateway doctor --accept-root-key' accepts this one, and every device needs a new key
+            """
         case .unreadable(let reason): "cannot read the gateway's root key: \(reason)"
         case .notWritable(let path, let reason):
             "cannot write the root key \(path): \(reason)"

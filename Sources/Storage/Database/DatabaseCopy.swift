@@ -54,11 +54,11 @@ final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
             case SQLITE_OK: return .more
             case SQLITE_BUSY, SQLITE_LOCKED: return .blocked
             case SQLITE_DONE: break
-            case let code: throw DatabaseError(code: code, message: String(cString: sqlite3_errstr(code)))
+            case let code: throw failure(code, of: source)
             }
             let code = release()
             guard code == SQLITE_OK else {
-                throw DatabaseError(code: code, message: String(cString: sqlite3_errstr(code)))
+                throw failure(code, of: source)
             }
             reply(.success(()))
         } catch {
@@ -85,8 +85,14 @@ final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
         }
         guard code == SQLITE_OK else {
             let message = destination.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
-            throw DatabaseError(code: code, message: message)
+            throw DatabaseError(code: code, message: message, path: path)
         }
+    }
+
+    /// The failure of a step: damage is that of the source, since the copy is new.
+    private func failure(_ code: Int32, of source: Connection) -> DatabaseError {
+        DatabaseError(
+            code: code, message: String(cString: sqlite3_errstr(code)), path: DatabaseError.path(of: source.handle))
     }
 
     /// - Returns: the result of the copy.

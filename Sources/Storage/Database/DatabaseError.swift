@@ -21,6 +21,8 @@ package enum DatabaseError: Error, Sendable, Equatable {
     case newerSchema(migration: String)
     /// The statement and its arguments do not match: an error in this program.
     case misuse(String)
+    /// The file at `path` is damaged, or is no database; with SQLite's extended result code.
+    case damaged(path: String, code: Int32, message: String)
     /// Any other failure, with SQLite's extended result code.
     case failed(code: Int32, message: String)
 
@@ -48,15 +50,24 @@ extension DatabaseError: CustomStringConvertible {
             start that version, or restore a backup made before the upgrade
             """
         case .misuse(let message): message
+        case .damaged(let path, _, let message):
+            """
+            the database \(path) is damaged (\(message)): stop the gateway, keep a copy of the file, and restore a backup with \
+            'data-gateway restore', which keeps intact objects
+            """
         case .failed(let code, let message): "SQLite error \(code): \(message)"
         }
     }
 }
 
 extension DatabaseError {
-    /// - Parameter code: an extended result code other than OK, ROW and DONE.
-    init(code: Int32, message: String) {
+    /// - Parameters:
+    ///   - code: an extended result code other than OK, ROW and DONE.
+    ///   - path: the database's file.
+    init(code: Int32, message: String, path: String) {
         switch (code & 0xFF, code) {
+        case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _):
+            self = .damaged(path: path, code: code, message: message)
         case (SQLITE_FULL, _):
             self = .full
         case (SQLITE_BUSY, _):
@@ -72,6 +83,23 @@ extension DatabaseError {
         }
     }
 
+    /// The failure of the last call on a connection.
+    init(code: Int32, on connection: OpaquePointer) {
+        self.init(
+            code: code, message: String(cString: sqlite3_errmsg(connection)), path: Self.path(of: connection))
+    }
+
+    /// Returns the path of a connection's file.
+    static func path(of connection: OpaquePointer) -> String {
+        sqlite3_db_filename(connection, "main").map { String(cString: $0) } ?? ""
+    }
+
+    /// Whether the contents of the file are damaged.
+    package var isDamage: Bool {
+        if case .damaged = self { return true }
+        return false
+    }
+
     /// Whether the disk could not make data durable; a second sync would succeed without making it durable.
     var isFailedSync: Bool {
         guard case .failed(let code, _) = self else { return false }
@@ -83,7 +111,7 @@ extension DatabaseError {
     /// A failed fsync is never repeated: the kernel may have dropped the pages that it could not write, and the next fsync succeeds
     /// nevertheless.
     var leavesOutcomeOpen: Bool {
-        guard case .failed(let code, _) = self else { return false }
-        return [SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CANTOPEN].contains(code & 0xFF)
+        guard case .failed(let code, _) = self else { return isDamage }
+        return [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
     }
 }

@@ -43,7 +43,7 @@ package class ReadConnection {
         guard code == SQLITE_OK, let opened else {
             let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(opened)
-            throw DatabaseError(code: code, message: message)
+            throw DatabaseError(code: code, message: message, path: path)
         }
         handle = opened
         self.mode = mode
@@ -156,6 +156,6 @@ package class ReadConnection {
     }
 
     final func error(_ code: Int32) -> DatabaseError {
-        DatabaseError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+        DatabaseError(code: code, on: handle)
     }
 }

@@ -16,7 +16,7 @@ final class Statement {
         var prepared: OpaquePointer?
         let code = sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
         guard code == SQLITE_OK else {
-            throw DatabaseError(code: code, message: String(cString: sqlite3_errmsg(database)))
+            throw DatabaseError(code: code, on: database)
         }
         guard let prepared else { throw .misuse("the SQL text holds no statement") }
         handle = prepared
@@ -78,7 +78,7 @@ final class Statement {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         case let code:
-            throw DatabaseError(code: code, message: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
+            throw DatabaseError(code: code, on: sqlite3_db_handle(handle))
         }
     }
 

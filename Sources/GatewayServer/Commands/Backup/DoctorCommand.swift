@@ -11,9 +11,9 @@ struct DoctorCommand: Command {
     static let summary = "Check the data directory of a stopped gateway, and repair it on request"
     static let discussion = [
         """
-        Checks the database and compares it with the store. Changes nothing without --reconcile, --readopt or --delete. \
-        Exits with 0 if everything is in order, with 1 if something needs attention. Run it as the user that the gateway \
-        runs as.
+        Checks the database and compares it with the store. Changes nothing without --reconcile, --readopt, --delete or \
+        --accept-root-key. Exits with 0 if everything is in order, with 1 if something needs attention. Run it as the user \
+        that the gateway runs as.
         """
     ]
 
@@ -35,6 +35,9 @@ struct DoctorCommand: Command {
                 """
             ).formerly("--take-in"),
             .repeated("--delete", "FILE_ID", \.deleted, "Delete a file in quarantine permanently"),
+            .flag(
+                "--accept-root-key", \.acceptsRootKey,
+                "Use the database with another root key than before; every device then needs a new key"),
             .flag("--json", \.json, "Print one JSON object"),
         ]
     }
@@ -44,6 +47,7 @@ struct DoctorCommand: Command {
     var reconciles = false
     var readopted: [String] = []
     var deleted: [String] = []
+    var acceptsRootKey = false
     var json = false
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
@@ -60,6 +64,10 @@ struct DoctorCommand: Command {
 
     private func treat(_ doctor: Doctor, at now: UnixTime) throws -> DoctorReply.Treatment {
         var treatment = DoctorReply.Treatment()
+        if acceptsRootKey {
+            try doctor.acceptRootKey()
+            treatment.acceptsRootKey = true
+        }
         if reconciles { treatment.quarantined = try doctor.reconcile() }
         if !readopted.isEmpty {
             treatment.readopted = try doctor.readopt(readopted.contains("all") ? nil : Set(readopted), at: now)

@@ -6,6 +6,7 @@ import Foundation
 /// The findings and repairs of the doctor, for programs and for people.
 struct DoctorReply {
     struct Treatment {
+        var acceptsRootKey = false
         /// `nil` if it was not requested.
         var quarantined: Int?
         var readopted: [Doctor.RepairResult] = []
@@ -28,6 +29,7 @@ struct DoctorReply {
         .object([
             .init(name: "in_order", value: .bool(report.isInOrder)),
             .init(name: "database_damages", value: .array(report.damages.map { .string($0) })),
+            .init(name: "key_problems", value: .array(report.keys.map { .string($0) })),
             .init(name: "same_age", value: .bool(report.belongTogether)),
             .init(name: "missing", value: report.missing.json),
             .init(name: "damaged", value: report.damaged.json),
@@ -52,7 +54,17 @@ struct DoctorReply {
             "\($0.fileID): \($0.problem.map { "not re-adopted: \($0)" } ?? "re-adopted")"
         }
         lines += treatment.deleted.map { "\($0.fileID): \($0.problem.map { "not deleted: \($0)" } ?? "deleted")" }
+        if treatment.acceptsRootKey { lines.append("the root key is that of the database from now on") }
         lines += report.damages.map { "database: \($0)" }
+        if !report.damages.isEmpty {
+            lines.append(
+                """
+                the database \(report.database) is damaged: keep a copy of it, and restore a backup over the data directory \
+                ('data-gateway restore'); objects that the backup does not have move to quarantine, and --readopt lists them
+                """)
+        }
+        if report.isIncomplete { lines.append("the database was not compared with the store") }
+        lines += report.keys.map { "keys: \($0)" }
         if !report.belongTogether {
             lines.append(
                 "the database and the store were not last used together: nothing is deleted; --reconcile makes them match"
