@@ -106,6 +106,16 @@ def test_archives_are_rotated_by_number_and_the_newest_restores(binary, scene, l
     assert here.audit() == [("backups/nightly", "OK")] * 4
     assert "3 objects" in verify(binary, archives[-1])
 
+    # A process that was killed before the rotation leaves it to the next start.
+    assert here.gateway.stop() == 0
+    with sqlite3.connect(here.gateway.data / "gateway.db") as database:
+        ((name,),) = database.execute("UPDATE backup_runs SET state = 2 WHERE id = 1 RETURNING archive").fetchall()
+    database.close()
+    shutil.copy(archives[0], here.root / name)
+    assert len(here.archives()) == 3
+    here.gateway.start()
+    eventually(lambda: here.archives() == archives)
+
     (tmp_path / "copy").mkdir()
     copy = Gateway(binary, tmp_path / "copy")
     assert offline(binary, "restore", "--from", archives[-1], "--data-dir", copy.data)["objects"] == 3

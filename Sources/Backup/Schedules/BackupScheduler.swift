@@ -45,7 +45,11 @@ package final class BackupScheduler: Sendable {
     package func run(pause: Duration = .seconds(5)) async {
         guard !schedules.isEmpty else { return }
         var failures: [String: Failures] = [:]
-        for schedule in schedules { await recover(schedule) }
+        for schedule in schedules {
+            await recover(schedule)
+            // An earlier process may have been killed between a backup and this, however often.
+            if !session.store.isForeign { await rotate(schedule) }
+        }
         while !Task.isCancelled {
             for schedule in schedules where !Task.isCancelled {
                 var history = failures[schedule.name] ?? Failures()
