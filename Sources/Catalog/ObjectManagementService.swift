@@ -41,13 +41,14 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     func setTrashSettings(
         _ request: SetTrashSettingsRequest, context: CallContext
     ) async throws -> SetTrashSettingsResponse {
-        guard (0...Self.mostTrashDays).contains(request.days) else {
-            throw RPCError.invalidArgument("days must be 0 (delete objects at once) to \(Self.mostTrashDays)")
+        // Without a number, an empty request would delete all objects in the trash.
+        guard case .days(let days)? = request.timeInTrash, (0...Self.mostTrashDays).contains(days) else {
+            throw RPCError.invalidArgument("days must be set, to 0 (delete objects at once) to \(Self.mostTrashDays)")
         }
         let affected = try await removal.setTrashGrace(
-            days: request.days, isDryRun: request.dryRun, by: try Caller(context))
+            days: days, isDryRun: request.dryRun, by: try Caller(context))
         return SetTrashSettingsResponse(
-            days: request.days, affectedObjects: affected.objects, affectedBytes: affected.bytes)
+            days: days, affectedObjects: affected.objects, affectedBytes: affected.bytes)
     }
 
     func getTrashSettings(

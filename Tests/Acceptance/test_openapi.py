@@ -4,6 +4,7 @@ import importlib
 import json
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -46,6 +47,26 @@ def test_every_request_of_the_listener_is_described(document, web):
         method = line.split()[2].rsplit(".", 1)[1]
         assert (method in described) == (method.split("/")[0] in tags), line
     assert "DataGatewayService" not in tags and {"AuthService", "BackupService", "Health"} <= tags
+
+
+def test_a_required_body_is_needed(document, web, gateway, login):
+    """A PUT or PATCH without its body would reset every field."""
+    headers = {"Authorization": f"Bearer {login(gateway).token}"}
+    required = set()
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            if not operation.get("requestBody", {}).get("required"):
+                continue
+            required.add(method)
+            request = urllib.request.Request(web + path.replace("{", "").replace("}", ""), method=method.upper())
+            request.headers = headers
+            with pytest.raises(urllib.error.HTTPError) as refusal:
+                urllib.request.urlopen(request)
+            error = json.load(refusal.value)["error"]
+            assert error["status"] == "INVALID_ARGUMENT", (method, path, error)
+            # The path's own parameters are checked first.
+            assert "the body is missing" in error["message"] or "in the path" in error["message"], (method, path, error)
+    assert required == {"put", "patch"}
 
 
 def test_open_calls_need_no_token(document):

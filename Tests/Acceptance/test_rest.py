@@ -110,6 +110,10 @@ def test_a_refusal_has_the_form_of_aip_193(curl, token):
         ("/v1/users/%zz", (), "user_name in the path"),
         ("/v1/sites", ("-X", "GET", "-H", "Content-Type: application/json", "-d", "{}"), "takes no body"),
         ("/v1/sites", ("-H", "Content-Type: application/json", "-d", "{"), "not valid JSON"),
+        ("/v1/trashSettings", ("-X", "PUT"), "the body is missing"),
+        ("/v1/trashSettings", ("-X", "PUT", "-H", "Content-Type: application/json", "-d", "{}"), "days must be set"),
+        ("/v1/signInPolicy", ("-X", "PUT", "-H", "Content-Type: application/json", "-d", "{}"), "policy must be set"),
+        ("/v1/retention", ("-X", "PUT"), "the body is missing"),
         ("/v1/sites", ("-H", "Content-Type: application/json", "-d", '{"nam": 1}'), "nam: the field is unknown"),
     ],
 )

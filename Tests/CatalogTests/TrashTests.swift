@@ -134,12 +134,17 @@ import Wire
         let method = ObjectManagementServiceMethods.setTrashSettings
         func set(_ days: Int32, dryRun: Bool = false) async throws -> SetTrashSettingsResponse {
             try await scene.management.setTrashSettings(
-                SetTrashSettingsRequest(days: days, dryRun: dryRun), context: scene.context(method))
+                SetTrashSettingsRequest(timeInTrash: .days(days), dryRun: dryRun), context: scene.context(method))
         }
         func shown() async throws -> GetTrashSettingsResponse {
             try await scene.management.getTrashSettings(
                 GetTrashSettingsRequest(), context: scene.context(ObjectManagementServiceMethods.getTrashSettings))
         }
+        let unset = await #expect(throws: RPCError.self) {
+            try await scene.management.setTrashSettings(SetTrashSettingsRequest(), context: scene.context(method))
+        }
+        #expect(unset?.status == .invalidArgument)
+        #expect(try await shown().days == 7)
         let expected = SetTrashSettingsResponse(days: 1, affectedObjects: 2, affectedBytes: 3)
         #expect(try await set(1, dryRun: true) == expected)
         #expect(try await shown() == GetTrashSettingsResponse(days: 7, trashedObjects: 2, trashedBytes: 3))

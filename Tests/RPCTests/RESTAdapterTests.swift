@@ -169,11 +169,20 @@ import WireTesting
         ("PUT", "/v1/messages/1", #"{"tex":1}"#, "tex: the field is unknown"),
         ("GET", "/v1/messages/1", "{}", "takes no body"),
         ("PUT", "/v1/messages/1?text=a", "{}", "text must be in the body"),
+        ("PUT", "/v1/messages/1", "", "the body is missing: PUT of this path needs gateway.test.TextMessage in JSON"),
+        ("PATCH", "/v1/messages/1", "", "the body is missing: PATCH of this path needs"),
     ])
     func wrongBodyIsExplained(method: String, path: String, body: String, explanation: String) throws {
         let reply = try call(method, path, body)
         #expect(reply[":status"] == "400")
         #expect(text(reply).contains(explanation))
+    }
+
+    /// A POST without a body is one whose fields all have their defaults, and a file may be empty.
+    @Test func bodyOfPostAndOfFileMayBeEmpty() throws {
+        #expect(try call("POST", "/nested", "")[":status"] == "200")
+        #expect(try call("PUT", "/v1/bodies/a", "")[":status"] == "200")
+        #expect(try answer("PUT", "/v1/messages/1", "{}") == #"200 {"messageId":"1"}"#)
     }
 
     @Test func bodyOfAnotherTypeIsRefused() throws {

@@ -26,7 +26,7 @@ struct TrashSet: ClientCommand {
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         Reply(
             try await ObjectManagementServiceClient(gateway).setTrashSettings(
-                SetTrashSettingsRequest(days: Int32(clamping: days), dryRun: isDryRun)))
+                SetTrashSettingsRequest(timeInTrash: .days(Int32(clamping: days)), dryRun: isDryRun)))
     }
 }
 

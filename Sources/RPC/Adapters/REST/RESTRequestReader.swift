@@ -66,7 +66,13 @@ final class RESTRequestReader: @unchecked Sendable {  // state belongs to the ca
             }
             return parameters
         case .json(let field):
-            if body.isEmpty { return parameters }
+            if body.isEmpty {
+                guard !route.requiresBody else {
+                    throw .invalidRequest(
+                        "the body is missing: \(route.httpMethod) of this path needs \(route.bodyType) in JSON")
+                }
+                return parameters
+            }
             return try whole(Array(body), field) + parameters
         case .raw(let field):
             defer { hasBegun = true }

@@ -24,6 +24,8 @@ final class RESTRoute: Sendable {
 
     let method: any Method
     let requestBody: RequestBody
+    /// Whether a request without a body is refused.
+    let requiresBody: Bool
     let responseBody: ResponseBody
     let captures: [(variable: RouteTemplate.Variable, field: FieldPath)]
     /// The field of the request that a PATCH sets if its client does not (AIP-134).
@@ -51,6 +53,7 @@ final class RESTRoute: Sendable {
             guard let field = input?.field(name) else { preconditionFailure("\(route.input) has no field \(name)") }
             requestBody = field.typeName == HttpBody.fullName ? .raw(field) : .json(field)
         }
+        requiresBody = route.requiresBody(json.schema)
         if let name = route.responseBody {
             guard let field = output?.field(name) else { preconditionFailure("\(route.output) has no field \(name)") }
             responseBody = field.kind == .bytes && !field.isRepeated ? .bytes(field) : .field(field)

@@ -157,7 +157,10 @@ package struct OpenAPIDocument: Sendable {
         let content: [(String, JSONValue)] = [
             ("schema", schema), ("example", writer.example(operation.bodyFields, of: operation.bodyMessage)),
         ]
-        return .members([("content", .members([("application/json", .members(content))])), ("required", .bool(true))])
+        return .members([
+            ("content", .members([("application/json", .members(content))])),
+            ("required", .bool(operation.route.requiresBody(self.schema))),
+        ])
     }
 
     private func responses(_ operation: APIOperation, _ writer: inout SchemaWriter) -> JSONValue {
