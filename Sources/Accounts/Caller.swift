@@ -23,6 +23,16 @@ package struct Caller: Sendable {
     /// Whether the call concerns SYSTEM itself.
     var isSystem: Bool { user.actsForAll }
 
+    /// Refuses API tokens. What decides who can sign in would outlive the token, its expiry and its revocation.
+    ///
+    /// - Parameter action: the rest of the sentence "An API token cannot …".
+    /// - Throws: PERMISSION_DENIED.
+    func requirePerson(to action: String) throws(RPCError) {
+        guard user.apiTokenID == nil else {
+            throw .permissionDenied("an API token cannot \(action): sign in and use the session of a person")
+        }
+    }
+
     /// Returns the audit line for successful work on `target`.
     package func did(to target: String) -> AuditEntry {
         AuditEntry(actor: user.auditName, organization: user.organization, action: action, target: target, peer: peer)

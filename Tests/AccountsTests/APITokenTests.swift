@@ -95,6 +95,55 @@ import Testing
         )
     }
 
+    /// Changes of sign-ins would outlive the token.
+    @Test func tokenOfAnAdminDoesNotDecideWhoSignsIn() async throws {
+        let world = try await TestAccounts()
+        let admin = try await world.login().accessToken
+        _ = try await world.createUser("olga", role: "operator", token: admin)
+        let token = try await world.createToken("ci", role: "admin", token: admin).token
+        let (users, identities) = (world.accounts.userAuthService, world.accounts.identityManagementService)
+        func update(_ request: UpdateUserRequest) async -> RPCError? {
+            await refusal {
+                _ = try await users.updateUser(
+                    request, context: world.call(UserAuthServiceMethods.updateUser, token: token))
+            }
+        }
+        func delete(_ name: String) async -> RPCError? {
+            await refusal {
+                _ = try await users.deleteUser(
+                    DeleteUserRequest(userName: name),
+                    context: world.call(UserAuthServiceMethods.deleteUser, token: token))
+            }
+        }
+        let refusals = [
+            "set a password": await update(UpdateUserRequest(userName: "admin", password: "another password")),
+            "make a user an admin": await update(UpdateUserRequest(userName: "olga", role: "admin")),
+            "create an admin": await refusal { _ = try await world.createUser("eve", role: "admin", token: token) },
+            "delete its own user": await delete("admin"),
+            "reset a second factor": await refusal {
+                _ = try await identities.resetSecondFactor(
+                    ResetSecondFactorRequest(userName: "admin"),
+                    context: world.call(IdentityManagementServiceMethods.resetSecondFactor, token: token))
+            },
+            "set how users sign in": await refusal {
+                _ = try await identities.setSignInPolicy(
+                    SetSignInPolicyRequest(policy: SignInPolicy()),
+                    context: world.call(IdentityManagementServiceMethods.setSignInPolicy, token: token))
+            },
+        ]
+        for (action, error) in refusals {
+            #expect(error?.status == .permissionDenied, "\(action)")
+            #expect(error?.message == "an API token cannot \(action): sign in and use the session of a person")
+        }
+        let other = await update(UpdateUserRequest(userName: "olga", password: "another password"))
+        #expect(other?.status == .permissionDenied)
+        // Users with fewer rights can be managed by a program.
+        #expect(await update(UpdateUserRequest(userName: "olga", role: "viewer")) == nil)
+        _ = try await world.createUser("vera", role: "viewer", token: token)
+        #expect(await delete("olga") == nil)
+        _ = try await world.login()
+    }
+
     @Test func tokenActsForItsOrganizationsOnly() async throws {
         let world = try await TestAccounts()
         let admin = try await world.login().accessToken

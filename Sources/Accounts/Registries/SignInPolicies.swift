@@ -12,8 +12,9 @@ struct SignInPolicies: Sendable {
         try await database.read { try OrganizationRecords($0).requiresSecondFactor(id: caller.organization.id) }
     }
 
-    /// - Throws: FAILED_PRECONDITION if the caller would be the first who is locked out.
+    /// - Throws: PERMISSION_DENIED for an API token; FAILED_PRECONDITION if the caller would be the first who is locked out.
     func setRequiresSecondFactor(_ isRequired: Bool, by caller: Caller) async throws {
+        try caller.requirePerson(to: "set how users sign in")
         let now = clock.now()
         try await database.write { connection in
             let records = OrganizationRecords(connection)
@@ -33,7 +34,10 @@ struct SignInPolicies: Sendable {
     }
 
     /// Removes the second factor of a user who lost it.
+    ///
+    /// - Throws: PERMISSION_DENIED for an API token.
     func resetSecondFactor(of userName: String, by caller: Caller) async throws {
+        try caller.requirePerson(to: "reset a second factor")
         let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in
             let user = try UserRecords(connection).find(organizationID: caller.organization.id, name: userName)

@@ -11,7 +11,9 @@ struct UserRegistry: Sendable {
     let removal: UserRemoval
 
     /// - Parameter password: `nil` for a service account, which has none.
+    /// - Throws: PERMISSION_DENIED for a new admin by an API token.
     func createUser(name: String, password: Secret?, role: Role, by caller: Caller) async throws -> UserRecord {
+        if role == .admin { try caller.requirePerson(to: "create an admin") }
         if role == .service && !caller.isSystem {
             throw RPCError.permissionDenied("only the organization system can have service accounts")
         }
@@ -41,7 +43,10 @@ struct UserRegistry: Sendable {
     }
 
     /// - Parameters: a value that is `nil` stays unchanged. Any change ends the user's sessions and tokens.
+    /// - Throws: PERMISSION_DENIED for a password or the role admin by an API token.
     func updateUser(_ name: String, password: Secret?, role: Role?, by caller: Caller) async throws -> UserRecord {
+        if password != nil { try caller.requirePerson(to: "set a password") }
+        if role == .admin { try caller.requirePerson(to: "make a user an admin") }
         var hash: String?
         if let password { hash = try await passwords.hash(password, for: .organization(caller.organization.id)) }
         let now = clock.now()
@@ -64,10 +69,12 @@ struct UserRegistry: Sendable {
         }
     }
 
+    /// - Throws: PERMISSION_DENIED for the user of the API token that makes the call.
     func deleteUser(_ name: String, by caller: Caller) async throws {
         let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in
             let user = try user(name, of: caller, in: connection)
+            if user.id == caller.user.userID { try caller.requirePerson(to: "delete its own user") }
             try checkAnotherAdmin(than: user, in: connection)
             try removal.remove(user, at: now, in: connection)
             try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)

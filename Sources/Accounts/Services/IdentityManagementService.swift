@@ -10,10 +10,7 @@ package struct IdentityManagementService: IdentityManagementServiceHandler {
         _ request: IssueSystemCredentialRequest, context: CallContext
     ) async throws -> IssueSystemCredentialResponse {
         let caller = try Caller(context)
-        // The credential would outlive the token, and its revocation.
-        guard caller.user.apiTokenID == nil else {
-            throw RPCError.permissionDenied("an API token cannot issue credentials: sign in instead")
-        }
+        try caller.requirePerson(to: "issue credentials")
         let credential = try await accounts.systemCredentials.issue(to: request.userName, by: caller)
         return IssueSystemCredentialResponse(userName: request.userName, credential: credential.exposedText)
     }
