@@ -132,6 +132,46 @@ struct ProtectedAccount {
         _ = try await account.world.complete(challenge, code: account.code, host: "198.51.100.9")
     }
 
+    /// The holder of a stolen access token does not lock its user out, from any address.
+    @Test func wrongCodesAndPasswordsOfASessionDoNotLimitSignIns() async throws {
+        let account = try await ProtectedAccount {
+            ($0.wrongCodesOfUser, $0.failedLoginsOfAccountFromAddress) = (3, 3)
+        }
+        let service = account.world.accounts.accountService
+        var refusals: [RPCError?] = []
+        for _ in 0..<4 {
+            refusals.append(
+                await refusal {
+                    _ = try await service.removeSecondFactor(
+                        RemoveSecondFactorRequest(code: "000000"),
+                        context: account.world.call(AccountServiceMethods.removeSecondFactor, token: account.token))
+                })
+        }
+        for _ in 0..<4 {
+            refusals.append(
+                await refusal {
+                    _ = try await service.changePassword(
+                        ChangePasswordRequest(currentPassword: "wrong password", newPassword: "another password"),
+                        context: account.world.call(AccountServiceMethods.changePassword, token: account.token))
+                })
+        }
+        let limited = ["PERMISSION_DENIED", "PERMISSION_DENIED", "PERMISSION_DENIED", "UNAVAILABLE"]
+        #expect(refusals.compactMap { $0?.status.name } == limited + limited)
+        let challenge = try await account.challenge()
+        _ = try await account.world.complete(challenge, code: account.code)
+        // And the other way round: wrong codes of sign-ins do not limit the session.
+        for _ in 0..<4 {
+            _ = await refusal { _ = try await account.world.complete(challenge, code: "000000") }
+        }
+        account.world.clock.advance(seconds: 20)
+        let wrong = await refusal {
+            _ = try await service.removeSecondFactor(
+                RemoveSecondFactorRequest(code: "000000"),
+                context: account.world.call(AccountServiceMethods.removeSecondFactor, token: account.token))
+        }
+        #expect(wrong?.status == .permissionDenied)
+    }
+
     @Test func challengeExpiresAndIsNotForged() async throws {
         let account = try await ProtectedAccount()
         let challenge = try await account.challenge()

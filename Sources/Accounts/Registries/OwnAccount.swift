@@ -109,7 +109,7 @@ struct OwnAccount: Sendable {
     ) async throws -> T {
         let now = clock.now()
         let userID = caller.user.userID
-        let attempt = SecondFactors.Attempt(userID: userID, isKnownAddress: true)
+        let attempt = SecondFactors.Attempt(userID: userID, origin: .session)
         try secondFactors.count(attempt, at: now)
         let result: T?
         do {
@@ -127,7 +127,8 @@ struct OwnAccount: Sendable {
         return result
     }
 
-    /// Checks the caller's password, with the limits of a sign-in.
+    /// Checks the caller's password. Wrong ones have the limits of sign-ins, but are counted apart from those of sign-ins, so that the
+    /// holder of a stolen access token does not lock the user out.
     ///
     /// - Throws: PERMISSION_DENIED for a wrong password, and not UNAUTHENTICATED, because the session stays valid.
     func requirePassword(_ password: Secret, of caller: Caller) async throws -> UserRecord {
@@ -139,7 +140,7 @@ struct OwnAccount: Sendable {
         }
         let address = AddressRange.countedAsOne(caller.peer)
         let attempt = LoginFailures.Attempt(
-            account: "\(user.organization.name)/\(user.name)", address: address, isKnown: true)
+            account: "session:\(user.organization.name)/\(user.name)", address: address, isKnown: false)
         if let wait = failures.count(attempt, at: now) {
             throw RPCError(
                 bare: .unavailable, "too many wrong passwords were sent: try again later", retryAfterMilliseconds: wait)

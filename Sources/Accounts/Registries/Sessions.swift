@@ -65,7 +65,7 @@ struct Sessions: Sendable {
         guard let user = found, secondFactors.isValid(challenge, of: user, at: now)
         else { throw Self.wrongChallenge }
         try auditPressure.admit(user.principal)
-        let attempt = SecondFactors.Attempt(userID: user.id, isKnownAddress: isKnown)
+        let attempt = SecondFactors.Attempt(userID: user.id, origin: isKnown ? .knownAddress : .otherAddress)
         try secondFactors.count(attempt, at: now)
         let opened: Opened?
         do {

@@ -12,18 +12,28 @@ struct SecondFactors: Sendable {
 
     /// An attempt to use a code.
     struct Attempt: Sendable {
-        let userID: Int64
-        /// Whether it comes from an address that has signed in to the account.
-        let isKnownAddress: Bool
+        /// The origin of an attempt. Wrong codes of one do not use up the attempts of the others.
+        enum Origin: String, Sendable {
+            /// A sign-in from an address that has signed in to the account.
+            case knownAddress
+            /// A sign-in from another address.
+            case otherAddress
+            /// A call with an access token of the user.
+            case session
+        }
 
-        fileprivate var key: String { "\(userID) \(isKnownAddress)" }
+        let userID: Int64
+        let origin: Origin
+
+        fileprivate var key: String { "\(userID) \(origin)" }
     }
 
     let pepper: [UInt8]
     private let secrets: SealedValues
     private let challengeKey: [UInt8]
-    /// The limits of wrong codes for each user, in a minute and in an hour. Nobody reaches them without the user's password. Addresses
-    /// that have signed in have limits of their own, so that somebody elsewhere who knows the password does not lock the user out.
+    /// The limits of wrong codes for each user and origin, in a minute and in an hour. Nobody reaches them without the user's password or
+    /// one of their access tokens. Addresses that have signed in, and calls with a token, have limits of their own, so that neither
+    /// somebody elsewhere who knows the password nor the holder of a stolen token locks the user out.
     private let attempts: [Throttle]
 
     init(_ keyring: Keyring, configuration: AccountsConfiguration) {
