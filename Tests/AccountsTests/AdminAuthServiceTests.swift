@@ -167,7 +167,11 @@ import Wire
     @Test func theAuditLogCannotBeRewritten() async throws {
         let world = try await TestAccounts()
         _ = try await world.login()
-        for change in ["UPDATE audit SET actor = 'nobody'", "DELETE FROM audit"] {
+        let copy = "SELECT id, at, 'nobody', organization, action, target, peer, result FROM audit"
+        for change in [
+            "UPDATE audit SET actor = 'nobody'", "DELETE FROM audit",
+            "INSERT OR REPLACE INTO audit (id, at, actor, organization, action, target, peer, result) \(copy)",
+        ] {
             await #expect(throws: DatabaseError.constraint(.other, message: "the audit log is append-only")) {
                 try await world.database.write { _ = try $0.execute(change) }
             }

@@ -21,6 +21,7 @@ import Wire
         "", "example.com", "example.com:8080", "localhost.example.com", "notlocalhost", "127.0.0.1.example.com",
         "192.0.2.1",
         "[2001:db8::1]", "[::1", "::1.example.com", "books.test.example.com", "0.0.0.0", "localhost@example.com",
+        "[::1].example.com", "[::1]x", "[::1]:8080.example.com", "localhost:80.example.com", "localhost:@example.com",
     ])
     func otherNamesAreNot(host: String) {
         #expect(!OwnHosts("books.test, shelf").include(host))

@@ -223,6 +223,15 @@ enum AccountRecords {
                 -- When a session ends although it is used; NULL = never.
                 ALTER TABLE refresh_tokens ADD COLUMN ends_at INTEGER;
                 """),
+        Migration(
+            name: "accounts-9",
+            sql: """
+                -- INSERT OR REPLACE runs no trigger for the row that it deletes. An id that the table assigns is not known here yet,
+                -- and below 0.
+                CREATE TRIGGER audit_ids_are_new BEFORE INSERT ON audit
+                    WHEN NEW.id > 0 AND EXISTS (SELECT 1 FROM audit WHERE id = NEW.id)
+                    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+                """),
     ]
 }
 

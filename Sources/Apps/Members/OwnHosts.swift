@@ -32,17 +32,22 @@ package struct OwnHosts: Sendable {
 
     /// - Parameter host: the value of the field `host` (RFC 9110, section 7.2).
     func include(_ host: String) -> Bool {
-        let name = Self.name(of: host.lowercased())
+        guard let name = Self.name(of: host.lowercased()) else { return false }
         return name == "localhost" || name.hasSuffix(".localhost") || names.contains(name)
             || Self.loopback.contain(name)
     }
 
-    /// Returns the host without its port, the brackets of an address, and the dot at the end of a complete name.
-    private static func name(of host: String) -> String {
-        if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
-            return String(host[host.index(after: host.startIndex)..<end])
+    /// Returns the host without its port, the brackets of an address, and the dot at the end of a complete name; `nil` if something else
+    /// than a port follows.
+    private static func name(of host: String) -> String? {
+        let isBracketed = host.hasPrefix("[")
+        guard let end = isBracketed ? host.firstIndex(of: "]") : host.firstIndex(of: ":") ?? host.endIndex else {
+            return nil
         }
-        let name = host.prefix { $0 != ":" }
+        let port = isBracketed ? host[end...].dropFirst() : host[end...]
+        guard port.isEmpty || port.first == ":" && port.dropFirst().utf8.allSatisfy(\.isASCIIDigit) else { return nil }
+        let name = host[..<end]
+        if isBracketed { return String(name.dropFirst()) }
         return String(name.hasSuffix(".") ? name.dropLast() : name)
     }
 }
