@@ -51,6 +51,30 @@ import Testing
         #expect(try codes.count("share_codes") == 1)
     }
 
+    /// A lookup of the code returns the umid.
+    @Test func codeOfAClaimedUmidIsReplacedWithItsTokenOnly() async throws {
+        let codes = try TestShareCodes()
+        let (ada, bob) = (try await codes.claim("ada"), try await codes.claim("bob"))
+        let end = try await codes.register("A1B2C3", minutes: 60).expiresAt
+        for token in [nil, bob] {
+            let replaced = await refusal { try await codes.replace("A1B2C3", data: "a stranger's", token: token) }
+            #expect(replaced?.detail == .umidUnauthorized)
+            // A repetition has the first response, and shortens nothing.
+            #expect(try await codes.replace("A1B2C3", minutes: 1, token: token).expiresAt == end)
+        }
+        #expect(try await codes.lookUp("A1B2C3").encryptedData == "sealed by the app")
+        #expect(try await codes.lookUp("A1B2C3").expiresAt == end)
+        let forged = await refusal { try await codes.replace("A1B2C3", token: "dgwuAAAA") }
+        #expect(forged?.status == .unauthenticated)
+        try await codes.replace("A1B2C3", data: "later", minutes: 5, token: ada)
+        #expect(try await codes.lookUp("A1B2C3").encryptedData == "later")
+        // While an ended code is reserved, it is still the owner's.
+        codes.advance(.minutes(6))
+        let revived = await refusal { try await codes.replace("A1B2C3", data: "later", token: nil) }
+        #expect(revived?.status == .unauthenticated)
+        try await codes.replace("A1B2C3", data: "again", token: ada)
+    }
+
     @Test func umidHasAtMostTenLiveCodes() async throws {
         let codes = try TestShareCodes()
         for number in 0..<10 { try await codes.register("CODE0\(number)") }

@@ -58,6 +58,16 @@ final class TestShareCodes: Sendable {
             context: call(host: host))
     }
 
+    /// Registers ada's code once more.
+    @discardableResult
+    func replace(
+        _ code: String, data: String = "sealed by the app", minutes: Int32 = 5, token: String?
+    ) async throws -> RegisterShareCodeResponse {
+        try await service.registerShareCode(
+            RegisterShareCodeRequest(umid: "ada", shareCode: code, encryptedData: data, validityMinutes: minutes),
+            context: call(token: token))
+    }
+
     func isUnique(_ code: String, host: String = address) async throws -> Bool {
         try await service.checkShareCode(CheckShareCodeRequest(shareCode: code), context: call(host: host)).isUnique
     }

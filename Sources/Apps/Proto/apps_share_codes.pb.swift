@@ -15,7 +15,8 @@ package protocol ShareCodeServiceHandler: Sendable {
     /// Returns whether a code is free: it is not registered, and its last end was more than 24 hours ago. Reserves nothing.
     func checkShareCode(_ request: CheckShareCodeRequest, context: Context) async throws -> CheckShareCodeResponse
 
-    /// Registers a code with its data until an end. The same umid and code again replace data and end.
+    /// Registers a code with its data until an end. The same umid and code again replace data and end; if the umid is claimed, that
+    /// needs the umid's token.
     func registerShareCode(_ request: RegisterShareCodeRequest, context: Context) async throws -> RegisterShareCodeResponse
 
     /// Returns the data of a code that somebody typed. NOT_FOUND after its end.
@@ -107,7 +108,8 @@ package struct ShareCodeServiceClient<Transport: CallTransport>: Sendable {
         try await transport.unary(ShareCodeServiceMethods.checkShareCode, request, options: options)
     }
 
-    /// Registers a code with its data until an end. The same umid and code again replace data and end.
+    /// Registers a code with its data until an end. The same umid and code again replace data and end; if the umid is claimed, that
+    /// needs the umid's token.
     package func registerShareCode(_ request: RegisterShareCodeRequest, options: CallOptions = CallOptions()) async throws -> RegisterShareCodeResponse {
         try await transport.unary(ShareCodeServiceMethods.registerShareCode, request, options: options)
     }

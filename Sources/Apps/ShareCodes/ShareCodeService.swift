@@ -37,9 +37,15 @@ struct ShareCodeService: ShareCodeServiceHandler {
         let data = try ShareCodeFields.data(request.encryptedData)
         let period = try ShareCodePeriod(
             minutes: request.validityMinutes, expiresAt: request.expiresAt, now: codes.clock.now())
-        let registration = ShareCodeRegistry.Registration(code: code, umid: umid, data: data, period: period)
-        try await Self.converting { try await codes.register(registration, for: Self.address(context)) }
-        return RegisterShareCodeResponse(success: true, shareCode: code.text, expiresAt: Self.text(period.end))
+        let end = try await Self.converting {
+            // The token is optional here, but not a wrong one.
+            let prover = context.metadata.values("authorization").isEmpty ? nil : try await self.umid(of: context)
+            return try await codes.register(
+                ShareCodeRegistry.Registration(
+                    code: code, umid: umid, data: data, period: period, isProven: prover == umid),
+                for: Self.address(context))
+        }
+        return RegisterShareCodeResponse(success: true, shareCode: code.text, expiresAt: Self.text(end))
     }
 
     func lookUpShareCode(_ request: LookUpShareCodeRequest, context: CallContext) async throws -> SharedData {

@@ -11,6 +11,8 @@ struct ShareCodeRegistry: Sendable {
         let umid: String
         let data: String
         let period: ShareCodePeriod
+        /// Whether the call has the token of the umid.
+        let isProven: Bool
     }
 
     /// The data of a code, for everybody who has the code.
@@ -50,17 +52,33 @@ struct ShareCodeRegistry: Sendable {
 
     /// Registers a code. The primary key decides within the writer's transaction, so of several registrations at once one succeeds.
     ///
-    /// - Throws: ALREADY_EXISTS if somebody else has the code, RESOURCE_EXHAUSTED if the umid has too many codes.
-    func register(_ registration: Registration, for address: String) async throws {
+    /// A code of a claimed umid is replaced only with the umid's token: everybody who has the code also learns the umid. A registration
+    /// that is repeated without the token, because its response was lost, changes nothing.
+    ///
+    /// - Returns: the end of the code.
+    /// - Throws: ALREADY_EXISTS if somebody else has the code, UNAUTHENTICATED without the token of a claimed umid, RESOURCE_EXHAUSTED
+    ///   if the umid has too many codes.
+    func register(_ registration: Registration, for address: String) async throws -> UnixTime {
         try limits.countRegistration(of: address)
         let now = clock.now()
         let (code, umid, end) = (registration.code, registration.umid, registration.period.end)
         let sealed = contents.seal(registration.data, in: .code(code.key, umid: umid))
-        try await database.write { [live] connection in
+        return try await database.write { [live, contents] connection in
             let records = ShareCodeRecords(connection)
             let held = try records.find(code.key)
-            if let held, held.umid != umid, now < held.freeAt {
-                throw RPCError.alreadyExists("the share code is taken")
+            if let held, now < held.freeAt {
+                guard held.umid == umid else { throw RPCError.alreadyExists("the share code is taken") }
+                if try !registration.isProven && UmidRecords(connection).isClaimed(umid) {
+                    let place = SealedContents.Place.code(held.key, umid: umid)
+                    guard held.isLive(at: now), let sealed = held.sealed,
+                        try contents.open(sealed, in: place) == registration.data
+                    else {
+                        throw RPCError(
+                            .umidUnauthorized, "the umid is claimed: replacing its share code requires the umid's token"
+                        )
+                    }
+                    return held.expiresAt
+                }
             }
             let isNew = held.map { $0.umid != umid || !$0.isLive(at: now) } ?? true
             if isNew {
@@ -73,6 +91,7 @@ struct ShareCodeRegistry: Sendable {
                     createdAt: isNew ? now : held?.createdAt ?? now, expiresAt: end,
                     freeAt: end.adding(ShareCodePeriod.reservation)))
             if isNew { connection.afterCommit { live.add() } }
+            return end
         }
     }
 
