@@ -291,8 +291,9 @@ let package = Package(
         .testTarget(
             name: "NetworkTests",
             dependencies: [
-                "Basics", "EventLoops", "GatewayErrors", "HTTPServer", "HTTPTestClient", "HTTPTypes", "Proto", "RPC",
-                "Sockets", "TestSupport", "ThreadCalls", "Wire", "WireTesting",
+                "Basics", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPServer", "HTTPTestClient", "HTTPTypes",
+                "Proto",
+                "RPC", "Sockets", "TestSupport", "ThreadCalls", "Wire", "WireTesting",
             ],
             swiftSettings: strict),
         tests("Database", ["Basics", "GatewayTesting"]),

@@ -88,6 +88,7 @@ package final class HTTPConnection: Sendable {
     private static func reason(_ code: CURLcode, _ text: String) -> String {
         switch code {
         case CURLE_COULDNT_CONNECT: "the server does not accept connections"
+        case CURLE_SEND_FAIL_REWIND: "the server closed the connection without a response"
         case CURLE_UNSUPPORTED_PROTOCOL where text.contains("HTTP/0.9"): "the server does not speak HTTP/1.1"
         default: text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
         }

@@ -8,6 +8,10 @@ import Synchronization
 /// Sendable although it is mutable: `isCancelled` is atomic, the rest is used on the connection's queue only, from `configure` to
 /// `finish`.
 final class HTTPExchangeState: @unchecked Sendable {  // used on the connection's queue only
+    /// The number of bytes from which on a body waits until the server asks for it. A server that refuses a request saves the
+    /// transfer of such a body; the transfer of a smaller one costs less than the wait.
+    static let smallestExpectation: Int64 = 1 << 20
+
     private let request: HTTPRequest
     private let receiver: HTTPReceiver?
     private let sent: (@Sendable (Int) -> Void)?
@@ -64,9 +68,11 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
             HTTPExchangeState.of(context).isCancelled.load(ordering: .relaxed) ? 1 : 0
         }
         curl_set_pointer(curl, CURLOPT_XFERINFODATA, context)
-        let list = request.fields.fields.reduce(nil as UnsafeMutablePointer<curl_slist>?) { list, field in
-            curl_slist_append(list, "\(field.name): \(field.value)") ?? list
-        }
+        var lines = request.fields.fields.map { "\($0.name): \($0.value)" }
+        // A name without a value is left out. libcurl otherwise waits a second for `100 Continue`, which many servers never send,
+        // before each body.
+        if request.body.size < Self.smallestExpectation { lines.append("Expect:") }
+        let list = lines.reduce(nil as UnsafeMutablePointer<curl_slist>?) { curl_slist_append($0, $1) ?? $0 }
         curl_set_fields(curl, list)
         return list
     }
@@ -125,9 +131,12 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
         return count
     }
 
-    /// Moves to another place in the body, because libcurl starts again if a kept connection turns out to be closed.
+    /// Moves to another place in the body, because libcurl starts again if a kept connection turns out to be closed. A POST is not sent
+    /// again, because the server may have processed it (RFC 9110, section 9.2.2): the caller decides.
     private func seek(to place: Int64, origin: Int32) -> Int32 {
-        guard origin == SEEK_SET, (0...request.body.size).contains(place) else { return CURL_SEEKFUNC_FAIL }
+        guard request.method != "POST", origin == SEEK_SET, (0...request.body.size).contains(place) else {
+            return CURL_SEEKFUNC_FAIL
+        }
         sent?(Int(place - offset))
         offset = place
         return CURL_SEEKFUNC_OK
