@@ -315,7 +315,8 @@ let package = Package(
                 "IdentityTokens", "Proto", "RPC", "Wire",
             ]),
         tests(
-            "Webhooks", ["Accounts", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPClient", "Proto", "RPC"]),
+            "Webhooks",
+            ["Accounts", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPClient", "HTTPTestClient", "Proto", "RPC"]),
         tests(
             "DeviceInit",
             [

@@ -1,44 +1,66 @@
 import Basics
 import Database
 
-private let delivery = """
-    SELECT d.position, e.id, e.subject, e.payload, e.traceparent, d.attempts, d.first_failed_at
-    FROM event_deliveries d JOIN events e ON e.position = d.position
-    """
-
 enum DeliveryEnd: Int64 {
     case delivered = 2
     case dead = 3
 }
 
 extension EventRecords {
-    /// Returns the deliveries whose next attempt is due, in the order in which they became due.
-    func due(for webhook: String, at now: UnixTime, limit: Int) throws -> [Delivery] {
-        try connection.query(
+    /// Returns the deliveries that may begin now, by the turns of their organizations.
+    func due(for webhook: String, at now: UnixTime, turns: OrganizationTurns, limit: Int) throws -> DueDeliveries {
+        var round = OrganizationTurns.Round(turns, limit: limit)
+        while let range = round.unseen {
+            guard let organization = try organization(after: range.after, through: range.through, for: webhook) else {
+                round.wrap()
+                continue
+            }
+            // Those in progress are still due, and maybe before all others.
+            let known = turns.inProgress(of: organization)
+            let waiting = try connection.query(
+                """
+                SELECT position, due_at FROM event_deliveries
+                WHERE webhook = $1 AND organization_id = $2 AND due_at IS NOT NULL ORDER BY due_at, position LIMIT $3
+                """, webhook, organization, known + limit + 1
+            ) { (position: $0.int64("position"), dueAt: $0.time("due_at")) }
+            round.add(
+                organization, due: waiting.prefix { $0.dueAt <= now }.map(\.position),
+                next: waiting.first { $0.dueAt > now }?.dueAt)
+        }
+        return DueDeliveries(
+            deliveries: try round.chosen.compactMap { try delivery($0, for: webhook) }, nextDueAt: round.nextDueAt)
+    }
+
+    /// Returns the organization with the lowest id in a range that has a waiting delivery.
+    private func organization(after: Int64, through: Int64, for webhook: String) throws -> Int64? {
+        try connection.first(
             """
-            \(delivery) WHERE d.webhook = $1 AND d.due_at <= $2 ORDER BY d.due_at, d.position LIMIT $3
-            """, webhook, now.microseconds, limit
+            SELECT organization_id FROM event_deliveries
+            WHERE webhook = $1 AND organization_id > $2 AND organization_id <= $3 AND due_at IS NOT NULL
+            ORDER BY organization_id LIMIT 1
+            """, webhook, after, through
+        ) { $0.int64("organization_id") }
+    }
+
+    private func delivery(_ position: Int64, for webhook: String) throws -> Delivery? {
+        try connection.first(
+            """
+            SELECT d.organization_id, e.id, e.subject, e.payload, e.traceparent, d.attempts, d.first_failed_at
+            FROM event_deliveries d JOIN events e ON e.position = d.position WHERE d.position = $1 AND d.webhook = $2
+            """, position, webhook
         ) { row in
             Delivery(
-                position: row.int64("position"), eventID: row.text("id"), subject: row.text("subject"),
-                payload: row.text("payload"),
+                position: position, organizationID: row.int64("organization_id"), eventID: row.text("id"),
+                subject: row.text("subject"), payload: row.text("payload"),
                 traceparent: row.optionalText("traceparent"), attempts: row.int("attempts"),
                 firstFailedAt: row.optionalTime("first_failed_at"))
         }
     }
 
-    /// Returns the next time after `now` at which a delivery becomes due.
-    func nextDue(for webhook: String, after now: UnixTime) throws -> UnixTime? {
-        try connection.first(
-            "SELECT min(due_at) AS due_at FROM event_deliveries WHERE webhook = $1 AND due_at > $2", webhook,
-            now.microseconds
-        ) { $0.optionalTime("due_at") } ?? nil
-    }
-
     /// Records the result of an attempt. A delivery that was ended meanwhile stays unchanged.
-    func settle(_ delivery: Delivery, to webhook: String, _ outcome: DeliveryOutcome, at now: UnixTime) throws
-    where C == Connection {
-        switch outcome {
+    func settle(_ result: DeliveryResult) throws where C == Connection {
+        let (delivery, webhook, now) = (result.delivery, result.webhook, result.time)
+        switch result.outcome {
         case .delivered:
             try end(delivery.position, delivery.subject, webhook, .delivered, error: nil, at: now)
         case .dead(let reason):
@@ -97,16 +119,19 @@ extension EventRecords {
 
     /// Makes the oldest waiting deliveries of a webhook dead letters.
     ///
+    /// - Parameter organizationID: of the events; `nil` = any.
     /// - Returns: the events' ids; fewer than `limit` if none is left.
     func giveUp(
-        pendingFor webhook: String, limit: Int64, because reason: String, at now: UnixTime
+        pendingFor webhook: String, of organizationID: Int64? = nil, limit: Int64, because reason: String,
+        at now: UnixTime
     ) throws -> [String] where C == Connection {
         let oldest = try connection.query(
             """
             SELECT d.position, d.subject, e.id
             FROM event_deliveries d JOIN events e ON e.position = d.position
-            WHERE d.state = 1 AND d.webhook = $1 ORDER BY d.position LIMIT $2
-            """, webhook, limit
+            WHERE d.state = 1 AND d.webhook = $1 AND d.organization_id = coalesce($3, d.organization_id)
+            ORDER BY d.position LIMIT $2
+            """, webhook, limit, organizationID
         ) { ($0.int64("position"), $0.text("subject"), $0.text("id")) }
         for (position, subject, _) in oldest { try end(position, subject, webhook, .dead, error: reason, at: now) }
         return oldest.map(\.2)

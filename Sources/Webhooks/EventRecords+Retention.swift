@@ -31,17 +31,46 @@ extension EventRecords {
         return QueueLength(pending: pending, dead: dead, oldestPendingAt: oldestAt)
     }
 
-    /// Returns the number of a webhook's oldest deliveries beyond `bytes`, from an index alone.
+    /// Returns the number of the oldest deliveries that are beyond a maximum, by organization: an organization with few of them keeps
+    /// all, and those with more keep equally many.
     ///
     /// - Parameter state: 1 = waiting deliveries, 3 = dead letters.
-    func excess(of webhook: String, state: Int64, bytes: Int64) throws -> Int64 {
+    func excess(
+        of webhook: String, state: Int64, count: Int64, bytes: Int64
+    ) throws -> [(organizationID: Int64, count: Int64)] {
+        let whole = try connection.first(
+            """
+            SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM event_deliveries
+            WHERE webhook = $1 AND state = $2 AND state <> 2
+            """, webhook, state
+        ) { (count: $0.int64("count"), bytes: $0.int64("bytes")) }
+        guard let whole, whole.count > count || whole.bytes > bytes else { return [] }
+        let shares = try connection.query(
+            """
+            SELECT organization_id, count(*) AS count, sum(bytes) AS bytes FROM event_deliveries
+            WHERE webhook = $1 AND state = $2 AND state <> 2 GROUP BY organization_id
+            """, webhook, state
+        ) { (organizationID: $0.int64("organization_id"), count: $0.int64("count"), bytes: $0.int64("bytes")) }
+        let most = FairLevel.level(of: shares.map(\.count), in: count)
+        let mostBytes = FairLevel.level(of: shares.map(\.bytes), in: bytes)
+        return try shares.compactMap { share in
+            let large =
+                share.bytes > mostBytes
+                ? try excess(of: webhook, state: state, organizationID: share.organizationID, bytes: mostBytes) : 0
+            let excess = max(share.count - most, large)
+            return excess > 0 ? (share.organizationID, excess) : nil
+        }
+    }
+
+    /// Returns the number of an organization's oldest deliveries beyond `bytes`.
+    private func excess(of webhook: String, state: Int64, organizationID: Int64, bytes: Int64) throws -> Int64 {
         try connection.first(
             """
             SELECT count(*) AS excess FROM (
                 SELECT sum(bytes) OVER (ORDER BY position DESC ROWS UNBOUNDED PRECEDING) AS total
-                FROM event_deliveries WHERE webhook = $1 AND state = $2 AND state <> 2
+                FROM event_deliveries WHERE webhook = $1 AND state = $2 AND state <> 2 AND organization_id = $4
             ) totals WHERE total > $3
-            """, webhook, state, bytes
+            """, webhook, state, bytes, organizationID
         ) { $0.int64("excess") } ?? 0
     }
 
@@ -60,14 +89,14 @@ extension EventRecords {
             ) { ($0.int64("position"), $0.text("webhook")) })
     }
 
-    /// Removes the oldest dead letters of a webhook.
-    func forgetDeadLetters(of webhook: String, limit: Int64) throws -> Int where C == Connection {
+    /// Removes the oldest dead letters of an organization at a webhook.
+    func forgetDeadLetters(of webhook: String, organizationID: Int64, limit: Int64) throws -> Int where C == Connection {
         try forget(
             connection.query(
                 """
-                SELECT position, webhook FROM event_deliveries WHERE state = 3 AND webhook = $1
-                ORDER BY position LIMIT $2
-                """, webhook, limit
+                SELECT position, webhook FROM event_deliveries
+                WHERE state = 3 AND webhook = $1 AND organization_id = $3 ORDER BY position LIMIT $2
+                """, webhook, limit, organizationID
             ) { ($0.int64("position"), $0.text("webhook")) })
     }
 

@@ -51,6 +51,18 @@ enum EventSchema {
                 CREATE INDEX event_deliveries_by_bytes ON event_deliveries (webhook, state, position, bytes)
                     WHERE state <> 2;
                 """),
+        Migration(
+            name: "events-3",
+            sql: """
+                -- organization_id: of the event, so that organizations take turns.
+                ALTER TABLE event_deliveries ADD COLUMN organization_id INTEGER NOT NULL DEFAULT 0;
+                UPDATE event_deliveries SET organization_id = coalesce(
+                    (SELECT organization_id FROM events e WHERE e.position = event_deliveries.position), 0)
+                WHERE state <> 2;
+                DROP INDEX event_deliveries_due;
+                CREATE INDEX event_deliveries_due ON event_deliveries (webhook, organization_id, due_at)
+                    WHERE due_at IS NOT NULL;
+                """),
     ]
 }
 
@@ -79,11 +91,11 @@ struct EventRecords<C: ReadConnection> {
         for webhook in webhooks {
             try connection.execute(
                 """
-                INSERT INTO event_deliveries (position, webhook, subject, state, bytes, due_at)
-                SELECT $1, $2, $3, 1, $5, CASE WHEN EXISTS (
+                INSERT INTO event_deliveries (position, webhook, subject, state, bytes, organization_id, due_at)
+                SELECT $1, $2, $3, 1, $5, $6, CASE WHEN EXISTS (
                     SELECT 1 FROM event_deliveries WHERE webhook = $2 AND subject = $3 AND state = 1
                 ) THEN NULL ELSE CAST($4 AS BIGINT) END
-                """, position, webhook, event.subject, now.microseconds, payload.utf8.count)
+                """, position, webhook, event.subject, now.microseconds, payload.utf8.count, event.organizationID)
         }
     }
 }

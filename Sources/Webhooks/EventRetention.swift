@@ -16,16 +16,15 @@ struct EventRetention: Sendable {
     func run(_ permit: DeletionPermit?) async throws -> Int {
         let now = clock.now()
         for webhook in configuration.webhooks.map(\.name) {
-            let (pending, large) = try await database.read { connection in
-                let records = EventRecords(connection)
-                return (
-                    try records.queueLength(of: webhook).pending,
-                    try records.excess(of: webhook, state: 1, bytes: configuration.maximumBytes)
-                )
+            let excess = try await database.read { connection in
+                try EventRecords(connection).excess(
+                    of: webhook, state: 1, count: configuration.maximumPending, bytes: configuration.maximumBytes)
             }
-            try await giveUp(
-                pendingFor: webhook, count: max(pending - configuration.maximumPending, large),
-                because: "too many events were waiting", at: now)
+            for (organizationID, count) in excess {
+                try await giveUp(
+                    pendingFor: webhook, of: organizationID, count: count, because: "too many events were waiting",
+                    at: now)
+            }
         }
         var removed = 0
         if let permit {
@@ -50,14 +49,16 @@ struct EventRetention: Sendable {
     }
 
     private func giveUp(
-        pendingFor webhook: String, count: Int64, because reason: String, at now: UnixTime
+        pendingFor webhook: String, of organizationID: Int64? = nil, count: Int64, because reason: String,
+        at now: UnixTime
     ) async throws {
         var left = count
         while left > 0 {
             try Task.checkCancellation()
             let limit = min(left, Int64(Self.batch))
             let given = try await database.write(mayUseReserve: true) {
-                try EventRecords($0).giveUp(pendingFor: webhook, limit: limit, because: reason, at: now)
+                try EventRecords($0).giveUp(
+                    pendingFor: webhook, of: organizationID, limit: limit, because: reason, at: now)
             }
             for id in given { log.writeDeadLetter(id, of: webhook, because: reason) }
             guard given.count == limit else { return }
@@ -72,14 +73,25 @@ struct EventRetention: Sendable {
     }
 
     private func forgetDeadLetters(of webhook: String) async throws -> Int {
-        let (most, bytes) = (configuration.maximumDeadLetters, configuration.maximumBytes)
-        return try await inBatches { connection in
-            let records = EventRecords(connection)
-            let excess = max(
-                try records.queueLength(of: webhook).dead - most,
-                try records.excess(of: webhook, state: DeliveryEnd.dead.rawValue, bytes: bytes))
-            return excess > 0 ? try records.forgetDeadLetters(of: webhook, limit: min(excess, Int64(Self.batch))) : 0
+        let excess = try await database.read { connection in
+            try EventRecords(connection).excess(
+                of: webhook, state: DeliveryEnd.dead.rawValue, count: configuration.maximumDeadLetters,
+                bytes: configuration.maximumBytes)
         }
+        var removed = 0
+        for (organizationID, count) in excess {
+            var left = Int(count)
+            while left > 0 {
+                try Task.checkCancellation()
+                let limit = Int64(min(left, Self.batch))
+                let count = try await database.write(mayUseReserve: true) {
+                    try EventRecords($0).forgetDeadLetters(of: webhook, organizationID: organizationID, limit: limit)
+                }
+                guard count > 0 else { break }
+                (removed, left) = (removed + count, left - count)
+            }
+        }
+        return removed
     }
 
     private func inBatches(_ body: @escaping @Sendable (Connection) throws -> Int) async throws -> Int {

@@ -26,9 +26,10 @@ package final class Webhooks: Sendable {
         let webhooks = configuration.webhooks
         let metrics = EventMetrics(webhooks: webhooks.map(\.name), database: database, clock: clock)
         self.metrics = metrics
+        let recorder = DeliveryRecorder(database, metrics: metrics)
         senders = webhooks.map {
             WebhookSender(
-                $0, database: database, clock: clock, metrics: metrics, configuration: configuration, log: log)
+                $0, database: database, clock: clock, recorder: recorder, configuration: configuration, log: log)
         }
         outbox = Outbox(webhooks: webhooks, identifiers: environment.identifiers, signals: senders.map(\.signal))
         retention = EventRetention(database: database, clock: clock, configuration: configuration, log: log)

@@ -2,9 +2,12 @@ import Basics
 
 /// The webhooks, their retries and limits, and the retention of deliveries.
 package struct WebhooksConfiguration: Sendable {
+    /// The largest number of parallel requests to all webhooks; each of them blocks a thread of the process.
+    package static let maximumRequests = 128
+
     package var webhooks: [Webhook] = []
-    /// The number of parallel requests to one webhook.
-    package var concurrency = 4
+    /// The largest number of parallel requests to one webhook; see ``requestsOfWebhook``.
+    package var concurrency = 8
     /// The time limit of one request, from its connection to the end of its response.
     package var timeout = Duration.seconds(30)
     /// The longest time between two attempts.
@@ -23,4 +26,8 @@ package struct WebhooksConfiguration: Sendable {
     package var deadLetterRetention = Duration.days(90)
 
     package init() {}
+
+    /// The number of parallel requests to one webhook: at most an equal share of ``maximumRequests``, so that webhooks do not wait for
+    /// each other.
+    var requestsOfWebhook: Int { min(concurrency, max(1, Self.maximumRequests / max(1, webhooks.count))) }
 }

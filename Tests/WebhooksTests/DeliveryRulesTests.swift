@@ -16,8 +16,8 @@ import Testing
 
     private func delivery(attempts: Int = 0, failingSeconds: Int64? = nil) -> Delivery {
         Delivery(
-            position: 1, eventID: "e", subject: "s", payload: "{}", traceparent: nil, attempts: attempts,
-            firstFailedAt: failingSeconds.map { now.adding(seconds: -$0) })
+            position: 1, organizationID: 1, eventID: "e", subject: "s", payload: "{}", traceparent: nil,
+            attempts: attempts, firstFailedAt: failingSeconds.map { now.adding(seconds: -$0) })
     }
 
     private func outcome(

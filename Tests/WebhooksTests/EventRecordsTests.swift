@@ -28,8 +28,7 @@ import Testing
         let later = try scene.happens(to: "x", for: ["a", "b"])
         try scene.settle(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 5), reason: "no"))
         #expect(try scene.due().isEmpty)
-        #expect(
-            try scene.database.readBlocking { try EventRecords($0).nextDue(for: "a", after: scene.clock.now()) } != nil)
+        #expect(try scene.found().nextDueAt == scene.clock.now().adding(seconds: 5))
         try scene.settle(scene.due("b")[0], .delivered, for: "b")
         #expect(try scene.due("b").map(\.eventID) == [later])
         let y = try scene.happens(to: "y")

@@ -19,9 +19,11 @@ final class Scene: Sendable {
 
     /// - Returns: the event's id.
     @discardableResult
-    func happens(to subject: String, for webhooks: [String] = ["a"], payload: String = "{}") throws -> String {
+    func happens(
+        to subject: String, for webhooks: [String] = ["a"], organization: Int64 = 1, payload: String = "{}"
+    ) throws -> String {
         let id = "\(subject) \(UUID())"
-        let event = Event(.deviceInitialized, subject: subject, organizationID: 1, data: ["x": 1])
+        let event = Event(.deviceInitialized, subject: subject, organizationID: organization, data: ["x": 1])
         let now = clock.now()
         try database.writeBlocking {
             try EventRecords($0).insert(event, id: id, organization: "acme", payload: payload, for: webhooks, at: now)
@@ -30,12 +32,20 @@ final class Scene: Sendable {
     }
 
     func due(_ webhook: String = "a") throws -> [Delivery] {
-        try database.readBlocking { try EventRecords($0).due(for: webhook, at: clock.now(), limit: 100) }
+        try found(webhook).deliveries
+    }
+
+    func found(_ webhook: String = "a") throws -> DueDeliveries {
+        let turns = OrganizationTurns(slots: 100, isShared: false)
+        return try database.readBlocking {
+            try EventRecords($0).due(for: webhook, at: clock.now(), turns: turns, limit: 100)
+        }
     }
 
     func settle(_ delivery: Delivery, _ outcome: DeliveryOutcome, for webhook: String = "a") throws {
         let now = clock.now()
-        try database.writeBlocking { try EventRecords($0).settle(delivery, to: webhook, outcome, at: now) }
+        let result = DeliveryResult(delivery: delivery, webhook: webhook, outcome: outcome, time: now)
+        try database.writeBlocking { try EventRecords($0).settle(result) }
     }
 
     func letters(webhook: String = "") throws -> [DeadLetterRecord] {

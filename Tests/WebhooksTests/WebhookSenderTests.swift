@@ -1,6 +1,8 @@
 import Basics
 import Crypto
+import Dispatch
 import GatewayTesting
+import HTTPTestClient
 import TestSupport
 import Testing
 
@@ -16,8 +18,7 @@ import Testing
         let clock = WatchedClock(scene.clock, looks: continuation)
         let sender = WebhookSender(
             Webhook(name: "a", url: "http://127.0.0.1:1", keys: [Secret("0123456789abcdef")]), database: scene.database,
-            clock: clock, metrics: EventMetrics(webhooks: ["a"], database: scene.database, clock: clock),
-            configuration: WebhooksConfiguration(), log: .discarding)
+            clock: clock, recorder: recorder(scene), configuration: WebhooksConfiguration(), log: .discarding)
         let task = Task { await sender.run() }
         var seen = looks.makeAsyncIterator()
         await seen.next()
@@ -33,5 +34,99 @@ import Testing
         var further = 0
         while await seen.next() != nil { further += 1 }
         #expect(further == 0)
+    }
+
+    /// A sender of webhook "a", which is for all organizations, to a receiver.
+    private func sender(_ scene: Scene, to receiver: RawReceiver, _ recorder: DeliveryRecorder) -> WebhookSender {
+        WebhookSender(
+            Webhook(
+                name: "a", url: "http://127.0.0.1:\(receiver.port)/", keys: [Secret("0123456789abcdef")]),
+            database: scene.database, clock: scene.clock, recorder: recorder, configuration: WebhooksConfiguration(),
+            log: .discarding)
+    }
+
+    private func recorder(_ scene: Scene) -> DeliveryRecorder {
+        DeliveryRecorder(
+            scene.database,
+            metrics: EventMetrics(webhooks: ["a"], database: scene.database, clock: scene.clock))
+    }
+
+    /// Each response lets the next request begin, and the results wait for one write, also of two webhooks.
+    @Test func resultsOfManyDeliveriesAreRecordedInOneWrite() async throws {
+        let scene = try Scene()
+        for number in 0..<40 { try scene.happens(to: "\(number)") }
+        let answered = DispatchSemaphore(value: 0)
+        let receiver = try RawReceiver { _ in answered.signal() }
+        defer { receiver.stop() }
+        let recorder = recorder(scene)
+        let sender = sender(scene, to: receiver, recorder)
+        let release = try scene.database.holdWriter()
+        let task = Task { await sender.run() }
+        // More than may be in progress at once, although nothing can be recorded.
+        try await onThread { for _ in 0..<40 { try answered.waitForSignal() } }
+        while await recorder.unrecorded < 40 { await Task.yield() }
+        #expect(scene.database.waitingWrites <= 1)
+        release()
+        try await onThread { try waitUntil { (try? scene.due().isEmpty) == true } }
+        task.cancel()
+        await task.value
+        // The first result alone, and the others together.
+        #expect(await recorder.writes <= 2)
+        #expect(receiver.requests.count == 40)
+        // Connections are kept.
+        #expect(receiver.accepted <= WebhooksConfiguration().concurrency)
+        for request in receiver.requests { #expect(!request.head.lowercased().contains("expect")) }
+    }
+
+    @Test func oneOrganizationDoesNotOccupyAllRequests() async throws {
+        let scene = try Scene()
+        for number in 0..<40 { try scene.happens(to: "1/\(number)", organization: 1, payload: "1") }
+        let (arrived, other, answer) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        let receiver = try RawReceiver { request in
+            guard request.body != Array("2".utf8) else {
+                other.signal()
+                return
+            }
+            arrived.signal()
+            answer.wait()
+        }
+        defer { receiver.stop() }
+        let sender = sender(scene, to: receiver, recorder(scene))
+        let task = Task { await sender.run() }
+        try await onThread { for _ in 0..<6 { try arrived.waitForSignal() } }
+        try scene.happens(to: "2/0", organization: 2, payload: "2")
+        sender.signal.notify()
+        // It arrives although no request of the other organization ends.
+        try await onThread { try other.waitForSignal() }
+        #expect(receiver.requests.count == 7)
+        task.cancel()
+        for _ in 0..<40 { answer.signal() }
+        await task.value
+    }
+
+    @Test func eventsOfASubjectArriveInOrderWhileOthersAreInProgress() async throws {
+        let scene = try Scene()
+        for number in 0..<60 { try scene.happens(to: "\(number % 6)", payload: "\(number)") }
+        let all = DispatchSemaphore(value: 0)
+        let receiver = try RawReceiver { _ in all.signal() }
+        defer { receiver.stop() }
+        let sender = sender(scene, to: receiver, recorder(scene))
+        let task = Task { await sender.run() }
+        try await onThread { for _ in 0..<60 { try all.waitForSignal() } }
+        task.cancel()
+        await task.value
+        let numbers = receiver.requests.compactMap { Int(String(decoding: $0.body, as: UTF8.self)) }
+        for subject in 0..<6 {
+            #expect(numbers.filter { $0 % 6 == subject } == Array(stride(from: subject, to: 60, by: 6)))
+        }
+    }
+
+    /// Waits on a thread of its own, so that no thread of the tasks is blocked.
+    private func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            _ = TestThread { continuation.resume(with: Result(catching: body)) }
+        }
     }
 }

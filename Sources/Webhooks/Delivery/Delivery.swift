@@ -4,6 +4,7 @@ import Basics
 struct Delivery: Sendable, Hashable {
     /// The event's position in the order of commits.
     let position: Int64
+    let organizationID: Int64
     let eventID: String
     let subject: String
     let payload: String
@@ -18,6 +19,22 @@ enum DeliveryOutcome: Sendable, Hashable {
     case delivered
     case retry(at: UnixTime, reason: String)
     case dead(reason: String)
+}
+
+/// The result of an attempt, to be recorded.
+struct DeliveryResult: Sendable, Hashable {
+    let delivery: Delivery
+    let webhook: String
+    let outcome: DeliveryOutcome
+    /// The end of the attempt.
+    let time: UnixTime
+}
+
+/// The deliveries that may begin now.
+struct DueDeliveries: Sendable, Hashable {
+    var deliveries: [Delivery] = []
+    /// The time at which further ones become due; `nil` if only the end of an attempt or a new event makes one due.
+    var nextDueAt: UnixTime?
 }
 
 extension Logger {

@@ -4,43 +4,49 @@ import HTTPClient
 
 /// Sends one webhook's events as they become due, several in parallel, and records the results.
 ///
-/// Requests in progress are only in memory: after a crash their events are still due and are sent again.
+/// A request ends with its response, and the next one begins before the result is recorded. The next event of the same subject becomes
+/// due by the record. Requests in progress are only in memory: after a crash their events are still due and are sent again.
 actor WebhookSender {
     /// The pause after an error of the database.
     private static let pause = Duration.seconds(1)
     /// The number of bytes of a response that are received; they are not used.
     private static let longestAnswer = 64 << 10
+    /// The largest number of deliveries that are being sent or recorded, if the database is slower than the receiver.
+    private static let mostInProgress = 256
 
     let webhook: Webhook
     nonisolated let signal = Signal()
     private let database: Database
     private let clock: any WallClock
     private let rules: DeliveryRules
-    private let metrics: EventMetrics
-    private let configuration: WebhooksConfiguration
+    private let recorder: DeliveryRecorder
     private let log: Logger
+    private let requests: Int
     private var pace: WebhookPace
+    /// The connections without a request, the latest used one at the end.
     private var idle: [HTTPConnection]
-    /// The positions of the events in progress.
-    private var underWay: Set<Int64> = []
-    /// The time before which nothing begins, whatever is due.
+    private var turns: OrganizationTurns
+    /// The time before which nothing begins, because the receiver is down.
     private var quietUntil = ContinuousClock.now
+    /// The time before which nothing begins, because results cannot be recorded, so that events would be sent again.
+    private var unrecordableUntil = ContinuousClock.now
 
     init(
-        _ webhook: Webhook, database: Database, clock: any WallClock, metrics: EventMetrics,
+        _ webhook: Webhook, database: Database, clock: any WallClock, recorder: DeliveryRecorder,
         configuration: WebhooksConfiguration, log: Logger
     ) {
         self.webhook = webhook
         self.database = database
         self.clock = clock
-        self.metrics = metrics
-        self.configuration = configuration
+        self.recorder = recorder
         self.log = log
         rules = DeliveryRules(configuration)
-        pace = WebhookPace(concurrency: configuration.concurrency)
+        requests = configuration.requestsOfWebhook
+        pace = WebhookPace(concurrency: requests)
+        turns = OrganizationTurns(slots: requests, isShared: webhook.organization == nil)
         var options = HTTPConnection.Options(authorities: webhook.authorities)
         options.totalTimeout = configuration.timeout
-        idle = (0..<configuration.concurrency).map { _ in HTTPConnection(options) }
+        idle = (0..<requests).map { _ in HTTPConnection(options) }
     }
 
     /// Sends events; returns when its task is cancelled.
@@ -61,28 +67,21 @@ actor WebhookSender {
     /// Returns the deliveries to begin now, each with its own connection, and the time until there may be more; `nil` = until a
     /// notification.
     private func takeDue() async -> (begun: [(Delivery, HTTPConnection)], wait: Duration?) {
-        let quiet = quietUntil - .now
+        let quiet = max(quietUntil, unrecordableUntil) - .now
         if quiet > .zero { return ([], quiet) }
-        let free = pace.slots - underWay.count
-        // The end of an attempt notifies.
+        // The end of an attempt, and of a record, notifies.
+        let free = min(pace.slots - (requests - idle.count), Self.mostInProgress - turns.count)
         guard free > 0 else { return ([], nil) }
-        let now = clock.now()
-        let (name, limit) = (webhook.name, underWay.count + free)
-        // Deliveries that end during the query may still be in its result.
-        let known = underWay
+        let (name, now) = (webhook.name, clock.now())
+        // Notifications come after the commit.
+        let current = turns
         do {
-            // Notifications come after the commit.
-            let (due, next) = try await database.read { connection in
-                let records = EventRecords(connection)
-                return (
-                    try records.due(for: name, at: now, limit: limit), try records.nextDue(for: name, after: now)
-                )
+            let due = try await database.read {
+                try EventRecords($0).due(for: name, at: now, turns: current, limit: free)
             }
-            let begun = due.filter { !known.contains($0.position) }.prefix(free).compactMap { delivery in
-                idle.popLast().map { (delivery, $0) }
-            }
-            for (delivery, _) in begun { underWay.insert(delivery.position) }
-            return (begun, next.map { $0.duration(since: now) })
+            let begun = due.deliveries.compactMap { delivery in idle.popLast().map { (delivery, $0) } }
+            for (delivery, _) in begun { turns.begin(delivery) }
+            return (begun, due.nextDueAt.map { $0.duration(since: now) })
         } catch {
             log.writeDeliveryFailure(error)
             return ([], Self.pause)
@@ -90,28 +89,39 @@ actor WebhookSender {
     }
 
     private func deliver(_ delivery: Delivery, over connection: HTTPConnection) async {
-        do {
-            let answer = try await send(delivery, over: connection)
-            let now = clock.now()
-            let outcome = rules.outcome(of: answer, for: delivery, at: now, random: .random(in: 0...1))
-            let name = webhook.name
-            try await database.write { try EventRecords($0).settle(delivery, to: name, outcome, at: now) }
-            note(outcome, of: delivery)
-        } catch is CancellationError {
-            // The event is still due at the next start.
-        } catch {
-            // The result could not be recorded, so the event is sent again.
-            log.writeDeliveryFailure(error)
-            try? await Task.sleep(for: Self.pause)
-        }
-        underWay.remove(delivery.position)
+        let answer = await send(delivery, over: connection)
         idle.append(connection)
+        turns.answer(delivery)
+        // A request that was cancelled has no result: its event is still due at the next start.
+        if let answer { await record(answer, of: delivery) }
+        turns.end(delivery)
         signal.notify()
     }
 
+    private func record(
+        _ answer: Result<(status: Int, retryAfter: Int64?), TransferFailure>, of delivery: Delivery
+    ) async {
+        let now = clock.now()
+        let outcome = rules.outcome(of: answer, for: delivery, at: now, random: .random(in: 0...1))
+        pace(after: outcome)
+        signal.notify()
+        do {
+            try await recorder.record(
+                DeliveryResult(delivery: delivery, webhook: webhook.name, outcome: outcome, time: now))
+            if case .dead(let reason) = outcome {
+                log.writeDeadLetter(delivery.eventID, of: webhook.name, because: reason)
+            }
+        } catch {
+            // The result could not be recorded, so the event is sent again.
+            log.writeDeliveryFailure(error)
+            unrecordableUntil = .now + Self.pause
+        }
+    }
+
+    /// - Returns: `nil` if the task was cancelled.
     private func send(
         _ delivery: Delivery, over connection: HTTPConnection
-    ) async throws -> Result<(status: Int, retryAfter: Int64?), TransferFailure> {
+    ) async -> Result<(status: Int, retryAfter: Int64?), TransferFailure>? {
         let body = Array(delivery.payload.utf8)
         var fields = WebhookSignature.fields(
             id: delivery.eventID, body: body, keys: webhook.keys, at: clock.now())
@@ -122,19 +132,17 @@ actor WebhookSender {
                 HTTPRequest("POST", webhook.url, fields: fields, body: .bytes(body)),
                 receiver: .passingOver(atMost: Self.longestAnswer))
             return .success((reply.status, reply.fields["retry-after"].flatMap { Int64($0) }))
-        } catch let failure as TransferFailure {
-            return .failure(failure)
+        } catch is CancellationError {
+            return nil
+        } catch {
+            return .failure(error as? TransferFailure ?? .connection("\(error)"))
         }
     }
 
-    private func note(_ outcome: DeliveryOutcome, of delivery: Delivery) {
-        metrics.note(outcome, of: webhook.name)
+    private func pace(after outcome: DeliveryOutcome) {
         switch outcome {
         case .delivered: pace.succeeded()
-        case .retry: pace.failed()
-        case .dead(let reason):
-            pace.failed()
-            log.writeDeadLetter(delivery.eventID, of: webhook.name, because: reason)
+        case .retry, .dead: pace.failed()
         }
         quietUntil = .now + pace.pause
     }
