@@ -1,3 +1,5 @@
+import Basics
+import Foundation
 import TestSupport
 import Testing
 
@@ -12,11 +14,50 @@ import Testing
         (#"{"credential":"dgwkMDFhMjA3","user":"ada"}"#, ["MDFhMjA3"]),
         ("token=eyJhbGciOiJFUzI1NiJ9.eyJzdWIi.c2ln", ["hbGciOiJFUzI1NiJ9", "c2ln"]),
         ("refused the key dgwkMDFh-xyz", ["MDFh", "xyz"]),
+        ("Cookie: __Host-console=abc; theme=def", ["abc", "def"]),
+        ("> Set-Cookie: member_x=abc; Path=/", ["abc"]),
+        (#"{"cookie":"a=abc; b=\"def","user":"ada"}"#, ["abc", "def"]),
+        ("Authorization: Basic YWRhOmh1bnRlcg==", ["YWRhOmh1bnRlcg"]),
+        ("secret_access_key: wJalrXUtnFEMI/K7MDENG", ["wJalr", "MDENG"]),
+        ("aws_secret_access_key = wJalrXUtnFEMI", ["wJalr"]),
+        ("x-api-key:abc", ["abc"]),
+        ("pulled https://ada:hunter2pw@host.example/x", ["ada", "hunter2pw"]),
+        ("redis://:hunter2pw@host/0", ["hunter2pw"]),
+        ("PUT /data/x?OSSAccessKeyId=abc&Expires=1 200", ["abc"]),
     ])
     func secretsAreReplaced(line: String, secrets: [String]) {
         let scrubbed = LogExcerpt.scrubbed(line)
         for secret in secrets { #expect(!scrubbed.contains(secret), "\(scrubbed)") }
         #expect(scrubbed.contains("***"))
+    }
+
+    /// The rest of a line is kept, because it is what the log is read for.
+    @Test func textAroundASecretStays() {
+        #expect(
+            LogExcerpt.scrubbed(#"{"token":"abc def","user":"ada"} https://a:b@host/x?y=1 done"#)
+                == #"{"token":"***","user":"ada"} https://***@host/x?*** done"#)
+    }
+
+    @Test(arguments: TokenPrefix.allCases)
+    func everyKindOfTokenIsReplaced(prefix: TokenPrefix) {
+        let token = prefix.rawValue + "Ab0-_x.y"
+        for line in ["a \(token) z", "(\(token))", #"{"a":"\#(token)"}"#] {
+            let scrubbed = LogExcerpt.scrubbed(line)
+            #expect(!scrubbed.contains("Ab0") && scrubbed.contains("***"), "\(scrubbed)")
+        }
+    }
+
+    /// A new kind of token cannot be forgotten: no other file names the beginning of one.
+    @Test func tablePrefixesAreDefinedNowhereElse() throws {
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        var found: Set<String> = []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            if text.contains("\"dgw") || text.contains("\"whsec_") { found.insert(file.lastPathComponent) }
+        }
+        #expect(found == ["TokenPrefix.swift"])
     }
 
     @Test(arguments: [

@@ -7,7 +7,7 @@ import Crypto
 /// into the database. The secret has 256 random bits; only the id and a keyed digest are stored.
 struct APITokenText: Sendable {
     /// The beginning of each token, which people and secret scanners can recognize.
-    static let prefix = "dgwt_"
+    static let prefix = TokenPrefix.apiToken.rawValue
     private static let idLength = 16
     private static let secretLength = 43
     private static let checksumLength = 6

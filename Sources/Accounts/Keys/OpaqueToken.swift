@@ -7,11 +7,20 @@ import Crypto
 /// The text is the Base64 of 3 bytes that identify the kind, the 36 characters of the id, and 30 random bytes: 92 characters,
 /// without padding. Only the id and a keyed digest are stored, so a stolen database contains no usable credentials.
 struct OpaqueToken: Sendable {
-    /// The prefix of each kind of token, which people and secret scanners can recognize.
-    enum Kind: String, Sendable {
-        case apiKey = "dgwk"
-        case refresh = "dgwr"
-        case system = "dgws"
+    enum Kind: Sendable {
+        case apiKey
+        case refresh
+        case system
+
+        fileprivate var prefix: String {
+            let prefix: TokenPrefix =
+                switch self {
+                case .apiKey: .apiKey
+                case .refresh: .refreshToken
+                case .system: .systemCredential
+                }
+            return prefix.rawValue
+        }
     }
 
     static let idLength = 36
@@ -34,7 +43,7 @@ struct OpaqueToken: Sendable {
 
     /// Parses a token; `nil` for any text that is not a token of this kind.
     init?(_ kind: Kind, text: String) {
-        guard text.utf8.count == 92, text.hasPrefix(kind.rawValue), let bytes = Base64.decode(text) else { return nil }
+        guard text.utf8.count == 92, text.hasPrefix(kind.prefix), let bytes = Base64.decode(text) else { return nil }
         let id = bytes[3..<3 + Self.idLength]
         guard id.allSatisfy(\.isASCIIVisible) else { return nil }
         self.init(
@@ -43,7 +52,7 @@ struct OpaqueToken: Sendable {
 
     /// The text for the client, which is shown only once.
     var text: String {
-        Base64.encode((Base64.decode(kind.rawValue) ?? []) + Array(id.utf8) + secret.exposed)
+        Base64.encode((Base64.decode(kind.prefix) ?? []) + Array(id.utf8) + secret.exposed)
     }
 
     /// Returns the token that follows in a rotation. It is the same at each call, so that a client whose response was lost can get
@@ -59,6 +68,6 @@ struct OpaqueToken: Sendable {
 
     /// Returns the digest that is stored.
     func digest(pepper: [UInt8]) -> [UInt8] {
-        HMAC.sha256(key: pepper, Array("\(kind.rawValue) \(id) ".utf8) + secret.exposed)
+        HMAC.sha256(key: pepper, Array("\(kind.prefix) \(id) ".utf8) + secret.exposed)
     }
 }

@@ -6,7 +6,7 @@ import Crypto
 /// The gateway stores nothing for it: the text is the user's id, a time, and a MAC over them and the password's hash, so a change of
 /// the password makes it invalid.
 struct SignInChallenge: Sendable {
-    private static let prefix = "dgwc_"
+    private static let prefix = TokenPrefix.signInChallenge.rawValue
     private static let macLength = 32
     private static let payloadLength = 24
 

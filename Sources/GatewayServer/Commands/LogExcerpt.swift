@@ -6,13 +6,6 @@ import HTTPClient
 enum LogExcerpt {
     /// The number of bytes of a log that are read.
     private static let limit: Int64 = 1 << 20
-    /// The beginnings of words that are secrets: credentials of keys and users, security tokens, and tokens in JWT form.
-    private static let secrets = ["dgwk", "dgws", "eyJ", "STS."]
-    /// The names before a secret.
-    private static let names = [
-        "password", "secret", "authorization", "bearer", "token", "signature", "credential", "passphrase", "api_key",
-    ]
-
     /// Returns the end of a file.
     static func file(_ path: String) -> String {
         do {
@@ -54,50 +47,42 @@ enum LogExcerpt {
         return String(decoding: rest, as: UTF8.self)
     }
 
-    /// Replaces what may be a secret: words that begin like one, values after a name of one, and query strings.
+    /// Replaces what may be a secret: passwords in URLs, query strings, the values of header fields that sign in, values after a name of
+    /// a secret, and words that begin like one.
     static func scrubbed(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            var isSecret = false
-            return line.split(separator: " ", omittingEmptySubsequences: false).map { word in
-                defer { isSecret = isName(word) }
-                return isSecret && !word.isEmpty ? "***" : self.word(word)
-            }.joined(separator: " ")
-        }.joined(separator: "\n")
-    }
-
-    /// Whether the next word is the value of a name: `Bearer`, `password:`.
-    private static func isName(_ word: Substring) -> Bool {
-        let letters = word.lowercased().filter { $0.isLetter || $0 == "_" }
-        return letters.hasSuffix("bearer") || (word.hasSuffix(":") || word.hasSuffix("=")) && names.contains(letters)
-    }
-
-    private static func word(_ word: Substring) -> String {
-        // The parts of JSON, of key=value, and of URLs.
-        var kept = ""
-        var part = ""
-        var isValue = false
-        func end() {
-            let isSecret = isValue && !part.isEmpty || secrets.contains(where: part.hasPrefix)
-            kept += isSecret ? "***" : part
-            part = ""
+        rules.reduce(text) { text, rule in
+            rule.pattern.stringByReplacingMatches(
+                in: text, range: NSRange(text.startIndex..., in: text), withTemplate: rule.replacement)
         }
-        var name = ""
-        for character in word {
-            switch character {
-            case "\"", ",", "{", "}", "&", "'", "(", ")", "[", "]", "<", ">":
-                if !part.isEmpty { name = part.lowercased() }
-                end()
-                if character == "," || character == "&" || character == "}" { (isValue, name) = (false, "") }
-                kept.append(character)
-            case "=", ":", "?":
-                if !part.isEmpty { name = part.lowercased() }
-                end()
-                isValue = character == "?" || names.contains { name.contains($0) }
-                kept.append(character)
-            default: part.append(character)
+    }
+
+    /// The patterns of secrets, and what is left of their matches, in the order of their use.
+    private static let rules: [(pattern: NSRegularExpression, replacement: String)] = {
+        // A value in quotes with escapes, as in JSON, or one without spaces.
+        let quoted = #""(?:[^"\\\r\n]|\\.)*"?"#
+        let prefixes = TokenPrefix.allCases.map { NSRegularExpression.escapedPattern(for: $0.rawValue) }
+        return [
+            // scheme://user:password@host
+            (#"([a-z][a-z0-9+.-]*://)[^\s/@"'<>]+@"#, "$1***@"),
+            (#"(?<=\S)\?[^\s"'<>]+"#, "?***"),
+            // The values of these fields have spaces: they end with the quote or the line.
+            (#"((?:cookie|authorization)"[ \t]*[:=][ \t]*)\#(quoted)"#, #"$1"***""#),
+            (#"((?:cookie|authorization)[ \t]*[:=][ \t]*)[^"\s][^"\r\n]*"#, "$1***"),
+            (#"(\#(secretName)"?'?[ \t]*[:=][ \t]*)\#(quoted)"#, #"$1"***""#),
+            (#"(\#(secretName)"?'?[ \t]*[:=][ \t]*)[^\s"',;&(){}\[\]<>]+"#, "$1***"),
+            (#"(bearer[ \t]+)[^\s"',;]+"#, "$1***"),
+            (#"(?<![a-z0-9])(?-i:\#(prefixes.joined(separator: "|")))[a-z0-9+/=_.-]*"#, "***"),
+        ].map { pattern, replacement in
+            guard let expression = try? NSRegularExpression(pattern: pattern, options: .caseInsensitive) else {
+                preconditionFailure("the pattern \(pattern) is malformed")
             }
+            return (expression, replacement)
         }
-        end()
-        return kept
-    }
+    }()
+
+    /// A name whose value is a secret, such as `password` or `secret_access_key`.
+    private static let secretName =
+        "[a-z0-9_.-]*"
+        + "(?:password|passwd|passphrase|secret|token|signature|credential|api[_-]?key|access[_-]?key|private[_-]?key)"
+        + "[a-z0-9_.-]*"
 }

@@ -7,7 +7,7 @@ import HTTPTypes
 /// Webhooks 1.0 (standardwebhooks.com), with HMAC-SHA256 over the id, the time of sending and the body.
 enum WebhookSignature {
     /// The prefix of a Base64-encoded key.
-    private static let prefix = "whsec_"
+    private static let prefix = TokenPrefix.webhookKey.rawValue
     private static let shortestKey = 16
     private static let mostKeys = 4
 

@@ -5,7 +5,7 @@ import Crypto
 /// id and a keyed digest are stored.
 struct UmidToken: Sendable {
     /// The beginning of each token, which people and secret scanners can recognize.
-    private static let prefix = "dgwu"
+    private static let prefix = TokenPrefix.umidToken.rawValue
     private static let idLength = 12
     private static let secretLength = 30
 

@@ -63,7 +63,7 @@ package struct CredentialIssuer: Sendable {
     }
 
     private static func accessKeyID(_ key: [UInt8], _ statement: [UInt8]) -> String {
-        "STS." + Hex.upper(derive(key, .accessKey, statement).prefix(12))
+        TokenPrefix.temporaryAccessKey.rawValue + Hex.upper(derive(key, .accessKey, statement).prefix(12))
     }
 
     private static func secret(_ key: [UInt8], _ statement: [UInt8]) -> Secret {
