@@ -77,7 +77,7 @@ let package = Package(
         .executableTarget(name: "protoc-gen-gateway", dependencies: ["Protobuf"], swiftSettings: strict),
         module("Sockets", ["Basics", "COpenSSL", "HTTPTypes"], path: "Network/Sockets"),
         module("RPC", ["Basics", "CommonProto", "Crypto", "HTTPTypes", "Sockets", "Wire"]),
-        module("GatewayErrors", ["RPC"], path: "API/GatewayErrors"),
+        module("GatewayErrors", ["Basics", "RPC"], path: "API/GatewayErrors"),
 
         module(
             "EventLoops", ["Basics", "COpenSSL", "CUV", "HTTPTypes", "RPC", "Sockets", "Wire"],

@@ -26,6 +26,7 @@ extension Agent {
 
     func readDirectories() {
         pending.forgetMore()
+        for path in pending.refused.keys where Self.regularFile(path) == nil { pending.remove(path) }
         rescans += 1
         let former = Set(status.directoryFailures)
         status.failedDirectories = 0

@@ -42,6 +42,8 @@ extension Agent {
             return .changed
         } catch let failure as FileReader.Failure where failure.isMissing {
             return .gone
+        } catch let refusal as FileRefusal {
+            return .refused(refusal.message)
         } catch {
             return Task.isCancelled ? .stopped : .failed(AgentFailure.text(error))
         }
@@ -69,6 +71,9 @@ extension Agent {
         case .stopped: pending.stopped(path)
         case .gone:
             pending.remove(path)
+        case .refused(let message):
+            pending.refuse(path, message)
+            log("\(message); it is not tried again until it changes or the agent starts")
         case .failed(let message):
             status.failedAttempts += 1
             pending.failed(path, message, at: .now)

@@ -22,6 +22,8 @@ package actor Agent {
         case changed
         case gone
         case failed(String)
+        /// The gateway never accepts the file as it is.
+        case refused(String)
         case stopped
     }
 
@@ -220,6 +222,10 @@ package actor Agent {
         status.updatedAt = clock.now().seconds
         status.pendingFiles = pending.count
         status.pendingBytes = pending.bytes
+        status.refusedFiles = pending.refused.count
+        status.refusals = pending.refused.sorted { $0.key < $1.key }.prefix(Self.longestFailures).map {
+            AgentStatus.Refusal(file: $0.key, message: $0.value.message)
+        }
         status.uploading = progress.current
         status.failures = pending.files.filter { !$0.value.message.isEmpty }.sorted { $0.key < $1.key }
             .prefix(Self.longestFailures).map {

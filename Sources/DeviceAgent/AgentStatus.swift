@@ -21,6 +21,13 @@ package struct AgentStatus: Codable, Sendable, Hashable {
         package var attempts: Int
     }
 
+    /// A file that the gateway never accepts as it is.
+    package struct Refusal: Codable, Sendable, Hashable {
+        package var file: String
+        /// A sentence without a full stop.
+        package var message: String
+    }
+
     package var version = ProgramVersion.current
     /// Seconds since 1970.
     package var startedAt: Int64 = 0
@@ -36,6 +43,10 @@ package struct AgentStatus: Codable, Sendable, Hashable {
     package var failedAttempts = 0
     /// The latest errors of pending files, at most 10.
     package var failures: [Failure] = []
+    /// The number of files that the gateway never accepts as they are. They are not among the pending ones.
+    package var refusedFiles = 0
+    /// The first of them by path, at most 10.
+    package var refusals: [Refusal] = []
     /// Directories that could not be read or watched when all were read last, and since then.
     package var failedDirectories = 0
     /// The errors of the first of them, at most 10: sentences without a full stop.
@@ -46,7 +57,7 @@ package struct AgentStatus: Codable, Sendable, Hashable {
     package init() {}
 
     enum CodingKeys: String, CodingKey {
-        case version, uploading, failures
+        case version, uploading, failures, refusals
         case startedAt = "started_at_unix"
         case updatedAt = "updated_at_unix"
         case pendingFiles = "pending_files"
@@ -55,6 +66,7 @@ package struct AgentStatus: Codable, Sendable, Hashable {
         case uploadedBytes = "uploaded_bytes"
         case deletedFiles = "deleted_files"
         case failedAttempts = "failed_attempts"
+        case refusedFiles = "refused_files"
         case failedDirectories = "failed_directories"
         case directoryFailures = "directory_failures"
         case isPaused = "is_paused"
@@ -74,6 +86,7 @@ package struct AgentStatus: Codable, Sendable, Hashable {
             (
                 "failed_directories", "gauge", "Directories that cannot be read or watched.", Int64(failedDirectories)
             ),
+            ("refused_files", "gauge", "Files that the gateway never accepts as they are.", Int64(refusedFiles)),
             ("failed_attempts_total", "counter", "Uploads that failed and are tried again.", Int64(failedAttempts)),
         ]
         return samples.map { sample in

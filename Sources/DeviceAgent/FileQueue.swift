@@ -27,12 +27,20 @@ struct FileQueue {
         var message = ""
     }
 
-    /// The largest number of files in the queue. Others are found when the directories are read again.
+    /// A file that the gateway never accepts as it is.
+    struct Refusal {
+        let seen: Observation
+        let message: String
+    }
+
+    /// The largest number of files in the queue, and of refused files. Others are found when the directories are read again.
     static let most = 50_000
     private static let firstDelay = Duration.seconds(5)
     private static let longestDelay = Duration.seconds(300)
 
     private(set) var files: [String: File] = [:]
+    /// The refused files, which are not tried again until they change.
+    private(set) var refused: [String: Refusal] = [:]
     /// Whether more files were found than the queue can hold.
     private(set) var hasMore = false
 
@@ -45,6 +53,8 @@ struct FileQueue {
         _ path: String, _ observation: Observation, in directory: Int, relativePath: String, settling: Duration,
         at now: ContinuousClock.Instant
     ) {
+        guard refused[path]?.seen != observation else { return }
+        refused[path] = nil
         if let known = files[path] {
             guard known.seen != observation, !known.isUploading else { return }
             files[path]?.restart(observation, at: now + settling)
@@ -96,7 +106,17 @@ struct FileQueue {
     }
 
     /// Removes a file that was confirmed, or need not be uploaded any more.
-    mutating func remove(_ path: String) { files[path] = nil }
+    mutating func remove(_ path: String) {
+        files[path] = nil
+        refused[path] = nil
+    }
+
+    /// Takes a file out of the queue that is never accepted as it is.
+    mutating func refuse(_ path: String, _ message: String) {
+        guard let file = files.removeValue(forKey: path) else { return }
+        // Beyond the limit, files are tried again when the directories are read again.
+        if refused.count < Self.most { refused[path] = Refusal(seen: file.seen, message: message) }
+    }
 
     /// Handles a file that changed during its upload: it must settle again.
     mutating func changed(_ path: String, at due: ContinuousClock.Instant) {

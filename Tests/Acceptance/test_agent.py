@@ -344,6 +344,34 @@ def test_directory_that_cannot_be_read_hides_no_other(agent_with, device, user):
     assert len(arrived(user, device)) == 2
 
 
+def test_file_that_is_never_accepted_is_reported_once(agent_with, device, user):
+    agent = agent_with({"rescan_seconds": 1})
+    agent.directory.mkdir(exist_ok=True)
+    (agent.directory / "a\nb\x1b[31m.txt").write_bytes(content(3 * PART))
+    (agent.directory / "good.txt").write_bytes(b"x")
+    agent.start()
+    assert [each["name"] for each in settled(user, device, 1)] == ["good.txt"]
+    eventually(lambda: agent.status()["refused_files"] == 1)
+    # Later files pass through the queue while the directories are read again and again.
+    for number in range(3):
+        (agent.directory / f"later{number}.txt").write_bytes(b"x")
+        settled(user, device, 2 + number)
+    status = agent.status()
+    assert (status["pending_files"], status["failed_attempts"], status["refused_files"]) == (0, 0, 1)
+    (refusal,) = status["refusals"]
+    assert refusal["file"].endswith("a\nb\x1b[31m.txt")
+    assert "must not contain control characters" in refusal["message"]
+    assert agent.log.count("control characters") == 1 and "\x1b" not in agent.log
+    assert "data_gateway_agent_refused_files 1\n" in agent.metrics.read_text()
+    assert not list((device.folder / "uploads").glob("*.jsonl"))
+    # The command refuses it with the same reason, and sends the others.
+    result = device.run("upload", agent.directory, "--skip-existing")
+    assert result.returncode == REFUSED and "must not contain control characters" in result.stderr
+    (agent.directory / "a\nb\x1b[31m.txt").rename(agent.directory / "renamed.txt")
+    assert "renamed.txt" in {each["name"] for each in settled(user, device, 5)}
+    eventually(lambda: agent.status()["refused_files"] == 0)
+
+
 def test_nothing_is_sent_at_a_rate_of_zero(agent_with, device, user):
     agent = agent_with({"rate": 0})
     (agent.directory / "waits").write_bytes(b"x")

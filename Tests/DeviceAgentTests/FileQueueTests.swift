@@ -54,6 +54,24 @@ import Testing
         #expect(files.nextDue(isFull: false) == start + .seconds(19))
     }
 
+    @Test func refusedFileIsNotTriedAgainUntilItChanges() {
+        var files = FileQueue()
+        found(&files, "a", observation(5), at: .zero)
+        looked(&files, "a", observation(5), at: .seconds(10))
+        #expect(files.next(at: start + .seconds(10)) { _ in 0 } == "a")
+        files.refuse("a", "no")
+        #expect(files.count == 0 && files.nextDue(isFull: false) == nil)
+        #expect(files.refused["a"]?.message == "no")
+        // The directories are read again.
+        found(&files, "a", observation(5), at: .seconds(600))
+        #expect(files.count == 0 && files.refused.count == 1)
+        found(&files, "a", observation(6), at: .seconds(700))
+        #expect(files.files["a"]?.due == start + .seconds(710) && files.refused.isEmpty)
+        files.refuse("a", "no")
+        files.remove("a")
+        #expect(files.refused.isEmpty)
+    }
+
     @Test func removedFileIsForgotten() {
         var files = FileQueue()
         found(&files, "a", observation(5), at: .zero)

@@ -55,6 +55,38 @@ import Wire
             FailureResponse(Self.failed(.unavailable, .rateLimited, after: 1500)) == .retry(after: .milliseconds(1500)))
     }
 
+    /// The agent does not try such a file again.
+    @Test func refusalOfTheFileItselfIsRecognized() {
+        let refused: [any Error] = [
+            Self.failed(.invalidArgument, .invalidArgument), Self.failed(.invalidArgument),
+            StoreRefusal(status: 400, code: "EntityTooLarge", message: ""),
+            StoreRefusal(status: 400, code: "InvalidArgument", message: ""),
+        ]
+        for error in refused { #expect(FileRefusal(error, of: "/x") != nil, "\(error)") }
+        let others: [any Error] = [
+            Self.failed(.unavailable), Self.failed(.resourceExhausted), Self.failed(.failedPrecondition),
+            Self.failed(.permissionDenied), Self.failed(.unauthenticated), TransferFailure.connection("cut"),
+            StoreRefusal(status: 403, code: "AccessDenied", message: ""),
+            StoreRefusal(status: 507, code: "", message: ""), StoreRefusal(status: 400, code: "", message: ""),
+            StoreRefusal(status: 400, code: "RequestTimeout", message: ""),
+        ]
+        for error in others { #expect(FileRefusal(error, of: "/x") == nil, "\(error)") }
+    }
+
+    @Test(arguments: ["a\nb", "a\u{1B}[31m", "\u{85}", "a\tb"])
+    func nameWithControlCharactersIsRefusedBeforeAnythingIsSent(name: String) throws {
+        let refusal = #expect(throws: FileRefusal.self) { try FileRefusal.check("/data/\(name)", [:]) }
+        #expect(refusal?.message == "the name of /data/\(name) must not contain control characters: rename the file")
+    }
+
+    @Test func tagsThatTheGatewayRefusesAreRefusedBeforeAnythingIsSent() throws {
+        try FileRefusal.check("/data\n/a", ["run": "7"])
+        let refusal = #expect(throws: FileRefusal.self) { try FileRefusal.check("/data/a", ["run": "7\n"]) }
+        #expect(refusal?.message == "/data/a cannot be uploaded: tags[run] must not contain control characters")
+        let many = Dictionary(uniqueKeysWithValues: (0..<257).map { ("t\($0)", "") })
+        #expect(throws: FileRefusal.self) { try FileRefusal.check("/data/a", many) }
+    }
+
     @Test func permanentFailureIsNotRetried() {
         let lasting: [any Error] = [
             Self.failed(.invalidArgument, .invalidArgument), Self.failed(.permissionDenied, .uploadNotOwned),

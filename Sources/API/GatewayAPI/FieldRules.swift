@@ -28,7 +28,7 @@ package enum FieldRules {
     /// - Parameter limit: the largest length in bytes of UTF-8.
     package static func note(_ text: String, field: String, limit: Int) throws(RPCError) {
         guard text.utf8.count <= limit else { throw .invalidArgument("\(field) must be at most \(limit) bytes") }
-        guard !hasControlCharacter(text) else {
+        guard !text.hasControlCharacter() else {
             throw .invalidArgument("\(field) must not contain control characters")
         }
     }
@@ -39,12 +39,5 @@ package enum FieldRules {
 
     package static func isPassword(_ text: String) -> Bool {
         (8...1024).contains(text.utf8.count)
-    }
-
-    /// - Parameter permitsLines: whether line ends and tabs do not count, as in a text of several lines.
-    package static func hasControlCharacter(_ text: String, permitsLines: Bool = false) -> Bool {
-        text.unicodeScalars.contains {
-            $0.properties.generalCategory == .control && !(permitsLines && ["\n", "\t", "\r"].contains($0))
-        }
     }
 }

@@ -21,7 +21,7 @@ enum ProfileText {
 
     /// Checks a nickname; empty = none.
     static func nickname(_ text: String) throws(RPCError) -> String? {
-        guard text.count <= longestNickname, !FieldRules.hasControlCharacter(text),
+        guard text.count <= longestNickname, !text.hasControlCharacter(),
             text.utf8.count <= 16 * longestNickname
         else {
             throw RPCError(
@@ -55,7 +55,7 @@ enum ProfileText {
     /// Checks a text of a length in characters.
     static func check(_ text: String, _ field: String, in range: ClosedRange<Int>) throws(RPCError) {
         // Line feeds and tabs are fine in a description.
-        let hasControl = FieldRules.hasControlCharacter(text, permitsLines: true)
+        let hasControl = text.hasControlCharacter(permitsLines: true)
         guard range.contains(text.count), text.utf8.count <= 16 * range.upperBound, !hasControl else {
             let rule =
                 range.lowerBound == 0 ? "at most \(range.upperBound)" : "\(range.lowerBound) to \(range.upperBound)"

@@ -1,5 +1,9 @@
+import Basics
 import Foundation
+import GatewayErrors
 import HTTPClient
+import RPC
+import StoreClient
 
 /// The identity and version of an uploaded file: parts that were read at different times belong together only if it is unchanged.
 package struct SourceIdentity: Codable, Sendable, Hashable {
@@ -38,6 +42,39 @@ package struct SourceIdentity: Codable, Sendable, Hashable {
         if (device, inode) != (later.device, later.inode) { return "was replaced by another file" }
         if size != later.size { return "changed from \(size) to \(later.size) bytes" }
         return modified == later.modified ? nil : "was modified"
+    }
+}
+
+/// The reason why the gateway never accepts a file as it is: a sentence without a full stop. Another attempt is useless until the file
+/// or the configuration is changed.
+package struct FileRefusal: Error, Sendable, Hashable {
+    package let message: String
+
+    init(_ message: String) { self.message = message }
+
+    /// Checks what is known before anything is sent.
+    ///
+    /// - Parameter tags: all tags of the upload.
+    static func check(_ path: String, _ tags: [String: String]) throws(FileRefusal) {
+        guard !Path.name(of: path).hasControlCharacter() else {
+            throw FileRefusal("the name of \(path) must not contain control characters: rename the file")
+        }
+        do throws(RPCError) {
+            try TagRules.check(tags, field: "tags", maximum: TagRules.maximumOfObject)
+        } catch {
+            throw FileRefusal("\(path) cannot be uploaded: \(error.message)")
+        }
+    }
+
+    /// Returns the refusal that an answer of the gateway or the store means; `nil` where another attempt may succeed.
+    init?(_ error: any Error, of path: String) {
+        switch error {
+        case let failure as CallFailure where failure.status.code == .invalidArgument:
+            self.init("the gateway refused \(path): \(failure.status.message)")
+        case let refusal as StoreRefusal where refusal.isOfContent:
+            self.init("the object store refused \(path): \(refusal)")
+        default: return nil
+        }
     }
 }
 

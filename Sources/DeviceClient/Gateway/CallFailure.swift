@@ -14,4 +14,8 @@ package struct CallFailure: Error, Sendable, Hashable {
     package var detail: DetailCode? {
         status.details.flatMap { try? ErrorDetail(decoding: $0) }.flatMap { DetailCode(rawValue: $0.code) }
     }
+
+    /// Whether the device has no such upload: the gateway does not know it, or it belongs to the one that the folder was initialized for
+    /// before.
+    var isOfUnknownUpload: Bool { detail == .uploadNotFound || detail == .uploadNotOwned }
 }

@@ -125,7 +125,7 @@ struct UploadRun: Sendable {
             return Finished(
                 attempt: attempt, fileID: reply.fileID, etag: etag, parts: parts, crc64: contentChecksum.value)
         case .fail(let reason):
-            throw SourceFailure("\(state.source.path) \(reason)")
+            throw FileRefusal("\(state.source.path) \(reason)")
         }
         return nil
     }
@@ -204,7 +204,7 @@ struct UploadRun: Sendable {
         let answer: GetUploadRecoveryResponse?
         do {
             answer = try await service.getUploadRecovery(GetUploadRecoveryRequest(logicalUploadID: logicalID))
-        } catch let failure as CallFailure where failure.detail == .uploadNotFound {
+        } catch let failure as CallFailure where failure.isOfUnknownUpload {
             answer = nil
         }
         switch state.recovery(answer, wasRefused: wasRefused) {

@@ -145,6 +145,11 @@ package struct Uploader: Sendable {
         } catch let failure as SourceFailure {
             try? await abandon(ledger, failure.message)
             throw failure
+        } catch {
+            guard let refusal = error as? FileRefusal ?? FileRefusal(error, of: absolute) else { throw error }
+            // What was stored can never be completed.
+            try? await abandon(ledger, refusal.message)
+            throw refusal
         }
     }
 
@@ -154,6 +159,7 @@ package struct Uploader: Sendable {
         let ledger = try UploadLedger.open(UploadJournal.path(of: path, in: folder)) {
             var all = configuration.tags.merging(tags) { $1 }
             all[FileName.tagKey] = Path.name(of: path)
+            try FileRefusal.check(path, all)
             let source = try SourceIdentity(FileReader(path, followsLinks: expected == nil))
             if let change = expected?.change(to: source) { throw SourceChange(path, change) }
             return .begun(source: source, tags: all, key: Hex.lower(Random.bytes(16)))
@@ -191,7 +197,7 @@ package struct Uploader: Sendable {
         if let logicalID = state.logicalID, state.attempt != nil {
             do {
                 _ = try await service.abortUpload(AbortUploadRequest(logicalUploadID: logicalID, reason: reason))
-            } catch let failure as CallFailure where failure.detail == .uploadNotFound {
+            } catch let failure as CallFailure where failure.isOfUnknownUpload {
                 // There is nothing to abort.
             }
         }

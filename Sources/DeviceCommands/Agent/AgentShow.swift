@@ -61,6 +61,10 @@ private struct AgentReply: Resource {
             .size("uploaded_bytes", status.uploadedBytes),
             .number("deleted_files", Int64(status.deletedFiles), shownAs: "\(status.deletedFiles)"),
             .number("failed_attempts", Int64(status.failedAttempts), shownAs: "\(status.failedAttempts)"),
+            .number("refused_files", Int64(status.refusedFiles), shownAs: "\(status.refusedFiles)"),
+            ResourceField(
+                name: "refusals", json: .array(status.refusals.map(\.json)),
+                text: status.refusals.map { "\($0.file): \($0.message)" }.joined(separator: "; ")),
             ResourceField(
                 name: "uploading", json: .array(status.uploading.map(\.json)),
                 text: status.uploading.map { upload in
@@ -96,6 +100,15 @@ extension AgentStatus.Failure {
             JSONValue.Member(name: "file", value: .string(file)),
             JSONValue.Member(name: "message", value: .string(message)),
             JSONValue.Member(name: "attempts", value: .number(Int64(attempts))),
+        ])
+    }
+}
+
+extension AgentStatus.Refusal {
+    fileprivate var json: JSONValue {
+        .object([
+            JSONValue.Member(name: "file", value: .string(file)),
+            JSONValue.Member(name: "message", value: .string(message)),
         ])
     }
 }

@@ -33,6 +33,7 @@ extension ClientFailure {
                 "an earlier upload of \(file) is unfinished: continue it with --resume, or start over with --restart")
         case let failure as FileReader.Failure: self.init("cannot read \(failure.path): \(failure.reason)")
         case let failure as SourceFailure: self.init(failure.message)
+        case let refusal as FileRefusal: self.init(refusal.message)
         case let kept as SourceKept: self.init(kept.message)
         case let failure as FolderListing.Failure: self.init("\(failure)")
         case is FileDownload.Corrupted:

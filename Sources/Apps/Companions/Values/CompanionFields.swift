@@ -12,7 +12,7 @@ enum CompanionFields {
     static let longestTaskText = 1000
 
     static func username(_ text: String) throws(CompanionResult) {
-        guard text.utf8.count <= 256, (5...64).contains(text.count), !FieldRules.hasControlCharacter(text) else {
+        guard text.utf8.count <= 256, (5...64).contains(text.count), !text.hasControlCharacter() else {
             throw invalid("username", "must be 5 to 64 characters, without control characters")
         }
     }
@@ -58,7 +58,7 @@ enum CompanionFields {
     /// Checks a text without control characters except line ends and tabs.
     static func text(_ text: String, _ field: String, atMost limit: Int) throws(CompanionResult) {
         guard text.utf8.count <= 4 * limit, text.count <= limit,
-            !FieldRules.hasControlCharacter(text, permitsLines: true)
+            !text.hasControlCharacter(permitsLines: true)
         else {
             throw invalid(field, "must be at most \(limit) characters, without control characters")
         }

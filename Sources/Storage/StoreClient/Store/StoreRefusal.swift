@@ -58,6 +58,9 @@ package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case none
     }
 
+    /// Whether the store never accepts these bytes or their properties, whenever they are sent.
+    package var isOfContent: Bool { ["EntityTooLarge", "EntityTooSmall", "InvalidArgument"].contains(code) }
+
     package var retryability: Retryability {
         if let serverTime { return .adoptTime(serverTime) }
         return switch (status, code) {

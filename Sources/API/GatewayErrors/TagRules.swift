@@ -1,3 +1,4 @@
+import Basics
 import RPC
 
 /// The limits of tags from all sources: clients refuse a response that exceeds them.
@@ -20,13 +21,13 @@ package enum TagRules {
             guard keyLength.contains(key.utf8.count) else {
                 throw .invalidArgument("a key of \(field) must be 1 to 64 bytes")
             }
-            guard !FieldRules.hasControlCharacter(key) else {
+            guard !key.hasControlCharacter() else {
                 throw .invalidArgument("a key of \(field) must not contain control characters")
             }
             guard valueLength.contains(value.utf8.count) else {
                 throw .invalidArgument("\(field)[\(key)] must be at most 2048 bytes")
             }
-            guard !FieldRules.hasControlCharacter(value) else {
+            guard !value.hasControlCharacter() else {
                 throw .invalidArgument("\(field)[\(key)] must not contain control characters")
             }
         }
