@@ -247,7 +247,8 @@ let package = Package(
             exclude: ["CommandLine", "Commands", "Configuration", "Observability", "Serve"], swiftSettings: strict),
 
         .target(name: "Counters", path: "Tests/Counters"),
-        .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient", swiftSettings: strict),
+        .target(
+            name: "HTTPTestClient", dependencies: ["TestSupport"], path: "Tests/HTTPTestClient", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .target(
             name: "GatewayTesting",

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 /// An HTTP/1.1 server that keeps the bytes of each request, answers each with 204, and never sends `100 Continue`. Each connection has
 /// a thread of its own.
@@ -46,7 +47,7 @@ public final class RawReceiver: Sendable {
         guard isListening else { throw Failure.listen(errno: errno) }
         self.listener = listener
         port = UInt16(bigEndian: address.sin_port)
-        Thread { [self] in
+        _ = TestThread { [self] in
             while true {
                 let socket = accept(listener, nil, nil)
                 guard socket >= 0 else { break }
@@ -56,10 +57,10 @@ public final class RawReceiver: Sendable {
                     return state.isStopped
                 }
                 if isStopped { shutdown(socket, Int32(SHUT_RDWR)) }
-                Thread { [self] in serve(socket, closing, answering) }.start()
+                _ = TestThread { [self] in serve(socket, closing, answering) }
             }
             close(listener)
-        }.start()
+        }
     }
 
     /// The number of connections so far.

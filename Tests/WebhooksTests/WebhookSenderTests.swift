@@ -90,7 +90,7 @@ import Testing
                 return
             }
             arrived.signal()
-            answer.wait()
+            try? answer.waitForSignal()
         }
         defer { receiver.stop() }
         let sender = sender(scene, to: receiver, recorder(scene))
