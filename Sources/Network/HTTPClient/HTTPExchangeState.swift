@@ -48,12 +48,12 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
             curl_set_number(curl, CURLOPT_UPLOAD, 1)
             curl_set_text(curl, CURLOPT_CUSTOMREQUEST, request.method)
             curl_set_size(curl, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.body.size))
+            // There is no function that goes back in the body, so libcurl does not send it again by itself over another connection:
+            // the server may have processed it (RFC 9110, section 9.2.2), and the caller decides.
             curl_set_read(curl) {
                 HTTPExchangeState.of($3).read(UnsafeMutableRawBufferPointer(start: $0, count: $1 * $2))
             }
             curl_set_pointer(curl, CURLOPT_READDATA, context)
-            curl_set_seek(curl) { HTTPExchangeState.of($0).seek(to: Int64($1), origin: $2) }
-            curl_set_pointer(curl, CURLOPT_SEEKDATA, context)
         }
         curl_set_receive(curl, CURLOPT_HEADERFUNCTION) {
             HTTPExchangeState.of($3).receive(line: UnsafeRawBufferPointer(start: $0, count: $1 * $2))
@@ -129,17 +129,6 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
         offset += Int64(count)
         if count > 0 { sent?(count) }
         return count
-    }
-
-    /// Moves to another place in the body, because libcurl starts again if a kept connection turns out to be closed. A POST is not sent
-    /// again, because the server may have processed it (RFC 9110, section 9.2.2): the caller decides.
-    private func seek(to place: Int64, origin: Int32) -> Int32 {
-        guard request.method != "POST", origin == SEEK_SET, (0...request.body.size).contains(place) else {
-            return CURL_SEEKFUNC_FAIL
-        }
-        sent?(Int(place - offset))
-        offset = place
-        return CURL_SEEKFUNC_OK
     }
 
     private func receive(line: UnsafeRawBufferPointer) -> Int {

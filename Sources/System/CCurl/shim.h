@@ -28,10 +28,6 @@ static inline CURLcode curl_set_read(CURL *handle, size_t (*read)(char *, size_t
     return curl_easy_setopt(handle, CURLOPT_READFUNCTION, read);
 }
 
-static inline CURLcode curl_set_seek(CURL *handle, int (*seek)(void *, curl_off_t, int)) {
-    return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, seek);
-}
-
 /// The type of functions for CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION.
 static inline CURLcode curl_set_receive(
     CURL *handle, CURLoption option, size_t (*receive)(char *, size_t, size_t, void *)) {

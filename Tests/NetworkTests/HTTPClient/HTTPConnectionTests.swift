@@ -25,20 +25,21 @@ import Testing
     }
 
     /// libcurl takes a kept connection that is closed without a response for one that the server had closed before.
-    @Test func postIsNotSentAgainOverAnotherConnection() async throws {
+    @Test(arguments: ["POST", "PUT"])
+    func bodyIsNotSentAgainOverAnotherConnection(method: String) async throws {
         let receiver = try RawReceiver(closing: { $0.head.contains("/close") })
         defer { receiver.stop() }
         let connection = HTTPConnection()
-        func post(_ path: String) async throws {
+        func send(_ path: String) async throws {
             _ = try await connection.exchange(
-                HTTPRequest("POST", "http://127.0.0.1:\(receiver.port)\(path)", body: .bytes([1, 2, 3])))
+                HTTPRequest(method, "http://127.0.0.1:\(receiver.port)\(path)", body: .bytes([1, 2, 3])))
         }
-        try await post("/x")
+        try await send("/x")
         await #expect(throws: TransferFailure.connection("the server closed the connection without a response")) {
-            try await post("/close")
+            try await send("/close")
         }
         #expect(receiver.requests.count == 2)
-        try await post("/x")
+        try await send("/x")
     }
 
     @Test func bodyOfOneMebibyteIsSentAfterTheServerCouldRefuse() async throws {
