@@ -463,7 +463,8 @@ def test_restore_repairs_missing_and_damaged_files(binary, gateway, login, opera
     assert outcome["missing"]["file_ids"] == [ids[1000]] and outcome["damaged"]["file_ids"] == [ids[2000]]
     assert gateway.stop() == 0
     # The earlier backup restores both; the damaged copy is kept separately.
-    offline(binary, "restore", "--from", whole, "--data-dir", gateway.data)
+    outcome = offline(binary, "restore", "--from", whole, "--data-dir", gateway.data)
+    assert (outcome["quarantined"], outcome["displaced"]) == (0, 1)
     assert paths[1000].read_bytes() == content(1000) and paths[2000].read_bytes() == content(2000)
     assert (gateway.data / "store/quarantine" / ids[2000]).read_bytes() == b"y" * 2000
 

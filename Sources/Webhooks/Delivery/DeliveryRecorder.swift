@@ -10,8 +10,8 @@ actor DeliveryRecorder {
         let continuation: CheckedContinuation<Void, any Error>
     }
 
-    /// The largest number of results in one write, during which other writes wait.
-    private static let batch = 64
+    /// The largest number of results in one write, during which other writes wait for about a millisecond.
+    private static let batch = 16
 
     private let database: Database
     private let metrics: EventMetrics
