@@ -48,7 +48,7 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
             curl_set_number(curl, CURLOPT_UPLOAD, 1)
             curl_set_text(curl, CURLOPT_CUSTOMREQUEST, request.method)
             curl_set_size(curl, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.body.size))
-            // There is no function that goes back in the body, so libcurl does not send it again by itself over another connection:
+            // There is no function that rewinds the body, so libcurl does not send it again by itself over another connection:
             // the server may have processed it (RFC 9110, section 9.2.2), and the caller decides.
             curl_set_read(curl) {
                 HTTPExchangeState.of($3).read(UnsafeMutableRawBufferPointer(start: $0, count: $1 * $2))

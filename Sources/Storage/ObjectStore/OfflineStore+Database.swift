@@ -63,7 +63,7 @@ extension OfflineStore {
     ///
     /// - Returns: whether the database was last used with this store. Then every other file is of a request that was never acknowledged
     ///   as an object.
-    package func seal(objectsOf connection: Connection) throws -> Bool {
+    package func seal(objectsOf connection: ReadConnection) throws -> Bool {
         guard let identity = try identity, try StoreIdentity.recorded(in: connection)?.belongs(to: identity) == true
         else { return false }
         let records = StoreRecords(connection)
