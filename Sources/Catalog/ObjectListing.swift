@@ -30,43 +30,58 @@ struct ObjectListing: Sendable {
         let now = cursor?.now ?? clock.now().seconds
         let query = PageQuery(
             scope: user.objectScope, filter: filter.resolved(at: now).hidingTrash, after: cursor?.place.position,
-            size: size == 0 ? Self.defaultPageSize : min(Int(size), Self.maximumPageSize),
+            limit: PageLimit(rows: size == 0 ? Self.defaultPageSize : min(Int(size), Self.maximumPageSize)),
             visits: configuration.pageVisits)
-        let (objects, next) =
+        let page =
             if let order {
                 try await database.readInBackground { connection in
                     try Self.sortedPage(query, order, after: cursor?.place, in: connection)
                 }
             } else {
-                try await database.read { try Self.page(query, in: $0) }
+                try await newestFirst(query)
             }
-        let token = next.map { PageCursor(place: $0, now: filter.hasAge ? now : nil).text }
-        return (objects, token.map { tokens.seal($0, scope: scope) } ?? "")
+        let token = page.next.map { PageCursor(place: $0, now: filter.hasAge ? now : nil).text }
+        return (page.objects.rows, token.map { tokens.seal($0, scope: scope) } ?? "")
     }
 
-    private static func page(
-        _ query: PageQuery, in connection: ReadConnection
-    ) throws -> (objects: [ListedObject], next: OrderPlace?) {
+    private struct ListedPage: Sendable {
+        var objects: PageRows<ListedObject>
+        /// `nil` = this is the last page.
+        var next: OrderPlace?
+    }
+
+    /// Reads a short page on the loop, and the rest of a longer one in the background.
+    private func newestFirst(_ query: PageQuery) async throws -> ListedPage {
+        guard let first = query.onLoop else {
+            return try await database.readInBackground { try Self.page(query, in: $0) }
+        }
+        var page = try await database.read { try Self.page(first, in: $0) }
+        guard let rest = query.rest(after: page.objects, next: page.next?.position) else { return page }
+        let further = try await database.readInBackground { try Self.page(rest, in: $0) }
+        page.objects.append(rest: further.objects)
+        page.next = further.next
+        return page
+    }
+
+    private static func page(_ query: PageQuery, in connection: ReadConnection) throws -> ListedPage {
         let records = ObjectRecords(connection)
         let page = try records.page(query)
-        return (
-            try listed(page.objects, records), page.next.map { OrderPlace(value: .number(0), position: $0) }
-        )
+        var objects = try records.listed(page.rows.rows, limit: query.limit)
+        let rows = page.rows.rows
+        let next = objects.rows.count < rows.count ? rows[objects.rows.count].position + 1 : page.next
+        if next != nil { objects.end() }
+        return ListedPage(objects: objects, next: next.map { OrderPlace(value: .number(0), position: $0) })
     }
 
     private static func sortedPage(
         _ query: PageQuery, _ order: ObjectOrder, after: OrderPlace?, in connection: ReadConnection
-    ) throws -> (objects: [ListedObject], next: OrderPlace?) {
+    ) throws -> ListedPage {
         let search = SortedSearch(connection: connection, order: order, filter: query.filter, scope: query.scope)
-        let page = try search.page(after: after, size: query.size)
-        return (try listed(page.found.map(\.object), ObjectRecords(connection)), page.next)
-    }
-
-    private static func listed(
-        _ objects: [CatalogObject], _ records: ObjectRecords<some ReadConnection>
-    ) throws -> [ListedObject] {
-        let tags = try records.tags(of: objects)
-        return objects.map { ListedObject(object: $0, tags: tags[$0.fileID] ?? [:]) }
+        let page = try search.page(after: after, limit: query.limit)
+        let rows = page.found.rows
+        let objects = try ObjectRecords(connection).listed(rows.map(\.row), limit: query.limit)
+        let isCut = objects.rows.count < rows.count
+        return ListedPage(objects: objects, next: isCut ? rows[objects.rows.count - 1].place : page.next)
     }
 
     /// - Throws: INVALID_ARGUMENT with the position of the first invalid byte.

@@ -97,7 +97,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
             scope: "object operations of \(caller.organization.id) for \(caller.user.userID)")
         let found = try await bulkDeletion.operations(page, for: caller)
         return ListObjectOperationsResponse(
-            operations: found.prefix(page.size).map { ObjectOperation($0) },
+            operations: found.rows.map { ObjectOperation($0) },
             nextPageToken: page.next(after: found) { $0.id })
     }
 
@@ -130,16 +130,17 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         let page = try Page(
             size: request.pageSize, token: request.pageToken, tokens: tokens,
             scope: "bad objects of \(user.objectScope.map(String.init) ?? "all") for \(user.userID)")
-        let (found, tags) = try await database.read { connection in
+        let (scope, cursor, limit) = (user.objectScope, Int64(page.cursor), page.limit)
+        // In the background, because an organization may have few of many.
+        let (objects, end) = try await database.readInBackground { connection in
             let records = ObjectRecords(connection)
-            let found = try records.bad(scope: user.objectScope, after: Int64(page.cursor), limit: page.size + 1)
-            return (found, try records.tags(of: found.prefix(page.size).map(\.object)))
+            let found = try records.bad(scope: scope, after: cursor, limit: limit)
+            let listed = try records.listed(found.rows, limit: limit).rows
+            let isLast = listed.count == found.rows.count && !found.hasMore
+            return (listed, isLast ? nil : found.rows[listed.count - 1].position)
         }
         return ListBadObjectsResponse(
-            objects: found.prefix(page.size).map { found in
-                DataObject(ListedObject(object: found.object, tags: tags[found.object.fileID] ?? [:]))
-            },
-            nextPageToken: page.next(after: found) { String($0.position) })
+            objects: objects.map(DataObject.init), nextPageToken: end.map { page.token(after: String($0)) } ?? "")
     }
 
     func getObject(_ request: GetObjectRequest, context: CallContext) async throws -> ObjectDetails {

@@ -83,13 +83,13 @@ extension ObjectRecords {
     /// - Parameters:
     ///   - scope: the organization; `nil` = all.
     ///   - after: the position after which the list begins; `nil` = at the newest.
-    func bad(scope: Int64?, after: Int64?, limit: Int) throws -> [(position: Int64, object: CatalogObject)] {
-        try connection.query(
+    func bad(scope: Int64?, after: Int64?, limit: PageLimit) throws -> PageRows<ObjectRow> {
+        try connection.page(
+            limit,
             """
             SELECT \(CatalogObject.columns) FROM objects o
             WHERE o.bad_at IS NOT NULL AND o.trashed_at IS NULL AND o.position < $2 AND o.organization_id = coalesce($1, o.organization_id)
             ORDER BY o.position DESC LIMIT $3
-            """, scope, after ?? .max, limit
-        ) { ($0.int64("position"), CatalogObject($0)) }
+            """, scope, after ?? .max, limit.statementRows, row: ObjectRow.init)
     }
 }

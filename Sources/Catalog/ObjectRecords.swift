@@ -223,30 +223,36 @@ package struct ObjectRecords<C: ReadConnection> {
         try SearchRecords(connection).setContentType(type, ofFile: fileID)
     }
 
-    /// Returns the tags of objects by file id; objects without tags are omitted.
-    func tags(of objects: [CatalogObject]) throws -> [String: [String: String]] {
-        guard !objects.isEmpty else { return [:] }
-        let ids = ParameterList.padded(objects.map(\.fileID))
-        var tags: [String: [String: String]] = [:]
+    /// Returns the tags of objects by position; objects without tags are omitted.
+    ///
+    /// - Parameter positions: few, because an object may have half a MiB of tags.
+    func tags(at positions: [Int64]) throws -> [Int64: [String: String]] {
+        guard !positions.isEmpty else { return [:] }
+        let positions = ParameterList.padded(positions)
+        var tags: [Int64: [String: String]] = [:]
         _ = try connection.query(
-            """
-            SELECT o.file_id, t.key, t.value FROM objects o JOIN object_tags t ON t.position = o.position
-            WHERE o.file_id IN (\(ParameterList.text(ids.count)))
-            """, arguments: ids
-        ) { tags[$0.text("file_id"), default: [:]][$0.text("key")] = $0.text("value") }
+            "SELECT position, key, value FROM object_tags WHERE position IN (\(ParameterList.text(positions.count)))",
+            arguments: positions
+        ) { tags[$0.int64("position"), default: [:]][$0.text("key")] = $0.text("value") }
         return tags
+    }
+
+    /// Returns an object's name. Objects of versions that kept no names have one that is made of their tags.
+    func name(of object: CatalogObject) throws -> FileName {
+        if let name = object.description.name { return name }
+        return object.name(tags: try tags(uploadID: object.uploadID) ?? [:])
     }
 
     /// Returns an object, even if it is corrupted, with its tags and its organization's name.
     ///
     /// - Parameter scope: the organization; `nil` = any.
     func details(id: String, scope: Int64?) throws -> ObjectDetailsRecord? {
-        guard let object = try anyObject(id: id, scope: scope) else { return nil }
+        guard let (position, object) = try placedObject(id: id, scope: scope) else { return nil }
         let organization = try connection.first(
             "SELECT name FROM organizations WHERE id = $1", object.owner.organizationID
         ) { $0.text("name") }
         return ObjectDetailsRecord(
-            object: object, tags: try tags(of: [object])[object.fileID] ?? [:], organization: organization ?? "",
+            object: object, tags: try tags(position: position), organization: organization ?? "",
             trashing: try trashing(of: object))
     }
 
@@ -274,7 +280,7 @@ extension CatalogObject {
     static let columns = """
         o.position, o.id, o.file_id, o.upload_id, o.organization_id, o.site_id, o.suite_id, o.device_id, o.bucket,
         o.object_key, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at, o.bad_at IS NOT NULL AS is_bad,
-        o.name, o.content_type, o.crc64, o.recorded_from, o.recorded_to, o.trashed_at, o.tag_texts
+        o.name, o.content_type, o.crc64, o.recorded_from, o.recorded_to, o.trashed_at, o.tag_bytes, o.tag_texts
         """
 
     init(_ row: Row) {

@@ -82,7 +82,7 @@ struct ObjectRemoval: Sendable {
                 try outbox.record(
                     .objectRestored(object, traceparent: caller.traceparent), at: now, in: connection)
             }
-            return ListedObject(object: object, tags: try records.tags(of: [object])[object.fileID] ?? [:])
+            return ListedObject(object: object, tags: try records.tags(uploadID: object.uploadID) ?? [:])
         }
     }
 

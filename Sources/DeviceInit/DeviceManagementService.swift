@@ -32,10 +32,9 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
             size: request.pageSize, token: request.pageToken, tokens: pageTokens,
             scope: "suites|\(caller.user.userID)|\(caller.organization.id)|\(request.siteID)")
         let suites = try await registry.suites(
-            siteID: request.siteID == 0 ? nil : request.siteID, after: Int64(page.cursor) ?? 0, limit: page.size + 1,
-            for: caller)
+            siteID: request.siteID == 0 ? nil : request.siteID, page, for: caller)
         return ListDeviceSuitesResponse(
-            deviceSuites: suites.prefix(page.size).map(\.message),
+            deviceSuites: suites.rows.map(\.message),
             nextPageToken: page.next(after: suites) { String($0.id) })
     }
 
@@ -77,9 +76,9 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
                 devices|\(caller.user.userID)|\(caller.organization.id)|\(request.suite)|\(request.siteID)|\
                 \(filter.status?.rawValue ?? "")
                 """)
-        let devices = try await registry.devices(filter, after: page.cursor, limit: page.size + 1, for: caller)
+        let devices = try await registry.devices(filter, page, for: caller)
         return ListDevicesResponse(
-            devices: devices.prefix(page.size).map(\.message),
+            devices: devices.rows.map(\.message),
             nextPageToken: page.next(after: devices) { $0.device.id })
     }
 

@@ -196,10 +196,10 @@ struct DeviceRecords<C: ReadConnection> {
         try connection.execute("DELETE FROM devices WHERE id = $1", id.text)
     }
 
-    /// Returns up to `limit` devices after `cursor`, by id.
+    /// Returns devices after `cursor`, by id.
     func page(
-        organizationID: Int64, filter: DeviceFilter, after cursor: String, limit: Int
-    ) throws -> [DeviceRecord] {
+        organizationID: Int64, filter: DeviceFilter, after cursor: String, limit: PageLimit
+    ) throws -> PageRows<DeviceRecord> {
         var sql = "\(select) WHERE d.organization_id = $1 AND d.id > $2"
         var arguments: [(any Bindable)?] = [organizationID, cursor]
         func require(_ condition: (String) -> String, _ value: any Bindable) {
@@ -214,9 +214,9 @@ struct DeviceRecords<C: ReadConnection> {
         case .disabled: sql += " AND d.is_disabled = 1"
         case nil: break
         }
-        arguments.append(limit)
+        arguments.append(limit.statementRows)
         sql += " ORDER BY d.id LIMIT $\(arguments.count)"
-        return try connection.query(sql, arguments: arguments, row: Self.record)
+        return try connection.page(limit, sql, arguments: arguments, row: Self.record)
     }
 
     private static func record(_ row: Row) throws -> DeviceRecord {

@@ -45,11 +45,23 @@ struct DeviceRegistry: Sendable {
         try await database.read { try suite(id, of: caller, in: $0) }
     }
 
-    func suites(siteID: Int64?, after cursor: Int64, limit: Int, for caller: Caller) async throws -> [SuiteRecord] {
-        try await database.read { connection in
+    /// Returns a page of suites; its cursor is a suite's id.
+    func suites(siteID: Int64?, _ page: Page, for caller: Caller) async throws -> PageRows<SuiteRecord> {
+        let (organizationID, first) = (caller.organization.id, Int64(page.cursor) ?? 0)
+        return try await list(page, skipsRows: siteID != nil) { connection, limit, last in
             try SuiteRecords(connection).page(
-                organizationID: caller.organization.id, siteID: siteID, after: cursor, limit: limit)
+                organizationID: organizationID, siteID: siteID, after: last?.id ?? first, limit: limit)
         }
+    }
+
+    /// Reads a page, in the background if its filter may skip many rows between two that match.
+    private func list<Entry: Sendable>(
+        _ page: Page, skipsRows: Bool,
+        _ body: @escaping @Sendable (Connection, PageLimit, Entry?) throws -> PageRows<Entry>
+    ) async throws -> PageRows<Entry> {
+        let limit = page.limit
+        guard skipsRows else { return try await database.readPage(limit, body) }
+        return try await database.readInBackground { try body($0, limit, nil) }
     }
 
     func deleteSuite(_ id: Int64, by caller: Caller) async throws {
@@ -103,13 +115,13 @@ struct DeviceRegistry: Sendable {
         }
     }
 
-    func devices(
-        _ filter: DeviceFilter, after cursor: String, limit: Int, for caller: Caller
-    ) async throws -> [DeviceView] {
-        try await database.read { connection in
-            let page = try DeviceRecords(connection).page(
-                organizationID: caller.organization.id, filter: filter, after: cursor, limit: limit)
-            return try page.map { try view($0, in: connection) }
+    /// Returns a page of devices; its cursor is a device's id.
+    func devices(_ filter: DeviceFilter, _ page: Page, for caller: Caller) async throws -> PageRows<DeviceView> {
+        let (organizationID, first) = (caller.organization.id, page.cursor)
+        return try await list(page, skipsRows: filter != DeviceFilter()) { connection, limit, last in
+            try DeviceRecords(connection).page(
+                organizationID: organizationID, filter: filter, after: last?.device.id ?? first, limit: limit
+            ).map { try view($0, in: connection) }
         }
     }
 

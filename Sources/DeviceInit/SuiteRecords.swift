@@ -38,17 +38,18 @@ struct SuiteRecords<C: ReadConnection> {
             row: Self.record)
     }
 
-    /// Returns up to `limit` suites after `cursor`, by id.
+    /// Returns suites after `cursor`, by id.
     ///
     /// - Parameter siteID: `nil` = of any site.
     func page(
-        organizationID: Int64, siteID: Int64?, after cursor: Int64, limit: Int
-    ) throws -> [SuiteRecord] {
-        try connection.query(
+        organizationID: Int64, siteID: Int64?, after cursor: Int64, limit: PageLimit
+    ) throws -> PageRows<SuiteRecord> {
+        try connection.page(
+            limit,
             """
             SELECT \(columns) FROM device_suites
             WHERE organization_id = $1 AND id > $2 AND (CAST($3 AS BIGINT) IS NULL OR site_id = $3) ORDER BY id LIMIT $4
-            """, organizationID, cursor, siteID, limit, row: Self.record)
+            """, organizationID, cursor, siteID, limit.statementRows, row: Self.record)
     }
 
     /// Returns the id of any device in the suite.

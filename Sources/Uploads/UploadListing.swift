@@ -29,11 +29,11 @@ struct UploadListing: Sendable {
     /// - Returns: the uploads, and the one after which the next page begins; `nil` = this is the last page.
     func page(_ page: Page, for user: UserPrincipal) async throws -> (uploads: [Entry], end: String?) {
         try await database.readInBackground { [size = page.size, cursor = page.cursor] connection in
-            let visits = max(Self.visits, size)
-            let found = try UploadRecords(connection).underWay(before: cursor.isEmpty ? nil : cursor, limit: visits)
-            let seen = found.filter { user.objectScope == nil || user.objectScope == $0.organizationID }
+            let found = try UploadRecords(connection).underWay(
+                before: cursor.isEmpty ? nil : cursor, limit: PageLimit(rows: max(Self.visits, size)))
+            let seen = found.rows.filter { user.objectScope == nil || user.objectScope == $0.organizationID }
             let shown = seen.prefix(size)
-            let end = seen.count > size ? shown.last?.id : found.count == visits ? found.last?.id : nil
+            let end = seen.count > size ? shown.last?.id : found.hasMore ? found.rows.last?.id : nil
             return (try shown.map { try entry($0, in: connection) }, end)
         }
     }

@@ -27,15 +27,16 @@ extension UploadRecords {
     /// Returns uploads in descending order of their ids, which is the reverse order of their beginning.
     ///
     /// - Parameter id: only uploads before this one; `nil` = from the latest on.
-    func underWay(before id: String?, limit: Int) throws -> [UnderWayRecord] {
-        try connection.query(
+    func underWay(before id: String?, limit: PageLimit) throws -> PageRows<UnderWayRecord> {
+        try connection.page(
+            limit,
             """
             SELECT u.id, u.logical_id, l.organization_id, l.site_id, l.device_id, u.part_size, coalesce(s.bytes, 0) AS stored,
                 u.created_at, u.session_ends_at, l.file_name, l.file_size, l.recorded_from, l.recorded_to
             FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id LEFT JOIN store_usage s ON s.upload_id = u.id
             WHERE u.state = 1 AND u.is_swept = 0 AND u.id < $1
             ORDER BY u.id DESC LIMIT $2
-            """, id ?? "~", limit
+            """, id ?? "~", limit.statementRows
         ) { row in
             UnderWayRecord(
                 id: row.text("id"), logicalID: row.text("logical_id"), organizationID: row.int64("organization_id"),

@@ -6,11 +6,6 @@ import RPC
 
 /// The rules of dead letters: listing, and sending them again.
 struct DeadLetters: Sendable {
-    /// The largest number of payload bytes in one page. One payload has at most 256 tags of 2 KiB.
-    private static let pageBytes = 1 << 20
-    /// The number of dead letters that are read beyond a page.
-    private static let batch = 16
-
     let database: Database
     let clock: any WallClock
     /// The names of the configured webhooks.
@@ -18,30 +13,18 @@ struct DeadLetters: Sendable {
     /// The signals of the senders.
     let signals: [Signal]
 
-    /// Returns a page, limited by the number of entries and by the bytes that fit into a client's message.
+    /// Returns a page. One payload has at most 256 tags of 2 KiB.
     ///
     /// - Parameters:
     ///   - webhook: empty = all.
+    ///   - cursor: the cursor of the entry after which the page begins; empty = from the first one on.
     ///   - scope: the events' organization; `nil` = any.
-    /// - Returns: at least one entry, if there is any; and whether it is the last page.
     func page(
-        of webhook: String, after cursor: String, limit: Int, scope: Int64?
-    ) async throws -> (letters: [DeadLetterRecord], isLast: Bool) {
-        try await database.read { connection in
-            var letters: [DeadLetterRecord] = []
-            var bytes = 0
-            while true {
-                let batch = try EventRecords(connection).deadLetters(
-                    scope: scope, webhook: webhook, after: letters.last?.cursor ?? cursor, limit: Self.batch)
-                for letter in batch {
-                    bytes += letter.payload.utf8.count
-                    guard letters.isEmpty || (letters.count < limit && bytes <= Self.pageBytes) else {
-                        return (letters, false)
-                    }
-                    letters.append(letter)
-                }
-                if batch.count < Self.batch { return (letters, true) }
-            }
+        of webhook: String, after cursor: String, limit: PageLimit, scope: Int64?
+    ) async throws -> PageRows<DeadLetterRecord> {
+        // In the background, because an organization may have few of many.
+        try await database.readInBackground { connection in
+            try EventRecords(connection).deadLetters(scope: scope, webhook: webhook, after: cursor, limit: limit)
         }
     }
 

@@ -32,16 +32,20 @@ extension EventRecords {
     ///   - scope: the events' organization; `nil` = any.
     ///   - webhook: empty = all.
     ///   - cursor: the cursor of the previous entry; empty = from the beginning.
-    func deadLetters(scope: Int64?, webhook: String, after cursor: String, limit: Int) throws -> [DeadLetterRecord] {
+    func deadLetters(
+        scope: Int64?, webhook: String, after cursor: String, limit: PageLimit
+    ) throws -> PageRows<DeadLetterRecord> {
         let halves = cursor.split(separator: " ", maxSplits: 1)
         let position = halves.first.flatMap { Int64($0) } ?? 0
-        return try connection.query(
+        return try connection.page(
+            limit,
             """
             \(deadLetterSelect)
             WHERE d.state = 3 AND (d.position, d.webhook) > ($1, $2)
                 AND e.organization_id = coalesce($3, e.organization_id) AND ($4 = '' OR d.webhook = $4)
             ORDER BY d.position, d.webhook LIMIT $5
-            """, position, halves.count > 1 ? String(halves[1]) : "", scope, webhook, limit, row: Self.deadLetter)
+            """, position, halves.count > 1 ? String(halves[1]) : "", scope, webhook, limit.statementRows,
+            row: Self.deadLetter)
     }
 
     /// Returns the dead letters of one event.

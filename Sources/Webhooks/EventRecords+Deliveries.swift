@@ -16,16 +16,17 @@ extension EventRecords {
     ///   - scope: the events' organization; `nil` = any.
     ///   - position: the event's position before which the list begins.
     func deliveries(
-        webhook: String, scope: Int64?, before position: Int64, limit: Int
-    ) throws -> [DeliveryRecord] {
-        try connection.query(
+        webhook: String, scope: Int64?, before position: Int64, limit: PageLimit
+    ) throws -> PageRows<DeliveryRecord> {
+        try connection.page(
+            limit,
             """
             SELECT d.position, d.state, d.due_at, d.attempts, d.last_error, d.ended_at, e.id, e.type, e.subject,
                 e.organization, e.occurred_at
             FROM events e JOIN event_deliveries d ON d.position = e.position AND d.webhook = $1
             WHERE e.position < $2 AND e.organization_id = coalesce($3, e.organization_id)
             ORDER BY e.position DESC LIMIT $4
-            """, webhook, position, scope, limit
+            """, webhook, position, scope, limit.statementRows
         ) { row in
             DeliveryRecord(
                 position: row.int64("position"),

@@ -35,9 +35,9 @@ struct EventService: EventServiceHandler {
             size: request.pageSize, token: request.pageToken, tokens: tokens,
             scope: "deliveries|\(caller.user.userID)|\(scope.map(String.init) ?? "all")|\(request.webhook)")
         let found = try await directory.deliveries(
-            to: request.webhook, before: Int64(page.cursor), limit: page.size + 1, for: caller)
+            to: request.webhook, before: Int64(page.cursor), limit: page.limit, for: caller)
         return ListDeliveriesResponse(
-            deliveries: found.prefix(page.size).map(\.message),
+            deliveries: found.rows.map(\.message),
             nextPageToken: page.next(after: found) { String($0.position) })
     }
 
@@ -56,11 +56,10 @@ struct EventService: EventServiceHandler {
                 dead letters|\(caller.user.userID)|\(caller.user.objectScope.map(String.init) ?? "all")|\
                 \(request.webhook)
                 """)
-        let (found, isLast) = try await letters.page(
-            of: request.webhook, after: page.cursor, limit: page.size, scope: caller.user.objectScope)
+        let found = try await letters.page(
+            of: request.webhook, after: page.cursor, limit: page.limit, scope: caller.user.objectScope)
         return ListDeadLettersResponse(
-            deadLetters: found.map(\.message),
-            nextPageToken: isLast ? "" : page.token(after: found.last?.cursor ?? page.cursor))
+            deadLetters: found.rows.map(\.message), nextPageToken: page.next(after: found, cursor: \.cursor))
     }
 
     func redeliverEvent(

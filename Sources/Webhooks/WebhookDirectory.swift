@@ -38,8 +38,8 @@ struct WebhookDirectory: Sendable {
     ///
     /// - Parameter position: the event's position after which the list continues; `nil` = from the newest on.
     func deliveries(
-        to name: String, before position: Int64?, limit: Int, for caller: Caller
-    ) async throws -> [DeliveryRecord] {
+        to name: String, before position: Int64?, limit: PageLimit, for caller: Caller
+    ) async throws -> PageRows<DeliveryRecord> {
         // In the background, because a webhook may have few of many events.
         try await database.readInBackground { connection in
             _ = try find(name, for: caller, in: connection)

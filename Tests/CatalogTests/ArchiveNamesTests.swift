@@ -19,13 +19,17 @@ import Testing
         return object
     }
 
+    private func name(_ object: CatalogObject, _ names: inout ArchiveNames) -> ArchivedFile {
+        names.name(object, name: object.name(tags: [:]), crc32: nil)
+    }
+
     @Test func deviceAndTimePrecedeTheName() {
         var names = ArchiveNames()
-        #expect(names.name(object("a.mcap"), tags: [:], crc32: nil).name == "261121-000001/2026-11-22T00-00-00Z-a.mcap")
+        #expect(name(object("a.mcap"), &names).name == "261121-000001/2026-11-22T00-00-00Z-a.mcap")
         #expect(
-            names.name(object("a.mcap", device: nil), tags: [:], crc32: nil).name
+            name(object("a.mcap", device: nil), &names).name
                 == "site-4/2026-11-22T00-00-00Z-a.mcap")
-        let recorded = names.name(object("a.mcap", recordedFrom: UnixTime(seconds: 60)), tags: [:], crc32: nil)
+        let recorded = name(object("a.mcap", recordedFrom: UnixTime(seconds: 60)), &names)
         #expect(recorded.name == "261121-000001/1970-01-01T00-01-00Z-a.mcap")
         #expect(recorded.time == UnixTime(seconds: 60))
     }
@@ -33,7 +37,7 @@ import Testing
     @Test func equalNamesGetNumbersAlsoInAnotherCase() {
         var names = ArchiveNames()
         let found = ["a.tar.gz", "A.TAR.GZ", "a.tar.gz", "noextension", "noextension"].map {
-            names.name(object($0), tags: [:], crc32: nil).name.dropFirst("261121-000001/2026-11-22T00-00-00Z-".count)
+            name(object($0), &names).name.dropFirst("261121-000001/2026-11-22T00-00-00Z-".count)
         }
         #expect(
             found == ["a.tar.gz", "A.TAR (2).GZ", "a.tar (3).gz", "noextension", "noextension (2)"])

@@ -157,7 +157,7 @@ import Testing
             try world.accounts.userRemoval.remove(removed, at: world.clock.now(), in: $0)
         }
         #expect(app.service.matching.news.count > count)
-        let notices = try await world.database.read { try MessageRecords($0).inbox(of: second).map(\.body) }
+        let notices = try await world.database.read { try MessageRecords($0).inbox(of: second).rows.map(\.body) }
         #expect(notices.last?.contains("account of your companion was deleted") == true, "\(notices)")
         #expect(try await matching.report(of: second) == .none)
         #expect(try await matching.request(1, of: second) == .waiting)
@@ -198,7 +198,7 @@ import Testing
         world.clock.advance(seconds: 1)
         #expect(try await sweep.run(try #require(world.clockGuard.permit())) == 1)
         #expect(try await matching.report(of: first) == .none)
-        let notices = try await world.database.read { try MessageRecords($0).inbox(of: first).map(\.body) }
+        let notices = try await world.database.read { try MessageRecords($0).inbox(of: first).rows.map(\.body) }
         #expect(notices.count == 2 && notices[1].contains("stopped looking"))
     }
 

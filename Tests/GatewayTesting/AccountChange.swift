@@ -17,7 +17,7 @@ package enum AccountChange: Sendable {
     /// Applies the change to the key of a device, which has to exist, or to the organization's sites.
     package func apply(device id: String, organization: Int64, in connection: Connection) throws {
         if self == .siteDisabled {
-            for site in try SiteRecords(connection).all(organizationID: organization) {
+            for site in try SiteRecords(connection).page(organizationID: organization, limit: .unlimited).rows {
                 _ = try SiteRecords(connection).update(
                     id: site.id, name: site.name, status: .disabled, at: Self.start)
             }

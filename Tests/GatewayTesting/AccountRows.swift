@@ -61,7 +61,7 @@ package struct AccountRows: Sendable {
     /// Deletes an organization with its sites and users.
     package func deleteOrganization(_ id: Int64) throws {
         try database.writeBlocking { connection in
-            for site in try SiteRecords(connection).all(organizationID: id) {
+            for site in try SiteRecords(connection).page(organizationID: id, limit: .unlimited).rows {
                 try SiteRecords(connection).delete(id: site.id)
             }
             try OrganizationRecords(connection).delete(id: id)
@@ -89,9 +89,9 @@ package struct AccountRows: Sendable {
     /// Returns the number of an organization's keys.
     package func keyCount(organization: Int64) throws -> Int {
         try database.readBlocking { connection in
-            try APIKeyRecords(connection).all(
-                organizationID: organization, siteID: nil, isDevices: nil, deviceID: nil
-            ).count
+            try APIKeyRecords(connection).page(
+                organizationID: organization, siteID: nil, isDevices: nil, deviceID: nil, limit: .unlimited
+            ).rows.count
         }
     }
 
@@ -108,7 +108,7 @@ package struct AccountRows: Sendable {
     /// Returns the audit lines after the given id, as seen by the connection's current read.
     package static func audit(after id: Int64, in connection: ReadConnection) throws -> [AuditEntry] {
         let lines = try AuditRecords(connection).page(
-            id + 1..<Int64.max, organization: nil, since: start, limit: .max)
-        return lines.map(\.entry)
+            id + 1..<Int64.max, organization: nil, since: start, limit: .unlimited)
+        return lines.rows.map(\.entry)
     }
 }

@@ -61,3 +61,8 @@ extension Database {
         return try result.get()
     }
 }
+
+extension PageLimit {
+    /// No limit: a page has all rows.
+    package static let unlimited = PageLimit(rows: .max, bytes: .max)
+}

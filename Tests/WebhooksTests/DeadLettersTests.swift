@@ -1,3 +1,4 @@
+import Database
 import TestSupport
 import Testing
 
@@ -11,13 +12,13 @@ import Testing
         }
         for delivery in try scene.due() { try scene.settle(delivery, .dead(reason: "no")) }
         let letters = DeadLetters(database: scene.database, clock: scene.clock, webhooks: ["a"], signals: [])
-        var (counts, seen, isLast) = ([Int](), [String](), false)
-        while !isLast {
+        var (counts, seen, hasMore) = ([Int](), [String](), true)
+        while hasMore {
             let cursor = seen.last ?? ""
-            let page = try await letters.page(of: "", after: cursor, limit: limit, scope: nil)
-            counts.append(page.letters.count)
-            seen += page.letters.map(\.cursor)
-            isLast = page.isLast
+            let page = try await letters.page(of: "", after: cursor, limit: PageLimit(rows: limit), scope: nil)
+            counts.append(page.rows.count)
+            seen += page.rows.map(\.cursor)
+            hasMore = page.hasMore
         }
         #expect(Set(seen).count == sizes.count && seen.count == sizes.count)
         return counts

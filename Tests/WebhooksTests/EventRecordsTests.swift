@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import Database
 import TestSupport
 import Testing
 
@@ -86,7 +87,7 @@ import Testing
         }
         var (cursor, seen) = ("", [String]())
         while let letter = try scene.database.readBlocking({ [cursor] in
-            try EventRecords($0).deadLetters(scope: 1, webhook: "", after: cursor, limit: 1).first
+            try EventRecords($0).deadLetters(scope: 1, webhook: "", after: cursor, limit: PageLimit(rows: 1)).rows.first
         }) {
             seen.append("\(letter.subject) \(letter.webhook)")
             cursor = letter.cursor
@@ -94,7 +95,7 @@ import Testing
         #expect(seen == ["x a", "x b", "y a", "y b"])
         #expect(try scene.letters(webhook: "b").map(\.subject) == ["x", "y"])
         let others = try scene.database.readBlocking {
-            try EventRecords($0).deadLetters(scope: 2, webhook: "", after: "", limit: 1)
+            try EventRecords($0).deadLetters(scope: 2, webhook: "", after: "", limit: PageLimit(rows: 1)).rows
         }
         #expect(others.isEmpty)
     }

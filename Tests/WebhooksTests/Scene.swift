@@ -50,7 +50,7 @@ final class Scene: Sendable {
 
     func letters(webhook: String = "") throws -> [DeadLetterRecord] {
         try database.readBlocking {
-            try EventRecords($0).deadLetters(scope: nil, webhook: webhook, after: "", limit: 100)
+            try EventRecords($0).deadLetters(scope: nil, webhook: webhook, after: "", limit: PageLimit(rows: 100)).rows
         }
     }
 

@@ -29,6 +29,7 @@ package struct APIKeyRecord: Sendable {
     let expiresAt: UnixTime?
     let lastUsedAt: UnixTime?
     let siteStatus: Availability
+    let createdAt: UnixTime
 
     func usability(at now: UnixTime) -> KeyUsability {
         if status == .disabled || isHeld { return .disabled }
@@ -90,7 +91,8 @@ package struct NewAPIKey: Sendable {
 /// held before, so its own epoch is higher by then.
 private let select = """
     SELECT k.id, k.organization_id, k.site_id, k.owner_kind, k.device_id, k.suite_id, k.name, k.digest, k.status,
-        k.is_held, (k.epoch << 32) + s.epoch AS epoch, k.expires_at, k.last_used_at, s.status AS site_status
+        k.is_held, (k.epoch << 32) + s.epoch AS epoch, k.expires_at, k.last_used_at, s.status AS site_status,
+        k.created_at
     FROM api_keys k JOIN sites s ON s.id = k.site_id
     """
 
@@ -186,17 +188,23 @@ package struct APIKeyRecords<C: ReadConnection> {
         try connection.execute("DELETE FROM api_keys WHERE id = $1", id)
     }
 
-    /// Returns the organization's keys that match all parts of the filter that are not `nil`.
-    package func all(
-        organizationID: Int64, siteID: Int64?, isDevices: Bool?, deviceID: String?
-    ) throws -> [APIKeyRecord] {
-        try connection.query(
+    /// Returns the organization's keys that match all parts of the filter that are not `nil`, by their creation.
+    ///
+    /// - Parameter key: the key after which the page begins; `nil` = from the first one on.
+    package func page(
+        organizationID: Int64, siteID: Int64?, isDevices: Bool?, deviceID: String?,
+        after key: (createdAt: Int64, id: String)? = nil, limit: PageLimit
+    ) throws -> PageRows<APIKeyRecord> {
+        try connection.page(
+            limit,
             """
             \(select) WHERE k.organization_id = $1 AND (CAST($2 AS BIGINT) IS NULL OR k.site_id = $2)
                 AND (CAST($3 AS BIGINT) IS NULL OR k.owner_kind = $3)
                 AND (CAST($4 AS TEXT) IS NULL OR k.device_id = $4)
-            ORDER BY k.created_at, k.id
-            """, organizationID, siteID, isDevices.map { $0 ? 2 : 1 }, deviceID, row: Self.record)
+                AND (k.created_at > $5 OR k.created_at = $5 AND k.id > $6)
+            ORDER BY k.created_at, k.id LIMIT $7
+            """, organizationID, siteID, isDevices.map { $0 ? 2 : 1 }, deviceID, key?.createdAt ?? .min,
+            key?.id ?? "", limit.statementRows, row: Self.record)
     }
 
     /// Returns the id of any key of the site.
@@ -237,6 +245,7 @@ package struct APIKeyRecords<C: ReadConnection> {
             isHeld: row.bool("is_held"),
             epoch: row.int64("epoch"), expiresAt: row.optionalTime("expires_at"),
             lastUsedAt: row.optionalTime("last_used_at"),
-            siteStatus: Availability(rawValue: row.int64("site_status")) ?? .disabled)
+            siteStatus: Availability(rawValue: row.int64("site_status")) ?? .disabled, createdAt: row.time("created_at")
+        )
     }
 }

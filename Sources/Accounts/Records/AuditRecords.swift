@@ -67,18 +67,19 @@ package struct AuditRecords<C: ReadConnection> {
     ///   - organization: the organization's id; `nil` = all.
     ///   - since: older lines are omitted. Compared row by row, because the index by time has another order.
     package func page(
-        _ ids: Range<Int64>, newestFirst: Bool = false, organization: Int64?, since: UnixTime, limit: Int
-    ) throws -> [AuditRecord] {
+        _ ids: Range<Int64>, newestFirst: Bool = false, organization: Int64?, since: UnixTime, limit: PageLimit
+    ) throws -> PageRows<AuditRecord> {
         let columns = "id, at, actor, organization_id, organization, action, target, ids, peer, result, count"
         let rest = "id >= $1 AND id < $2 AND +at >= $3 ORDER BY id \(newestFirst ? "DESC" : "ASC") LIMIT $4"
         let (first, end) = (ids.lowerBound, ids.upperBound)
         if let organization {
-            return try connection.query(
-                "SELECT \(columns) FROM audit WHERE organization_id = $5 AND \(rest)", first, end, since.microseconds,
-                limit, organization, row: Self.record)
+            return try connection.page(
+                limit, "SELECT \(columns) FROM audit WHERE organization_id = $5 AND \(rest)", first, end,
+                since.microseconds, limit.statementRows, organization, row: Self.record)
         }
-        return try connection.query(
-            "SELECT \(columns) FROM audit WHERE \(rest)", first, end, since.microseconds, limit, row: Self.record)
+        return try connection.page(
+            limit, "SELECT \(columns) FROM audit WHERE \(rest)", first, end, since.microseconds, limit.statementRows,
+            row: Self.record)
     }
 
     /// Returns the id of the newest line; 0 without lines.

@@ -37,10 +37,11 @@ package struct SiteRecords<C: ReadConnection> {
             row: Self.record)
     }
 
-    package func all(organizationID: Int64) throws -> [SiteRecord] {
-        try connection.query(
-            "SELECT \(columns) FROM sites WHERE organization_id = $1 ORDER BY id", organizationID, row: Self.record
-        )
+    /// Returns the sites of an organization with ids above `id`, in their order.
+    package func page(organizationID: Int64, after id: Int64 = 0, limit: PageLimit) throws -> PageRows<SiteRecord> {
+        try connection.page(
+            limit, "SELECT \(columns) FROM sites WHERE organization_id = $1 AND id > $2 ORDER BY id LIMIT $3",
+            organizationID, id, limit.statementRows, row: Self.record)
     }
 
     /// Updates a site. Disabling increases the epoch, so that everything issued for the site's keys stays invalid after the site is

@@ -86,11 +86,10 @@ package struct UserRecords<C: ReadConnection> {
     }
 
     /// Returns the users of an organization with ids above `id`, in their order.
-    package func page(organizationID: Int64, after id: Int64 = 0, limit: Int) throws -> [UserRecord] {
-        try connection.query(
-            "\(select) WHERE u.organization_id = $1 AND u.id > $2 ORDER BY u.id LIMIT $3", organizationID, id,
-            limit,
-            row: Self.record)
+    package func page(organizationID: Int64, after id: Int64 = 0, limit: PageLimit) throws -> PageRows<UserRecord> {
+        try connection.page(
+            limit, "\(select) WHERE u.organization_id = $1 AND u.id > $2 ORDER BY u.id LIMIT $3", organizationID,
+            id, limit.statementRows, row: Self.record)
     }
 
     /// Returns the number of admins with a password, who can sign in whatever happens to identity providers.

@@ -40,11 +40,26 @@ struct APIKeyRegistry: Sendable {
     }
 
     /// - Parameters: a filter that is `nil` matches every key.
-    func list(siteID: Int64?, isDevices: Bool?, deviceID: String?, for caller: Caller) async throws -> [APIKeyRecord] {
-        try await database.readInBackground { connection in
-            try APIKeyRecords(connection).all(
-                organizationID: caller.organization.id, siteID: siteID, isDevices: isDevices, deviceID: deviceID)
+    ///   - page: its cursor is ``cursor(after:)``.
+    func list(
+        siteID: Int64?, isDevices: Bool?, deviceID: String?, _ page: Page, for caller: Caller
+    ) async throws -> PageRows<APIKeyRecord> {
+        let (limit, first) = (page.limit, Self.place(page.cursor))
+        // In the background, because few of many keys may match.
+        return try await database.readInBackground { connection in
+            try APIKeyRecords(connection).page(
+                organizationID: caller.organization.id, siteID: siteID, isDevices: isDevices, deviceID: deviceID,
+                after: first, limit: limit)
         }
+    }
+
+    /// Returns the cursor of a list that continues after a key.
+    static func cursor(after key: APIKeyRecord) -> String { "\(key.createdAt.microseconds) \(key.id)" }
+
+    private static func place(_ cursor: String) -> (createdAt: Int64, id: String)? {
+        let halves = cursor.split(separator: " ", maxSplits: 1)
+        guard halves.count == 2, let createdAt = Int64(halves[0]) else { return nil }
+        return (createdAt, String(halves[1]))
     }
 
     /// A change of a key's expiry.

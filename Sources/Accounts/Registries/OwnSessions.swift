@@ -9,7 +9,7 @@ struct OwnSessions: Sendable {
 
     /// Returns the caller's sessions, the one that was used last first.
     func list(for caller: Caller) async throws -> [SessionRecord] {
-        try await database.read { try SessionRecords($0).all(userID: caller.user.userID) }
+        try await database.readInBackground { try SessionRecords($0).all(userID: caller.user.userID) }
     }
 
     /// Ends one of the caller's sessions.

@@ -1,5 +1,6 @@
 import Basics
 import Database
+import GatewayAPI
 import RPC
 
 /// The sites of an organization.
@@ -24,8 +25,12 @@ struct SiteRegistry: Sendable {
         }.orNotFound("site \(id)")
     }
 
-    func list(for caller: Caller) async throws -> [SiteRecord] {
-        try await database.readInBackground { try SiteRecords($0).all(organizationID: caller.organization.id) }
+    /// Returns a page of the sites of the caller's organization; its cursor is a site's id.
+    func list(_ page: Page, for caller: Caller) async throws -> PageRows<SiteRecord> {
+        let (organizationID, first) = (caller.organization.id, Int64(page.cursor) ?? 0)
+        return try await database.readPage(page.limit) { connection, limit, last in
+            try SiteRecords(connection).page(organizationID: organizationID, after: last?.id ?? first, limit: limit)
+        }
     }
 
     /// - Parameters: a value that is `nil` stays unchanged.

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import GatewayAPI
 import RPC
 
 /// The organizations and their users.
@@ -35,10 +36,11 @@ struct UserRegistry: Sendable {
         }.orNotFound("user \(name)")
     }
 
-    /// Returns the users of the caller's organization with ids above `id`, in their order.
-    func users(after id: Int64, limit: Int, for caller: Caller) async throws -> [UserRecord] {
-        try await database.readInBackground {
-            try UserRecords($0).page(organizationID: caller.organization.id, after: id, limit: limit)
+    /// Returns a page of the users of the caller's organization; its cursor is a user's id.
+    func users(_ page: Page, for caller: Caller) async throws -> PageRows<UserRecord> {
+        let (organizationID, first) = (caller.organization.id, Int64(page.cursor) ?? 0)
+        return try await database.readPage(page.limit) { connection, limit, last in
+            try UserRecords(connection).page(organizationID: organizationID, after: last?.id ?? first, limit: limit)
         }
     }
 
@@ -134,7 +136,8 @@ struct UserRegistry: Sendable {
             guard organization.kind != .system else {
                 throw RPCError(bare: .failedPrecondition, "the organization \(name) cannot be deleted")
             }
-            let users = try UserRecords(connection).page(organizationID: organization.id, limit: 2)
+            let users = try UserRecords(connection).page(organizationID: organization.id, limit: PageLimit(rows: 2))
+                .rows
             if users.count > 1, let user = users.last {
                 throw RPCError(bare: .failedPrecondition, "organization \(name) still has the user \(user.name)")
             }
@@ -151,7 +154,11 @@ struct UserRegistry: Sendable {
         try await database.read { try OrganizationRecords($0).find(name: name) }.orNotFound("organization \(name)")
     }
 
-    func organizations() async throws -> [OrganizationRecord] {
-        try await database.readInBackground { try OrganizationRecords($0).all() }
+    /// Returns a page of all organizations; its cursor is an organization's id.
+    func organizations(_ page: Page) async throws -> PageRows<OrganizationRecord> {
+        let first = Int64(page.cursor) ?? 0
+        return try await database.readPage(page.limit) { connection, limit, last in
+            try OrganizationRecords(connection).page(after: last?.id ?? first, limit: limit)
+        }
     }
 }

@@ -46,10 +46,15 @@ extension AdminAuthService {
         case .device: isDevices = true
         case .unrecognized: throw RPCError.invalidArgument("owner_kind must be SITE or DEVICE")
         }
+        let caller = try Caller(context)
+        let page = try page(
+            request.pageSize, request.pageToken,
+            "keys|\(request.siteID)|\(isDevices.map(String.init) ?? "")|\(request.deviceID)", for: caller)
         let keys = try await accounts.keys.list(
             siteID: request.siteID == 0 ? nil : request.siteID, isDevices: isDevices,
-            deviceID: request.deviceID.isEmpty ? nil : request.deviceID, for: try Caller(context))
-        return ListApiKeysResponse(apiKeys: keys.map(\.message))
+            deviceID: request.deviceID.isEmpty ? nil : request.deviceID, page, for: caller)
+        return ListApiKeysResponse(
+            apiKeys: keys.rows.map(\.message), nextPageToken: page.next(after: keys, cursor: APIKeyRegistry.cursor))
     }
 
     package func updateApiKey(

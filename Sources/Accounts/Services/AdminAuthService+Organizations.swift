@@ -28,7 +28,11 @@ extension AdminAuthService {
     package func listOrganizations(
         _ request: ListOrganizationsRequest, context: CallContext
     ) async throws -> ListOrganizationsResponse {
-        ListOrganizationsResponse(organizations: try await accounts.users.organizations().map(\.message))
+        let page = try page(request.pageSize, request.pageToken, "organizations", for: try Caller(context))
+        let organizations = try await accounts.users.organizations(page)
+        return ListOrganizationsResponse(
+            organizations: organizations.rows.map(\.message),
+            nextPageToken: page.next(after: organizations) { String($0.id) })
     }
 
     package func updateOrganization(

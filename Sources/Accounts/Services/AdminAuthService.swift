@@ -8,6 +8,16 @@ package struct AdminAuthService: AdminAuthServiceHandler {
     let accounts: Accounts
     let devices: any DeviceDirectory
 
+    /// Returns the requested page of a list that had no pages at first.
+    ///
+    /// - Parameter scope: the list and its filter.
+    func page(_ size: Int32, _ token: String, _ scope: String, for caller: Caller) throws(RPCError) -> Page {
+        // Clients from before there were pages expect all entries.
+        try Page(
+            size: size, token: token, tokens: accounts.pageTokens,
+            scope: "\(scope)|\(caller.user.userID)|\(caller.organization.id)", defaultSize: .max)
+    }
+
     package func createSite(_ request: CreateSiteRequest, context: CallContext) async throws -> CreateSiteResponse {
         try FieldRules.title(request.name, field: "name")
         let site = try await accounts.sites.create(
@@ -20,7 +30,11 @@ package struct AdminAuthService: AdminAuthServiceHandler {
     }
 
     package func listSites(_ request: ListSitesRequest, context: CallContext) async throws -> ListSitesResponse {
-        ListSitesResponse(sites: try await accounts.sites.list(for: try Caller(context)).map(\.message))
+        let caller = try Caller(context)
+        let page = try page(request.pageSize, request.pageToken, "sites", for: caller)
+        let sites = try await accounts.sites.list(page, for: caller)
+        return ListSitesResponse(
+            sites: sites.rows.map(\.message), nextPageToken: page.next(after: sites) { String($0.id) })
     }
 
     package func enableSite(_ request: EnableSiteRequest, context: CallContext) async throws -> EnableSiteResponse {

@@ -22,12 +22,12 @@ package struct AuditService: AuditServiceHandler {
                 + (request.newestFirst ? "|newest" : ""))
         if request.newestFirst {
             let lines = try await accounts.auditLines(
-                since: since, before: Int64(page.cursor), limit: page.size + 1, for: caller)
+                since: since, before: Int64(page.cursor), limit: page.limit, for: caller)
             return ListAuditLinesResponse(
-                lines: lines.prefix(page.size).map(\.message), nextPageToken: page.next(after: lines) { "\($0.id)" })
+                lines: lines.rows.map(\.message), nextPageToken: page.next(after: lines) { "\($0.id)" })
         }
         let (lines, end) = try await accounts.auditLines(
-            since: since, after: Int64(page.cursor), limit: page.size, for: caller)
+            since: since, after: Int64(page.cursor), limit: page.limit, for: caller)
         return ListAuditLinesResponse(lines: lines.map(\.message), nextPageToken: page.token(after: "\(end)"))
     }
 }

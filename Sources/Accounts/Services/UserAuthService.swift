@@ -5,7 +5,7 @@ import RPC
 
 /// The gRPC service for the users of an organization, for its admins.
 package struct UserAuthService: UserAuthServiceHandler {
-    private static let largestPage: Int32 = 1000
+    private static let largestPage = 1000
 
     let accounts: Accounts
     let pageTokens: PageTokens
@@ -28,11 +28,11 @@ package struct UserAuthService: UserAuthServiceHandler {
         let caller = try Caller(context)
         // Clients from before there were pages expect all users.
         let page = try Page(
-            size: request.pageSize == 0 ? Self.largestPage : request.pageSize, token: request.pageToken,
-            tokens: pageTokens, scope: "users|\(caller.user.userID)|\(caller.organization.id)")
-        let users = try await accounts.users.users(after: Int64(page.cursor) ?? 0, limit: page.size + 1, for: caller)
+            size: request.pageSize, token: request.pageToken, tokens: pageTokens,
+            scope: "users|\(caller.user.userID)|\(caller.organization.id)", defaultSize: Self.largestPage)
+        let users = try await accounts.users.users(page, for: caller)
         return ListUsersResponse(
-            users: users.prefix(page.size).map(\.message), nextPageToken: page.next(after: users) { "\($0.id)" })
+            users: users.rows.map(\.message), nextPageToken: page.next(after: users) { "\($0.id)" })
     }
 
     package func updateUser(_ request: UpdateUserRequest, context: CallContext) async throws -> UpdateUserResponse {

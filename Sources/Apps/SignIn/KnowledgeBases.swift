@@ -18,7 +18,7 @@ struct KnowledgeBases: Sendable {
 
     func all(_ context: CallContext) async throws -> [KnowledgeBase] {
         let caller = try await store.caller(context)
-        return try await store.database.read { try KnowledgeBaseRecords($0).all(userID: caller.user.id) }
+        return try await store.database.readInBackground { try KnowledgeBaseRecords($0).all(userID: caller.user.id) }
             .map { $0.message(of: caller.profile) }
     }
 

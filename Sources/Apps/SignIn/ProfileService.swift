@@ -62,7 +62,7 @@ struct ProfileService: ProfileServiceHandler {
 
     func exportMe(_ request: ExportMeRequest, context: CallContext) async throws -> PersonalData {
         let caller = try await store.caller(context)
-        return try await store.database.read { connection in
+        return try await store.database.readInBackground { connection in
             let id = caller.user.id
             return PersonalData(
                 user: caller.message, createdAt: RFC3339.text(caller.profile.createdAt),

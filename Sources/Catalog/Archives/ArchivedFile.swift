@@ -27,11 +27,11 @@ extension ZipWriter {
 struct ArchiveNames {
     private var taken: Set<String> = []
 
-    mutating func name(_ object: CatalogObject, tags: [String: String], crc32: UInt32?) -> ArchivedFile {
+    mutating func name(_ object: CatalogObject, name: FileName, crc32: UInt32?) -> ArchivedFile {
         let time = object.description.recordedFrom ?? object.times.createdAt
         let folder = object.owner.deviceID ?? "site-\(object.owner.siteID)"
         let stamp = RFC3339.text(UnixTime(seconds: time.seconds)).map { $0 == ":" ? "-" : $0 }
-        let path = "\(folder)/\(String(stamp))-\(object.name(tags: tags).text)"
+        let path = "\(folder)/\(String(stamp))-\(name.text)"
         return ArchivedFile(
             name: unique(path), time: time,
             file: StoredFile(

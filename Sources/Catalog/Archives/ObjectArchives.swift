@@ -93,15 +93,14 @@ final class ObjectArchives: Sendable {
         private var names = ArchiveNames()
 
         mutating func add(_ objects: [CatalogObject], in connection: ReadConnection) throws {
-            let tags = try ObjectRecords(connection).tags(of: objects.filter { $0.description.name == nil })
             let crc32s = try StoredFile.crc32s(of: objects.map(\.fileID), in: connection)
             for object in objects {
                 guard object.description.crc64 != nil else {
                     throw RPCError.failedPrecondition(
                         "the checksum of object \(object.fileID) is still being recorded: try again later")
                 }
-                files.append(
-                    names.name(object, tags: tags[object.fileID] ?? [:], crc32: crc32s[object.fileID]))
+                let name = try ObjectRecords(connection).name(of: object)
+                files.append(names.name(object, name: name, crc32: crc32s[object.fileID]))
                 amounts[object.owner.organizationID, default: Amount()].objects += 1
                 amounts[object.owner.organizationID, default: Amount()].bytes += object.content.size
             }
@@ -125,12 +124,13 @@ final class ObjectArchives: Sendable {
         repeat {
             try Task.checkCancellation()
             let query = PageQuery(
-                scope: user.objectScope, filter: filter, after: after, size: Self.rows, visits: Self.rows)
+                scope: user.objectScope, filter: filter, after: after,
+                limit: PageLimit(rows: Self.rows, bytes: .max), visits: Self.rows)
             // Separate reads, so that none of them delays the database's checkpoints for long.
             (selected, after) = try await database.readInBackground { [selected] connection in
                 var selected = selected
                 let page = try ObjectRecords(connection).page(query)
-                try selected.add(page.objects, in: connection)
+                try selected.add(page.rows.rows.map(\.object), in: connection)
                 return (selected, page.next)
             }
             guard selected.files.count <= configuration.archivedObjects else {

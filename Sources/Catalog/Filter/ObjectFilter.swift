@@ -41,6 +41,17 @@ package struct ObjectFilter: Sendable, Hashable {
         }
     }
 
+    /// Whether the terms may compare an object's tags or topics, which are in rows of their own. Names count because those of
+    /// some objects are made of tags.
+    package var readsTags: Bool {
+        contains { term in
+            switch term {
+            case .tag, .word, .name, .topic: true
+            default: false
+            }
+        }
+    }
+
     /// Whether the set of matches depends on the time.
     package var hasAge: Bool {
         contains { if case .age = $0 { true } else { false } }

@@ -73,12 +73,11 @@ struct BulkDeletion: Sendable {
     }
 
     /// Returns a page of the organization's operations, newest first; its cursor is an operation's id.
-    ///
-    /// - Returns: one more than the page holds, if there are more.
-    func operations(_ page: Page, for caller: Caller) async throws -> [BulkOperation] {
-        try await database.read {
-            try ObjectOperationRecords($0).operations(
-                organizationID: caller.organization.id, after: page.cursor, limit: page.size + 1)
+    func operations(_ page: Page, for caller: Caller) async throws -> PageRows<BulkOperation> {
+        let (organizationID, first) = (caller.organization.id, page.cursor)
+        return try await database.readPage(page.limit) { connection, limit, last in
+            try ObjectOperationRecords(connection).operations(
+                organizationID: organizationID, after: last?.id ?? first, limit: limit)
         }
     }
 

@@ -78,12 +78,13 @@ struct ObjectOperationRecords<C: ReadConnection> {
     /// Returns the operations of an organization, newest first.
     ///
     /// - Parameter last: only operations older than this one; empty = from the newest on.
-    func operations(organizationID: Int64, after last: String, limit: Int) throws -> [BulkOperation] {
-        try connection.query(
+    func operations(organizationID: Int64, after last: String, limit: PageLimit) throws -> PageRows<BulkOperation> {
+        try connection.page(
+            limit,
             """
             SELECT \(columns) FROM object_operations
             WHERE organization_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3
-            """, organizationID, last, limit, row: Self.operation)
+            """, organizationID, last, limit.statementRows, row: Self.operation)
     }
 
     /// Returns the ids of unfinished operations of each organization, oldest first.

@@ -54,16 +54,40 @@ struct MatchingRows {
             SELECT \(CatalogObject.columns) FROM objects o WHERE o.position IN (\(list)) \(corrupted)
             ORDER BY o.position DESC
             """, arguments: arguments
-        ) { row -> (match: ObjectSearch.Match<Value>, undecided: FilterSubject?)? in
+        ) { row -> Candidate<Value>? in
             if let scope, row.int64("organization_id") != scope { return nil }
             let subject = FilterSubject(row, of: texts)
             let result = filter.matches(subject, tags: nil)
             guard result != false else { return nil }
             let match = ObjectSearch.Match(position: row.int64("position"), value: try decode(row))
-            return (match, result == nil ? subject : nil)
+            return Candidate(
+                match: match, undecided: result == nil ? subject : nil, tagBytes: ObjectRow.tagBytes(row))
         }.compactMap(\.self)
+        guard rows.contains(where: { $0.undecided != nil }) else { return rows.map(\.match) }
+        var matches: [ObjectSearch.Match<Value>] = []
+        var start = 0
+        while start < rows.count {
+            let group = Self.group(of: rows[start...])
+            matches += try decided(group).map(\.match)
+            start = group.endIndex
+        }
+        return matches
+    }
+
+    /// Returns the first candidates whose tags are in memory together.
+    private static func group<Value>(of rows: ArraySlice<Candidate<Value>>) -> ArraySlice<Candidate<Value>> {
+        var bytes = 0
+        let group = rows.prefix { row in
+            guard row.undecided != nil else { return true }
+            defer { bytes += row.tagBytes ?? PageLimit.bytes }
+            return bytes < PageLimit.bytes
+        }
+        return group
+    }
+
+    /// Returns the candidates that match, now that their tags are read.
+    private func decided<Value>(_ rows: ArraySlice<Candidate<Value>>) throws -> [Candidate<Value>] {
         let undecided = rows.filter { $0.undecided != nil }.map(\.match.position)
-        guard !undecided.isEmpty else { return rows.map(\.match) }
         budget?.spend(tagsOf: undecided.count)
         let tags = try Self.tags(at: undecided, in: connection)
         let topics = texts.hasTopics ? try Self.topics(at: undecided, in: connection) : [:]
@@ -73,7 +97,15 @@ struct MatchingRows {
             subject.topics = topics[row.match.position] ?? []
             subject.name = subject.name ?? Self.name(of: subject, tags)
             return filter.matches(subject, tags: tags) == true
-        }.map(\.match)
+        }
+    }
+
+    /// An object that matches, or that may match depending on its tags.
+    private struct Candidate<Value> {
+        let match: ObjectSearch.Match<Value>
+        /// What the filter compares; `nil` = the object matches whatever its tags are.
+        let undecided: FilterSubject?
+        let tagBytes: Int?
     }
 
     /// Returns the name, in lower case, of an object of a version that kept no names.

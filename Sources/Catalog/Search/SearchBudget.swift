@@ -1,4 +1,4 @@
-/// The work that a search may still do, measured in rows read.
+/// The work that a search may still do, measured in rows read, and in the bytes of those that may match.
 ///
 /// It belongs to one search on one thread.
 final class SearchBudget {
@@ -11,11 +11,17 @@ final class SearchBudget {
     private static let tags = 2
 
     private(set) var remaining: Int
+    private var remainingBytes: Int
 
-    var isSpent: Bool { remaining <= 0 }
+    var isSpent: Bool { remaining <= 0 || remainingBytes <= 0 }
 
-    init(_ rows: Int) {
+    init(_ rows: Int, bytes: Int = .max) {
         remaining = rows
+        remainingBytes = bytes
+    }
+
+    func spend(bytes: Int) {
+        remainingBytes -= bytes
     }
 
     func spend(rows: Int) {

@@ -11,7 +11,7 @@ struct SortedSearch {
     private static let chunk = 128
 
     struct Page {
-        var found: [(place: OrderPlace, object: CatalogObject)] = []
+        var found: PageRows<(place: OrderPlace, row: ObjectRow)>
         /// The place after which the next page begins; `nil` = this is the last page.
         var next: OrderPlace?
     }
@@ -22,8 +22,8 @@ struct SortedSearch {
     let filter: ObjectFilter
     let scope: Int64?
 
-    func page(after: OrderPlace?, size: Int) throws -> Page {
-        try sorted(after: after, size: size) ?? followingTheIndex(after: after, size: size)
+    func page(after: OrderPlace?, limit: PageLimit) throws -> Page {
+        try sorted(after: after, limit) ?? followingTheIndex(after: after, limit)
     }
 
     private func isBefore(_ left: OrderPlace, _ right: OrderPlace) -> Bool {
@@ -31,7 +31,7 @@ struct SortedSearch {
     }
 
     /// Returns all matches, sorted; `nil` if more may match than are read.
-    private func sorted(after: OrderPlace?, size: Int) throws -> Page? {
+    private func sorted(after: OrderPlace?, _ limit: PageLimit) throws -> Page? {
         guard filter.root != ObjectFilter.everything.hidingTrash.root else { return nil }
         let search = try ObjectSearch(
             filter, scope: scope, in: connection, budget: SearchBudget(Self.mostObjects))
@@ -40,36 +40,46 @@ struct SortedSearch {
         let places = matches.found.map { OrderPlace(value: $0.value, position: $0.position) }
             .filter { place in after.map { isBefore($0, place) } ?? true }
             .sorted(by: isBefore)
-        let page = Array(places.prefix(size))
+        var page = Page(found: PageRows(limit))
         let rows = MatchingRows(.everything, scope: scope, in: connection)
-        let objects = Dictionary(
-            uniqueKeysWithValues: try rows.matches(at: page.map(\.position), row: CatalogObject.init)
-                .map { ($0.position, $0.value) })
-        return Page(
-            found: page.compactMap { place in objects[place.position].map { (place, $0) } },
-            next: places.count > size ? page.last : nil)
+        var start = 0
+        while start < places.count {
+            let wanted = max(1, min(limit.statementRows - page.found.rows.count, Self.chunk))
+            let end = min(start + wanted, places.count)
+            guard try add(places[start..<end], rows, to: &page) else { return page }
+            start = end
+        }
+        return page
     }
 
-    private func followingTheIndex(after: OrderPlace?, size: Int) throws -> Page {
+    /// Adds the objects at the given places that `rows` matches.
+    ///
+    /// - Returns: whether all of them fit into the page.
+    private func add(_ places: ArraySlice<OrderPlace>, _ rows: MatchingRows, to page: inout Page) throws -> Bool {
+        let matches = try rows.matches(at: places.map(\.position), row: ObjectRow.init)
+        let found = Dictionary(uniqueKeysWithValues: matches.map { ($0.position, $0.value) })
+        for place in places {
+            guard let row = found[place.position] else { continue }
+            guard page.found.admits(row.size) else {
+                page.next = page.found.rows.last?.place
+                return false
+            }
+            page.found.append((place, row), bytes: row.size)
+        }
+        return true
+    }
+
+    private func followingTheIndex(after: OrderPlace?, _ limit: PageLimit) throws -> Page {
         let rows = MatchingRows(filter, scope: scope, in: connection)
         let organizations = try scope.map { [$0] } ?? SearchRecords(connection).organizations()
-        var page = Page()
+        var page = Page(found: PageRows(limit))
         var last = after
         var visited = 0
         while visited < Self.mostObjects {
             var places = try organizations.flatMap { try self.places(of: $0, after: last) }
             if organizations.count > 1 { places = Array(places.sorted(by: isBefore).prefix(Self.chunk)) }
             guard !places.isEmpty else { return page }
-            let matches = try rows.matches(at: places.map(\.position), row: CatalogObject.init)
-            let objects = Dictionary(uniqueKeysWithValues: matches.map { ($0.position, $0.value) })
-            for place in places {
-                guard let object = objects[place.position] else { continue }
-                if page.found.count == size {
-                    page.next = page.found.last?.place
-                    return page
-                }
-                page.found.append((place, object))
-            }
+            guard try add(places[...], rows, to: &page) else { return page }
             visited += places.count
             last = places.last
         }

@@ -116,6 +116,18 @@ export function call(service, method, message = {}, { organization = selectedOrg
   return sendSessionRequest('POST', `rpc/${services[service]}/${method}`, { ...options, body: message, organization })
 }
 
+/** Calls a method that lists entries in pages, and returns the entries of all pages, which are in the field `field`. */
+export async function callAll(service, method, field, message = {}, options = {}) {
+  const entries = []
+  let pageToken = ''
+  do {
+    const page = await call(service, method, { ...message, pageToken }, options)
+    entries.push(...page[field] ?? [])
+    pageToken = page.nextPageToken ?? ''
+  } while (pageToken)
+  return entries
+}
+
 /** Sends a request that needs a session; when the session has ended, the sign-in page is shown. */
 async function sendSessionRequest(method, path, { signedOutReason, ...options }) {
   const sender = session

@@ -117,7 +117,7 @@ async function showAccount() {
     return
   }
   if (!api.hasRole('system admin')) return
-  const { organizations = [] } = await api.call('admin', 'ListOrganizations', {}, { organization: '' })
+  const organizations = await api.callAll('admin', 'ListOrganizations', 'organizations', {}, { organization: '' })
   const names = organizations.map((each) => each.organization)
   if (names.length < 2) return
   const selected = api.selectedOrganization() || organization

@@ -1,4 +1,4 @@
-import { call, hasRole } from './api.js'
+import { call, callAll, hasRole } from './api.js'
 import { badge, button, h, nameLink, nameText, pageHeader, showNotice } from './dom.js'
 import { deviceLink } from './devices.js'
 import { showFormDialog, showSecret } from './dialog.js'
@@ -10,7 +10,7 @@ const credentialHint =
 
 /** Shows the organization's sites, and the keys of the selected site. */
 export async function renderKeys(body, { query, reload }) {
-  const { sites = [] } = await call('admin', 'ListSites')
+  const sites = await callAll('admin', 'ListSites', 'sites')
   const chosen = sites.find((site) => site.siteId === query.get('site'))
   body.replaceChildren(
     pageHeader('Sites and keys', hasRole('admin') && button('New site', () => createSite(reload), 'primary')),
@@ -31,7 +31,7 @@ export async function renderKeys(body, { query, reload }) {
 }
 
 async function keySection(site, reload) {
-  const { apiKeys = [] } = await call('admin', 'ListApiKeys', { siteId: site.siteId })
+  const apiKeys = await callAll('admin', 'ListApiKeys', 'apiKeys', { siteId: site.siteId })
   return [
     h('div', { class: 'page-header' }, h('h2', {}, `Keys of ${site.name}`),
       h('div', { class: 'actions' }, button('New key', () => createKey(site, reload), 'primary'))),

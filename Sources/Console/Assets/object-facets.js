@@ -1,4 +1,4 @@
-import { call, selectedOrganization } from './api.js'
+import { callAll, selectedOrganization } from './api.js'
 import { button, h, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
 import { addTerm, dateRange, hasTerm, removeTerm, splitTerms, termFor, withDateRange } from './filter-terms.js'
@@ -26,7 +26,7 @@ export async function loadSiteNames() {
   const organization = selectedOrganization()
   const isKnown = siteNames.organization === organization && performance.now() - siteNames.loadedAt < siteNamesTime
   if (isKnown) return siteNames.names
-  const { sites = [] } = await call('admin', 'ListSites')
+  const sites = await callAll('admin', 'ListSites', 'sites')
   keepSiteNames(organization, sites)
   return siteNames.names
 }

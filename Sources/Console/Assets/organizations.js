@@ -1,4 +1,4 @@
-import { call } from './api.js'
+import { call, callAll } from './api.js'
 import { button, h, nameText, pageHeader, showNotice } from './dom.js'
 import { showFormDialog } from './dialog.js'
 import { formatBytes, formatCount, timeElement } from './format.js'
@@ -8,7 +8,7 @@ const passwordHint = 'At least 8 characters.'
 
 /** Shows all organizations, for admins of `system`. */
 export async function renderOrganizations(body, { reload }) {
-  const { organizations = [] } = await call('admin', 'ListOrganizations', {}, { organization: '' })
+  const organizations = await callAll('admin', 'ListOrganizations', 'organizations', {}, { organization: '' })
   body.replaceChildren(
     pageHeader('Organizations', button('New organization', () => createOrganization(reload), 'primary')),
     h('p', {}, 'Each organization sees only its own sites, devices, users and objects. Select one in the header to act '

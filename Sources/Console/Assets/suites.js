@@ -1,4 +1,4 @@
-import { call, hasRole } from './api.js'
+import { call, callAll, hasRole } from './api.js'
 import { button, h, nameLink, pageHeader, showNotice } from './dom.js'
 import { showFormDialog } from './dialog.js'
 import { loadSiteNames, siteName } from './object-facets.js'
@@ -27,7 +27,7 @@ export async function renderSuites(body, { reload }) {
 
 /** Asks for a suite's properties, and creates it. */
 export async function createSuite(reload) {
-  const { sites = [] } = await call('admin', 'ListSites')
+  const sites = await callAll('admin', 'ListSites', 'sites')
   return showFormDialog({
     title: 'New suite',
     text: sites.length ? null : 'A suite belongs to a site, and the organization has no sites. '

@@ -1,4 +1,4 @@
-import { call, selectedOrganization } from './api.js'
+import { callAll, selectedOrganization } from './api.js'
 import { showDialog, showFormDialog } from './dialog.js'
 import { h, showNotice } from './dom.js'
 import { formatBytes, formatCount, parseTags } from './format.js'
@@ -14,7 +14,7 @@ const [tagKeyLimit, tagValueLimit] = [64, 2048]
 /** Asks for the site and the tags of the files, `[{file, folder}]`, and begins their uploads. */
 export async function uploadFiles(files) {
   if (files.length === 0) return
-  const { sites = [] } = await call('admin', 'ListSites')
+  const sites = await callAll('admin', 'ListSites', 'sites')
   keepSiteNames(selectedOrganization(), sites)
   const enabled = sites.filter(({ status }) => status === 1)
   if (enabled.length === 0) {

@@ -89,12 +89,12 @@ struct CopyJobRegistry: Sendable {
     /// Returns a page of the jobs that the user sees, newest first.
     ///
     /// - Parameter page: its cursor is a job's id.
-    /// - Returns: one more job than the page holds, if there are more.
-    func list(_ page: Page, for user: UserPrincipal) async throws -> [(job: CopyJob, tally: CopyTally)] {
-        try await database.read { connection in
+    func list(_ page: Page, for user: UserPrincipal) async throws -> PageRows<(job: CopyJob, tally: CopyTally)> {
+        let (scope, cursor, limit) = (user.objectScope, page.cursor, page.limit)
+        // In the background, because all items of the jobs are counted.
+        return try await database.readInBackground { connection in
             let records = CopyRecords(connection)
-            let found = try records.jobs(
-                scope: user.objectScope, before: page.cursor.isEmpty ? nil : page.cursor, limit: page.size + 1)
+            let found = try records.jobs(scope: scope, before: cursor.isEmpty ? nil : cursor, limit: limit)
             return try found.map { ($0, try records.tally(of: $0.id)) }
         }
     }
@@ -118,18 +118,20 @@ struct CopyJobRegistry: Sendable {
     /// - Parameters:
     ///   - states: the states to include; none = all.
     ///   - page: its cursor is an item's number.
-    /// - Returns: one more item than the page holds, if there are more; and the total number.
+    /// - Returns: the items, and the total number.
     func items(
         of id: String, in states: [CopyItemState], _ page: Page, for user: UserPrincipal
-    ) async throws -> (items: [CopyItem], total: Int) {
+    ) async throws -> (items: PageRows<CopyItem>, total: Int) {
         try Self.checkID(id)
-        return try await database.read { connection in
+        let (cursor, limit) = (page.cursor, page.limit)
+        // In the background, because all items are counted.
+        return try await database.readInBackground { connection in
             let records = CopyRecords(connection)
             _ = try Self.find(id, for: user, records)
             let tally = try records.tally(of: id)
             let wanted = states.isEmpty ? CopyItemState.allCases : states
             return (
-                try records.items(of: id, in: states, after: Int(page.cursor) ?? -1, limit: page.size + 1),
+                try records.items(of: id, in: states, after: Int(cursor) ?? -1, limit: limit),
                 Set(wanted).reduce(0) { $0 + tally[$1] }
             )
         }

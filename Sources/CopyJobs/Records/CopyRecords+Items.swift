@@ -28,12 +28,15 @@ extension CopyRecords {
     /// - Parameters:
     ///   - states: the states to include.
     ///   - number: the number of the item after which the list begins.
-    func items(of jobID: String, in states: [CopyItemState], after number: Int, limit: Int) throws -> [CopyItem] {
-        try connection.query(
+    func items(of jobID: String, in states: [CopyItemState], after number: Int, limit: PageLimit) throws -> PageRows<
+        CopyItem
+    > {
+        try connection.page(
+            limit,
             """
             SELECT \(itemColumns) FROM copy_items WHERE job_id = $1 AND number > $2
             AND state IN (\(Self.list(states))) ORDER BY number LIMIT $3
-            """, jobID, number, limit, row: Self.item)
+            """, jobID, number, limit.statementRows, row: Self.item)
     }
 
     func tally(of jobID: String) throws -> CopyTally {

@@ -119,18 +119,19 @@ struct CopyRecords<C: ReadConnection> {
     /// - Parameters:
     ///   - scope: the organization; `nil` = any.
     ///   - before: the id after which the list continues; `nil` = from the newest on.
-    func jobs(scope: Int64?, before id: String?, limit: Int) throws -> [CopyJob] {
+    func jobs(scope: Int64?, before id: String?, limit: PageLimit) throws -> PageRows<CopyJob> {
         // After the greatest id, which has digits only.
         let bound = id ?? "~"
         if let scope {
-            return try connection.query(
+            return try connection.page(
+                limit,
                 """
                 SELECT \(columns) FROM copy_jobs WHERE organization_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3
-                """, scope, bound, limit, row: Self.job)
+                """, scope, bound, limit.statementRows, row: Self.job)
         }
-        return try connection.query(
-            "SELECT \(columns) FROM copy_jobs WHERE id < $1 ORDER BY id DESC LIMIT $2", bound, limit,
-            row: Self.job)
+        return try connection.page(
+            limit, "SELECT \(columns) FROM copy_jobs WHERE id < $1 ORDER BY id DESC LIMIT $2", bound,
+            limit.statementRows, row: Self.job)
     }
 
     /// Returns the job that a user created with an idempotency key, and the digest of its request.

@@ -15,7 +15,7 @@ struct CopyManagementService: CopyManagementServiceHandler {
             scope: "copy jobs of \(user.objectScope.map(String.init) ?? "all") for \(user.userID)")
         let found = try await jobs.list(page, for: user)
         return ListCopyJobsResponse(
-            jobs: found.prefix(page.size).map { CopyJobView($0.job, $0.tally) },
+            jobs: found.rows.map { CopyJobView($0.job, $0.tally) },
             nextPageToken: page.next(after: found) { $0.job.id })
     }
 

@@ -38,7 +38,7 @@ struct CopyService: DataGatewayCopyServiceHandler {
             scope: "items of copy job \(request.copyJobID) in \(filter) for \(user.userID)")
         let (items, total) = try await jobs.items(of: request.copyJobID, in: states, page, for: user)
         return ListCopyJobItemsResponse(
-            items: items.prefix(page.size).map(CopyJobItemView.init),
+            items: items.rows.map(CopyJobItemView.init),
             nextPageToken: page.next(after: items) { String($0.number) }, totalSize: Int32(clamping: total))
     }
 

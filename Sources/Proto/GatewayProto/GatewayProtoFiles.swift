@@ -383,7 +383,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.ListAuditLinesRequest.since	Only lines from this time; unset = all stored lines.
         archebase.auth.v1.ListAuditLinesRequest.page_size	0 means 50, above 1000 means 1000.
         archebase.auth.v1.ListAuditLinesRequest.newest_first	Lists backwards from the last line, to show the log instead of following it.
-        archebase.auth.v1.ListAuditLinesResponse.next_page_token	Never empty without newest_first. A page with fewer lines than requested is the current end, and this token continues with later lines. With newest_first: empty after the oldest line.
+        archebase.auth.v1.ListAuditLinesResponse.next_page_token	Never empty without newest_first. A page without lines is the current end, and this token continues with later lines. With newest_first: empty after the oldest line.
         archebase.auth.v1.AuditLine.line_id	Increases from line to line.
         archebase.auth.v1.AuditLine.actor	E.g. `user:system/admin`, `device:260427-000001`, `site:4`, `gateway`, `nobody`.
         archebase.auth.v1.AuditLine.organization	The affected organization; empty = none.
@@ -417,12 +417,21 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.ApiKey.status	1 = enabled, 2 = disabled.
         archebase.auth.v1.ApiKey.expired_at	The expiry time; unset = never.
         archebase.auth.v1.CreateSiteRequest.status	0 and 1 = enabled, 2 = disabled.
+        archebase.auth.v1.ListSitesRequest.page_size	0 means as many as fit into a page, above 1000 means 1000.
+        archebase.auth.v1.ListSitesResponse	Sites in the order in which they were created.
+        archebase.auth.v1.ListSitesResponse.next_page_token	Empty on the last page.
         archebase.auth.v1.CreateSiteApiKeyRequest.status	0 and 1 = enabled, 2 = disabled.
         archebase.auth.v1.CreateSiteApiKeyRequest.expired_at	Unset = never.
         archebase.auth.v1.CreateSiteApiKeyResponse.credential	Returned only here, and not stored.
         archebase.auth.v1.CreateOrRotateDeviceApiKeyResponse.credential	Returned only here, and not stored.
+        archebase.auth.v1.ListApiKeysRequest.page_size	0 means as many as fit into a page, above 1000 means 1000.
+        archebase.auth.v1.ListApiKeysResponse	Keys in the order in which they were created.
+        archebase.auth.v1.ListApiKeysResponse.next_page_token	Empty on the last page.
         archebase.auth.v1.UpdateApiKeyRequest.clear_expired_at	Removes the expiry time.
         archebase.auth.v1.RotateApiKeySecretResponse.credential	Returned only here, and not stored.
+        archebase.auth.v1.ListOrganizationsRequest.page_size	0 means as many as fit into a page, above 1000 means 1000.
+        archebase.auth.v1.ListOrganizationsResponse	Organizations in the order in which they were created.
+        archebase.auth.v1.ListOrganizationsResponse.next_page_token	Empty on the last page.
         archebase.auth.v1.ListUsersRequest.page_size	0 and above 1000 mean 1000.
         archebase.auth.v1.ListUsersResponse	Users in the order in which they were created.
         archebase.auth.v1.ListUsersResponse.next_page_token	Empty on the last page.

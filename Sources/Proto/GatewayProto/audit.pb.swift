@@ -102,8 +102,8 @@ public struct ListAuditLinesResponse: Message {
     public static var fullName: String { "archebase.auth.v1.ListAuditLinesResponse" }
 
     public var lines: [AuditLine] = []
-    /// Never empty without newest_first. A page with fewer lines than requested is the current end, and this token continues with
-    /// later lines. With newest_first: empty after the oldest line.
+    /// Never empty without newest_first. A page without lines is the current end, and this token continues with later lines. With
+    /// newest_first: empty after the oldest line.
     public var nextPageToken: String = ""
     public var unknownFields = UnknownFields()
 

@@ -1405,43 +1405,69 @@ public struct GetSiteResponse: Message {
 public struct ListSitesRequest: Message {
     public static var fullName: String { "archebase.auth.v1.ListSitesRequest" }
 
-    public var unknownFields = UnknownFields()
-
-    public init() {}
-
-    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
-        while let tag = try reader.nextTag() {
-            try reader.readUnknown(tag, into: &self.unknownFields)
-        }
-    }
-
-    public var encodedSize: Int {
-        self.unknownFields.count
-    }
-
-    public func write(to writer: inout ProtobufWriter) {
-        writer.unknown(self.unknownFields)
-    }
-}
-
-public struct ListSitesResponse: Message {
-    public static var fullName: String { "archebase.auth.v1.ListSitesResponse" }
-
-    public var sites: [Site] = []
+    /// 0 means as many as fit into a page, above 1000 means 1000.
+    public var pageSize: Int32 = 0
+    public var pageToken: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
-        sites: [Site] = []
+        pageSize: Int32 = 0,
+        pageToken: String = ""
+    ) {
+        self.pageSize = pageSize
+        self.pageToken = pageToken
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
+            case 18: try ProtoString.merge(into: &self.pageToken, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.pageSize, tag: 8)
+        size += ProtoString.size(self.pageToken, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.pageToken, tag: 18, to: &writer)
+        ProtoInt32.write(self.pageSize, tag: 8, to: &writer)
+    }
+}
+
+/// Sites in the order in which they were created.
+public struct ListSitesResponse: Message {
+    public static var fullName: String { "archebase.auth.v1.ListSitesResponse" }
+
+    public var sites: [Site] = []
+    /// Empty on the last page.
+    public var nextPageToken: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        sites: [Site] = [],
+        nextPageToken: String = ""
     ) {
         self.sites = sites
+        self.nextPageToken = nextPageToken
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoMessage<Site>.append(to: &self.sites, tag: tag, from: &reader)
+            case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1450,11 +1476,13 @@ public struct ListSitesResponse: Message {
     public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoMessage<Site>.size(repeated: self.sites, tag: 10)
+        size += ProtoString.size(self.nextPageToken, tag: 18)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.nextPageToken, tag: 18, to: &writer)
         ProtoMessage<Site>.write(repeated: self.sites, tag: 10, to: &writer)
     }
 }
@@ -2012,6 +2040,9 @@ public struct ListApiKeysRequest: Message {
     public var siteID: Int64 = 0
     public var ownerKind: ApiKeyOwnerKind = ApiKeyOwnerKind(rawValue: 0)
     public var deviceID: String = ""
+    /// 0 means as many as fit into a page, above 1000 means 1000.
+    public var pageSize: Int32 = 0
+    public var pageToken: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -2019,11 +2050,15 @@ public struct ListApiKeysRequest: Message {
     public init(
         siteID: Int64 = 0,
         ownerKind: ApiKeyOwnerKind = ApiKeyOwnerKind(rawValue: 0),
-        deviceID: String = ""
+        deviceID: String = "",
+        pageSize: Int32 = 0,
+        pageToken: String = ""
     ) {
         self.siteID = siteID
         self.ownerKind = ownerKind
         self.deviceID = deviceID
+        self.pageSize = pageSize
+        self.pageToken = pageToken
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -2032,6 +2067,8 @@ public struct ListApiKeysRequest: Message {
             case 8: try ProtoInt64.merge(into: &self.siteID, from: &reader)
             case 16: try ProtoEnum<ApiKeyOwnerKind>.merge(into: &self.ownerKind, from: &reader)
             case 26: try ProtoString.merge(into: &self.deviceID, from: &reader)
+            case 32: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
+            case 42: try ProtoString.merge(into: &self.pageToken, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -2042,35 +2079,45 @@ public struct ListApiKeysRequest: Message {
         size += ProtoInt64.size(self.siteID, tag: 8)
         size += ProtoEnum<ApiKeyOwnerKind>.size(self.ownerKind, tag: 16)
         size += ProtoString.size(self.deviceID, tag: 26)
+        size += ProtoInt32.size(self.pageSize, tag: 32)
+        size += ProtoString.size(self.pageToken, tag: 42)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.pageToken, tag: 42, to: &writer)
+        ProtoInt32.write(self.pageSize, tag: 32, to: &writer)
         ProtoString.write(self.deviceID, tag: 26, to: &writer)
         ProtoEnum<ApiKeyOwnerKind>.write(self.ownerKind, tag: 16, to: &writer)
         ProtoInt64.write(self.siteID, tag: 8, to: &writer)
     }
 }
 
+/// Keys in the order in which they were created.
 public struct ListApiKeysResponse: Message {
     public static var fullName: String { "archebase.auth.v1.ListApiKeysResponse" }
 
     public var apiKeys: [ApiKey] = []
+    /// Empty on the last page.
+    public var nextPageToken: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
-        apiKeys: [ApiKey] = []
+        apiKeys: [ApiKey] = [],
+        nextPageToken: String = ""
     ) {
         self.apiKeys = apiKeys
+        self.nextPageToken = nextPageToken
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoMessage<ApiKey>.append(to: &self.apiKeys, tag: tag, from: &reader)
+            case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -2079,11 +2126,13 @@ public struct ListApiKeysResponse: Message {
     public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoMessage<ApiKey>.size(repeated: self.apiKeys, tag: 10)
+        size += ProtoString.size(self.nextPageToken, tag: 18)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.nextPageToken, tag: 18, to: &writer)
         ProtoMessage<ApiKey>.write(repeated: self.apiKeys, tag: 10, to: &writer)
     }
 }
@@ -2624,43 +2673,69 @@ public struct GetOrganizationResponse: Message {
 public struct ListOrganizationsRequest: Message {
     public static var fullName: String { "archebase.auth.v1.ListOrganizationsRequest" }
 
-    public var unknownFields = UnknownFields()
-
-    public init() {}
-
-    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
-        while let tag = try reader.nextTag() {
-            try reader.readUnknown(tag, into: &self.unknownFields)
-        }
-    }
-
-    public var encodedSize: Int {
-        self.unknownFields.count
-    }
-
-    public func write(to writer: inout ProtobufWriter) {
-        writer.unknown(self.unknownFields)
-    }
-}
-
-public struct ListOrganizationsResponse: Message {
-    public static var fullName: String { "archebase.auth.v1.ListOrganizationsResponse" }
-
-    public var organizations: [Organization] = []
+    /// 0 means as many as fit into a page, above 1000 means 1000.
+    public var pageSize: Int32 = 0
+    public var pageToken: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
-        organizations: [Organization] = []
+        pageSize: Int32 = 0,
+        pageToken: String = ""
+    ) {
+        self.pageSize = pageSize
+        self.pageToken = pageToken
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
+            case 18: try ProtoString.merge(into: &self.pageToken, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.pageSize, tag: 8)
+        size += ProtoString.size(self.pageToken, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.pageToken, tag: 18, to: &writer)
+        ProtoInt32.write(self.pageSize, tag: 8, to: &writer)
+    }
+}
+
+/// Organizations in the order in which they were created.
+public struct ListOrganizationsResponse: Message {
+    public static var fullName: String { "archebase.auth.v1.ListOrganizationsResponse" }
+
+    public var organizations: [Organization] = []
+    /// Empty on the last page.
+    public var nextPageToken: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        organizations: [Organization] = [],
+        nextPageToken: String = ""
     ) {
         self.organizations = organizations
+        self.nextPageToken = nextPageToken
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoMessage<Organization>.append(to: &self.organizations, tag: tag, from: &reader)
+            case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -2669,11 +2744,13 @@ public struct ListOrganizationsResponse: Message {
     public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoMessage<Organization>.size(repeated: self.organizations, tag: 10)
+        size += ProtoString.size(self.nextPageToken, tag: 18)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.nextPageToken, tag: 18, to: &writer)
         ProtoMessage<Organization>.write(repeated: self.organizations, tag: 10, to: &writer)
     }
 }
@@ -3231,125 +3308,129 @@ extension FileDescriptor {
             YWwYBiABKAsyIi5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlQcmluY2lwYWxSCXByaW5jaXBhbCI/ChFDcmVhdGVTaXRlUmVxdWVz\
             dBISCgRuYW1lGAEgASgJUgRuYW1lEhYKBnN0YXR1cxgCIAEoBVIGc3RhdHVzIkEKEkNyZWF0ZVNpdGVSZXNwb25zZRIrCgRzaXRl\
             GAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuU2l0ZVIEc2l0ZSIpCg5HZXRTaXRlUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZz\
-            aXRlSWQiPgoPR2V0U2l0ZVJlc3BvbnNlEisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIhIKEExp\
-            c3RTaXRlc1JlcXVlc3QiQgoRTGlzdFNpdGVzUmVzcG9uc2USLQoFc2l0ZXMYASADKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRl\
-            UgVzaXRlcyIsChFFbmFibGVTaXRlUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQiQQoSRW5hYmxlU2l0ZVJlc3BvbnNl\
-            EisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIi0KEkRpc2FibGVTaXRlUmVxdWVzdBIXCgdzaXRl\
-            X2lkGAEgASgDUgZzaXRlSWQiQgoTRGlzYWJsZVNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEu\
-            U2l0ZVIEc2l0ZSJ2ChFVcGRhdGVTaXRlUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSFwoEbmFtZRgCIAEoCUgAUgRu\
-            YW1liAEBEhsKBnN0YXR1cxgDIAEoBUgBUgZzdGF0dXOIAQFCBwoFX25hbWVCCQoHX3N0YXR1cyJBChJVcGRhdGVTaXRlUmVzcG9u\
-            c2USKwoEc2l0ZRgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlNpdGVSBHNpdGUiLAoRRGVsZXRlU2l0ZVJlcXVlc3QSFwoHc2l0\
-            ZV9pZBgBIAEoA1IGc2l0ZUlkIhQKEkRlbGV0ZVNpdGVSZXNwb25zZSKgAQoXQ3JlYXRlU2l0ZUFwaUtleVJlcXVlc3QSFwoHc2l0\
-            ZV9pZBgBIAEoA1IGc2l0ZUlkEhkKCGtleV9uYW1lGAIgASgJUgdrZXlOYW1lEhYKBnN0YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmV4\
-            cGlyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUglleHBpcmVkQXQibgoYQ3JlYXRlU2l0ZUFwaUtleVJl\
-            c3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleRIeCgpjcmVkZW50aWFsGAIg\
-            ASgJUgpjcmVkZW50aWFsIoACCiFDcmVhdGVPclJvdGF0ZURldmljZUFwaUtleVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghk\
-            ZXZpY2VJZBIZCghrZXlfbmFtZRgCIAEoCVIHa2V5TmFtZRIWCgZzdGF0dXMYAyABKAVSBnN0YXR1cxI5CgpleHBpcmVkX2F0GAQg\
-            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJZXhwaXJlZEF0ElAKDW11dGF0aW9uX21vZGUYBSABKA4yKy5hcmNoZWJh\
-            c2UuYXV0aC52MS5EZXZpY2VBcGlLZXlNdXRhdGlvbk1vZGVSDG11dGF0aW9uTW9kZSJ4CiJDcmVhdGVPclJvdGF0ZURldmljZUFw\
-            aUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleRIeCgpjcmVkZW50\
-            aWFsGAIgASgJUgpjcmVkZW50aWFsIjAKEEdldEFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCVIIYXBpS2V5SWQiRwoR\
-            R2V0QXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleVIGYXBpS2V5Io0BChJM\
-            aXN0QXBpS2V5c1JlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEkEKCm93bmVyX2tpbmQYAiABKA4yIi5hcmNoZWJhc2Uu\
-            YXV0aC52MS5BcGlLZXlPd25lcktpbmRSCW93bmVyS2luZBIbCglkZXZpY2VfaWQYAyABKAlSCGRldmljZUlkIksKE0xpc3RBcGlL\
-            ZXlzUmVzcG9uc2USNAoIYXBpX2tleXMYASADKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSB2FwaUtleXMiMwoTRW5hYmxl\
-            QXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJKChRFbmFibGVBcGlLZXlSZXNwb25zZRIyCgdhcGlf\
-            a2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkiNAoURGlzYWJsZUFwaUtleVJlcXVlc3QSHAoKYXBp\
-            X2tleV9pZBgBIAEoCVIIYXBpS2V5SWQiSwoVRGlzYWJsZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJh\
-            c2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleSLtAQoTVXBkYXRlQXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlL\
-            ZXlJZBIeCghrZXlfbmFtZRgCIAEoCUgAUgdrZXlOYW1liAEBEhsKBnN0YXR1cxgDIAEoBUgBUgZzdGF0dXOIAQESOQoKZXhwaXJl\
-            ZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWV4cGlyZWRBdBIoChBjbGVhcl9leHBpcmVkX2F0GAUgASgI\
-            Ug5jbGVhckV4cGlyZWRBdEILCglfa2V5X25hbWVCCQoHX3N0YXR1cyJKChRVcGRhdGVBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5\
-            GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkiOQoZUm90YXRlQXBpS2V5U2VjcmV0UmVxdWVzdBIcCgph\
-            cGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJwChpSb3RhdGVBcGlLZXlTZWNyZXRSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhku\
-            YXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkSHgoKY3JlZGVudGlhbBgCIAEoCVIKY3JlZGVudGlhbCIzChNEZWxldGVB\
-            cGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkIhYKFERlbGV0ZUFwaUtleVJlc3BvbnNlItcBChlDcmVh\
-            dGVPcmdhbml6YXRpb25SZXF1ZXN0EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEiEKDGRpc3BsYXlfbmFtZRgC\
-            IAEoCVILZGlzcGxheU5hbWUSOQoZYm9vdHN0cmFwX2FkbWluX3VzZXJfbmFtZRgDIAEoCVIWYm9vdHN0cmFwQWRtaW5Vc2VyTmFt\
-            ZRI4Chhib290c3RyYXBfYWRtaW5fcGFzc3dvcmQYBCABKAlSFmJvb3RzdHJhcEFkbWluUGFzc3dvcmQiowEKGkNyZWF0ZU9yZ2Fu\
-            aXphdGlvblJlc3BvbnNlEkMKDG9yZ2FuaXphdGlvbhgBIAEoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblIMb3Jn\
-            YW5pemF0aW9uEkAKD2Jvb3RzdHJhcF9hZG1pbhgCIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSDmJvb3RzdHJhcEFkbWlu\
-            IjwKFkdldE9yZ2FuaXphdGlvblJlcXVlc3QSIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24iXgoXR2V0T3JnYW5p\
-            emF0aW9uUmVzcG9uc2USQwoMb3JnYW5pemF0aW9uGAEgASgLMh8uYXJjaGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uUgxvcmdh\
-            bml6YXRpb24iGgoYTGlzdE9yZ2FuaXphdGlvbnNSZXF1ZXN0ImIKGUxpc3RPcmdhbml6YXRpb25zUmVzcG9uc2USRQoNb3JnYW5p\
-            emF0aW9ucxgBIAMoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblINb3JnYW5pemF0aW9ucyJ4ChlVcGRhdGVPcmdh\
-            bml6YXRpb25SZXF1ZXN0EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEiYKDGRpc3BsYXlfbmFtZRgCIAEoCUgA\
-            UgtkaXNwbGF5TmFtZYgBAUIPCg1fZGlzcGxheV9uYW1lImEKGlVwZGF0ZU9yZ2FuaXphdGlvblJlc3BvbnNlEkMKDG9yZ2FuaXph\
-            dGlvbhgBIAEoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblIMb3JnYW5pemF0aW9uIj8KGURlbGV0ZU9yZ2FuaXph\
-            dGlvblJlcXVlc3QSIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24iHAoaRGVsZXRlT3JnYW5pemF0aW9uUmVzcG9u\
-            c2UiYAoRQ3JlYXRlVXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZRIaCghwYXNzd29yZBgCIAEoCVIIcGFz\
-            c3dvcmQSEgoEcm9sZRgDIAEoCVIEcm9sZSJBChJDcmVhdGVVc2VyUmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5h\
-            dXRoLnYxLlVzZXJSBHVzZXIiLQoOR2V0VXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZSI+Cg9HZXRVc2Vy\
-            UmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiTgoQTGlzdFVzZXJzUmVxdWVzdBIb\
-            CglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbiJqChFMaXN0VXNlcnNSZXNw\
-            b25zZRItCgV1c2VycxgBIAMoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBXVzZXJzEiYKD25leHRfcGFnZV90b2tlbhgCIAEo\
-            CVINbmV4dFBhZ2VUb2tlbiKAAQoRVXBkYXRlVXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZRIfCghwYXNz\
-            d29yZBgCIAEoCUgAUghwYXNzd29yZIgBARIXCgRyb2xlGAMgASgJSAFSBHJvbGWIAQFCCwoJX3Bhc3N3b3JkQgcKBV9yb2xlIkEK\
-            ElVwZGF0ZVVzZXJSZXNwb25zZRIrCgR1c2VyGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNlciIwChFEZWxldGVV\
-            c2VyUmVxdWVzdBIbCgl1c2VyX25hbWUYASABKAlSCHVzZXJOYW1lIhQKEkRlbGV0ZVVzZXJSZXNwb25zZSpzChBPcmdhbml6YXRp\
-            b25LaW5kEiEKHU9SR0FOSVpBVElPTl9LSU5EX1VOU1BFQ0lGSUVEEAASHgoaT1JHQU5JWkFUSU9OX0tJTkRfQlVTSU5FU1MQARIc\
-            ChhPUkdBTklaQVRJT05fS0lORF9TWVNURU0QAipxCg9BcGlLZXlPd25lcktpbmQSIgoeQVBJX0tFWV9PV05FUl9LSU5EX1VOU1BF\
-            Q0lGSUVEEAASGwoXQVBJX0tFWV9PV05FUl9LSU5EX1NJVEUQARIdChlBUElfS0VZX09XTkVSX0tJTkRfREVWSUNFEAIqpAEKGERl\
-            dmljZUFwaUtleU11dGF0aW9uTW9kZRIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RFX1VOU1BFQ0lGSUVEEAASLAooREVW\
-            SUNFX0FQSV9LRVlfTVVUQVRJT05fTU9ERV9DUkVBVEVfT05MWRABEiwKKERFVklDRV9BUElfS0VZX01VVEFUSU9OX01PREVfUk9U\
-            QVRFX09OTFkQAiqOAgoNQXV0aEVycm9yQ29kZRIfChtBVVRIX0VSUk9SX0NPREVfVU5TUEVDSUZJRUQQABImCiJBVVRIX0VSUk9S\
-            X0NPREVfSU5WQUxJRF9DUkVERU5USUFMEAESIAocQVVUSF9FUlJPUl9DT0RFX0tFWV9ESVNBQkxFRBACEh8KG0FVVEhfRVJST1Jf\
-            Q09ERV9LRVlfRVhQSVJFRBADEiEKHUFVVEhfRVJST1JfQ09ERV9TSVRFX0RJU0FCTEVEEAQSIgoeQVVUSF9FUlJPUl9DT0RFX0lO\
-            VEVSTkFMX0VSUk9SEAUSKgomQVVUSF9FUlJPUl9DT0RFX1NFQ09ORF9GQUNUT1JfUkVRVUlSRUQQBjKJAwoLQXV0aFNlcnZpY2US\
-            kQEKEkV4Y2hhbmdlQ3JlZGVudGlhbBIsLmFyY2hlYmFzZS5hdXRoLnYxLkV4Y2hhbmdlQ3JlZGVudGlhbFJlcXVlc3QaLS5hcmNo\
-            ZWJhc2UuYXV0aC52MS5FeGNoYW5nZUNyZWRlbnRpYWxSZXNwb25zZSIegtPkkwIYIhMvdjEvdG9rZW5zOmV4Y2hhbmdlOgEqEmMK\
-            BUxvZ2luEh8uYXJjaGViYXNlLmF1dGgudjEuTG9naW5SZXF1ZXN0GiAuYXJjaGViYXNlLmF1dGgudjEuTG9naW5SZXNwb25zZSIX\
-            gtPkkwIRIgwvdjEvc2Vzc2lvbnM6ASoSgAEKDFJlZnJlc2hUb2tlbhImLmFyY2hlYmFzZS5hdXRoLnYxLlJlZnJlc2hUb2tlblJl\
-            cXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5SZWZyZXNoVG9rZW5SZXNwb25zZSIfgtPkkwIZIhQvdjEvc2Vzc2lvbnM6cmVmcmVz\
-            aDoBKjK/AQoRU3lzdGVtQXV0aFNlcnZpY2USqQEKGEV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbBIyLmFyY2hlYmFzZS5hdXRoLnYx\
-            LkV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlcXVlc3QaMy5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZVN5c3RlbUNyZWRlbnRp\
-            YWxSZXNwb25zZSIkgtPkkwIeIhkvdjEvdG9rZW5zOmV4Y2hhbmdlU3lzdGVtOgEqMuMWChBBZG1pbkF1dGhTZXJ2aWNlEm8KCkNy\
-            ZWF0ZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNp\
-            dGVSZXNwb25zZSIUgtPkkwIOIgkvdjEvc2l0ZXM6ASoScAoHR2V0U2l0ZRIhLmFyY2hlYmFzZS5hdXRoLnYxLkdldFNpdGVSZXF1\
-            ZXN0GiIuYXJjaGViYXNlLmF1dGgudjEuR2V0U2l0ZVJlc3BvbnNlIh6QAgGC0+STAhUSEy92MS9zaXRlcy97c2l0ZV9pZH0SbAoJ\
-            TGlzdFNpdGVzEiMuYXJjaGViYXNlLmF1dGgudjEuTGlzdFNpdGVzUmVxdWVzdBokLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RTaXRl\
-            c1Jlc3BvbnNlIhSQAgGC0+STAgsSCS92MS9zaXRlcxKAAQoKRW5hYmxlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZVNp\
-            dGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRW5hYmxlU2l0ZVJlc3BvbnNlIiWC0+STAh8iGi92MS9zaXRlcy97c2l0ZV9p\
-            ZH06ZW5hYmxlOgEqEoQBCgtEaXNhYmxlU2l0ZRIlLmFyY2hlYmFzZS5hdXRoLnYxLkRpc2FibGVTaXRlUmVxdWVzdBomLmFyY2hl\
-            YmFzZS5hdXRoLnYxLkRpc2FibGVTaXRlUmVzcG9uc2UiJoLT5JMCICIbL3YxL3NpdGVzL3tzaXRlX2lkfTpkaXNhYmxlOgEqEnkK\
-            ClVwZGF0ZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVTaXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0\
-            ZVNpdGVSZXNwb25zZSIegtPkkwIYMhMvdjEvc2l0ZXMve3NpdGVfaWR9OgEqEnYKCkRlbGV0ZVNpdGUSJC5hcmNoZWJhc2UuYXV0\
-            aC52MS5EZWxldGVTaXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVNpdGVSZXNwb25zZSIbgtPkkwIVKhMvdjEv\
-            c2l0ZXMve3NpdGVfaWR9EpMBChBDcmVhdGVTaXRlQXBpS2V5EiouYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZUFwaUtleVJl\
-            cXVlc3QaKy5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlQXBpS2V5UmVzcG9uc2UiJoLT5JMCICIbL3YxL3NpdGVzL3tzaXRl\
-            X2lkfS9hcGlLZXlzOgEqErQBChpDcmVhdGVPclJvdGF0ZURldmljZUFwaUtleRI0LmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZU9y\
-            Um90YXRlRGV2aWNlQXBpS2V5UmVxdWVzdBo1LmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZU9yUm90YXRlRGV2aWNlQXBpS2V5UmVz\
-            cG9uc2UiKYLT5JMCIyIeL3YxL2RldmljZXMve2RldmljZV9pZH0vYXBpS2V5OgEqEnsKCUdldEFwaUtleRIjLmFyY2hlYmFzZS5h\
-            dXRoLnYxLkdldEFwaUtleVJlcXVlc3QaJC5hcmNoZWJhc2UuYXV0aC52MS5HZXRBcGlLZXlSZXNwb25zZSIjkAIBgtPkkwIaEhgv\
-            djEvYXBpS2V5cy97YXBpX2tleV9pZH0SdAoLTGlzdEFwaUtleXMSJS5hcmNoZWJhc2UuYXV0aC52MS5MaXN0QXBpS2V5c1JlcXVl\
-            c3QaJi5hcmNoZWJhc2UuYXV0aC52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIhaQAgGC0+STAg0SCy92MS9hcGlLZXlzEoQBCgxVcGRh\
-            dGVBcGlLZXkSJi5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVBcGlLZXlSZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRl\
-            QXBpS2V5UmVzcG9uc2UiI4LT5JMCHTIYL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OgEqEosBCgxFbmFibGVBcGlLZXkSJi5hcmNo\
-            ZWJhc2UuYXV0aC52MS5FbmFibGVBcGlLZXlSZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEuRW5hYmxlQXBpS2V5UmVzcG9uc2Ui\
-            KoLT5JMCJCIfL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OmVuYWJsZToBKhKPAQoNRGlzYWJsZUFwaUtleRInLmFyY2hlYmFzZS5h\
-            dXRoLnYxLkRpc2FibGVBcGlLZXlSZXF1ZXN0GiguYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZUFwaUtleVJlc3BvbnNlIiuC0+ST\
-            AiUiIC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfTpkaXNhYmxlOgEqEp0BChJSb3RhdGVBcGlLZXlTZWNyZXQSLC5hcmNoZWJhc2Uu\
-            YXV0aC52MS5Sb3RhdGVBcGlLZXlTZWNyZXRSZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuUm90YXRlQXBpS2V5U2VjcmV0UmVz\
-            cG9uc2UiKoLT5JMCJCIfL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OnJvdGF0ZToBKhKBAQoMRGVsZXRlQXBpS2V5EiYuYXJjaGVi\
-            YXNlLmF1dGgudjEuRGVsZXRlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZUFwaUtleVJlc3BvbnNlIiCC\
-            0+STAhoqGC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfRKPAQoSQ3JlYXRlT3JnYW5pemF0aW9uEiwuYXJjaGViYXNlLmF1dGgudjEu\
-            Q3JlYXRlT3JnYW5pemF0aW9uUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZU9yZ2FuaXphdGlvblJlc3BvbnNlIhyC\
-            0+STAhYiES92MS9vcmdhbml6YXRpb25zOgEqEpUBCg9HZXRPcmdhbml6YXRpb24SKS5hcmNoZWJhc2UuYXV0aC52MS5HZXRPcmdh\
-            bml6YXRpb25SZXF1ZXN0GiouYXJjaGViYXNlLmF1dGgudjEuR2V0T3JnYW5pemF0aW9uUmVzcG9uc2UiK5ACAYLT5JMCIhIgL3Yx\
-            L29yZ2FuaXphdGlvbnMve29yZ2FuaXphdGlvbn0SjAEKEUxpc3RPcmdhbml6YXRpb25zEisuYXJjaGViYXNlLmF1dGgudjEuTGlz\
-            dE9yZ2FuaXphdGlvbnNSZXF1ZXN0GiwuYXJjaGViYXNlLmF1dGgudjEuTGlzdE9yZ2FuaXphdGlvbnNSZXNwb25zZSIckAIBgtPk\
-            kwITEhEvdjEvb3JnYW5pemF0aW9ucxKeAQoSVXBkYXRlT3JnYW5pemF0aW9uEiwuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlT3Jn\
-            YW5pemF0aW9uUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZU9yZ2FuaXphdGlvblJlc3BvbnNlIiuC0+STAiUyIC92\
-            MS9vcmdhbml6YXRpb25zL3tvcmdhbml6YXRpb259OgEqEpsBChJEZWxldGVPcmdhbml6YXRpb24SLC5hcmNoZWJhc2UuYXV0aC52\
-            MS5EZWxldGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlT3JnYW5pemF0aW9uUmVzcG9uc2Ui\
-            KILT5JMCIiogL3YxL29yZ2FuaXphdGlvbnMve29yZ2FuaXphdGlvbn0y2wQKD1VzZXJBdXRoU2VydmljZRJvCgpDcmVhdGVVc2Vy\
-            EiQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlVXNlclJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVVc2VyUmVzcG9u\
-            c2UiFILT5JMCDiIJL3YxL3VzZXJzOgEqEnIKB0dldFVzZXISIS5hcmNoZWJhc2UuYXV0aC52MS5HZXRVc2VyUmVxdWVzdBoiLmFy\
-            Y2hlYmFzZS5hdXRoLnYxLkdldFVzZXJSZXNwb25zZSIgkAIBgtPkkwIXEhUvdjEvdXNlcnMve3VzZXJfbmFtZX0SbAoJTGlzdFVz\
-            ZXJzEiMuYXJjaGViYXNlLmF1dGgudjEuTGlzdFVzZXJzUmVxdWVzdBokLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RVc2Vyc1Jlc3Bv\
-            bnNlIhSQAgGC0+STAgsSCS92MS91c2VycxJ7CgpVcGRhdGVVc2VyEiQuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlVXNlclJlcXVl\
-            c3QaJS5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVVc2VyUmVzcG9uc2UiIILT5JMCGjIVL3YxL3VzZXJzL3t1c2VyX25hbWV9OgEq\
-            EngKCkRlbGV0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkRl\
-            bGV0ZVVzZXJSZXNwb25zZSIdgtPkkwIXKhUvdjEvdXNlcnMve3VzZXJfbmFtZX1iBnByb3RvMw==
+            aXRlSWQiPgoPR2V0U2l0ZVJlc3BvbnNlEisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIk4KEExp\
+            c3RTaXRlc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4i\
+            agoRTGlzdFNpdGVzUmVzcG9uc2USLQoFc2l0ZXMYASADKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgVzaXRlcxImCg9uZXh0\
+            X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iLAoRRW5hYmxlU2l0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0\
+            ZUlkIkEKEkVuYWJsZVNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuU2l0ZVIEc2l0ZSItChJE\
+            aXNhYmxlU2l0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkIkIKE0Rpc2FibGVTaXRlUmVzcG9uc2USKwoEc2l0ZRgB\
+            IAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlNpdGVSBHNpdGUidgoRVXBkYXRlU2l0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IG\
+            c2l0ZUlkEhcKBG5hbWUYAiABKAlIAFIEbmFtZYgBARIbCgZzdGF0dXMYAyABKAVIAVIGc3RhdHVziAEBQgcKBV9uYW1lQgkKB19z\
+            dGF0dXMiQQoSVXBkYXRlU2l0ZVJlc3BvbnNlEisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIiwK\
+            EURlbGV0ZVNpdGVSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZCIUChJEZWxldGVTaXRlUmVzcG9uc2UioAEKF0NyZWF0\
+            ZVNpdGVBcGlLZXlSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIZCghrZXlfbmFtZRgCIAEoCVIHa2V5TmFtZRIWCgZz\
+            dGF0dXMYAyABKAVSBnN0YXR1cxI5CgpleHBpcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJZXhwaXJl\
+            ZEF0Im4KGENyZWF0ZVNpdGVBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5\
+            UgZhcGlLZXkSHgoKY3JlZGVudGlhbBgCIAEoCVIKY3JlZGVudGlhbCKAAgohQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXF1\
+            ZXN0EhsKCWRldmljZV9pZBgBIAEoCVIIZGV2aWNlSWQSGQoIa2V5X25hbWUYAiABKAlSB2tleU5hbWUSFgoGc3RhdHVzGAMgASgF\
+            UgZzdGF0dXMSOQoKZXhwaXJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWV4cGlyZWRBdBJQCg1tdXRh\
+            dGlvbl9tb2RlGAUgASgOMisuYXJjaGViYXNlLmF1dGgudjEuRGV2aWNlQXBpS2V5TXV0YXRpb25Nb2RlUgxtdXRhdGlvbk1vZGUi\
+            eAoiQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEu\
+            QXBpS2V5UgZhcGlLZXkSHgoKY3JlZGVudGlhbBgCIAEoCVIKY3JlZGVudGlhbCIwChBHZXRBcGlLZXlSZXF1ZXN0EhwKCmFwaV9r\
+            ZXlfaWQYASABKAlSCGFwaUtleUlkIkcKEUdldEFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0\
+            aC52MS5BcGlLZXlSBmFwaUtleSLJAQoSTGlzdEFwaUtleXNSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBJBCgpvd25l\
+            cl9raW5kGAIgASgOMiIuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5T3duZXJLaW5kUglvd25lcktpbmQSGwoJZGV2aWNlX2lkGAMg\
+            ASgJUghkZXZpY2VJZBIbCglwYWdlX3NpemUYBCABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBSABKAlSCXBhZ2VUb2tlbiJz\
+            ChNMaXN0QXBpS2V5c1Jlc3BvbnNlEjQKCGFwaV9rZXlzGAEgAygLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgdhcGlLZXlz\
+            EiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiIzChNFbmFibGVBcGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlf\
+            aWQYASABKAlSCGFwaUtleUlkIkoKFEVuYWJsZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0\
+            aC52MS5BcGlLZXlSBmFwaUtleSI0ChREaXNhYmxlQXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJL\
+            ChVEaXNhYmxlQXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleVIGYXBpS2V5\
+            Iu0BChNVcGRhdGVBcGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkEh4KCGtleV9uYW1lGAIgASgJSABS\
+            B2tleU5hbWWIAQESGwoGc3RhdHVzGAMgASgFSAFSBnN0YXR1c4gBARI5CgpleHBpcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3Rv\
+            YnVmLlRpbWVzdGFtcFIJZXhwaXJlZEF0EigKEGNsZWFyX2V4cGlyZWRfYXQYBSABKAhSDmNsZWFyRXhwaXJlZEF0QgsKCV9rZXlf\
+            bmFtZUIJCgdfc3RhdHVzIkoKFFVwZGF0ZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52\
+            MS5BcGlLZXlSBmFwaUtleSI5ChlSb3RhdGVBcGlLZXlTZWNyZXRSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlk\
+            InAKGlJvdGF0ZUFwaUtleVNlY3JldFJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlS\
+            BmFwaUtleRIeCgpjcmVkZW50aWFsGAIgASgJUgpjcmVkZW50aWFsIjMKE0RlbGV0ZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9p\
+            ZBgBIAEoCVIIYXBpS2V5SWQiFgoURGVsZXRlQXBpS2V5UmVzcG9uc2Ui1wEKGUNyZWF0ZU9yZ2FuaXphdGlvblJlcXVlc3QSIgoM\
+            b3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24SIQoMZGlzcGxheV9uYW1lGAIgASgJUgtkaXNwbGF5TmFtZRI5Chlib290\
+            c3RyYXBfYWRtaW5fdXNlcl9uYW1lGAMgASgJUhZib290c3RyYXBBZG1pblVzZXJOYW1lEjgKGGJvb3RzdHJhcF9hZG1pbl9wYXNz\
+            d29yZBgEIAEoCVIWYm9vdHN0cmFwQWRtaW5QYXNzd29yZCKjAQoaQ3JlYXRlT3JnYW5pemF0aW9uUmVzcG9uc2USQwoMb3JnYW5p\
+            emF0aW9uGAEgASgLMh8uYXJjaGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uUgxvcmdhbml6YXRpb24SQAoPYm9vdHN0cmFwX2Fk\
+            bWluGAIgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIOYm9vdHN0cmFwQWRtaW4iPAoWR2V0T3JnYW5pemF0aW9uUmVxdWVz\
+            dBIiCgxvcmdhbml6YXRpb24YASABKAlSDG9yZ2FuaXphdGlvbiJeChdHZXRPcmdhbml6YXRpb25SZXNwb25zZRJDCgxvcmdhbml6\
+            YXRpb24YASABKAsyHy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25SDG9yZ2FuaXphdGlvbiJWChhMaXN0T3JnYW5pemF0\
+            aW9uc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4iigEK\
+            GUxpc3RPcmdhbml6YXRpb25zUmVzcG9uc2USRQoNb3JnYW5pemF0aW9ucxgBIAMoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2Fu\
+            aXphdGlvblINb3JnYW5pemF0aW9ucxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4ieAoZVXBkYXRlT3Jn\
+            YW5pemF0aW9uUmVxdWVzdBIiCgxvcmdhbml6YXRpb24YASABKAlSDG9yZ2FuaXphdGlvbhImCgxkaXNwbGF5X25hbWUYAiABKAlI\
+            AFILZGlzcGxheU5hbWWIAQFCDwoNX2Rpc3BsYXlfbmFtZSJhChpVcGRhdGVPcmdhbml6YXRpb25SZXNwb25zZRJDCgxvcmdhbml6\
+            YXRpb24YASABKAsyHy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25SDG9yZ2FuaXphdGlvbiI/ChlEZWxldGVPcmdhbml6\
+            YXRpb25SZXF1ZXN0EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uIhwKGkRlbGV0ZU9yZ2FuaXphdGlvblJlc3Bv\
+            bnNlImAKEUNyZWF0ZVVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUSGgoIcGFzc3dvcmQYAiABKAlSCHBh\
+            c3N3b3JkEhIKBHJvbGUYAyABKAlSBHJvbGUiQQoSQ3JlYXRlVXNlclJlc3BvbnNlEisKBHVzZXIYASABKAsyFy5hcmNoZWJhc2Uu\
+            YXV0aC52MS5Vc2VyUgR1c2VyIi0KDkdldFVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUiPgoPR2V0VXNl\
+            clJlc3BvbnNlEisKBHVzZXIYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5Vc2VyUgR1c2VyIk4KEExpc3RVc2Vyc1JlcXVlc3QS\
+            GwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4iagoRTGlzdFVzZXJzUmVz\
+            cG9uc2USLQoFdXNlcnMYASADKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5Vc2VyUgV1c2VycxImCg9uZXh0X3BhZ2VfdG9rZW4YAiAB\
+            KAlSDW5leHRQYWdlVG9rZW4igAEKEVVwZGF0ZVVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUSHwoIcGFz\
+            c3dvcmQYAiABKAlIAFIIcGFzc3dvcmSIAQESFwoEcm9sZRgDIAEoCUgBUgRyb2xliAEBQgsKCV9wYXNzd29yZEIHCgVfcm9sZSJB\
+            ChJVcGRhdGVVc2VyUmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiMAoRRGVsZXRl\
+            VXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZSIUChJEZWxldGVVc2VyUmVzcG9uc2UqcwoQT3JnYW5pemF0\
+            aW9uS2luZBIhCh1PUkdBTklaQVRJT05fS0lORF9VTlNQRUNJRklFRBAAEh4KGk9SR0FOSVpBVElPTl9LSU5EX0JVU0lORVNTEAES\
+            HAoYT1JHQU5JWkFUSU9OX0tJTkRfU1lTVEVNEAIqcQoPQXBpS2V5T3duZXJLaW5kEiIKHkFQSV9LRVlfT1dORVJfS0lORF9VTlNQ\
+            RUNJRklFRBAAEhsKF0FQSV9LRVlfT1dORVJfS0lORF9TSVRFEAESHQoZQVBJX0tFWV9PV05FUl9LSU5EX0RFVklDRRACKqQBChhE\
+            ZXZpY2VBcGlLZXlNdXRhdGlvbk1vZGUSLAooREVWSUNFX0FQSV9LRVlfTVVUQVRJT05fTU9ERV9VTlNQRUNJRklFRBAAEiwKKERF\
+            VklDRV9BUElfS0VZX01VVEFUSU9OX01PREVfQ1JFQVRFX09OTFkQARIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RFX1JP\
+            VEFURV9PTkxZEAIqjgIKDUF1dGhFcnJvckNvZGUSHwobQVVUSF9FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASJgoiQVVUSF9FUlJP\
+            Ul9DT0RFX0lOVkFMSURfQ1JFREVOVElBTBABEiAKHEFVVEhfRVJST1JfQ09ERV9LRVlfRElTQUJMRUQQAhIfChtBVVRIX0VSUk9S\
+            X0NPREVfS0VZX0VYUElSRUQQAxIhCh1BVVRIX0VSUk9SX0NPREVfU0lURV9ESVNBQkxFRBAEEiIKHkFVVEhfRVJST1JfQ09ERV9J\
+            TlRFUk5BTF9FUlJPUhAFEioKJkFVVEhfRVJST1JfQ09ERV9TRUNPTkRfRkFDVE9SX1JFUVVJUkVEEAYyiQMKC0F1dGhTZXJ2aWNl\
+            EpEBChJFeGNoYW5nZUNyZWRlbnRpYWwSLC5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZUNyZWRlbnRpYWxSZXF1ZXN0Gi0uYXJj\
+            aGViYXNlLmF1dGgudjEuRXhjaGFuZ2VDcmVkZW50aWFsUmVzcG9uc2UiHoLT5JMCGCITL3YxL3Rva2VuczpleGNoYW5nZToBKhJj\
+            CgVMb2dpbhIfLmFyY2hlYmFzZS5hdXRoLnYxLkxvZ2luUmVxdWVzdBogLmFyY2hlYmFzZS5hdXRoLnYxLkxvZ2luUmVzcG9uc2Ui\
+            F4LT5JMCESIML3YxL3Nlc3Npb25zOgEqEoABCgxSZWZyZXNoVG9rZW4SJi5hcmNoZWJhc2UuYXV0aC52MS5SZWZyZXNoVG9rZW5S\
+            ZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEuUmVmcmVzaFRva2VuUmVzcG9uc2UiH4LT5JMCGSIUL3YxL3Nlc3Npb25zOnJlZnJl\
+            c2g6ASoyvwEKEVN5c3RlbUF1dGhTZXJ2aWNlEqkBChhFeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWwSMi5hcmNoZWJhc2UuYXV0aC52\
+            MS5FeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0GjMuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VTeXN0ZW1DcmVkZW50\
+            aWFsUmVzcG9uc2UiJILT5JMCHiIZL3YxL3Rva2VuczpleGNoYW5nZVN5c3RlbToBKjLjFgoQQWRtaW5BdXRoU2VydmljZRJvCgpD\
+            cmVhdGVTaXRlEiQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVT\
+            aXRlUmVzcG9uc2UiFILT5JMCDiIJL3YxL3NpdGVzOgEqEnAKB0dldFNpdGUSIS5hcmNoZWJhc2UuYXV0aC52MS5HZXRTaXRlUmVx\
+            dWVzdBoiLmFyY2hlYmFzZS5hdXRoLnYxLkdldFNpdGVSZXNwb25zZSIekAIBgtPkkwIVEhMvdjEvc2l0ZXMve3NpdGVfaWR9EmwK\
+            CUxpc3RTaXRlcxIjLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RTaXRlc1JlcXVlc3QaJC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0U2l0\
+            ZXNSZXNwb25zZSIUkAIBgtPkkwILEgkvdjEvc2l0ZXMSgAEKCkVuYWJsZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVT\
+            aXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZVNpdGVSZXNwb25zZSIlgtPkkwIfIhovdjEvc2l0ZXMve3NpdGVf\
+            aWR9OmVuYWJsZToBKhKEAQoLRGlzYWJsZVNpdGUSJS5hcmNoZWJhc2UuYXV0aC52MS5EaXNhYmxlU2l0ZVJlcXVlc3QaJi5hcmNo\
+            ZWJhc2UuYXV0aC52MS5EaXNhYmxlU2l0ZVJlc3BvbnNlIiaC0+STAiAiGy92MS9zaXRlcy97c2l0ZV9pZH06ZGlzYWJsZToBKhJ5\
+            CgpVcGRhdGVTaXRlEiQuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5VcGRh\
+            dGVTaXRlUmVzcG9uc2UiHoLT5JMCGDITL3YxL3NpdGVzL3tzaXRlX2lkfToBKhJ2CgpEZWxldGVTaXRlEiQuYXJjaGViYXNlLmF1\
+            dGgudjEuRGVsZXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVTaXRlUmVzcG9uc2UiG4LT5JMCFSoTL3Yx\
+            L3NpdGVzL3tzaXRlX2lkfRKTAQoQQ3JlYXRlU2l0ZUFwaUtleRIqLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVBcGlLZXlS\
+            ZXF1ZXN0GisuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZUFwaUtleVJlc3BvbnNlIiaC0+STAiAiGy92MS9zaXRlcy97c2l0\
+            ZV9pZH0vYXBpS2V5czoBKhK0AQoaQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXkSNC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVP\
+            clJvdGF0ZURldmljZUFwaUtleVJlcXVlc3QaNS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPclJvdGF0ZURldmljZUFwaUtleVJl\
+            c3BvbnNlIimC0+STAiMiHi92MS9kZXZpY2VzL3tkZXZpY2VfaWR9L2FwaUtleToBKhJ7CglHZXRBcGlLZXkSIy5hcmNoZWJhc2Uu\
+            YXV0aC52MS5HZXRBcGlLZXlSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuR2V0QXBpS2V5UmVzcG9uc2UiI5ACAYLT5JMCGhIY\
+            L3YxL2FwaUtleXMve2FwaV9rZXlfaWR9EnQKC0xpc3RBcGlLZXlzEiUuYXJjaGViYXNlLmF1dGgudjEuTGlzdEFwaUtleXNSZXF1\
+            ZXN0GiYuYXJjaGViYXNlLmF1dGgudjEuTGlzdEFwaUtleXNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvYXBpS2V5cxKEAQoMVXBk\
+            YXRlQXBpS2V5EiYuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0\
+            ZUFwaUtleVJlc3BvbnNlIiOC0+STAh0yGC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfToBKhKLAQoMRW5hYmxlQXBpS2V5EiYuYXJj\
+            aGViYXNlLmF1dGgudjEuRW5hYmxlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZUFwaUtleVJlc3BvbnNl\
+            IiqC0+STAiQiHy92MS9hcGlLZXlzL3thcGlfa2V5X2lkfTplbmFibGU6ASoSjwEKDURpc2FibGVBcGlLZXkSJy5hcmNoZWJhc2Uu\
+            YXV0aC52MS5EaXNhYmxlQXBpS2V5UmVxdWVzdBooLmFyY2hlYmFzZS5hdXRoLnYxLkRpc2FibGVBcGlLZXlSZXNwb25zZSIrgtPk\
+            kwIlIiAvdjEvYXBpS2V5cy97YXBpX2tleV9pZH06ZGlzYWJsZToBKhKdAQoSUm90YXRlQXBpS2V5U2VjcmV0EiwuYXJjaGViYXNl\
+            LmF1dGgudjEuUm90YXRlQXBpS2V5U2VjcmV0UmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZUFwaUtleVNlY3JldFJl\
+            c3BvbnNlIiqC0+STAiQiHy92MS9hcGlLZXlzL3thcGlfa2V5X2lkfTpyb3RhdGU6ASoSgQEKDERlbGV0ZUFwaUtleRImLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkRlbGV0ZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVBcGlLZXlSZXNwb25zZSIg\
+            gtPkkwIaKhgvdjEvYXBpS2V5cy97YXBpX2tleV9pZH0SjwEKEkNyZWF0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYx\
+            LkNyZWF0ZU9yZ2FuaXphdGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPcmdhbml6YXRpb25SZXNwb25zZSIc\
+            gtPkkwIWIhEvdjEvb3JnYW5pemF0aW9uczoBKhKVAQoPR2V0T3JnYW5pemF0aW9uEikuYXJjaGViYXNlLmF1dGgudjEuR2V0T3Jn\
+            YW5pemF0aW9uUmVxdWVzdBoqLmFyY2hlYmFzZS5hdXRoLnYxLkdldE9yZ2FuaXphdGlvblJlc3BvbnNlIiuQAgGC0+STAiISIC92\
+            MS9vcmdhbml6YXRpb25zL3tvcmdhbml6YXRpb259EowBChFMaXN0T3JnYW5pemF0aW9ucxIrLmFyY2hlYmFzZS5hdXRoLnYxLkxp\
+            c3RPcmdhbml6YXRpb25zUmVxdWVzdBosLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RPcmdhbml6YXRpb25zUmVzcG9uc2UiHJACAYLT\
+            5JMCExIRL3YxL29yZ2FuaXphdGlvbnMSngEKElVwZGF0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZU9y\
+            Z2FuaXphdGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVPcmdhbml6YXRpb25SZXNwb25zZSIrgtPkkwIlMiAv\
+            djEvb3JnYW5pemF0aW9ucy97b3JnYW5pemF0aW9ufToBKhKbAQoSRGVsZXRlT3JnYW5pemF0aW9uEiwuYXJjaGViYXNlLmF1dGgu\
+            djEuRGVsZXRlT3JnYW5pemF0aW9uUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZU9yZ2FuaXphdGlvblJlc3BvbnNl\
+            IiiC0+STAiIqIC92MS9vcmdhbml6YXRpb25zL3tvcmdhbml6YXRpb259MtsECg9Vc2VyQXV0aFNlcnZpY2USbwoKQ3JlYXRlVXNl\
+            chIkLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVVzZXJSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlVXNlclJlc3Bv\
+            bnNlIhSC0+STAg4iCS92MS91c2VyczoBKhJyCgdHZXRVc2VyEiEuYXJjaGViYXNlLmF1dGgudjEuR2V0VXNlclJlcXVlc3QaIi5h\
+            cmNoZWJhc2UuYXV0aC52MS5HZXRVc2VyUmVzcG9uc2UiIJACAYLT5JMCFxIVL3YxL3VzZXJzL3t1c2VyX25hbWV9EmwKCUxpc3RV\
+            c2VycxIjLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RVc2Vyc1JlcXVlc3QaJC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0VXNlcnNSZXNw\
+            b25zZSIUkAIBgtPkkwILEgkvdjEvdXNlcnMSewoKVXBkYXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVVzZXJSZXF1\
+            ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlVXNlclJlc3BvbnNlIiCC0+STAhoyFS92MS91c2Vycy97dXNlcl9uYW1lfToB\
+            KhJ4CgpEZWxldGVVc2VyEiQuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlVXNlclJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5E\
+            ZWxldGVVc2VyUmVzcG9uc2UiHYLT5JMCFyoVL3YxL3VzZXJzL3t1c2VyX25hbWV9YgZwcm90bzM=
             """)
 }

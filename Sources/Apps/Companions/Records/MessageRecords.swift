@@ -37,12 +37,15 @@ struct MessageRecords<C: ReadConnection> {
     /// Returns the messages in a member's inbox, the oldest first.
     ///
     /// - Parameter position: the id behind which they begin.
-    func inbox(of userID: Int64, after position: Int64 = 0, limit: Int = 1000) throws -> [MessageRecord] {
-        try connection.query(
+    func inbox(
+        of userID: Int64, after position: Int64 = 0, limit: PageLimit = PageLimit(rows: 1000)
+    ) throws -> PageRows<MessageRecord> {
+        try connection.page(
+            limit,
             """
             SELECT \(columns) FROM companions_messages
             WHERE user_id = $1 AND id > $2 AND cleared_at IS NULL ORDER BY id LIMIT $3
-            """, userID, position, limit, row: Self.record)
+            """, userID, position, limit.statementRows, row: Self.record)
     }
 
     /// Adds a message to a member's inbox.
@@ -106,13 +109,14 @@ struct MessageRecords<C: ReadConnection> {
     }
 
     /// Returns a page of what members wrote, the newest first.
-    func feedback(before position: Int64, limit: Int) throws -> [FeedbackRecord] {
-        try connection.query(
+    func feedback(before position: Int64, limit: PageLimit) throws -> PageRows<FeedbackRecord> {
+        try connection.page(
+            limit,
             """
             SELECT m.id, m.body, m.sent_at, p.email
             FROM companions_messages m JOIN companions_profiles p ON p.user_id = m.user_id
             WHERE m.is_user = 1 AND m.id < $1 ORDER BY m.id DESC LIMIT $2
-            """, position, limit
+            """, position, limit.statementRows
         ) {
             FeedbackRecord(
                 id: $0.int64("id"), email: $0.text("email"), body: $0.text("body"), sentAt: $0.time("sent_at"))

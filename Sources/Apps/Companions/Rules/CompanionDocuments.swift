@@ -22,7 +22,7 @@ struct CompanionDocuments: Sendable {
         return ProfileChange.Stored(
             profile: profile, tasks: try TaskRecords(connection).all(of: userID),
             privateTasks: try TaskRecords(connection).privateTasks(of: userID),
-            messages: try MessageRecords(connection).inbox(of: userID))
+            messages: try MessageRecords(connection).inbox(of: userID).rows)
     }
 
     /// Returns a member's own data, and notes that the member has received the messages.

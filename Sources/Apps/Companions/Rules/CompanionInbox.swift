@@ -17,9 +17,9 @@ struct CompanionInbox: Sendable {
     /// Returns messages of a member after a position, and notes that the member has received them.
     func list(_ userID: Int64, after position: Int64) async throws -> [MessageRecord] {
         try await documents.receive(userID, isReceived: false)
-        let found = try await database.read {
-            try MessageRecords($0).inbox(of: userID, after: position, limit: Self.pageSize)
-        }
+        let found = try await database.readPage(PageLimit(rows: Self.pageSize)) { connection, limit, last in
+            try MessageRecords(connection).inbox(of: userID, after: last?.id ?? position, limit: limit)
+        }.rows
         if let last = found.last(where: { !$0.isDelivered }) {
             let now = clock.now()
             try await database.write { try MessageRecords($0).markDelivered(of: userID, upTo: last.id, at: now) }
@@ -61,8 +61,11 @@ struct CompanionInbox: Sendable {
     }
 
     func feedback(before position: Int64) async throws -> [FeedbackRecord] {
-        try await database.read {
-            try MessageRecords($0).feedback(before: position > 0 ? position : .max, limit: Self.pageSize)
+        // In the background, because the messages that members received are passed over.
+        try await database.readInBackground {
+            try MessageRecords($0).feedback(
+                before: position > 0 ? position : .max, limit: PageLimit(rows: Self.pageSize)
+            ).rows
         }
     }
 }

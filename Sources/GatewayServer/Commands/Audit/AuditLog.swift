@@ -40,7 +40,7 @@ struct AuditLog: Command {
                 let page = try await log.listAuditLines(request)
                 for line in page.lines { try environment.output(connection.json ? line.json.text : line.text) }
                 request.pageToken = page.nextPageToken
-                if page.lines.count < Self.pageSize {
+                if page.lines.isEmpty {
                     guard follows else { return }
                     try await Task.sleep(for: Self.interval)
                 }

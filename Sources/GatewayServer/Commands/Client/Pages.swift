@@ -49,3 +49,33 @@ extension DeviceManagementServiceClient {
         }
     }
 }
+
+extension AdminAuthServiceClient {
+    /// Returns the organization's sites of all pages.
+    func allSites() async throws -> [Site] {
+        try await Pages.all { token in
+            let page = try await listSites(ListSitesRequest(pageToken: token))
+            return (page.sites, page.nextPageToken)
+        }
+    }
+
+    /// Returns the keys of all pages.
+    ///
+    /// - Parameter request: the filter; its page is ignored.
+    func allAPIKeys(_ request: ListApiKeysRequest) async throws -> [ApiKey] {
+        try await Pages.all { token in
+            var request = request
+            request.pageToken = token
+            let page = try await listApiKeys(request)
+            return (page.apiKeys, page.nextPageToken)
+        }
+    }
+
+    /// Returns the organizations of all pages.
+    func allOrganizations() async throws -> [Organization] {
+        try await Pages.all { token in
+            let page = try await listOrganizations(ListOrganizationsRequest(pageToken: token))
+            return (page.organizations, page.nextPageToken)
+        }
+    }
+}

@@ -19,8 +19,8 @@ struct KeyList: ClientCommand {
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let number = try await SiteArgument.number(of: site, gateway)
-        let reply = try await AdminAuthServiceClient(gateway).listApiKeys(
+        let keys = try await AdminAuthServiceClient(gateway).allAPIKeys(
             ListApiKeysRequest(siteID: number, deviceID: deviceID))
-        return Reply("api_keys", reply.apiKeys)
+        return Reply("api_keys", keys)
     }
 }

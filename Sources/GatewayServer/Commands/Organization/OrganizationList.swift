@@ -11,8 +11,7 @@ struct OrganizationList: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        let reply = try await AdminAuthServiceClient(gateway).listOrganizations(ListOrganizationsRequest())
-        return Reply("organizations", reply.organizations)
+        Reply("organizations", try await AdminAuthServiceClient(gateway).allOrganizations())
     }
 }
 

@@ -12,7 +12,7 @@ enum SiteArgument {
     static func number(of text: String?, _ gateway: SignedInConnection) async throws -> Int64 {
         guard let text else { return 0 }
         if let number = Int64(text) { return number }
-        let sites = try await AdminAuthServiceClient(gateway).listSites(ListSitesRequest()).sites
+        let sites = try await AdminAuthServiceClient(gateway).allSites()
         let matches = sites.filter { $0.name == text }
         guard let site = matches.first else { throw ClientFailure("no site is named \"\(text)\"") }
         guard matches.count == 1 else {

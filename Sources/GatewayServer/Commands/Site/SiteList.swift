@@ -11,6 +11,6 @@ struct SiteList: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        Reply("sites", try await AdminAuthServiceClient(gateway).listSites(ListSitesRequest()).sites)
+        Reply("sites", try await AdminAuthServiceClient(gateway).allSites())
     }
 }

@@ -1,0 +1,28 @@
+extension Database {
+    /// The same as ``read(_:)`` for up to some dozen rows, and as ``readInBackground(_:)`` for more.
+    package nonisolated(nonsending) func read<T: Sendable>(
+        rows: Int, _ body: @escaping @Sendable (Connection) throws -> T
+    ) async throws -> T {
+        rows <= PageLimit.rowsOnLoop ? try await read(body) : try await readInBackground(body)
+    }
+
+    /// Reads one page of a list: its first rows where ``read(_:)`` runs, and the rest in the background, if there is one.
+    ///
+    /// Short lists thus need no other thread, and nobody's long list holds up an event loop. The two parts are two reads, as two
+    /// pages would be.
+    ///
+    /// - Parameter body: reads rows by an index, within the given limit: those after `last`, or the first ones of the page if that
+    ///   is `nil`.
+    package nonisolated(nonsending) func readPage<T: Sendable>(
+        _ limit: PageLimit,
+        _ body: @escaping @Sendable (Connection, _ limit: PageLimit, _ last: T?) throws -> PageRows<T>
+    ) async throws -> PageRows<T> {
+        let part = try await read { try body($0, limit.partOnLoop, nil) }
+        var page = PageRows<T>(limit)
+        page.append(rest: part)
+        guard let rest = limit.rest(after: page) else { return page }
+        let last = page.rows.last
+        page.append(rest: try await readInBackground { try body($0, rest, last) })
+        return page
+    }
+}
