@@ -4,14 +4,20 @@ import base64
 import concurrent.futures
 import contextlib
 import hashlib
+import json
+import os
+import shutil
 import sqlite3
+import subprocess
 from pathlib import Path
 
 import oss2
 import pytest
+import requests
 from botocore.exceptions import ClientError
+from support import s3
 from support.gateway import eventually
-from support.operators_store import MIB, ORIGIN, READER, TOOLS, Store, oss_refused, refused
+from support.operators_store import MIB, ORIGIN, OWNER, READER, TOOLS, Store, oss_refused, refused
 from support.parties import Fleet
 from support.uploads import Upload, completed, content
 
@@ -173,6 +179,68 @@ def test_lists_of_multipart_uploads_page(store):
     assert [(entry.key, entry.upload_id) for entry in found if not entry.is_prefix()] == begun
     for key, upload in begun:
         client.abort_multipart_upload(Bucket="data", Key=key, UploadId=upload)
+
+
+def copy_rows(store, table: str, prefix: str, keys: list[str]) -> None:
+    """Inserts a row for each key: the one below `prefix`, with names of its own."""
+    with contextlib.closing(sqlite3.connect(store.gateway.data / "gateway.db", timeout=60)) as database, database:
+        database.row_factory = sqlite3.Row
+        (found,) = database.execute(f"SELECT * FROM {table} WHERE object_key LIKE ?", [f"{prefix}%"])
+        row = dict(found)
+        names = {"object_key", "upload_id", "file_id"} | ({"id"} & row.keys())
+        marks = ", ".join("?" * len(row))
+        for number, key in enumerate(keys):
+            copied = row | {name: f"{row[name]}-{number}" for name in names} | {"object_key": key}
+            database.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", list(copied.values()))
+
+
+def test_lists_end_at_a_mebibyte(store, tmp_path):
+    """The ampersands take three to five bytes each in a list, so that a page ends before it has 1,000 entries."""
+    client, prefix = store.client(), "long/"
+    client.put_object(Bucket="data", Key=f"{prefix}000", Body=b"x")
+    client.create_multipart_upload(Bucket="data", Key=f"{prefix}000")
+    longer = [f"{prefix}{number:03}{'&' * 990}" for number in range(1, 500)]
+    copy_rows(store, "store_objects", prefix, longer)
+    copy_rows(store, "store_multiparts", prefix, longer)
+    keys = [f"{prefix}000", *longer]
+    at = {"Bucket": "data", "Prefix": prefix}
+    for operation, entry in (
+        ("list_objects_v2", "Contents"),
+        ("list_objects", "Contents"),
+        ("list_multipart_uploads", "Uploads"),
+    ):
+        pages = list(client.get_paginator(operation).paginate(**at))
+        assert len(pages) > 1 and pages[0]["IsTruncated"], operation
+        assert [found["Key"] for page in pages for found in page[entry]] == keys, operation
+    raw = requests.get(client.generate_presigned_url("list_objects_v2", Params=at), timeout=60)
+    assert len(raw.content) < 1_100_000 and b"<IsTruncated>true</IsTruncated>" in raw.content
+    oss = store.oss()
+    assert [found.key for found in oss2.ObjectIterator(oss, prefix, max_keys=1000)] == keys
+    assert [found.key for found in oss2.ObjectIteratorV2(oss, prefix, max_keys=1000)] == keys
+    assert [found.key for found in oss2.MultipartUploadIterator(oss, prefix=prefix, max_uploads=1000)] == keys
+    listed = s3.aws(
+        OWNER.credentials(store.gateway, part_size=8 * MIB), tmp_path, "s3api", "list-objects-v2", "--bucket", "data",
+        "--prefix", prefix, "--query", "Contents[].Key",
+    )  # fmt: skip
+    assert listed.returncode == 0, listed.stderr
+    assert json.loads(listed.stdout) == keys
+    if rclone := shutil.which("rclone"):
+        remote = {
+            "ENDPOINT": oss.endpoint,
+            "ACCESS_KEY_ID": OWNER.id,
+            "SECRET_ACCESS_KEY": OWNER.secret,
+            "PROVIDER": "Other",
+        }
+        listed = subprocess.run(
+            [rclone, "lsf", "--config", str(tmp_path / "rclone.conf"), f":s3:data/{prefix}"],
+            env={"PATH": os.environ["PATH"]} | {f"RCLONE_S3_{name}": value for name, value in remote.items()},
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert listed.returncode == 0, listed.stderr
+        assert listed.stdout.splitlines() == [key.removeprefix(prefix) for key in keys]
+    with contextlib.closing(sqlite3.connect(store.gateway.data / "gateway.db", timeout=60)) as database, database:
+        for table in "store_objects", "store_multiparts":
+            database.execute(f"DELETE FROM {table} WHERE object_key LIKE ?", [f"{prefix}%"])
 
 
 def test_a_thousand_keys_are_deleted_at_once(store):

@@ -20,20 +20,22 @@ extension ObjectStore {
             var visits = 0
             while visits < Self.listVisits {
                 // With a delimiter common prefixes are skipped, so most of a large batch would be useless.
-                let batch = query.delimiter.isEmpty ? query.limit + 1 : 64
-                let found = try records.objects(bucket: key.bucket, from: place, below: query.end, limit: batch)
+                let batch = query.delimiter.isEmpty ? query.limit : 64
+                let found = try records.objects(
+                    bucket: key.bucket, from: place, below: query.end, limit: PageLimit(rows: batch))
                 var jumps = false
-                for object in found where !jumps {
+                for object in found.rows where !jumps {
                     visits += 1
                     seen = object.key
                     place = query.next(after: seen)
                     let claims = key.claims(to: object.key, uploadID: object.uploadID)
                     guard try policy.decide(claims, in: connection).isVisible else { continue }
-                    guard list.count < query.limit else {
+                    let prefix = query.commonPrefix(of: object.key)
+                    guard list.count < query.limit, list.admits(prefix ?? object.key, query) else {
                         list.isTruncated = true
                         return
                     }
-                    if let prefix = query.commonPrefix(of: object.key) {
+                    if let prefix {
                         list.prefixes.append(prefix)
                         seen = prefix
                         place = query.next(after: prefix)
@@ -44,7 +46,7 @@ extension ObjectStore {
                         list.last = object.key
                     }
                 }
-                if found.count < batch, !jumps { return }
+                if !found.hasMore, !jumps { return }
             }
             list.isTruncated = true
             list.last = seen
@@ -90,8 +92,17 @@ package struct ObjectList {
     /// The last entry of both.
     package var last = ""
     package var isTruncated = false
+    private var bytes = 0
 
     package var count: Int { objects.count + prefixes.count }
+
+    /// Whether a further entry fits into a response; counts it then.
+    fileprivate mutating func admits(_ entry: String, _ query: ObjectListQuery) -> Bool {
+        let size = ListEntrySize.bytes(ofKey: entry, encodesKey: query.encodesKeys)
+        guard count == 0 || size <= PageLimit.bytes - bytes else { return false }
+        bytes += size
+        return true
+    }
 }
 
 extension AccessDecision {

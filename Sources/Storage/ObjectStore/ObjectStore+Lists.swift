@@ -73,18 +73,19 @@ extension ObjectStore {
             var place = (key: query.keyMarker, id: query.idMarker.isEmpty ? "~" : query.idMarker)
             if place.key.utf8.lexicographicallyPrecedes(query.prefix.utf8) { place = (query.prefix, "") }
             // With a delimiter a common prefix is jumped over, so most of a large batch would be for nothing.
-            let batch = query.delimiter.isEmpty ? query.limit + 1 : min(query.limit + 1, 64)
+            let batch = query.delimiter.isEmpty ? query.limit : min(query.limit, 64)
             while true {
                 let found = try records.directMultiparts(
-                    bucket: bucket, from: place.key, after: place.id, below: end, limit: batch)
+                    bucket: bucket, from: place.key, after: place.id, below: end, limit: PageLimit(rows: batch))
                 var jumps = false
-                for upload in found where !jumps {
-                    guard list.uploads.count + list.prefixes.count < query.limit else {
+                for upload in found.rows where !jumps {
+                    let prefix = query.commonPrefix(of: upload.key)
+                    guard list.count < query.limit, list.admits(prefix ?? upload.key, query) else {
                         list.isTruncated = true
                         return
                     }
                     place = (upload.key, upload.id)
-                    if let prefix = query.commonPrefix(of: upload.key) {
+                    if let prefix {
                         list.prefixes.append(prefix)
                         place = (prefix + "\u{10FFFF}", "")
                         jumps = true
@@ -93,7 +94,7 @@ extension ObjectStore {
                     }
                     list.last = place
                 }
-                if found.count < batch, !jumps { return }
+                if !found.hasMore, !jumps { return }
             }
         }
         return list
@@ -145,6 +146,17 @@ package struct MultipartList {
     /// The position at which the next page begins.
     package var last = (key: "", id: "")
     package var isTruncated = false
+    private var bytes = 0
+
+    fileprivate var count: Int { uploads.count + prefixes.count }
+
+    /// Whether a further entry fits into a response; counts it then.
+    fileprivate mutating func admits(_ entry: String, _ query: MultipartListQuery) -> Bool {
+        let size = ListEntrySize.bytes(ofKey: entry, encodesKey: query.encodesKeys)
+        guard count == 0 || size <= PageLimit.bytes - bytes else { return false }
+        bytes += size
+        return true
+    }
 }
 
 extension MultipartListQuery {

@@ -105,15 +105,16 @@ extension StoreRecords {
     ///
     /// - Parameter id: for the key `first`, only uploads with greater ids; empty = all.
     func directMultiparts(
-        bucket: String, from first: String, after id: String, below end: String, limit: Int
-    ) throws -> [MultipartRecord] {
-        try connection.query(
+        bucket: String, from first: String, after id: String, below end: String, limit: PageLimit
+    ) throws -> PageRows<MultipartRecord> {
+        try connection.page(
+            limit,
             """
             SELECT \(multipartColumns) FROM store_multiparts m
             WHERE part_size = 0 AND completed = 0 AND bucket = $1 AND (object_key, id) > ($2, $3) AND object_key < $4
                 AND lost = 0 AND \(StoreStatements.hasNotEnded)
             ORDER BY object_key, id LIMIT $5
-            """, bucket, first, id, end, limit, row: Self.multipart)
+            """, bucket, first, id, end, limit.statementRows, row: Self.multipart)
     }
 
     func markCompleted(_ id: String) throws where C == Connection {

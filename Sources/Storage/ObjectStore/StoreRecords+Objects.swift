@@ -21,12 +21,15 @@ extension StoreRecords {
     }
 
     /// Returns the objects with keys from `first` up to but not including `end`, in byte order.
-    func objects(bucket: String, from first: String, below end: String, limit: Int) throws -> [StoredObject] {
-        try connection.query(
+    func objects(
+        bucket: String, from first: String, below end: String, limit: PageLimit
+    ) throws -> PageRows<StoredObject> {
+        try connection.page(
+            limit,
             """
             SELECT \(objectColumns) FROM store_objects
             WHERE bucket = $1 AND object_key >= $2 AND object_key < $3 AND lost = 0 ORDER BY object_key LIMIT $4
-            """, bucket, first, end, limit, row: Self.object)
+            """, bucket, first, end, limit.statementRows, row: Self.object)
     }
 
     /// Replaces the fields stored with an object.
