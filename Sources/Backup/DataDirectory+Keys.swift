@@ -38,7 +38,7 @@ extension DataDirectory {
     /// Returns what is wrong with the keys, as sentences; changes nothing.
     ///
     /// - Parameter connection: the database's; `nil` if it cannot be read.
-    func keyProblems(_ connection: Connection?) throws -> [String] {
+    func keyProblems(_ connection: ReadConnection?) throws -> [String] {
         guard try PrivateFile.exists(keys) else {
             return ["the folder \(keys) is missing: restore it from the backup of the database"]
         }

@@ -15,7 +15,7 @@ enum RootKeyRecords {
 
     /// Returns whether the keyring has the database's root key; `nil` if the database has no record, because it is new, or was last
     /// used by a version that kept none.
-    static func matches(_ keyring: Keyring, in connection: Connection) throws -> Bool? {
+    static func matches(_ keyring: Keyring, in connection: ReadConnection) throws -> Bool? {
         try connection.first("SELECT check_value FROM root_key") { $0.blob("check_value") }
             .map { constantTimeEqual($0, keyring.checkValue) }
     }

@@ -33,17 +33,18 @@ struct Downloads: Sendable {
             throw RPCError.invalidArgument("lifetime_seconds must be 0, or 1 to \(longest)")
         }
         let user = caller.user
-        let objects = try await database.read(rows: fileIDs.count) { connection in
-            let records = ObjectRecords(connection)
-            return try records.objects(ids: fileIDs, scope: user.objectScope).map { ($0, try records.name(of: $0)) }
-        }
+        let (objects, names) =
+            fileIDs.count <= PageLimit.rowsOnLoop
+            ? try await database.read { try Self.find(fileIDs, for: user, in: $0) }
+            : try await database.readInBackground { try Self.find(fileIDs, for: user, in: $0) }
         let lifetime = seconds == 0 ? configuration.downloadLifetime : .seconds(seconds)
         let now = clock.now()
         let expiresAt = UnixTime(seconds: now.seconds).adding(lifetime)
-        let files = try objects.map { object, name in
+        let files = try objects.map { object in
             let claims = CredentialClaims(
                 uploadID: object.uploadID, bucket: object.content.bucket, key: object.content.key, operations: .read,
                 expiresAt: expiresAt, subject: .user(id: user.userID, epoch: user.epoch))
+            let name = names[object.fileID] ?? object.name(tags: [:])
             let request = try store.presignedGet(
                 claims, at: endpoint, lifetime: lifetime,
                 as: DownloadName(fileName: name.text, contentType: object.description.contentType))
@@ -52,12 +53,25 @@ struct Downloads: Sendable {
         // Committed before the response: no download may be missing from the log.
         try await database.write(mayUseReserve: true) { connection in
             // The ids of the files, whichever ids the request has: who looks for the downloads of a file searches for its id.
-            try Audit.record(caller.did(to: files.map(\.object.fileID), of: "files"), at: now, in: connection)
-            for (organizationID, objects) in Dictionary(grouping: files.map(\.object), by: \.owner.organizationID) {
+            try Audit.record(caller.did(to: objects.map(\.fileID), of: "files"), at: now, in: connection)
+            for (organizationID, objects) in Dictionary(grouping: objects, by: \.owner.organizationID) {
                 let amount = Amount(objects: Int64(objects.count), bytes: objects.reduce(0) { $0 + $1.content.size })
                 try StatisticsRecords(connection).addRequested(amount, organizationID: organizationID, at: now)
             }
         }
         return Download(files: files, expiresAt: expiresAt)
+    }
+
+    /// Returns the objects, and the names of those that have none of their own.
+    private static func find(
+        _ fileIDs: [String], for user: UserPrincipal, in connection: ReadConnection
+    ) throws -> (objects: [CatalogObject], names: [String: FileName]) {
+        let records = ObjectRecords(connection)
+        let objects = try records.objects(ids: fileIDs, scope: user.objectScope)
+        var names: [String: FileName] = [:]
+        for object in objects where object.description.name == nil {
+            names[object.fileID] = try records.name(of: object)
+        }
+        return (objects, names)
     }
 }

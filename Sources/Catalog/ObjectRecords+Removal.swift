@@ -37,7 +37,7 @@ extension ObjectRecords {
     }
 
     /// Removes the record of a deletion, because the object exists again.
-    package func forgetDeletion(fileID: String) throws {
+    package func forgetDeletion(fileID: String) throws where C == Connection {
         try connection.execute("DELETE FROM deleted_objects WHERE file_id = $1", fileID)
     }
 

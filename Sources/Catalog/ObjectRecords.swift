@@ -110,6 +110,15 @@ package enum ObjectSchema {
                 """),
         RecordingSchema.migration,
         RecordingSchema.turnsMigration,
+        Migration(
+            name: "catalog-8",
+            sql: """
+                -- tag_cost: what the tags take in all tables, about; 0 for objects of versions that did not record it.
+                ALTER TABLE objects ADD COLUMN tag_cost INTEGER NOT NULL DEFAULT 0;
+                -- Objects are no longer counted by long values.
+                DELETE FROM object_facets WHERE kind = \(FacetKind.tag.rawValue)
+                    AND length(CAST(value AS BLOB)) > \(TagCost.longestFacet);
+                """),
     ]
 }
 
@@ -132,8 +141,9 @@ package struct ObjectRecords<C: ReadConnection> {
             """
             INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket,
                 object_key, size, etag, created_at, uploaded_at, verified_at, tag_bytes, name, content_type, crc64,
-                recorded_from, recorded_to, logical_upload_id, tag_texts)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+                recorded_from, recorded_to, logical_upload_id, tag_texts, tag_cost)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+                $23)
             RETURNING position
             """, object.id, object.fileID, object.uploadID, owner.organizationID, owner.siteID, owner.suiteID,
             owner.deviceID, content.bucket, content.key, content.size, content.etag, times.createdAt.microseconds,
@@ -141,7 +151,7 @@ package struct ObjectRecords<C: ReadConnection> {
             Self.bytes(of: tags), description.name?.text,
             description.contentType, description.crc64.map { Int64(bitPattern: $0) },
             description.recordedFrom?.microseconds, description.recordedTo?.microseconds, logicalID,
-            TagTexts.text(of: tags)
+            TagTexts.text(of: tags), TagCost.bytes(of: tags)
         ) { $0.int64("position") }
         guard let position else { throw DatabaseError.misuse("an insertion returned no position") }
         try insert(tags, at: position)
@@ -171,9 +181,10 @@ package struct ObjectRecords<C: ReadConnection> {
         try connection.execute("DELETE FROM object_tags WHERE position = $1", position)
         try insert(tags, at: position)
         try connection.execute(
-            "UPDATE objects SET tag_bytes = $2, name = coalesce(name, $3), tag_texts = $4 WHERE position = $1",
-            position,
-            Self.bytes(of: tags), name.text, TagTexts.text(of: tags))
+            """
+            UPDATE objects SET tag_bytes = $2, name = coalesce(name, $3), tag_texts = $4, tag_cost = $5
+            WHERE position = $1
+            """, position, Self.bytes(of: tags), name.text, TagTexts.text(of: tags), TagCost.bytes(of: tags))
         try search.enter(objectID: object.id)
     }
 

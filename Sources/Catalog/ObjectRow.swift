@@ -11,7 +11,7 @@ struct ObjectRow: Sendable {
 
     init(_ row: Row) {
         position = row.int64("position")
-        object = ObjectRecords.object(row)
+        object = CatalogObject(row)
         bytes = row.byteCount
         tagBytes = Self.tagBytes(row)
     }

@@ -57,7 +57,7 @@ struct DeviceRegistry: Sendable {
     /// Reads a page, in the background if its filter may skip many rows between two that match.
     private func list<Entry: Sendable>(
         _ page: Page, skipsRows: Bool,
-        _ body: @escaping @Sendable (Connection, PageLimit, Entry?) throws -> PageRows<Entry>
+        _ body: @escaping @Sendable (ReadConnection, PageLimit, Entry?) throws -> PageRows<Entry>
     ) async throws -> PageRows<Entry> {
         let limit = page.limit
         guard skipsRows else { return try await database.readPage(limit, body) }

@@ -68,6 +68,7 @@ enum UploadSchema {
                 ALTER TABLE logical_uploads ADD COLUMN recorded_to INTEGER;
                 """),
         UsageSchema.changedTagsMigration,
+        UsageSchema.tagCostMigration,
     ]
 }
 

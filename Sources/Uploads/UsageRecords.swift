@@ -85,6 +85,31 @@ enum UsageSchema {
                 WHERE owner IN (SELECT owner FROM upload_owners WHERE upload_id = NEW.upload_id);
             END;
             """)
+
+    /// Counts tags with what they take in the database, which is several times their length.
+    static let tagCostMigration = Migration(
+        name: "uploads-usage-4",
+        sql: """
+            DROP TRIGGER upload_usage_object_verified;
+            DROP TRIGGER upload_usage_object_deleted;
+            DROP TRIGGER upload_usage_object_changed;
+            -- Objects of versions that did not record the cost count as before, with tag_bytes, which is less.
+            CREATE TRIGGER upload_usage_object_verified AFTER INSERT ON objects BEGIN
+                INSERT INTO upload_usage (owner, bytes, objects, uploads)
+                SELECT owner, max(NEW.tag_bytes, NEW.tag_cost), 1, 0 FROM upload_owners WHERE upload_id = NEW.upload_id
+                ON CONFLICT (owner) DO UPDATE SET bytes = bytes + excluded.bytes, objects = objects + 1;
+            END;
+            CREATE TRIGGER upload_usage_object_deleted AFTER DELETE ON objects BEGIN
+                UPDATE upload_usage SET bytes = bytes - max(OLD.tag_bytes, OLD.tag_cost), objects = objects - 1
+                WHERE owner IN (SELECT owner FROM upload_owners WHERE upload_id = OLD.upload_id);
+            END;
+            CREATE TRIGGER upload_usage_object_changed AFTER UPDATE OF tag_bytes, tag_cost ON objects
+            WHEN max(NEW.tag_bytes, NEW.tag_cost) <> max(OLD.tag_bytes, OLD.tag_cost) BEGIN
+                UPDATE upload_usage
+                SET bytes = bytes + max(NEW.tag_bytes, NEW.tag_cost) - max(OLD.tag_bytes, OLD.tag_cost)
+                WHERE owner IN (SELECT owner FROM upload_owners WHERE upload_id = NEW.upload_id);
+            END;
+            """)
 }
 
 /// The SQL of quotas.

@@ -91,7 +91,8 @@ def fill(database: sqlite3.Connection) -> None:
     insert(database, "organizations", name=ids("o"), display_name=TEXT, kind=2, **times)
     insert(database, "sites", organization_id=1, name=ids(TEXT), status=1, **times)
     insert(database, "users", organization_id=1, name=ids(TEXT), role="viewer", password_hash="", **times)
-    key = {"owner_kind": 1, "name": TEXT, "digest": b"1", "status": 1}
+    # A key's name is in its entry twice.
+    key = {"owner_kind": 1, "name": TEXT[:2000], "digest": TEXT[:2000].encode(), "status": 1}
     insert(database, "api_keys", id=ids("k"), organization_id=1, site_id=1, **key, **times)
     insert(database, "device_suites", organization_id=1, site_id=1, display_name="s", description=TEXT, **times)
     insert(
@@ -129,7 +130,15 @@ def fill(database: sqlite3.Connection) -> None:
     }
     job |= {"user_id": 1, "size": 0, "created_at": NOW, "finished_at": NOW, "claimed_at": 0, "reason": ""}
     insert(database, "copy_jobs", id=ids("j"), organization_id=1, **job)
-    item = {"file_id": "", "upload_id": "", "object_key": TEXT, "state": 3, "size": 0, "copied_bytes": 0, "attempts": 1}
+    item = {
+        "file_id": "",
+        "upload_id": "",
+        "object_key": ids(TEXT),
+        "state": 3,
+        "size": 0,
+        "copied_bytes": 0,
+        "attempts": 1,
+    }
     item |= {"failures": 0, "due_at": 0, "error_code": "", "error_message": ""}
     insert(database, "copy_items", job_id="j-00000000", number=itertools.count(), **item)
     line = {"actor": "nobody", "organization": "system", "action": "Test", "target": TEXT, "peer": "", "result": "OK"}

@@ -40,7 +40,10 @@ def location(user: User, file_id: str) -> str:
 
 
 def usage(gateway) -> tuple[dict, dict]:
-    """Returns the stored usage for quotas, and the same counted from the rows; the gateway is stopped."""
+    """Returns the stored usage for quotas, and the same counted from the rows; the gateway is stopped.
+
+    Tags cost several times their length; the formula is that of short ones.
+    """
     database = sqlite3.connect(gateway.data / "gateway.db")
     kept = {
         owner: (size, objects)
@@ -51,7 +54,7 @@ def usage(gateway) -> tuple[dict, dict]:
     rows = database.execute(
         """
         SELECT w.owner, coalesce(s.size, 0), o.position IS NOT NULL, coalesce((
-            SELECT sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))) FROM object_tags t
+            SELECT sum(150 + 8 * (length(CAST(key AS BLOB)) + length(CAST(value AS BLOB)))) FROM object_tags t
             WHERE t.position = o.position), 0)
         FROM upload_owners w LEFT JOIN store_objects s ON s.upload_id = w.upload_id
             LEFT JOIN objects o ON o.upload_id = w.upload_id

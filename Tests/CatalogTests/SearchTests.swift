@@ -292,7 +292,7 @@ extension CatalogScene {
         return objects
     }
 
-    fileprivate func facets(
+    func facets(
         _ filter: String, as user: UserPrincipal? = nil
     ) async throws -> GetObjectFacetsResponse {
         try await management.getObjectFacets(

@@ -26,7 +26,7 @@ import Testing
 
     /// A row counts 16 bytes for its two columns, and its text.
     private static func page(
-        _ limit: PageLimit, after id: Int64 = 0, in connection: Connection
+        _ limit: PageLimit, after id: Int64 = 0, in connection: ReadConnection
     ) throws -> PageRows<Int64> {
         try connection.page(
             limit, "SELECT id, body FROM rows WHERE id > $1 ORDER BY id LIMIT $2", id, limit.statementRows

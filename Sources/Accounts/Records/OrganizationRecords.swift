@@ -76,7 +76,7 @@ package struct OrganizationRecords<C: ReadConnection> {
     /// Returns the organizations with ids above `id`, in their order.
     func page(after id: Int64, limit: PageLimit) throws -> PageRows<OrganizationRecord> {
         try connection.page(
-            limit, "SELECT \(Self.columns) FROM organizations WHERE id > $1 ORDER BY id LIMIT $2", id,
+            limit, "SELECT \(columns) FROM organizations WHERE id > $1 ORDER BY id LIMIT $2", id,
             limit.statementRows, row: Self.record)
     }
 

@@ -108,7 +108,7 @@ package struct Doctor: Sendable {
         return report
     }
 
-    private func examine(_ connection: Connection, checksums: Bool, _ report: inout Report) throws {
+    private func examine(_ connection: ReadConnection, checksums: Bool, _ report: inout Report) throws {
         guard try connection.pending(migrations).isEmpty else {
             throw DataDirectory.Problem(
                 description:

@@ -24,7 +24,8 @@ struct FacetRecords {
             ).first ?? 0
         var facets = try [FacetKind.device, .site, .day].map { try facet($0, "", organizations, scope) }
         for (key, _) in try facet(.tagKey, "", organizations, scope).values {
-            facets.append(try facet(.tag, key, organizations, scope))
+            let facet = try facet(.tag, key, organizations, scope)
+            if !facet.values.isEmpty { facets.append(facet) }
         }
         return ObjectFacets.Result(count: count, isExact: true, facets: facets)
     }

@@ -103,7 +103,7 @@ struct MatchingRows {
     /// An object that matches, or that may match depending on its tags.
     private struct Candidate<Value> {
         let match: ObjectSearch.Match<Value>
-        /// What the filter compares; `nil` = the object matches whatever its tags are.
+        /// The properties that the filter compares; `nil` = the object matches whatever its tags are.
         let undecided: FilterSubject?
         let tagBytes: Int?
     }

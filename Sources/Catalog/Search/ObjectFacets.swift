@@ -81,6 +81,8 @@ struct FacetCounts {
     private var tags: [String: [String: Int64]] = [:]
     /// The numbers of objects by tag, as ``TagTexts`` has it: a tag is looked up once, and no text is made for it.
     private var tagTexts: [Substring: Int64] = [:]
+    /// The numbers of objects by key of a tag whose value is too long to be counted by.
+    private var longTags: [String: Int64] = [:]
 
     mutating func add(_ object: Subject) {
         if let device = object.deviceID { devices[device, default: 0] += 1 }
@@ -90,18 +92,27 @@ struct FacetCounts {
     }
 
     mutating func addTag(_ key: String, _ value: String) {
-        tags[key, default: [:]][value, default: 0] += 1
+        addTag(key, value, objects: 1)
+    }
+
+    private mutating func addTag(_ key: String, _ value: String, objects: Int64) {
+        if TagCost.hasFacet(value) {
+            tags[key, default: [:]][value, default: 0] += objects
+        } else {
+            longTags[key, default: 0] += objects
+        }
     }
 
     var facets: [ObjectFacets.Facet] {
-        var tags = tags
+        var counts = self
         for (text, objects) in tagTexts {
             let (key, value) = TagTexts.tag(text)
-            tags[key, default: [:]][value, default: 0] += objects
+            counts.addTag(key, value, objects: objects)
         }
+        let tags = counts.tags
         let latest = days.sorted { $0.key > $1.key }.prefix(ObjectFacets.mostValues)
             .map { (CivilTime(UnixTime(seconds: $0.key * 86_400)).date(), $0.value) }
-        let keys = tags.map { (key: $0.key, objects: $0.value.values.reduce(0, +)) }
+        let keys = tags.map { (key: $0.key, objects: $0.value.values.reduce(counts.longTags[$0.key] ?? 0, +)) }
             .sorted { ($1.objects, $0.key) < ($0.objects, $1.key) }.prefix(ObjectFacets.mostValues)
         return [
             ObjectFacets.Facet(kind: .device, key: "", values: Self.most(devices)),

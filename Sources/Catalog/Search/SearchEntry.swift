@@ -46,7 +46,7 @@ extension SearchEntry {
         if let deviceID { facets.append(Facet(kind: .device, key: "", value: deviceID)) }
         for (key, value) in tags.sorted(by: { $0.key < $1.key }) {
             facets.append(Facet(kind: .tagKey, key: "", value: key))
-            facets.append(Facet(kind: .tag, key: key, value: value))
+            if TagCost.hasFacet(value) { facets.append(Facet(kind: .tag, key: key, value: value)) }
         }
         return facets
     }

@@ -1,11 +1,4 @@
 extension Database {
-    /// The same as ``read(_:)`` for up to some dozen rows, and as ``readInBackground(_:)`` for more.
-    package nonisolated(nonsending) func read<T: Sendable>(
-        rows: Int, _ body: @escaping @Sendable (Connection) throws -> T
-    ) async throws -> T {
-        rows <= PageLimit.rowsOnLoop ? try await read(body) : try await readInBackground(body)
-    }
-
     /// Reads one page of a list: its first rows where ``read(_:)`` runs, and the rest in the background, if there is one.
     ///
     /// Short lists thus need no other thread, and nobody's long list holds up an event loop. The two parts are two reads, as two
@@ -15,7 +8,7 @@ extension Database {
     ///   is `nil`.
     package nonisolated(nonsending) func readPage<T: Sendable>(
         _ limit: PageLimit,
-        _ body: @escaping @Sendable (Connection, _ limit: PageLimit, _ last: T?) throws -> PageRows<T>
+        _ body: @escaping @Sendable (ReadConnection, _ limit: PageLimit, _ last: T?) throws -> PageRows<T>
     ) async throws -> PageRows<T> {
         let part = try await read { try body($0, limit.partOnLoop, nil) }
         var page = PageRows<T>(limit)

@@ -5,8 +5,9 @@
 package struct PageLimit: Sendable, Hashable {
     /// The bytes of a page: a quarter of the messages that gRPC clients accept by default.
     package static let bytes = 1 << 20
-    /// What is read of a page on an event loop: less than a millisecond's work.
-    static let (rowsOnLoop, bytesOnLoop) = (50, 64 << 10)
+    /// The rows and bytes that are read of a page on an event loop: less than a millisecond's work.
+    package static let rowsOnLoop = 50
+    private static let bytesOnLoop = 64 << 10
 
     package let rows: Int
     package let bytes: Int

@@ -11,10 +11,11 @@ extension ObjectStore {
     package func list(
         _ query: ObjectListQuery, for key: StaticKey, policy: any AccessPolicy
     ) throws -> ObjectList {
-        var list = ObjectList()
-        guard query.limit > 0 else { return list }
-        try database.readBlocking { connection in
+        guard query.limit > 0 else { return ObjectList() }
+        // In the background: a page may visit thousands of rows, and one key may ask for many pages at once.
+        return try database.readInBackgroundBlocking(for: .staticKey(key.id)) { connection in
             let records = StoreRecords(connection)
+            var list = ObjectList()
             var place = query.first
             var seen = ""
             var visits = 0
@@ -33,7 +34,7 @@ extension ObjectStore {
                     let prefix = query.commonPrefix(of: object.key)
                     guard list.count < query.limit, list.admits(prefix ?? object.key, query) else {
                         list.isTruncated = true
-                        return
+                        return list
                     }
                     if let prefix {
                         list.prefixes.append(prefix)
@@ -46,12 +47,12 @@ extension ObjectStore {
                         list.last = object.key
                     }
                 }
-                if !found.hasMore, !jumps { return }
+                if !found.hasMore, !jumps { return list }
             }
             list.isTruncated = true
             list.last = seen
+            return list
         }
-        return list
     }
 
     /// Removes an object that was put with a static key.

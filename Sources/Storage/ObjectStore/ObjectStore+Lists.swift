@@ -64,10 +64,10 @@ extension ObjectStore {
     }
 
     /// Returns a page of the open multipart uploads of static keys in a bucket, sorted by key and id.
-    package func listMultiparts(_ query: MultipartListQuery, bucket: String) throws -> MultipartList {
-        var list = MultipartList()
-        try database.readBlocking { connection in
+    package func listMultiparts(_ query: MultipartListQuery, bucket: String, for key: StaticKey) throws -> MultipartList {
+        try database.readInBackgroundBlocking(for: .staticKey(key.id)) { connection in
             let records = StoreRecords(connection)
+            var list = MultipartList()
             let end = query.prefix + "\u{10FFFF}"
             // A position after a key whose uploads were all listed: no id is above this.
             var place = (key: query.keyMarker, id: query.idMarker.isEmpty ? "~" : query.idMarker)
@@ -82,7 +82,7 @@ extension ObjectStore {
                     let prefix = query.commonPrefix(of: upload.key)
                     guard list.count < query.limit, list.admits(prefix ?? upload.key, query) else {
                         list.isTruncated = true
-                        return
+                        return list
                     }
                     place = (upload.key, upload.id)
                     if let prefix {
@@ -94,10 +94,9 @@ extension ObjectStore {
                     }
                     list.last = place
                 }
-                if !found.hasMore, !jumps { return }
+                if !found.hasMore, !jumps { return list }
             }
         }
-        return list
     }
 
     /// Replaces the stored tags of a static key's object.

@@ -121,7 +121,7 @@ extension OfflineStore {
     }
 
     /// Whether the removal of a file is scheduled: all of its rows were deleted.
-    package static func isRemovalScheduled(of fileID: String, in connection: Connection) throws -> Bool {
+    package static func isRemovalScheduled(of fileID: String, in connection: ReadConnection) throws -> Bool {
         try StoreRecords(connection).isRemovalScheduled(fileID)
     }
 

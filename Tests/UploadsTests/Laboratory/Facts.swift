@@ -34,8 +34,8 @@ struct Facts {
     let multiparts: [Multipart]
     /// The objects in the store.
     let objects: [Object]
-    /// The objects in the catalog: file ids by upload, and the bytes of their tags.
-    let listed: [(uploadID: String, fileID: String, tagBytes: Int64)]
+    /// The objects in the catalog: file ids by upload, and what their tags cost.
+    let listed: [(uploadID: String, fileID: String, tagCost: Int64)]
     /// The usage rows for quotas.
     let deviceUsage: Usage
     let siteUsage: Usage
@@ -64,7 +64,7 @@ struct Facts {
     var counted: Usage {
         Usage(
             bytes: multiparts.reduce(0) { $0 + $1.bytes } + objects.reduce(0) { $0 + $1.bytes }
-                + listed.reduce(0) { $0 + $1.tagBytes },
+                + listed.reduce(0) { $0 + $1.tagCost },
             objects: Int64(listed.count),
             uploads: Int64(attempts.count { $0.state == .current && !$0.isSwept }))
     }
@@ -75,9 +75,10 @@ struct Facts {
         SELECT u.id FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id WHERE l.device_id = $1
         """
 
+    /// The cost is that of short tags, see `TagCost`.
     private static let listed = """
         SELECT upload_id, file_id, (
-            SELECT coalesce(sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))), 0)
+            SELECT coalesce(sum(150 + 8 * (length(CAST(key AS BLOB)) + length(CAST(value AS BLOB)))), 0)
             FROM object_tags t WHERE t.position = o.position)
         FROM objects o WHERE device_id = $1
         """

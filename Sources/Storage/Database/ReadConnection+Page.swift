@@ -1,6 +1,6 @@
 import CSQLite
 
-extension Connection {
+extension ReadConnection {
     /// Returns the rows of one page, in the order of the statement, of which no further row is read.
     ///
     /// A row counts with the sizes of its columns, so a statement should select no long texts that the list does not show.
