@@ -1,0 +1,56 @@
+import Basics
+import TestSupport
+import Testing
+
+@testable import Database
+
+/// The order of background reads, by a test's clock.
+@Suite(.timeLimited) struct ReadingThreadsTests {
+    private let time = Lock<UInt64>(0)
+    private let order = Lock<[String]>([])
+
+    private func threads() -> ReadingThreads {
+        ReadingThreads(name: "test", count: 0) { [time] in time.withLock { $0 } }
+    }
+
+    private func add(_ name: String, _ cost: UInt64, for owner: WorkOwner?, to threads: ReadingThreads) {
+        let isAdded = threads.add(for: owner) { [time, order] in
+            time.withLock { $0 += cost }
+            order.withLock { $0.append(name) }
+        }
+        #expect(isAdded)
+    }
+
+    @Test func longReadsOfOneOrganizationDelayAnotherByOneOfThem() {
+        let threads = threads()
+        for number in 0..<20 { add("flood", 240, for: .user(Int64(number), of: 1), to: threads) }
+        for _ in 0..<3 { _ = threads.runNext() }
+        for _ in 0..<5 { add("other", 1, for: .user(1, of: 2), to: threads) }
+        for _ in 0..<7 { _ = threads.runNext() }
+        #expect(order.withLock { $0 }[3...].prefix(6).count { $0 == "other" } == 5)
+    }
+
+    @Test func ownersOfAnOrganizationTakeTurns() {
+        let threads = threads()
+        for _ in 0..<5 { add("flood", 10, for: .user(1, of: 1), to: threads) }
+        add("other", 10, for: .user(2, of: 1), to: threads)
+        for _ in 0..<2 { _ = threads.runNext() }
+        #expect(order.withLock { $0 }.contains("other"))
+    }
+
+    @Test func theGatewaysOwnReadsAreNotPassedOver() {
+        let threads = threads()
+        for organization in 0..<30 {
+            for _ in 0..<10 { add("user", 10, for: .user(1, of: organization), to: threads) }
+        }
+        for _ in 0..<10 { add("gateway", 10, for: nil, to: threads) }
+        for _ in 0..<100 { _ = threads.runNext() }
+        #expect(order.withLock { $0 }.count { $0 == "gateway" } >= 9)
+    }
+
+    @Test func readsAfterTheEndAreRefused() {
+        let threads = threads()
+        threads.close()
+        #expect(!threads.add(for: nil) {})
+    }
+}
