@@ -317,7 +317,10 @@ let package = Package(
             ]),
         tests(
             "Webhooks",
-            ["Accounts", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPClient", "HTTPTestClient", "Proto", "RPC"]),
+            [
+                "Accounts", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPClient", "HTTPTestClient", "Proto",
+                "RPC",
+            ]),
         tests(
             "DeviceInit",
             [

@@ -173,7 +173,9 @@ package struct Authenticator: Admission {
         return record.principal
     }
 
-    private nonisolated(nonsending) func user(byAPIToken text: String, in context: CallContext) async throws(RPCError) -> UserPrincipal {
+    private nonisolated(nonsending) func user(byAPIToken text: String, in context: CallContext) async throws(RPCError)
+        -> UserPrincipal
+    {
         let now = clock.now()
         guard let text = APITokenText(text: text) else { throw refuse(context) }
         let digest = text.digest(pepper: pepper)
@@ -216,7 +218,9 @@ package struct Authenticator: Admission {
     }
 
     /// Returns the organization for which an admin of SYSTEM acts.
-    private nonisolated(nonsending) func organization(_ name: String, for user: UserPrincipal) async throws(RPCError) -> OrganizationReference {
+    private nonisolated(nonsending) func organization(_ name: String, for user: UserPrincipal) async throws(RPCError)
+        -> OrganizationReference
+    {
         if name == user.home.name { return user.home }
         guard user.isSystem && user.role >= .admin else {
             throw .permissionDenied("x-organization requires the role admin in the organization system")

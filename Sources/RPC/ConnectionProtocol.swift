@@ -7,13 +7,13 @@ package struct ConnectionError: Error, Sendable, CustomStringConvertible {
     package init(_ description: String) { self.description = description }
 }
 
-/// What became of received bytes.
+/// The result of receiving bytes.
 package enum Reception {
     /// All of them were processed.
     case complete
     /// The rest is kept, because the turn is over: `continueReceiving` has to be called in a later turn of the lane.
     case turnIsOver
-    /// The rest is kept, because the connection has too many calls that wait for their turn: `onSpace` is called when it may go on.
+    /// The rest is kept, because the connection has too many calls that wait for their turn: `onSpace` is called when it may continue.
     case queueIsFull
 }
 
@@ -27,6 +27,10 @@ package protocol ConnectionProtocol: AnyObject {
 
     /// The lane in whose turns the connection receives and sends.
     var lane: Lane { get }
+
+    /// Whether bytes are received while others wait for space in the socket. A server then receives none, because its client does not
+    /// read; a client that did the same would wait forever for a server that waits for it.
+    var receivesWhileSending: Bool { get }
 
     /// Processes received bytes. After another result than ``Reception/complete``, `continueReceiving` has to be called first.
     ///
@@ -67,6 +71,8 @@ package protocol ConnectionProtocol: AnyObject {
 }
 
 extension ConnectionProtocol {
+    package var receivesWhileSending: Bool { false }
+
     package func clientProved(certificate subject: String) {}
 
     package func stop() { shutDown() }

@@ -90,7 +90,8 @@ extension EventRecords {
     }
 
     /// Removes the oldest dead letters of an organization at a webhook.
-    func forgetDeadLetters(of webhook: String, organizationID: Int64, limit: Int64) throws -> Int where C == Connection {
+    func forgetDeadLetters(of webhook: String, organizationID: Int64, limit: Int64) throws -> Int
+    where C == Connection {
         try forget(
             connection.query(
                 """

@@ -58,7 +58,9 @@ import Testing
     @Test func moreOwnersThanABatchGoByArrival() throws {
         let queue = WriteQueue(capacity: 4096, batch: 10)
         for round in 0..<2 {
-            for owner in 0..<25 { try queue.add(Named(name: "\(owner).\(round)"), for: .apiKey("\(owner)", of: Int64(owner))) }
+            for owner in 0..<25 {
+                try queue.add(Named(name: "\(owner).\(round)"), for: .apiKey("\(owner)", of: Int64(owner)))
+            }
         }
         #expect(take(queue) == (0..<10).map { "\($0).0" })
         // An owner who has had a turn comes after those who have waited longer.

@@ -100,12 +100,11 @@ final class RawClient: HTTP2SessionHost {
     private let ownsLoop: Bool
 
     convenience init(
-        _ router: Router, interceptors: [any Interceptor] = [], admission: (any Admission)? = nil,
-        limits: RPCLimits = .small
+        _ router: Router, interceptors: [any Interceptor] = [], limits: RPCLimits = .small
     ) {
         self.init(
             RPCServer(
-                router: router, interceptors: interceptors, admission: admission, limits: limits, errors: .gateway))
+                router: router, interceptors: interceptors, limits: limits, errors: .gateway))
     }
 
     /// - Parameter loop: the loop of several connections, which the test stops; `nil` = one of its own.

@@ -238,7 +238,7 @@ import Wire
             }
         }
         let client = RawClient(
-            echo(), interceptors: [Recorder(number: "1"), Recorder(number: "2")], admission: Refusal())
+            echo(), interceptors: [Recorder(number: "1"), Refusal(), Recorder(number: "2")])
         let reply = try client.call(adding: [("x-custom", "value")], body: message)
         #expect(reply["grpc-message"] == "12 192.0.2.1 value")
         #expect(reply["grpc-status"] == "7")

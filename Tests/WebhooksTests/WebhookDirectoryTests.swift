@@ -32,11 +32,13 @@ import Testing
         let late = try admin(of: OrganizationReference(id: try rows.addOrganization("late"), name: "late"))
         #expect(try await directory.webhooks(for: other).isEmpty)
         #expect(try await directory.webhooks(for: late).map(\.webhook.name) == ["a"])
-        #expect(try await directory.deliveries(to: "a", before: nil, limit: PageLimit(rows: 10), for: late).rows.isEmpty)
+        #expect(
+            try await directory.deliveries(to: "a", before: nil, limit: PageLimit(rows: 10), for: late).rows.isEmpty)
         await #expect(throws: RPCError.notFound("webhook a is not configured")) {
             try await directory.deliveries(to: "a", before: nil, limit: PageLimit(rows: 10), for: other)
         }
         _ = try await directory.sendTest(to: "a", by: late)
-        #expect(try await directory.deliveries(to: "a", before: nil, limit: PageLimit(rows: 10), for: late).rows.count == 1)
+        #expect(
+            try await directory.deliveries(to: "a", before: nil, limit: PageLimit(rows: 10), for: late).rows.count == 1)
     }
 }

@@ -36,8 +36,10 @@ struct CallServers: Sendable {
                 : Self.router(modules.router(name), state, reflects: reflects)
             let server = RPCServer(
                 router: router,
-                interceptors: [AccessLog(listener: name.rawValue, log: log), configuration.trustedProxies],
-                admission: authenticator, limits: limits, errors: isForApps ? .bare : .gateway,
+                interceptors: [
+                    AccessLog(listener: name.rawValue, log: log), configuration.trustedProxies, authenticator,
+                ],
+                limits: limits, errors: isForApps ? .bare : .gateway,
                 web: isForApps
                     ? WebProtocols(json: appJSON, crossOrigin: configuration.apps.crossOrigin)
                     : WebProtocols(json: json, crossOrigin: configuration.crossOrigin), log: Logger(log))

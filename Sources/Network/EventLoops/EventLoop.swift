@@ -12,7 +12,7 @@ import RPC
 /// Sendable although it is mutable: everything but `inbox` is used on its own thread only, which ``preconditionCurrent()`` checks.
 package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  // state belongs to its thread; checked
     private enum Work {
-        /// `nil` = the gateway's own lane.
+        /// `nil` = the loop itself is the executor of the job's task.
         case job(UnownedJob, Lane?)
         case action(@Sendable () -> Void)
     }
@@ -150,7 +150,7 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if isCurrent { lanes?.gateway.add(job) } else { post(.job(job, nil)) }
+        if isCurrent { lanes?.gateway.add(job, of: asUnownedTaskExecutor()) } else { post(.job(job, nil)) }
     }
 
     package func post(_ job: UnownedJob, to lane: Lane) { post(.job(job, lane)) }
@@ -224,7 +224,8 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     private func takeInbox(into turns: CallTurns) {
         for work in takeInbox() {
             switch work {
-            case .job(let job, let lane): (lane ?? turns.gateway).add(job)
+            case .job(let job, let lane?): lane.add(job)
+            case .job(let job, nil): turns.gateway.add(job, of: asUnownedTaskExecutor())
             case .action(let action): actions.append(action)
             }
         }

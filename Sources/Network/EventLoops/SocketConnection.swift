@@ -15,7 +15,8 @@ final class SocketConnection {
     private var isFlushScheduled = false
     /// Whether received bytes are kept by the protocol or left in the socket, until the connection's turn.
     private var isHeld = false
-    /// Whether a write is pending that the kernel did not accept at once; until it is done nothing is read or produced.
+    /// Whether a write is pending that the kernel did not accept at once; until it is done nothing is produced, and a server reads
+    /// nothing.
     private var isWriting = false
     private var isClosing = false
     /// The peer's violation of the protocol: the remaining output is sent, then the socket is closed.
@@ -52,7 +53,7 @@ final class SocketConnection {
     // MARK: Reading
 
     private func startReading() {
-        guard !isHeld, !isWriting else { return }
+        guard !isHeld, mayRead else { return }
         uv_read_start(
             stream,
             { handle, _, buffer in
@@ -65,6 +66,8 @@ final class SocketConnection {
                 SocketConnection.of(handle?.pointee.data).received(count, buffer?.pointee.base)
             })
     }
+
+    private var mayRead: Bool { !isWriting || connectionProtocol.receivesWhileSending }
 
     private func received(_ count: Int, _ bytes: UnsafePointer<CChar>?) {
         // libuv may read more within the callback, which a failed session must not receive.
@@ -122,7 +125,7 @@ final class SocketConnection {
     private func readInTurn() {
         guard !isClosing, failure == nil else { return }
         isHeld = false
-        guard !isWriting else { return }
+        guard mayRead else { return }
         var descriptor: Int32 = -1
         uv_fileno(UnsafeRawPointer(socket).assumingMemoryBound(to: uv_handle_t.self), &descriptor)
         let memory = loop.readBuffer
@@ -212,7 +215,7 @@ final class SocketConnection {
         PendingWrite.start(rest, on: stream) { [unowned self] status in finishedWriting(status) }
         isWriting = true
         connectionProtocol.socketBlocked(true)
-        uv_read_stop(stream)
+        if !mayRead { uv_read_stop(stream) }
         return false
     }
 

@@ -36,6 +36,8 @@ final class TLSConnection: ConnectionProtocol {
 
     var lane: Lane { inner.lane }
 
+    var receivesWhileSending: Bool { inner.receivesWhileSending }
+
     /// Makes the server's side.
     convenience init(_ inner: any ConnectionProtocol, context: TLSContext, scratch: TLSScratch) {
         self.init(inner, context, scratch)

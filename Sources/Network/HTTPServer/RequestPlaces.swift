@@ -4,8 +4,7 @@ import Dispatch
 /// The requests of a server that are at work, with a limit for each party: an address, while the caller is not known, or the owner
 /// of the credentials. Requests beyond it wait in the order of their arrival; their bodies are not read meanwhile.
 ///
-/// A request has a thread, and threads share the processors equally. With the limit no party can have so many of them that the others
-/// hardly run.
+/// A request has a thread, and threads share the processors equally: with a limit, the threads of one party leave time to the others.
 final class RequestPlaces: Sendable {
     private struct Party {
         var atWork = 0

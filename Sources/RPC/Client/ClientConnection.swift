@@ -31,6 +31,8 @@ package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
 
     package var lane: Lane { loop.turns.gateway }
 
+    package var receivesWhileSending: Bool { true }
+
     package func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) -> Reception {
         // The HTTP/2 library takes the status line of HTTP/1 for a frame that is too long.
         if speaksHTTP2 == nil { speaksHTTP2 = !bytes.starts(with: "HTTP/1".utf8) }

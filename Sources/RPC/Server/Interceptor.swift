@@ -23,8 +23,9 @@ extension Interceptor {
     package func refused(_ request: RefusedRequest) {}
 }
 
-/// Decides which calls a server accepts. It is the first step of a call's turn, and may wait, for example for the database.
-package protocol Admission: Sendable {
+/// The interceptor that decides which calls a server accepts. It is the first step of a call's turn, and may wait, for example for the
+/// database.
+package protocol Admission: Interceptor {
     /// Sets the caller's ``CallContext/identity`` and ``CallContext/workOwner``.
     ///
     /// - Throws: to refuse the call; then its handler is not started.

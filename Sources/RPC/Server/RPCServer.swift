@@ -84,13 +84,16 @@ package final class RPCServer: Sendable {
     /// The log for handlers; see ``CallContext/log``.
     let log: Logger
 
+    /// - Parameter interceptors: at most one of them is an ``Admission``.
     package init(
-        router: Router, interceptors: [any Interceptor] = [], admission: (any Admission)? = nil,
-        limits: RPCLimits = RPCLimits(), errors: ErrorPolicy = .bare, web: WebProtocols? = nil, log: Logger = .discarding
+        router: Router, interceptors: [any Interceptor] = [], limits: RPCLimits = RPCLimits(),
+        errors: ErrorPolicy = .bare, web: WebProtocols? = nil, log: Logger = .discarding
     ) {
+        let admissions = interceptors.compactMap { $0 as? any Admission }
+        precondition(admissions.count <= 1, "a server has one admission")
+        admission = admissions.first
         self.router = router
         self.interceptors = interceptors
-        self.admission = admission
         self.limits = limits
         self.errors = errors
         json = web?.json

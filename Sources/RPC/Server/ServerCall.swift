@@ -319,7 +319,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     // MARK: The server's end
 
-    /// Whether the call can only go on when its client sends or receives something.
+    /// Whether the call can only continue when its client sends or receives something.
     var waitsForClient: Bool { !isReady || unsentBytes > 0 }
 
     /// Ends the call because the server stops, unless its handler has begun. Waiting methods end in order.

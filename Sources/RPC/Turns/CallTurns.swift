@@ -20,7 +20,7 @@ package final class CallTurns: @unchecked Sendable {  // state belongs to its lo
     private var limit = TurnTree.keptOwners
     /// The lane of work that belongs to the gateway itself.
     package private(set) lazy var gateway = Lane(self, of: tree.gateway)
-    /// The end of the current turn: work that goes on by itself pauses then.
+    /// The end of the current turn, at which work pauses that would continue by itself.
     package private(set) var end: UInt64 = .max
     /// The number of tasks that are kept without a call, over all lanes.
     var parkedTasks = 0

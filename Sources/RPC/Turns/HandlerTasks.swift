@@ -60,7 +60,7 @@ final class HandlerTasks: @unchecked Sendable {  // state belongs to its loop
 
     fileprivate func ended() { running -= 1 }
 
-    /// Returns the next call that may begin; `nil` if there is none, or the turn is over.
+    /// Returns the next call that may begin; `nil` without one, and if the turn is over.
     ///
     /// - Parameter isFirst: whether the task was just woken for it.
     fileprivate func next(isFirst: Bool) -> ServerCall? {

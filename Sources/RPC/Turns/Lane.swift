@@ -7,7 +7,8 @@ import Basics
 /// mutable: its state is used on the loop only, and `enqueue` passes jobs from other threads to the loop.
 package final class Lane: TaskExecutor, @unchecked Sendable {  // state belongs to its loop
     private enum Work {
-        case job(UnownedJob)
+        /// A job with the executor of its task.
+        case job(UnownedJob, UnownedTaskExecutor)
         case action(() -> Void)
     }
 
@@ -31,9 +32,12 @@ package final class Lane: TaskExecutor, @unchecked Sendable {  // state belongs 
         if turns.loop.isCurrent { add(job) } else { turns.loop.post(job, to: self) }
     }
 
-    /// Adds a job. Must be called on the loop.
-    package func add(_ job: UnownedJob) {
-        works.append(.job(job))
+    /// Adds a job of a task on this executor. Must be called on the loop.
+    package func add(_ job: UnownedJob) { add(job, of: asUnownedTaskExecutor()) }
+
+    /// Adds a job of a task on another executor: the language's runtime has to know on which one it runs. Must be called on the loop.
+    package func add(_ job: UnownedJob, of executor: UnownedTaskExecutor) {
+        works.append(.job(job, executor))
         activate()
     }
 
@@ -64,7 +68,7 @@ package final class Lane: TaskExecutor, @unchecked Sendable {  // state belongs 
         repeat {
             if let work = works.popFirst() {
                 switch work {
-                case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+                case .job(let job, let executor): job.runSynchronously(on: executor)
                 case .action(let action): action()
                 }
             } else if !tasks.wakeOne() {

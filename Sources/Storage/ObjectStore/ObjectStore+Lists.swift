@@ -64,7 +64,8 @@ extension ObjectStore {
     }
 
     /// Returns a page of the open multipart uploads of static keys in a bucket, sorted by key and id.
-    package func listMultiparts(_ query: MultipartListQuery, bucket: String, for key: StaticKey) throws -> MultipartList {
+    package func listMultiparts(_ query: MultipartListQuery, bucket: String, for key: StaticKey) throws -> MultipartList
+    {
         try database.readInBackgroundBlocking(for: .staticKey(key.id)) { connection in
             let records = StoreRecords(connection)
             var list = MultipartList()

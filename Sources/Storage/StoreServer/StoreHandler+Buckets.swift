@@ -19,7 +19,8 @@ extension StoreHandler {
             return .respond(answers.objects(list, query, asked.bucket))
         case .listMultiparts(let query):
             try asked.requireList(query.prefix)
-            let list = try store.listMultiparts(query.below(asked.bucket.prefix), bucket: asked.bucket.stored, for: asked.key)
+            let list = try store.listMultiparts(
+                query.below(asked.bucket.prefix), bucket: asked.bucket.stored, for: asked.key)
             return .respond(answers.multiparts(list, query, asked.bucket))
         case .deleteObjects: return try deleteObjects(asked, answers)
         default:

@@ -53,7 +53,7 @@ import Testing
         #expect(flood.reduce(0) { $0 + $1.turns } == 1000 - known.turns)
     }
 
-    @Test func whoBeginsComesBeforeThoseWhoWereServed() {
+    @Test func newcomersComeBeforeThoseWhoWereServed() {
         let tree = TurnTree()
         let flood = Party(tree.node(for: .user(1, of: 1)), cost: 10)
         run(tree, turns: 100)

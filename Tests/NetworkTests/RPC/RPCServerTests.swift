@@ -9,13 +9,13 @@ import Wire
 
 /// Runs `body` with a server of `router` on two loops and a free port, and a channel to it.
 private func withServer(
-    admission: (any Admission)? = nil, _ build: (inout Router) -> Void,
+    interceptors: [any Interceptor] = [], _ build: (inout Router) -> Void,
     _ body: (RPCChannel) async throws -> Void
 ) async throws {
     var router = Router()
     build(&router)
     let loops = [EventLoop(name: "one"), EventLoop(name: "two")]
-    let server = RPCServer(router: router, admission: admission)
+    let server = RPCServer(router: router, interceptors: interceptors)
     let listener = try RPCListener(PeerAddress(host: "127.0.0.1", port: 0), server: server, loops: loops)
     let channel = try await RPCChannel.connect(to: listener.address, loop: loops[0])
     do {
@@ -154,7 +154,7 @@ private let echo = (
             }
         }
         try await withServer(
-            admission: Refusal(),
+            interceptors: [Refusal()],
             { router in
                 router.add(echo.unary) { (request: HealthCheckRequest, _) in
                     Issue.record("the handler ran")

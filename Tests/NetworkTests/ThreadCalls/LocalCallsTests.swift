@@ -10,7 +10,7 @@ import Wire
 
 @Suite(.timeLimited) struct LocalCallsTests {
     /// Refuses calls with `x-refused`, and records the results of calls.
-    private final class Ends: Interceptor, Admission {
+    private final class Ends: Admission {
         private let statuses = Lock<[StatusCode]>([])
         private let ended = DispatchSemaphore(value: 0)
 
@@ -57,7 +57,10 @@ import Wire
         limits.maxMessageSize = 1000
         let loop = EventLoop(name: "loop")
         defer { loop.stop() }
-        try body(LocalCalls(server: RPCServer(router: router, interceptors: [ends], admission: ends, limits: limits), loops: [loop]))
+        try body(
+            LocalCalls(
+                server: RPCServer(router: router, interceptors: [ends], limits: limits), loops: [loop])
+        )
     }
 
     private func caller(_ fields: [(name: String, value: String)] = []) -> LocalCalls.Caller {
