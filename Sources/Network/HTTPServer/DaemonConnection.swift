@@ -1,12 +1,15 @@
 import Basics
 import CMicrohttpd
 import Glibc
+import HTTPTypes
 import Synchronization
 
 /// One connection of an ``HTTPDaemon``, from its acceptance to its end: its peer, and its progress.
 final class DaemonConnection: Sendable {
     /// The peer's numeric address; empty if it is unknown.
     let host: String
+    /// The party that requests count for while their callers are not known; `nil` for a proxy, which represents many clients.
+    let party: WorkOwner?
     /// The certificate and key of a TLS connection, kept as long as it lives.
     private let identity: TLSIdentity?
     /// The socket.
@@ -20,11 +23,15 @@ final class DaemonConnection: Sendable {
     private let rule: Lock<TransferRule>
     private let bodySent = Atomic(false)
 
-    init(_ native: OpaquePointer, identity: TLSIdentity?, rule: TransferRule, idleTimeout: Duration) {
+    init(
+        _ native: OpaquePointer, proxies: [AddressRange], identity: TLSIdentity?, rule: TransferRule,
+        idleTimeout: Duration
+    ) {
         self.identity = identity
         self.idleTimeout = idleTimeout
         self.rule = Lock(rule)
         host = microhttpd_peer(native).map { Self.host(of: $0) } ?? ""
+        party = proxies.contain(host) ? nil : .address(AddressRange.countedAsOne(host))
         descriptor = microhttpd_socket(native)
         if let identity { microhttpd_identify(native, identity.pointer) }
     }

@@ -126,7 +126,8 @@ package final class HTTPDaemon: Sendable {
             minimumRate: configuration.minimumRate, grace: configuration.slowGrace,
             headerTimeout: configuration.headerTimeout, now: .now)
         let connection = DaemonConnection(
-            native, identity: configuration.certificates?.identity, rule: rule, idleTimeout: configuration.idleTimeout)
+            native, proxies: configuration.proxies, identity: configuration.certificates?.identity, rule: rule,
+            idleTimeout: configuration.idleTimeout)
         connections.add(connection)
         configuration.metrics.connectionOpened()
         return connection

@@ -1,4 +1,3 @@
-import Basics
 import CMicrohttpd
 import Glibc
 import HTTPTypes
@@ -118,7 +117,7 @@ final class HTTPExchange {
             response.closes = true
             return send(response, on: connection)
         }
-        guard enter(head) else {
+        guard enter(head, from: DaemonConnection.of(connection)) else {
             phase = .answered
             return send(.stopping, on: connection)
         }
@@ -139,11 +138,10 @@ final class HTTPExchange {
     /// Waits until the server may work on the request.
     ///
     /// - Returns: `false` if the server stops.
-    private func enter(_ head: HTTPRequestHead) -> Bool {
+    private func enter(_ head: HTTPRequestHead, from progress: DaemonConnection?) -> Bool {
         head.notes.onOwner = { [place] in _ = place.enter($0) }
-        // A proxy represents many clients.
-        if daemon.configuration.proxies.contain(head.peer) { return !daemon.isStopping }
-        return place.enter(.address(AddressRange.countedAsOne(head.peer)))
+        guard let party = progress?.party else { return !daemon.isStopping }
+        return place.enter(party)
     }
 
     /// Whether a body is still within its time limit, which prevents that a client holds the thread forever by sending byte by byte.

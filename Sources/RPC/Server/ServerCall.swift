@@ -288,14 +288,33 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         isQueued = false
         if isOpen {
             self.task = task
-            await admit()
+            // In one function, because the frames of nested ones would not fit into what a task allocates once.
+            if !isAdmitted {
+                do {
+                    try await server.admission?.admit(context)
+                    isAdmitted = true
+                    if isOpen { admitted() }
+                } catch {
+                    fail(error)
+                }
+            }
             if isOpen, isAdmitted, let lane {
                 let own = origin.lane(toRun: context, admittedIn: lane)
                 if own !== lane {
                     self.task = nil
                     return queue(in: own)
                 }
-                if isReady { await run() }
+                if isReady {
+                    hasStarted = true
+                    do {
+                        try await handle()
+                        self.task = nil
+                        succeed()
+                    } catch {
+                        self.task = nil
+                        fail(error)
+                    }
+                }
             }
             self.task = nil
         }
@@ -304,17 +323,6 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
             origin.handlers -= 1
         }
         if !isOpen { place.take()?.leave(origin, address) }
-    }
-
-    nonisolated(nonsending) private final func admit() async {
-        guard !isAdmitted else { return }
-        do {
-            try await server.admission?.admit(context)
-            isAdmitted = true
-            if isOpen { admitted() }
-        } catch {
-            fail(error)
-        }
     }
 
     // MARK: The server's end
@@ -343,18 +351,6 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     }
 
     private static var stopping: RPCError { RPCError(bare: .unavailable, "the gateway is stopping: try again") }
-
-    nonisolated(nonsending) private final func run() async {
-        hasStarted = true
-        do {
-            try await handle()
-            task = nil
-            succeed()
-        } catch {
-            task = nil
-            fail(error)
-        }
-    }
 
     // MARK: The response
 

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The header fields of a call in the order of arrival, with names in lower case.
 ///
 /// All bytes are in one buffer: a call with few fields costs two allocations, and a string is made only of a field that is read.
@@ -55,7 +57,12 @@ public struct Metadata: Sendable {
             return false
         }
         let start = Int(field.start) + Int(field.nameCount)
-        return bytes[start..<start + value.count].elementsEqual(value)
+        return bytes.withUnsafeBytes { bytes in
+            value.withUnsafeBytes { value in
+                guard let own = bytes.baseAddress, let other = value.baseAddress else { return value.isEmpty }
+                return memcmp(own + start, other, value.count) == 0
+            }
+        }
     }
 
     /// All fields, in order.

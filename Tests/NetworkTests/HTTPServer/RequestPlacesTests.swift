@@ -1,6 +1,5 @@
 import Basics
 import Dispatch
-import Glibc
 import TestSupport
 import Testing
 
@@ -11,10 +10,12 @@ import Testing
     private let other = WorkOwner.address("192.0.2.1")
 
     /// Enters on a thread of its own, and returns after the request waits.
-    private func waiting(_ places: RequestPlaces, _ party: WorkOwner, then done: @escaping @Sendable (Bool) -> Void) {
+    private func waiting(
+        _ places: RequestPlaces, _ party: WorkOwner, then done: @escaping @Sendable (Bool) -> Void
+    ) throws {
         let before = places.waitingCount
-        DispatchQueue(label: "request").async { done(places.enter(party)) }
-        while places.waitingCount == before { sched_yield() }
+        _ = TestThread { done(places.enter(party)) }
+        try waitUntil { places.waitingCount > before }
     }
 
     @Test func requestsBeyondTheLimitWaitInOrderAndDelayNoOtherParty() throws {
@@ -24,7 +25,7 @@ import Testing
         let order = Lock<[Int]>([])
         let entered = DispatchSemaphore(value: 0)
         for number in 0..<3 {
-            waiting(places, flood) { _ in
+            try waiting(places, flood) { _ in
                 order.withLock { $0.append(number) }
                 entered.signal()
             }
@@ -55,7 +56,7 @@ import Testing
         let places = RequestPlaces(limit: 1)
         #expect(places.enter(flood))
         let refused = DispatchSemaphore(value: 0)
-        waiting(places, flood) { isAdmitted in
+        try waiting(places, flood) { isAdmitted in
             if !isAdmitted { refused.signal() }
         }
         places.close()
