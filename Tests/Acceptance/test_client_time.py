@@ -86,7 +86,8 @@ def test_a_key_that_was_replaced_elsewhere_stops_the_upload_and_the_new_one_goes
     assert "AUTH_INVALID_CREDENTIAL" in errors and "--reinit" in errors
     (device.folder / "archebase-config.json").write_bytes((other.folder / "archebase-config.json").read_bytes())
     device.done("upload", "--resume")
-    assert device.network.store.bodies - before < SIZE - 2 * PART + PART
+    # The part that was refused may have been sent: a body of less than a mebibyte does not wait for the gateway's consent.
+    assert device.network.store.bodies - before <= SIZE - 2 * PART + PART
     assert_arrived(user, run, path, tmp_path)
 
 
