@@ -32,7 +32,9 @@ extension ObjectStore {
                     let claims = key.claims(to: object.key, uploadID: object.uploadID)
                     guard try policy.decide(claims, in: connection).isVisible else { continue }
                     let prefix = query.commonPrefix(of: object.key)
-                    guard list.count < query.limit, list.admits(prefix ?? object.key, query) else {
+                    guard list.count < query.limit,
+                        list.size.admits(prefix ?? object.key, encodesKey: query.encodesKeys)
+                    else {
                         list.isTruncated = true
                         return list
                     }
@@ -93,17 +95,9 @@ package struct ObjectList {
     /// The last entry of both.
     package var last = ""
     package var isTruncated = false
-    private var bytes = 0
+    fileprivate var size = ListSize()
 
     package var count: Int { objects.count + prefixes.count }
-
-    /// Whether a further entry fits into a response; counts it then.
-    fileprivate mutating func admits(_ entry: String, _ query: ObjectListQuery) -> Bool {
-        let size = ListEntrySize.bytes(ofKey: entry, encodesKey: query.encodesKeys)
-        guard count == 0 || size <= PageLimit.bytes - bytes else { return false }
-        bytes += size
-        return true
-    }
 }
 
 extension AccessDecision {

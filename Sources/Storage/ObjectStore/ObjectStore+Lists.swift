@@ -81,7 +81,9 @@ extension ObjectStore {
                 var jumps = false
                 for upload in found.rows where !jumps {
                     let prefix = query.commonPrefix(of: upload.key)
-                    guard list.count < query.limit, list.admits(prefix ?? upload.key, query) else {
+                    guard list.count < query.limit,
+                        list.size.admits(prefix ?? upload.key, encodesKey: query.encodesKeys)
+                    else {
                         list.isTruncated = true
                         return list
                     }
@@ -146,17 +148,9 @@ package struct MultipartList {
     /// The position at which the next page begins.
     package var last = (key: "", id: "")
     package var isTruncated = false
-    private var bytes = 0
+    fileprivate var size = ListSize()
 
     fileprivate var count: Int { uploads.count + prefixes.count }
-
-    /// Whether a further entry fits into a response; counts it then.
-    fileprivate mutating func admits(_ entry: String, _ query: MultipartListQuery) -> Bool {
-        let size = ListEntrySize.bytes(ofKey: entry, encodesKey: query.encodesKeys)
-        guard count == 0 || size <= PageLimit.bytes - bytes else { return false }
-        bytes += size
-        return true
-    }
 }
 
 extension MultipartListQuery {
