@@ -21,11 +21,13 @@ import Testing
     }
 
     private func add(_ name: String, _ cost: UInt64, for owner: WorkOwner?, to threads: ReadingThreads) {
-        let isAdded = threads.add(for: owner) { [record] in
+        let read = ReadingThreads.Read {
+            name
+        } end: { [record] result in
             record.time.withLock { $0 += cost }
-            record.names.withLock { $0.append(name) }
+            record.names.withLock { $0.append((try? result.get()) ?? "refused \(name)") }
         }
-        #expect(isAdded)
+        threads.add(read, for: owner)
     }
 
     @Test func longReadsOfOneOrganizationDelayAnotherByOneOfThem() {
@@ -58,6 +60,27 @@ import Testing
     @Test func readsAfterTheEndAreRefused() {
         let threads = threads()
         threads.close()
-        #expect(!threads.add(for: nil) {})
+        add("late", 1, for: nil, to: threads)
+        #expect(order == ["refused late"])
+    }
+
+    @Test func readsOfOwnersThatWaitAreRefusedAtTheStop() {
+        let threads = threads()
+        for name in ["first", "second"] { add(name, 1, for: .user(1, of: 1), to: threads) }
+        add("gateway", 1, for: nil, to: threads)
+        threads.stop()
+        #expect(order == ["refused first", "refused second"])
+        for _ in 0..<3 { #expect(threads.runNext()) }
+        #expect(order == ["refused first", "refused second", "gateway"])
+    }
+
+    @Test func ownerHasOneReadThatWaitsAfterTheStop() {
+        let threads = threads()
+        threads.stop()
+        for name in ["first", "second"] { add(name, 1, for: .user(1, of: 1), to: threads) }
+        add("other", 1, for: .user(2, of: 1), to: threads)
+        #expect(order == ["refused second"])
+        for _ in 0..<2 { #expect(threads.runNext()) }
+        #expect(order.sorted() == ["first", "other", "refused second"])
     }
 }

@@ -76,7 +76,8 @@ import Testing
                 "data directory", "event loops", "modules", "call servers", "ops listener", "auth listener",
                 "gateway listener", "admin listener", "internal listener", "device-init listener", "web listener",
             ] + apps + [
-                "object-store listener", "scrubbing", "search upgrade", "recordings", "operations on objects",
+                "object-store listener", "waiting reads", "scrubbing", "search upgrade", "recordings",
+                "operations on objects",
                 "webhooks",
                 "copy jobs", "scheduled backups", "reconciliation", "housekeeping", "readiness",
             ])

@@ -187,6 +187,10 @@ package final class Database: Sendable {
         try background.runBlocking(for: owner) { try self.readBlocking(body) }
     }
 
+    /// Ends the background reads of callers that wait for their turn with ``DatabaseError/closed``, and from now on lets a caller have
+    /// only one that waits. For the end of the process: calls whose read has begun get their answer.
+    package func refuseWaitingReads() { background.stop() }
+
     private var identity: ObjectIdentifier { ObjectIdentifier(writer.queue) }
 
     private func preconditionOutside() {

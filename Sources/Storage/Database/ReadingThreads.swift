@@ -8,10 +8,24 @@ final class ReadingThreads: Sendable {
     /// The priority of the threads, from -20 (highest) to 19 (lowest); other threads have 0.
     private static let niceness: Int32 = 10
 
+    /// A read, and how it ends if it is refused.
+    struct Read: Sendable {
+        let run: @Sendable () -> Void
+        let refuse: @Sendable () -> Void
+
+        /// - Parameter end: called once, with the result, or with ``DatabaseError/closed``.
+        init<T: Sendable>(
+            _ body: @escaping @Sendable () throws -> T, end: @escaping @Sendable (Result<T, any Error>) -> Void
+        ) {
+            run = { end(Result(catching: body)) }
+            refuse = { end(.failure(DatabaseError.closed)) }
+        }
+    }
+
     /// The reads that wait for one owner, in the order of their arrival.
     private final class Waiting {
         let node: TurnNode
-        var reads = FIFOQueue<@Sendable () -> Void>()
+        var reads = FIFOQueue<Read>()
 
         init(_ node: TurnNode) {
             self.node = node
@@ -23,12 +37,18 @@ final class ReadingThreads: Sendable {
         let tree = TurnTree()
         /// The owners who have reads.
         var waiting: [WorkOwner?: Waiting] = [:]
+        /// Whether an owner may have only one read that waits.
+        var isStopping = false
         var isClosed = false
+
+        func accepts(_ owner: WorkOwner?) -> Bool {
+            !isClosed && !(isStopping && owner != nil && waiting[owner] != nil)
+        }
     }
 
     /// A read with the party that it is charged to.
     private struct Turn: @unchecked Sendable {  // the node is used under the lock
-        let read: @Sendable () -> Void
+        let read: Read
         let node: TurnNode
     }
 
@@ -57,12 +77,11 @@ final class ReadingThreads: Sendable {
 
     /// Runs `body` on one of the threads in the turn of the task's owner.
     ///
-    /// - Throws: also ``DatabaseError/closed`` after ``close()``.
+    /// - Throws: also ``DatabaseError/closed`` if the read is refused.
     func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         let owner = WorkOwner.current
         return try await withCheckedThrowingContinuation { continuation in
-            let isAdded = add(for: owner) { continuation.resume(with: Result(catching: body)) }
-            if !isAdded { continuation.resume(throwing: DatabaseError.closed) }
+            add(Read(body) { continuation.resume(with: $0) }, for: owner)
         }
     }
 
@@ -70,28 +89,27 @@ final class ReadingThreads: Sendable {
     func runBlocking<T: Sendable>(for owner: WorkOwner?, _ body: @escaping @Sendable () throws -> T) throws -> T {
         let reply = Lock<Result<T, any Error>?>(nil)
         let answered = DispatchSemaphore(value: 0)
-        let isAdded = add(for: owner) {
-            let result = Result(catching: body)
+        let read = Read(body) { result in
             reply.withLock { $0 = result }
             answered.signal()
         }
-        if isAdded { answered.wait() }
+        add(read, for: owner)
+        answered.wait()
         guard let result = reply.withLock({ $0 }) else { throw DatabaseError.closed }
         return try result.get()
     }
 
-    /// - Returns: whether the read will be run; `false` after the end.
-    func add(for owner: WorkOwner?, _ read: @escaping @Sendable () -> Void) -> Bool {
+    /// Lets the read wait for its owner's turn, or refuses it.
+    func add(_ read: Read, for owner: WorkOwner?) {
         let isAdded = state.withLock { state in
-            if state.isClosed { return false }
+            guard state.accepts(owner) else { return false }
             let waiting = state.waiting[owner] ?? Waiting(state.tree.node(for: owner))
             state.waiting[owner] = waiting
             waiting.reads.append(read)
             if !waiting.node.isActive { waiting.node.activate(waiting) }
             return true
         }
-        if isAdded { wake.signal() }
-        return isAdded
+        if isAdded { wake.signal() } else { read.refuse() }
     }
 
     /// Waits for a read and runs it.
@@ -99,9 +117,10 @@ final class ReadingThreads: Sendable {
     /// - Returns: `false` at the end.
     func runNext() -> Bool {
         wake.wait()
-        guard let turn = takeNext() else { return false }
+        // None is left if it was refused meanwhile.
+        guard let turn = takeNext() else { return !state.withLock(\.isClosed) }
         let start = now()
-        turn.read()
+        turn.read.run()
         let time = now() &- start
         state.withLock { _ in turn.node.charge(time) }
         return true
@@ -116,6 +135,22 @@ final class ReadingThreads: Sendable {
             }
             return Turn(read: read, node: next.node)
         }
+    }
+
+    /// Refuses the reads of owners that wait for their turn, and from now on all but one of each owner: at the gateway's end nobody
+    /// waits for what others asked for.
+    func stop() {
+        let refused = state.withLock { state in
+            state.isStopping = true
+            var refused: [Read] = []
+            for (owner, waiting) in state.waiting where owner != nil {
+                while let read = waiting.reads.popFirst() { refused.append(read) }
+                waiting.node.deactivate()
+                state.waiting[owner] = nil
+            }
+            return refused
+        }
+        for read in refused { read.refuse() }
     }
 
     /// Refuses new reads; the threads end after those that wait.
