@@ -43,7 +43,7 @@ struct Downloads: Sendable {
         let files = try objects.map { object in
             let claims = CredentialClaims(
                 uploadID: object.uploadID, bucket: object.content.bucket, key: object.content.key, operations: .read,
-                expiresAt: expiresAt, subject: .user(id: user.userID, epoch: user.epoch))
+                expiresAt: expiresAt, holder: .init(.user(id: user.userID, epoch: user.epoch), of: user.home.id))
             let name = names[object.fileID] ?? object.name(tags: [:])
             let request = try store.presignedGet(
                 claims, at: endpoint, lifetime: lifetime,

@@ -164,7 +164,7 @@ struct UploadSessions: Sendable {
             uploadID: upload.id, bucket: upload.location.bucket, key: upload.location.key,
             operations: upload.state == .completed ? .read : [.read, .write],
             expiresAt: clock.now().adding(configuration.credentialLifetime),
-            subject: caller.subject)
+            holder: .init(caller.subject, of: caller.owner.organizationID))
         return Issued(upload: upload, credentials: store.issuer.issue(claims))
     }
 

@@ -48,7 +48,7 @@ import Testing
     private func decide(_ object: CatalogObject, user: Int64 = 1, epoch: Int64 = 1) throws -> AccessDecision {
         let claims = CredentialClaims(
             uploadID: object.uploadID, bucket: object.content.bucket, key: object.content.key, operations: .read,
-            expiresAt: scene.clock.now().adding(seconds: 60), subject: .user(id: user, epoch: epoch))
+            expiresAt: scene.clock.now().adding(seconds: 60), holder: .init(.user(id: user, epoch: epoch), of: 1))
         return try scene.database.readBlocking { try UserAccessPolicy().decide(claims, in: $0) }
     }
 

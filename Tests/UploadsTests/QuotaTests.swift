@@ -208,7 +208,7 @@ import Testing
         func excess(_ bytes: Int64) throws -> String? {
             let claims = CredentialClaims(
                 uploadID: second.uploadID, bucket: "data", key: "key", operations: .write,
-                expiresAt: scene.clock.now(), subject: .apiKey(id: "key", epoch: 1))
+                expiresAt: scene.clock.now(), holder: .init(.apiKey(id: "key", epoch: 1), of: 1))
             return try scene.database.readBlocking { try scene.policy.excess(claims, bytes: bytes, in: $0) }
         }
         #expect(try excess(1) == nil)

@@ -76,7 +76,7 @@ extension Scene {
             }
         let claims = CredentialClaims(
             uploadID: uploadID, bucket: configuration.bucket, key: "key", operations: [.read, .write],
-            expiresAt: clock.now().adding(seconds: 60), subject: .apiKey(id: key.id, epoch: key.epoch))
+            expiresAt: clock.now().adding(seconds: 60), holder: .init(.apiKey(id: key.id, epoch: key.epoch), of: 1))
         return try database.readBlocking { try policy.decide(claims, in: $0) }
     }
 }

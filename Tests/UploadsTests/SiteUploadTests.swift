@@ -62,7 +62,7 @@ import Wire
         let live = try scene.database.readBlocking { try UserRecords($0).find(id: 1)?.epoch ?? -1 }
         let claims = CredentialClaims(
             uploadID: uploadID, bucket: location.bucket, key: location.key, operations: [.read, .write],
-            expiresAt: scene.clock.now().adding(seconds: 60), subject: .user(id: 1, epoch: live + epoch))
+            expiresAt: scene.clock.now().adding(seconds: 60), holder: .init(.user(id: 1, epoch: live + epoch), of: 1))
         return try scene.database.readBlocking { [policy = scene.policy] in try policy.decide(claims, in: $0) }
     }
 

@@ -36,6 +36,7 @@ struct ObjectPresigning: Sendable {
         let expiresAt = UnixTime(seconds: now.seconds).adding(lifetime)
         let subject: CredentialClaims.Subject =
             caller.user.map { .system(userID: $0.userID, epoch: $0.epoch) } ?? .certificate
+        let organizationID = caller.user?.home.id
         // Committed before the response: no use of a URL may be missing from the log.
         let claims = try await database.write(mayUseReserve: !access.operations.contains(.write)) { connection in
             let object = try store.object(bucket: location.bucket, key: location.key, in: connection)
@@ -45,7 +46,7 @@ struct ObjectPresigning: Sendable {
                 ?? DirectObject.uploadID(bucket: location.bucket, key: location.key)
             let claims = CredentialClaims(
                 uploadID: uploadID, bucket: location.bucket, key: location.key, operations: access.operations,
-                expiresAt: expiresAt, subject: subject)
+                expiresAt: expiresAt, holder: .init(subject, of: organizationID))
             try Self.check(access, location, exists: object != nil, try policy.decide(claims, in: connection))
             if let object, try ObjectRecords(connection).object(uploadID: object.uploadID)?.trashedAt != nil {
                 throw ObjectLocation.isTrashed

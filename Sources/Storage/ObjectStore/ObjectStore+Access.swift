@@ -42,7 +42,7 @@ extension ObjectStore {
     /// Records activity of an upload, if a decision requires it.
     package func recordActivity(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws {
         let uploadID = claims.uploadID
-        try database.writeBlocking(for: claims.subject.workOwner, mayUseReserve: true) {
+        try database.writeBlocking(for: claims.workOwner, mayUseReserve: true) {
             try policy.recordActivity(uploadID: uploadID, in: $0)
         }
     }

@@ -142,7 +142,7 @@ extension ObjectStore {
     package func abortMultipart(_ id: String, _ claims: CredentialClaims) throws {
         _ = try openMultipart(id, claims)
         try writes.exclusively(id) {
-            try database.writeBlocking(for: claims.subject.workOwner, mayUseReserve: true) { [discards] connection in
+            try database.writeBlocking(for: claims.workOwner, mayUseReserve: true) { [discards] connection in
                 let records = StoreRecords(connection)
                 // Completed in the meantime: the client may have lost the response.
                 guard let multipart = try records.multipart(id), multipart.isOpen else {

@@ -240,7 +240,7 @@ package final class ObjectStore: Sendable {
         let lifetime = min(lifetime, .seconds(claims.expiresAt.seconds - now.seconds))
         let narrowed = CredentialClaims(
             uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, operations: operations,
-            expiresAt: now.adding(lifetime), subject: claims.subject)
+            expiresAt: now.adding(lifetime), holder: claims.holder)
         return try PresignedRequest(
             method, StoreObject(endpoint: endpoint, bucket: claims.bucket, key: claims.key), parameters: parameters,
             credentials: issuer.issue(narrowed), at: now, lifetime: lifetime)

@@ -46,7 +46,7 @@ package struct WritePermit: Sendable {
     }
 
     /// The owner under which its writes are queued.
-    var owner: WorkOwner { claims.subject.workOwner }
+    var owner: WorkOwner { claims.workOwner }
 
     /// - Returns: the part size that was issued with the upload.
     @discardableResult

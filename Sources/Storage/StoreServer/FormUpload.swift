@@ -88,7 +88,7 @@ final class FormUpload: HTTPBodySink {
             throw StoreError(
                 .signatureDoesNotMatch, "The request signature we calculated does not match the one you provided.")
         }
-        head.notes.tell(of: .staticKey(id: staticKey.id))
+        head.notes.tell(of: staticKey)
         // The form has the options of the object. A condition in the header would be passed over.
         let target = try RequestTarget("/\(bucketName)", host: "", domains: [])
         try dialect.rules.check(SignedRequest(method: "POST", target: target, fields: head.fields), .postObject)

@@ -16,7 +16,7 @@ extension StoreHandler {
         try authentication.prove(
             request, by: key.secret, now: store.clock.now(),
             maximumClockSkew: configuration.maximumClockSkew ?? Self.clockSkew)
-        head.notes.tell(of: .staticKey(id: key.id))
+        head.notes.tell(of: key)
         let operation = try answers.dialect.operation(of: request)
         head.notes.operation = operation.name
         try answers.dialect.rules.requireKnown(request, operation)

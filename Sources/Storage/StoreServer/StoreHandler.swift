@@ -238,14 +238,17 @@ struct StoreHandler: HTTPRequestHandler {
 }
 
 extension HTTPRequestNotes {
+    /// Notes whose credentials prove a request, and waits until the server may work for them.
     fileprivate func tell(of claims: CredentialClaims) {
         target = claims.target
-        tell(of: claims.subject)
+        tell(of: claims.subject, owner: claims.workOwner)
     }
 
-    /// Notes whose credentials were proven, and waits until the server may work for them.
-    func tell(of subject: CredentialClaims.Subject) {
+    /// Notes that a request is proven by a static key, and waits until the server may work for it.
+    func tell(of key: StaticKey) { tell(of: .staticKey(id: key.id), owner: .staticKey(key.id)) }
+
+    private func tell(of subject: CredentialClaims.Subject, owner: WorkOwner) {
         principal = subject.name
-        works(for: subject.workOwner)
+        works(for: owner)
     }
 }

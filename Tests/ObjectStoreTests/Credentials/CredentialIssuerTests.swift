@@ -9,14 +9,14 @@ import Testing
     private let keyring = Keyring(root: Secret([UInt8](repeating: 7, count: 32)))
     private let claims = CredentialClaims(
         uploadID: "0199-u", bucket: "bucket", key: "uploads/ü/x", operations: [.read, .write],
-        expiresAt: UnixTime(microseconds: 1_800_000_000_123_456), subject: .apiKey(id: "key-1", epoch: -3))
+        expiresAt: UnixTime(microseconds: 1_800_000_000_123_456), holder: .init(.apiKey(id: "key-1", epoch: -3), of: 7))
 
     @Test func recognizesItsOwn() throws {
         let issuer = CredentialIssuer(keyring: keyring)
         for subject in [claims.subject, .user(id: .max, epoch: 0)] {
             let claims = CredentialClaims(
                 uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, operations: .read,
-                expiresAt: claims.expiresAt, subject: subject)
+                expiresAt: claims.expiresAt, holder: .init(subject, of: 7))
             let issued = issuer.issue(claims)
             let verified = try issuer.verify(accessKeyID: issued.accessKeyID, token: issued.securityToken)
             #expect(verified.claims == claims)

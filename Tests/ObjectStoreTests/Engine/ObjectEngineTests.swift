@@ -25,7 +25,7 @@ import Testing
     private let store: ObjectStore
     private let claims = CredentialClaims(
         uploadID: "upload-1", bucket: "bucket", key: "uploads/upload-1", operations: [.read, .write],
-        expiresAt: UnixTime(microseconds: .max), subject: .apiKey(id: "key", epoch: 1))
+        expiresAt: UnixTime(microseconds: .max), holder: .init(.apiKey(id: "key", epoch: 1), of: 1))
 
     init() throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")

@@ -146,7 +146,7 @@ import Testing
             expiresAt: expiresAt, signedAt: nil)
         let claims = CredentialClaims(
             uploadID: "u", bucket: "bucket", key: "k", operations: .read, expiresAt: UnixTime(seconds: 0),
-            subject: .certificate)
+            holder: .init(.certificate, of: 1))
         requests.remember(
             head, authentication, OSSDialect(), try RequestTarget(head.target, host: "", domains: []), .getObject,
             claims)

@@ -85,7 +85,7 @@ final class TestStore {
     ) -> CredentialClaims {
         CredentialClaims(
             uploadID: uploadID, bucket: "bucket", key: "uploads/2026/11/21/\(uploadID)", operations: operations,
-            expiresAt: clock.now().adding(seconds: lifetime), subject: .apiKey(id: "key", epoch: 1))
+            expiresAt: clock.now().adding(seconds: lifetime), holder: .init(.apiKey(id: "key", epoch: 1), of: 1))
     }
 
     func client(

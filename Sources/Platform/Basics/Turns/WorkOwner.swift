@@ -8,6 +8,8 @@ package struct WorkOwner: Hashable, Sendable {
     /// The owners that share one turn.
     package enum Group: Hashable, Sendable {
         case organization(Int64)
+        /// A static key of the object store, which the configuration names.
+        case staticKey(String)
         /// Programs that act for every organization.
         case unaffiliated
         /// Callers who are not known yet.
@@ -47,11 +49,7 @@ package struct WorkOwner: Hashable, Sendable {
     }
 
     /// Returns the owner for a static key of the object store.
-    ///
-    /// - Parameter organization: the organization that the configuration names for the key.
-    package static func staticKey(_ id: String, of organization: Int64? = nil) -> WorkOwner {
-        WorkOwner(organization, .staticKey, id)
-    }
+    package static func staticKey(_ id: String) -> WorkOwner { WorkOwner(.staticKey(id), .staticKey, id) }
 
     /// Returns the owner for any other program, by a name.
     package static func program(_ name: String) -> WorkOwner { WorkOwner(nil, .program, name) }

@@ -2,7 +2,9 @@ import Basics
 
 /// The encoding of claims: fixed-width integers in big-endian order, strings and byte strings after a 16-bit length.
 extension CredentialClaims {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
+    /// Without the organization. Credentials of this version may be valid for as long as a presigned URL after an update.
+    private static let versionWithoutOrganization: UInt8 = 1
 
     /// - Parameters:
     ///   - keyNumber: the number of the MAC key that will protect the bytes.
@@ -11,6 +13,7 @@ extension CredentialClaims {
         var bytes: [UInt8] = [Self.version, operations.rawValue]
         bytes.append(bigEndian: keyNumber)
         bytes.append(bigEndian: expiresAt.seconds)
+        bytes.append(bigEndian: holder.organizationID ?? 0)
         switch subject {
         case .apiKey(let id, let epoch):
             bytes.append(0)
@@ -41,15 +44,20 @@ extension CredentialClaims {
     /// Returns the number of the key in `bytes`, which are not verified yet.
     static func keyNumber(of bytes: [UInt8]) -> UInt32? {
         var reader = ByteReader(bytes)
-        guard reader.byte() == version, reader.byte() != nil else { return nil }
+        guard let version = reader.byte(), isKnown(version), reader.byte() != nil else { return nil }
         return reader.integer()
     }
 
-    /// Returns `nil` for bytes that ``encoded(keyNumber:nonce:)`` does not produce.
+    private static func isKnown(_ version: UInt8) -> Bool {
+        version == Self.version || version == versionWithoutOrganization
+    }
+
+    /// Returns `nil` for bytes that ``encoded(keyNumber:nonce:)`` of this version or an earlier one does not produce.
     init?(decoding bytes: [UInt8]) {
         var reader = ByteReader(bytes)
-        guard reader.byte() == Self.version, let operations = reader.byte(),
+        guard let version = reader.byte(), Self.isKnown(version), let operations = reader.byte(),
             let _: UInt32 = reader.integer(), let expiry: Int64 = reader.integer(),
+            let organization: Int64 = version == Self.versionWithoutOrganization ? 0 : reader.integer(),
             let kind = reader.byte(), let epoch: Int64 = reader.integer()
         else { return nil }
         let subject: Subject
@@ -72,7 +80,7 @@ extension CredentialClaims {
         else { return nil }
         self.init(
             uploadID: uploadID, bucket: bucket, key: key, operations: Operations(rawValue: operations),
-            expiresAt: UnixTime(seconds: expiry), subject: subject)
+            expiresAt: UnixTime(seconds: expiry), holder: Holder(subject, of: organization == 0 ? nil : organization))
     }
 }
 
@@ -84,26 +92,33 @@ extension [UInt8] {
 }
 
 private struct ByteReader {
-    private var rest: ArraySlice<UInt8>
+    private let bytes: [UInt8]
+    private var position = 0
 
     init(_ bytes: [UInt8]) {
-        rest = bytes[...]
+        self.bytes = bytes
     }
 
     mutating func byte() -> UInt8? {
-        rest.popFirst()
+        guard position < bytes.count else { return nil }
+        defer { position += 1 }
+        return bytes[position]
     }
 
     mutating func integer<T: FixedWidthInteger>() -> T? {
         let width = T.bitWidth / 8
-        guard rest.count >= width else { return nil }
-        defer { rest.removeFirst(width) }
-        return rest.prefix(width).reduce(0) { $0 << 8 | T(truncatingIfNeeded: $1) }
+        guard bytes.count - position >= width else { return nil }
+        var value: UInt64 = 0
+        for _ in 0..<width {
+            value = value << 8 | UInt64(bytes[position])
+            position += 1
+        }
+        return T(truncatingIfNeeded: value)
     }
 
     mutating func text() -> String? {
-        guard let count: UInt16 = integer(), rest.count >= Int(count) else { return nil }
-        defer { rest.removeFirst(Int(count)) }
-        return String(decoding: rest.prefix(Int(count)), as: UTF8.self)
+        guard let count: UInt16 = integer(), bytes.count - position >= Int(count) else { return nil }
+        defer { position += Int(count) }
+        return String(decoding: bytes[position..<position + Int(count)], as: UTF8.self)
     }
 }

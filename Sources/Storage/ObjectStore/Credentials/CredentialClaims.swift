@@ -30,16 +30,6 @@ package struct CredentialClaims: Sendable, Equatable {
         /// A key in the configuration; such claims are made for each request, and never issued.
         case staticKey(id: String)
 
-        /// The owner under which its work is queued.
-        package var workOwner: WorkOwner {
-            switch self {
-            case .apiKey(let id, _): .apiKey(id, of: nil)
-            case .user(let id, _), .system(let id, _): .user(id, of: nil)
-            case .certificate: .program(name)
-            case .staticKey(let id): .staticKey(id)
-            }
-        }
-
         /// The subject's name in the log.
         package var name: String {
             switch self {
@@ -51,6 +41,18 @@ package struct CredentialClaims: Sendable, Equatable {
         }
     }
 
+    /// The party with its organization, to which the work for it is charged.
+    package struct Holder: Sendable, Equatable {
+        package let subject: Subject
+        /// `nil` for programs and static keys, and in credentials of earlier versions.
+        package let organizationID: Int64?
+
+        package init(_ subject: Subject, of organizationID: Int64?) {
+            self.subject = subject
+            self.organizationID = organizationID
+        }
+    }
+
     /// The gateway's upload id; the claims are for its object.
     package let uploadID: String
     package let bucket: String
@@ -58,7 +60,19 @@ package struct CredentialClaims: Sendable, Equatable {
     package let operations: Operations
     /// The expiry, in whole seconds.
     package let expiresAt: UnixTime
-    package let subject: Subject
+    package let holder: Holder
+
+    package var subject: Subject { holder.subject }
+
+    /// The owner under which work for the credentials is queued.
+    package var workOwner: WorkOwner {
+        switch subject {
+        case .apiKey(let id, _): .apiKey(id, of: holder.organizationID)
+        case .user(let id, _), .system(let id, _): .user(id, of: holder.organizationID)
+        case .certificate: .program(subject.name)
+        case .staticKey(let id): .staticKey(id)
+        }
+    }
 
     /// The resource of the claims, in the log.
     package var target: String { "uploads/\(uploadID)" }
@@ -67,14 +81,14 @@ package struct CredentialClaims: Sendable, Equatable {
     package var location: String { "\(bucket)/\(key)" }
 
     package init(
-        uploadID: String, bucket: String, key: String, operations: Operations, expiresAt: UnixTime, subject: Subject
+        uploadID: String, bucket: String, key: String, operations: Operations, expiresAt: UnixTime, holder: Holder
     ) {
         self.uploadID = uploadID
         self.bucket = bucket
         self.key = key
         self.operations = operations
         self.expiresAt = UnixTime(seconds: expiresAt.seconds)
-        self.subject = subject
+        self.holder = holder
     }
 }
 

@@ -43,6 +43,6 @@ package struct StaticKey: Sendable {
         CredentialClaims(
             uploadID: uploadID ?? DirectObject.uploadID(bucket: bucket, key: key), bucket: bucket, key: key,
             operations: access == .read ? .read : [.read, .write], expiresAt: UnixTime(microseconds: .max),
-            subject: .staticKey(id: id))
+            holder: .init(.staticKey(id: id), of: nil))
     }
 }
