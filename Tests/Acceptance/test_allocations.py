@@ -7,7 +7,7 @@ code.
 from support.echo import allocations_per_call
 
 #: A debug build keeps values on the heap that an optimized build keeps on the stack.
-EXPECTED = {"debug": 17, "release": 11}
+EXPECTED = {"debug": 11, "release": 11}
 
 
 def test_an_echo_allocates_no_more_than_it_did(binary, tmp_path):

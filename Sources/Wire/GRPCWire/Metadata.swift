@@ -43,7 +43,8 @@ public struct Metadata: Sendable {
 
     /// The first value under `name`; `nil` without such an entry.
     public subscript(name: String) -> String? {
-        fields.first { matches($0, name) }.map(value)
+        guard let index = firstIndex(of: name) else { return nil }
+        return value(fields[index])
     }
 
     /// Returns all values under `name`, in order.
@@ -53,9 +54,8 @@ public struct Metadata: Sendable {
 
     /// Whether the first value under `name` consists of these bytes; makes no string.
     public func has(_ value: [UInt8], under name: String) -> Bool {
-        guard let field = fields.first(where: { matches($0, name) }), Int(field.valueCount) == value.count else {
-            return false
-        }
+        guard let index = firstIndex(of: name), Int(fields[index].valueCount) == value.count else { return false }
+        let field = fields[index]
         let start = Int(field.start) + Int(field.nameCount)
         return bytes.withUnsafeBytes { bytes in
             value.withUnsafeBytes { value in
@@ -73,10 +73,19 @@ public struct Metadata: Sendable {
         }
     }
 
+    private func firstIndex(of name: String) -> Int? {
+        for index in fields.indices where matches(fields[index], name) { return index }
+        return nil
+    }
+
     private func matches(_ field: Field, _ name: String) -> Bool {
         guard Int(field.nameCount) == name.utf8.count else { return false }
-        let start = Int(field.start)
-        return bytes[start..<start + Int(field.nameCount)].elementsEqual(name.utf8)
+        var position = Int(field.start)
+        for byte in name.utf8 {
+            guard bytes[position] == byte else { return false }
+            position += 1
+        }
+        return true
     }
 
     private func value(_ field: Field) -> String {

@@ -40,11 +40,11 @@ package final class TurnNode {
     /// The one whose turn is next; `nil` if nobody is active.
     package var next: AnyObject? {
         var node = self
-        while let first = node.active.first { node = first }
+        while !node.active.isEmpty { node = node.active[0] }
         return node.taker
     }
 
-    private var least: UInt64 { active.first?.used ?? floor }
+    private var least: UInt64 { active.isEmpty ? floor : active[0].used }
 
     /// Adds the party, which has none within it, to those that are served.
     package func activate(_ taker: AnyObject) {
