@@ -25,7 +25,7 @@ package final class ObjectPut {
         self.store = store
         self.permit = permit
         self.header = header
-        let share = try store.share(length: length)
+        let share = try store.share(length: length, for: permit.owner)
         new = try store.engine.create()
         body = store.pipeline(checks, into: new.sink, share: share)
     }

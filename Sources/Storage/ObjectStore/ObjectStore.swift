@@ -180,20 +180,26 @@ package final class ObjectStore: Sendable {
 
     /// Reserves memory for receiving a body.
     ///
-    /// - Parameter length: `nil` = unknown.
-    /// - Throws: `outOfMemory` if the bodies in progress use all of it.
-    func share(length: Int64?) throws(ObjectStoreError) -> BlockThreads.Share {
-        if let share = threads.share(length: length) { return share }
+    /// - Parameters:
+    ///   - length: `nil` = unknown.
+    ///   - owner: the party that sends the body.
+    /// - Throws: `outOfMemory` if the bodies in progress use all of it, or those of the party its share.
+    func share(length: Int64?, for owner: WorkOwner) throws(ObjectStoreError) -> BlockThreads.Share {
+        if let share = threads.share(length: length, for: owner) { return share }
         throw .outOfMemory
     }
 
     /// Reserves memory for a document of a Complete, and for its parsed list.
     ///
-    /// - Parameter length: `nil` = unknown.
-    /// - Throws: `outOfMemory` if the bodies in progress use all of it.
-    package func documentShare(length: Int64?) throws(ObjectStoreError) -> BlockThreads.Share {
+    /// - Parameters:
+    ///   - length: `nil` = unknown.
+    ///   - owner: the party that sends the document.
+    /// - Throws: `outOfMemory` if the bodies in progress use all of it, or those of the party its share.
+    package func documentShare(
+        length: Int64?, for owner: WorkOwner
+    ) throws(ObjectStoreError) -> BlockThreads.Share {
         let length = min(length ?? .max, Int64(CompletionList.maximumBytes))
-        if let share = threads.documentShare(length: length) { return share }
+        if let share = threads.documentShare(length: length, for: owner) { return share }
         throw .outOfMemory
     }
 

@@ -41,7 +41,7 @@ package final class PartUpload {
         try Self.checkSize(length ?? 0, of: multipart)
         try Self.follow(multipart.checksum, checks)
         try store.space.requireForBody()
-        let share = try store.share(length: length)
+        let share = try store.share(length: length, for: permit.owner)
         if let excess = start.excess { throw ObjectStoreError.quotaExceeded(excess) }
         self.store = store
         self.permit = permit

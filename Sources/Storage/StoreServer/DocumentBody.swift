@@ -1,3 +1,4 @@
+import Basics
 import ObjectStore
 import StoreProtocol
 
@@ -10,10 +11,10 @@ final class DocumentBody {
 
     /// - Throws: `malformedXML` if the declared length is above that of any such document, `outOfMemory` if there is no memory for
     ///   it.
-    init(_ payload: Payload, _ store: ObjectStore, maximumBytes: Int) throws {
+    init(_ payload: Payload, _ store: ObjectStore, maximumBytes: Int, for owner: WorkOwner) throws {
         if let length = payload.length, length > maximumBytes { throw CompletionList.malformed }
         self.maximumBytes = maximumBytes
-        share = try store.documentShare(length: payload.length)
+        share = try store.documentShare(length: payload.length, for: owner)
         digest = BodyDigest(payload.checks)
     }
 

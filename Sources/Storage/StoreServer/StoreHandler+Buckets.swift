@@ -31,7 +31,8 @@ extension StoreHandler {
     private func deleteObjects(_ asked: StaticKeyRequest, _ answers: StoreAnswers) throws -> HTTPDisposition {
         try asked.requireWrite()
         let payload = try answers.dialect.payload(of: asked.request, asked.head.framing, asked.signatures)
-        let document = try DocumentBody(payload, store, maximumBytes: DeletionList.maximumBytes)
+        let document = try DocumentBody(
+            payload, store, maximumBytes: DeletionList.maximumBytes, for: .staticKey(asked.key.id))
         let encodesKeys = asked.request.target["encoding-type"] == "url"
         return body(payload, answers, take: document.receive, leave: {}) {
             let list = try DeletionList(xml: document.finish())

@@ -69,7 +69,8 @@ extension StoreHandler {
         case .putTags:
             let permit = try requireTags(access)
             let payload = try answers.dialect.payload(of: asked.request, asked.head.framing, asked.signatures)
-            let document = try DocumentBody(payload, store, maximumBytes: TagSet.maximumBytes)
+            let document = try DocumentBody(
+                payload, store, maximumBytes: TagSet.maximumBytes, for: access.claims.workOwner)
             return body(payload, answers, take: document.receive, leave: {}) {
                 try store.setTags(TagSet(xml: document.finish()), permit)
                 return answers.empty(200)

@@ -131,7 +131,8 @@ struct StoreHandler: HTTPRequestHandler {
         case .completeMultipart(let id, let all, let expected):
             _ = try completed(id, access)
             let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
-            let document = try DocumentBody(payload, store, maximumBytes: CompletionList.maximumBytes)
+            let document = try DocumentBody(
+                payload, store, maximumBytes: CompletionList.maximumBytes, for: access.claims.workOwner)
             let permit = WritePermit(claims: access.claims, policy: policy, origin: access.origin)
             return body(payload, answers, take: document.receive, leave: {}) {
                 // It may have been aborted, or completed by another request, while the document arrived.

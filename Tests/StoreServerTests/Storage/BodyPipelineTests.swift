@@ -200,13 +200,15 @@ import Testing
     /// The document of a Complete is kept in memory as a whole, and so is its parsed form.
     @Test func documentsTakeTheirShareOfTheMemory() throws {
         let threads = BlockThreads(memory: Int64(8 * Self.block))
-        let first = threads.documentShare(length: Int64(4 * Self.block))
-        let second = threads.documentShare(length: Int64(Self.block) + 1)
+        let owners = ["a", "b", "c"].map(WorkOwner.staticKey)
+        let first = threads.documentShare(length: Int64(4 * Self.block), for: owners[0])
+        let second = threads.documentShare(length: Int64(Self.block) + 1, for: owners[1])
         #expect(first != nil && second != nil)
-        #expect(threads.documentShare(length: 100) != nil)
-        let last = threads.documentShare(length: 100)
+        #expect(threads.documentShare(length: 100, for: owners[2]) != nil)
+        let last = threads.documentShare(length: 100, for: owners[2])
         #expect(last != nil)
-        #expect(threads.documentShare(length: 100) == nil && threads.share(length: 1) == nil)
+        #expect(threads.documentShare(length: 100, for: owners[2]) == nil)
+        #expect(threads.share(length: 1, for: owners[2]) == nil)
         withExtendedLifetime((first, second, last)) {}
     }
 

@@ -8,14 +8,16 @@ package final class BlockThreads: Sendable {
     package final class Share: Sendable {
         private let threads: BlockThreads
         private let blocks: Int
+        private let owner: WorkOwner
 
-        fileprivate init(_ threads: BlockThreads, blocks: Int) {
+        fileprivate init(_ threads: BlockThreads, blocks: Int, of owner: WorkOwner) {
             self.threads = threads
             self.blocks = blocks
+            self.owner = owner
         }
 
         deinit {
-            threads.shared.subtract(blocks, ordering: .relaxed)
+            threads.held.withLock { $0.give(blocks, back: owner) }
         }
     }
 
@@ -27,28 +29,29 @@ package final class BlockThreads: Sendable {
     private let hashing = DispatchQueue(label: "store.hashing", attributes: .concurrent)
     private let turn = Atomic(0)
     private let spares = Lock<[AlignedBlock]>([])
-    /// The number of blocks that requests currently share.
-    private let shared = Atomic(0)
-    private let maximumShared: Int
+    private let held: Lock<HeldBlocks>
 
     /// - Parameter memory: the memory for all blocks together, in bytes.
     init(memory: Int64 = .max) {
-        maximumShared = Int(max(memory / Int64(AlignedBlock.size), 1))
+        held = Lock(HeldBlocks(limit: Int(max(memory / Int64(AlignedBlock.size), 1))))
     }
 
     /// Reserves blocks for a body, as many as it can use at the same time. There is no waiting for them, since their holders may be
     /// waiting for slow clients.
     ///
-    /// - Parameter length: `nil` = unknown.
-    /// - Returns: `nil` if there are not enough left.
-    func share(length: Int64?) -> Share? {
-        share(Int(min(Self.blocks(length ?? .max), Int64(BodyPipeline.blocks))))
+    /// - Parameters:
+    ///   - length: `nil` = unknown.
+    ///   - owner: the party that sends the body.
+    /// - Returns: `nil` if there are not enough left for the party, see ``HeldBlocks``.
+    func share(length: Int64?, for owner: WorkOwner) -> Share? {
+        share(Int(min(Self.blocks(length ?? .max), Int64(BodyPipeline.blocks))), for: owner)
     }
 
     /// Reserves memory for a document that is kept as a whole, and the same amount for its parsed form: half of everything at most,
     /// so that one document always has space if there is nothing else.
-    func documentShare(length: Int64) -> Share? {
-        share(min(Int(Self.blocks(2 * length)), max(1, maximumShared / 2)))
+    func documentShare(length: Int64, for owner: WorkOwner) -> Share? {
+        let most = held.withLock(\.limit) / 2
+        return share(min(Int(Self.blocks(2 * length)), max(1, most)), for: owner)
     }
 
     private static func blocks(_ length: Int64) -> Int64 {
@@ -56,10 +59,9 @@ package final class BlockThreads: Sendable {
         return max(1, length / size + (length.isMultiple(of: size) ? 0 : 1))
     }
 
-    private func share(_ blocks: Int) -> Share? {
-        let isLeft = shared.add(blocks, ordering: .relaxed).newValue <= maximumShared
-        let share = Share(self, blocks: blocks)
-        return isLeft ? share : nil
+    private func share(_ blocks: Int, for owner: WorkOwner) -> Share? {
+        guard held.withLock({ $0.take(blocks, for: owner) }) else { return nil }
+        return Share(self, blocks: blocks, of: owner)
     }
 
     /// Returns a serial queue for hashing; each request has its own.
