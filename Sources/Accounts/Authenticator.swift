@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import Database
 import GatewayAPI
+import Protobuf
 import RPC
 
 /// The authentication of every listener: identifies the caller and checks the access table.
@@ -20,6 +21,8 @@ package struct Authenticator: Admission {
     /// Whether a client certificate is accepted instead of a token if the access table allows it. True for listeners with
     /// authorities for that purpose.
     package var trustsCertificates = false
+
+    package func isNeeded(for method: MethodDescriptor) -> Bool { access.access(to: method.path) != .anyone }
 
     package nonisolated(nonsending) func admit(_ context: CallContext) async throws(RPCError) {
         guard let access = self.access.access(to: context.method.path) else {

@@ -10,6 +10,7 @@ final class StillLoop: CallLoop, @unchecked Sendable {  // used by one thread
     private var lanes: CallTurns?
     private var isHeld = false
     private var isRunning = false
+    private var timers: [LoopTimer] = []
 
     init() {
         lanes = CallTurns(of: self)
@@ -33,7 +34,7 @@ final class StillLoop: CallLoop, @unchecked Sendable {  // used by one thread
     private func runAll() {
         guard !isRunning, let lanes else { return }
         isRunning = true
-        lanes.run(until: .max)
+        lanes.run(from: now, until: .max)
         isRunning = false
     }
 
@@ -51,15 +52,29 @@ final class StillLoop: CallLoop, @unchecked Sendable {  // used by one thread
     func hold() { isHeld = true }
 
     /// Runs work for one turn of a loop, by the test's clock.
-    func runTurn() { turns.run(until: now + CallTurns.budget) }
+    func runTurn() { turns.run(from: now, until: now + CallTurns.budget) }
 
     func stop() {
+        timers = []
         lanes?.stop()
         lanes = nil
     }
 
     func schedule(at time: UInt64, _ action: @escaping () -> Void) -> LoopTimer {
-        LoopTimer(time: time, action: action)
+        let timer = LoopTimer(time: time, action: action)
+        timers.append(timer)
+        return timer
+    }
+
+    /// Lets time pass, with the timers that become due meanwhile.
+    func pass(_ nanoseconds: UInt64) {
+        let end = now + nanoseconds
+        while let next = timers.filter({ !$0.isCancelled && $0.time <= end }).min(by: { $0.time < $1.time }) {
+            now = max(now, next.time)
+            next.fire()
+            timers.removeAll(where: \.isCancelled)
+        }
+        now = end
     }
 }
 
@@ -138,14 +153,22 @@ final class RawClient: HTTP2SessionHost {
         changing changes: [String: String?] = [:], adding more: [(String, String)] = [], body: [UInt8],
         isWhole: Bool = true
     ) throws -> Stream {
+        let stream = begin(changing: changes, adding: more, body: body, isWhole: isWhole)
+        try exchange()
+        return stream
+    }
+
+    /// Makes one request, which is sent with the next exchange.
+    func begin(
+        changing changes: [String: String?] = [:], adding more: [(String, String)] = [], body: [UInt8],
+        isWhole: Bool = true
+    ) -> Stream {
         var headers = Self.callHeaders.compactMap { name, value -> (name: String, value: [UInt8])? in
             guard let change = changes[name] else { return (name, Array(value.utf8)) }
             return change.map { (name, Array($0.utf8)) }
         }
         headers += more.map { ($0.0, Array($0.1.utf8)) }
-        let stream = open(headers, body: body, isWhole: isWhole)
-        try exchange()
-        return stream
+        return open(headers, body: body, isWhole: isWhole)
     }
 
     private func open(_ headers: [(name: String, value: [UInt8])], body: [UInt8], isWhole: Bool) -> Stream {
@@ -170,16 +193,25 @@ final class RawClient: HTTP2SessionHost {
     func exchange() throws {
         var moved = true
         while moved {
-            moved = false
-            while let bytes = try session?.nextOutput() {
-                moved = true
-                var reception = try connection.receive(bytes)
-                while reception != .complete { reception = try connection.continueReceiving() }
-            }
+            moved = try send()
             while let bytes = try connection.nextOutput() {
                 moved = true
                 _ = try session?.receive(bytes)
             }
         }
+    }
+
+    /// Sends everything to the server, and receives nothing: PINGs stay without an answer.
+    ///
+    /// - Returns: whether there was anything.
+    @discardableResult
+    func send() throws -> Bool {
+        var moved = false
+        while let bytes = try session?.nextOutput() {
+            moved = true
+            var reception = try connection.receive(bytes)
+            while reception != .complete { reception = try connection.continueReceiving() }
+        }
+        return moved
     }
 }

@@ -28,9 +28,14 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     private let afterPoll: UnsafeMutablePointer<uv_check_t>
     /// Active while work is left, so that polling does not wait.
     private let whileBusy: UnsafeMutablePointer<uv_idle_t>
+    private var isBusy = false
+    /// Whether lanes have got work, or connections output, since the last turn.
+    private var needsTurn = false
     private let timer: UnsafeMutablePointer<uv_timer_t>
     /// Work from other threads; `nil` after the loop has ended.
     private let inbox = Lock<[Work]?>([])
+    /// Whether something arrived in `inbox` since it was last emptied.
+    private var hasMail = false
     /// The loop's own thread; set before other code can read it.
     private nonisolated(unsafe) var thread: pthread_t?  // written once, before `init` returns
     /// Set until the loop ends.
@@ -38,6 +43,8 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     private var actions = FIFOQueue<@Sendable () -> Void>()
     /// The end of the time for receiving after the present poll; `nil` = nothing was received yet.
     private var receiveEnd: UInt64?
+    /// The time at which ``bufferToRead`` was last asked for.
+    private(set) var readStart: UInt64 = 0
     private var unflushed: [SocketConnection] = []
     private var timers = TimerHeap()
     private let stopped = DispatchSemaphore(value: 0)
@@ -55,9 +62,9 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         precondition(uv_loop_init(uv) == 0, "the system has no memory for an event loop")
         let context = Unmanaged.passUnretained(self).toOpaque()
         uv.pointee.data = context
-        uv_async_init(uv, wakeUp) { _ in }
+        uv_async_init(uv, wakeUp) { EventLoop.of($0?.pointee.loop).hasMail = true }
         uv_prepare_init(uv, beforePoll)
-        uv_prepare_start(beforePoll) { EventLoop.of($0?.pointee.loop).turn() }
+        uv_prepare_start(beforePoll) { EventLoop.of($0?.pointee.loop).turnIfNeeded() }
         uv_check_init(uv, afterPoll)
         uv_check_start(afterPoll) { EventLoop.of($0?.pointee.loop).turn() }
         uv_timer_init(uv, timer)
@@ -155,7 +162,7 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
 
     package func post(_ job: UnownedJob, to lane: Lane) { post(.job(job, lane)) }
 
-    package func workArrived() {}
+    package func workArrived() { needsTurn = true }
 
     /// Runs `action` on the loop soon, or never if the loop was stopped.
     package func run(_ action: @escaping @Sendable () -> Void) { post(.action(action)) }
@@ -182,14 +189,15 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     func flushLater(_ connection: SocketConnection) {
         preconditionCurrent()
         unflushed.append(connection)
+        needsTurn = true
     }
 
     /// The buffer for the next read from a socket; `nil` if the time for receiving is over.
     var bufferToRead: UnsafeMutableRawBufferPointer? {
-        let now = now
-        if let receiveEnd { return now < receiveEnd ? readBuffer : nil }
-        receiveEnd = now + CallTurns.budget
-        turns.begin(until: now + CallTurns.budget)
+        readStart = now
+        if let receiveEnd { return readStart < receiveEnd ? readBuffer : nil }
+        receiveEnd = readStart + CallTurns.budget
+        lanes?.begin(until: readStart + CallTurns.budget)
         return readBuffer
     }
 
@@ -199,30 +207,51 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     private func turn() {
         guard let turns = lanes else { return }
         receiveEnd = nil
-        let end = now + CallTurns.budget
-        repeat {
+        if hasMail {
+            hasMail = false
             takeInbox(into: turns)
+        }
+        guard turns.hasWork || !actions.isEmpty || !unflushed.isEmpty else { return setBusy(false) }
+        var start = now
+        let end = start + CallTurns.budget
+        while start < end {
             while let action = actions.popFirst() {
                 action()
-                guard now < end - CallTurns.budget / 2 else { break }
+                start = now
+                guard start < end - CallTurns.budget / 2 else { break }
             }
-            turns.run(until: end)
+            turns.run(from: start, until: end)
             var index = 0
             while index < unflushed.count {
                 unflushed[index].flush()
                 index += 1
             }
             unflushed.removeAll(keepingCapacity: true)
-        } while (turns.hasWork || !actions.isEmpty) && now < end
-        if turns.hasWork || !actions.isEmpty {
-            uv_idle_start(whileBusy) { _ in }
-        } else {
-            uv_idle_stop(whileBusy)
+            guard turns.hasWork || !actions.isEmpty else { return setBusy(false) }
+            takeInbox(into: turns)
+            start = now
         }
+        setBusy(true)
+    }
+
+    /// The turn before polling, for what timers have added; what arrives from other threads ends the poll.
+    private func turnIfNeeded() {
+        if needsTurn { turn() }
+    }
+
+    /// Ends a turn.
+    ///
+    /// - Parameter isBusy: whether work is left.
+    private func setBusy(_ isBusy: Bool) {
+        needsTurn = isBusy
+        guard isBusy != self.isBusy else { return }
+        self.isBusy = isBusy
+        if isBusy { uv_idle_start(whileBusy) { _ in } } else { uv_idle_stop(whileBusy) }
     }
 
     private func takeInbox(into turns: CallTurns) {
-        for work in takeInbox() {
+        guard let arrived = takeInbox() else { return }
+        for work in arrived {
             switch work {
             case .job(let job, let lane?): lane.add(job)
             case .job(let job, nil): turns.gateway.add(job, of: asUnownedTaskExecutor())
@@ -231,9 +260,10 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         }
     }
 
-    private func takeInbox() -> [Work] {
+    /// - Returns: `nil` if nothing arrived.
+    private func takeInbox() -> [Work]? {
         inbox.withLock { inbox in
-            guard let taken = inbox, !taken.isEmpty else { return [] }
+            guard let taken = inbox, !taken.isEmpty else { return nil }
             inbox = []
             return taken
         }

@@ -82,11 +82,10 @@ final class SocketConnection {
             return
         }
         let lane = connectionProtocol.lane
-        let start = loop.now
         process { () throws(ConnectionError) in
             try connectionProtocol.receive(UnsafeRawBufferPointer(start: bytes, count: count))
         }
-        lane.charge(loop.now &- start)
+        lane.charge(loop.now &- loop.readStart)
     }
 
     private func process(_ receive: () throws(ConnectionError) -> Reception) {
@@ -257,6 +256,9 @@ final class SocketConnection {
             Unmanaged<SocketConnection>.fromOpaque(context).takeRetainedValue().closed()
         }
         connectionProtocol.connectionLost(failure)
+        // Calls in progress may keep the protocol longer than this.
+        connectionProtocol.onOutput = {}
+        connectionProtocol.onSpace = {}
     }
 
     private func closed() {

@@ -62,17 +62,21 @@ package final class CallOrigin {
         return unknownLane
     }
 
-    /// Returns the lane in which the call's handler runs.
+    /// Returns the lane in which the call's handler runs; `nil` = the one in which the call was admitted.
     ///
     /// - Parameter lane: the lane in which the call was admitted.
-    func lane(toRun context: CallContext, admittedIn lane: Lane) -> Lane {
-        guard let owner = context.workOwner else { return lane }
+    func otherLane(toRun context: CallContext, admittedIn lane: Lane?) -> Lane? {
+        guard let owner = context.workOwner else { return nil }
         if let known, known.owner == owner {
-            if lane !== known.lane { self.known?.authorization = Self.authorization(of: context) }
+            if lane === known.lane { return nil }
+            self.known?.authorization = Self.authorization(of: context)
             return known.lane
         }
         // A proxy's connection has many callers.
-        guard isConnection, known?.lane.isIdle ?? true else { return loop.turns.sharedLane(of: owner) }
+        guard isConnection, known?.lane.isIdle ?? true else {
+            let shared = loop.turns.sharedLane(of: owner)
+            return shared === lane ? nil : shared
+        }
         known?.lane.end()
         let own = loop.turns.lane(of: owner)
         known = (Self.authorization(of: context), owner, own)

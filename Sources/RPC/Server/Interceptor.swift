@@ -26,8 +26,15 @@ extension Interceptor {
 /// The interceptor that decides which calls a server accepts. It is the first step of a call's turn, and may wait, for example for the
 /// database.
 package protocol Admission: Interceptor {
+    /// Whether calls of the method have to be admitted; everybody may call the others. Asked once for each method of a server.
+    func isNeeded(for method: MethodDescriptor) -> Bool
+
     /// Sets the caller's ``CallContext/identity`` and ``CallContext/workOwner``.
     ///
     /// - Throws: to refuse the call; then its handler is not started.
     nonisolated(nonsending) func admit(_ context: CallContext) async throws(RPCError)
+}
+
+extension Admission {
+    package func isNeeded(for method: MethodDescriptor) -> Bool { true }
 }

@@ -9,6 +9,8 @@ package struct MethodRules: Sendable, Hashable {
     package var maximumRequest: Int?
     /// Whether the metadata of its calls contains `user-agent`.
     package var keepsUserAgent: Bool
+    /// Whether its calls have to be admitted; set by the server, see ``Admission``.
+    var needsAdmission = true
 
     package init(waits: Bool = false, maximumRequest: Int? = nil, keepsUserAgent: Bool = false) {
         self.waits = waits

@@ -92,6 +92,7 @@ package final class RPCServer: Sendable {
         let admissions = interceptors.compactMap { $0 as? any Admission }
         precondition(admissions.count <= 1, "a server has one admission")
         admission = admissions.first
+        let router = router.admitting(by: admissions.first)
         self.router = router
         self.interceptors = interceptors
         self.limits = limits

@@ -63,6 +63,21 @@ package struct Router: MethodRegistry, Sendable {
         entries[hash]?.method = registered.with(rules)
     }
 
+    /// Returns the router for a server.
+    ///
+    /// - Parameter admission: the server's; `nil` = everybody may call all methods.
+    func admitting(by admission: (any Admission)?) -> Router {
+        var router = self
+        router.entries = entries.mapValues { entry in
+            var entry = entry
+            var rules = entry.method.rules
+            rules.needsAdmission = admission?.isNeeded(for: entry.method.descriptor) ?? false
+            entry.method = entry.method.with(rules)
+            return entry
+        }
+        return router
+    }
+
     private mutating func insert(_ method: any Method) {
         let path = Array(method.descriptor.path.utf8)
         let hash = path.withUnsafeBufferPointer { Self.hash($0) }

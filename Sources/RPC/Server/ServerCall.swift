@@ -291,18 +291,17 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
             // In one function, because the frames of nested ones would not fit into what a task allocates once.
             if !isAdmitted {
                 do {
-                    try await server.admission?.admit(context)
+                    if rules.needsAdmission { try await server.admission?.admit(context) }
                     isAdmitted = true
                     if isOpen { admitted() }
                 } catch {
                     fail(error)
                 }
             }
-            if isOpen, isAdmitted, let lane {
-                let own = origin.lane(toRun: context, admittedIn: lane)
-                if own !== lane {
+            if isOpen, isAdmitted {
+                if context.workOwner != nil, let other = origin.otherLane(toRun: context, admittedIn: lane) {
                     self.task = nil
-                    return queue(in: own)
+                    return queue(in: other)
                 }
                 if isReady {
                     hasStarted = true

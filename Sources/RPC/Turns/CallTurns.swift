@@ -14,6 +14,11 @@ package final class CallTurns: @unchecked Sendable {  // state belongs to its lo
 
     let loop: any CallLoop
     private let tree = TurnTree()
+    /// The lane with work while no other one has any: it needs no place in the tree.
+    private var alone: Lane?
+    /// The party of the lane that worked alone last, with the time that it is not charged yet, in nanoseconds: it is charged when
+    /// another lane has work.
+    private var unsettled: (node: TurnNode?, time: UInt64) = (nil, 0)
     /// The lanes of requests whose connection has none.
     private var shared: [WorkOwner: Lane] = [:]
     /// The number of shared lanes at which idle ones are removed.
@@ -31,7 +36,7 @@ package final class CallTurns: @unchecked Sendable {  // state belongs to its lo
     }
 
     /// Whether lanes have work.
-    package var hasWork: Bool { tree.isActive }
+    package var hasWork: Bool { alone != nil || tree.isActive }
 
     /// Whether the current turn has time left.
     package var hasTime: Bool { loop.now < end }
@@ -41,13 +46,49 @@ package final class CallTurns: @unchecked Sendable {  // state belongs to its lo
     /// - Parameter end: the end of that time.
     package func begin(until end: UInt64) { self.end = end }
 
+    /// Adds a lane to those with work.
+    func activate(_ lane: Lane) {
+        if alone == nil, !tree.isActive {
+            if lane.node !== unsettled.node {
+                settle()
+                unsettled.node = lane.node
+            }
+            alone = lane
+        } else {
+            if let first = alone.take() {
+                settle()
+                first.node.activate(first)
+            }
+            lane.node.activate(lane)
+        }
+    }
+
+    private func settle() {
+        unsettled.node?.chargeAlone(unsettled.time)
+        unsettled = (nil, 0)
+    }
+
+    /// Ends a lane's turn.
+    ///
+    /// - Parameter isDone: whether it has no work left.
+    func endTurn(of lane: Lane, charging time: UInt64, isDone: Bool) {
+        if lane === alone {
+            unsettled.time &+= time
+            if isDone { alone = nil }
+        } else {
+            lane.node.charge(time)
+            if isDone { lane.node.deactivate() }
+        }
+    }
+
     /// Runs the lanes in turn until `end`, or until none has work.
-    package func run(until end: UInt64) {
-        var now = loop.now
-        while now < end, let lane = tree.next as? Lane {
+    ///
+    /// - Parameter start: the time on the loop's clock.
+    package func run(from start: UInt64, until end: UInt64) {
+        var now = start
+        while now < end, let lane = alone ?? tree.next as? Lane {
             self.end = min(end, now &+ Self.slice)
-            lane.takeTurn(until: self.end)
-            now = loop.now
+            now = lane.takeTurn(from: now, until: self.end)
         }
     }
 
@@ -76,6 +117,6 @@ package final class CallTurns: @unchecked Sendable {  // state belongs to its lo
         for lane in shared.values { lane.end() }
         shared = [:]
         gateway.end()
-        run(until: .max)
+        run(from: loop.now, until: .max)
     }
 }

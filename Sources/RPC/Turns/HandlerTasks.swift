@@ -10,7 +10,6 @@ final class HandlerTasks: @unchecked Sendable {  // state belongs to its loop
     /// The largest number of tasks of a loop that are kept without a call.
     static let maxParked = 256
 
-    private unowned let lane: Lane
     private let turns: CallTurns
     private var calls = FIFOQueue<ServerCall>()
     private var parked: [HandlerTask] = []
@@ -20,9 +19,8 @@ final class HandlerTasks: @unchecked Sendable {  // state belongs to its loop
     private var isWaking = false
     private var hasEnded = false
 
-    init(lane: Lane) {
-        self.lane = lane
-        turns = lane.turns
+    init(_ turns: CallTurns) {
+        self.turns = turns
     }
 
     var hasCalls: Bool { !calls.isEmpty }
@@ -31,8 +29,9 @@ final class HandlerTasks: @unchecked Sendable {  // state belongs to its loop
 
     /// Wakes a task for the calls in the queue.
     ///
+    /// - Parameter lane: the executor of the tasks, which owns this.
     /// - Returns: whether there are any.
-    func wakeOne() -> Bool {
+    func wakeOne(on lane: Lane) -> Bool {
         guard hasCalls else { return false }
         guard !isWaking else { return true }
         isWaking = true

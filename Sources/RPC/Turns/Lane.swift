@@ -13,19 +13,24 @@ package final class Lane: TaskExecutor, @unchecked Sendable {  // state belongs 
     }
 
     let turns: CallTurns
-    private let node: TurnNode
+    let node: TurnNode
+    /// Whether it has work, or is taking its turn.
+    private var isActive = false
     private var works = FIFOQueue<Work>()
     /// The tasks that run the calls of the lane, and the calls that wait for one.
-    private(set) lazy var tasks = HandlerTasks(lane: self)
+    private let tasks: HandlerTasks
+    /// Time outside of turns that is not charged yet, in nanoseconds.
+    private var uncharged: UInt64 = 0
 
     /// - Parameter owner: the party whose turns the lane shares with the owner's other lanes.
     init(_ turns: CallTurns, of owner: TurnNode) {
         self.turns = turns
         node = TurnNode(in: owner)
+        tasks = HandlerTasks(turns)
     }
 
     /// Whether the lane has nothing to do, and no call in progress.
-    var isIdle: Bool { !node.isActive && tasks.running == 0 }
+    var isIdle: Bool { !isActive && tasks.running == 0 }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -54,30 +59,37 @@ package final class Lane: TaskExecutor, @unchecked Sendable {  // state belongs 
     }
 
     private func activate() {
-        if !node.isActive { node.activate(self) }
+        guard !isActive else { return }
+        isActive = true
+        turns.activate(self)
         turns.loop.workArrived()
     }
 
-    /// Counts time that the loop worked for the lane outside of its turns.
-    package func charge(_ nanoseconds: UInt64) { node.charge(nanoseconds) }
+    /// Counts time that the loop worked for the lane outside of its turns; it is charged with the next turn.
+    package func charge(_ nanoseconds: UInt64) { uncharged &+= nanoseconds }
 
-    /// Works until `end`, a time on the loop's clock, or until there is nothing left.
-    func takeTurn(until end: UInt64) {
-        let start = turns.loop.now
+    /// Works until `end`, or until there is nothing left.
+    ///
+    /// - Parameters:
+    ///   - start: the time on the loop's clock.
+    ///   - end: a time on it.
+    /// - Returns: the time at which it stopped.
+    func takeTurn(from start: UInt64, until end: UInt64) -> UInt64 {
         var now = start
         repeat {
-            if let work = works.popFirst() {
-                switch work {
-                case .job(let job, let executor): job.runSynchronously(on: executor)
-                case .action(let action): action()
-                }
-            } else if !tasks.wakeOne() {
-                break
+            // A task that is woken adds its job.
+            if works.isEmpty, !tasks.wakeOne(on: self) { break }
+            switch works.popFirst() {
+            case .job(let job, let executor): job.runSynchronously(on: executor)
+            case .action(let action): action()
+            case nil: break
             }
             now = turns.loop.now
         } while now < end
-        node.charge(now &- start)
-        if works.isEmpty && !tasks.hasCalls { node.deactivate() }
+        isActive = !works.isEmpty || tasks.hasCalls
+        turns.endTurn(of: self, charging: now &- start &+ uncharged, isDone: !isActive)
+        uncharged = 0
+        return now
     }
 
     /// Ends the tasks without a call, those in progress when their calls end.

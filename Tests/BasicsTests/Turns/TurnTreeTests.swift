@@ -53,6 +53,16 @@ import Testing
         #expect(flood.reduce(0) { $0 + $1.turns } == 1000 - known.turns)
     }
 
+    @Test func oneThatWorkedAloneIsNotBehindNewcomers() {
+        let tree = TurnTree()
+        let node = tree.node(for: .user(1, of: 1))
+        for _ in 0..<1000 { node.chargeAlone(10) }
+        let newcomer = Party(tree.node(for: .user(2, of: 2)), cost: 10)
+        let earlier = Party(node, cost: 10)
+        run(tree, turns: 100)
+        #expect((49...51).contains(earlier.turns) && (49...51).contains(newcomer.turns))
+    }
+
     @Test func newcomersComeBeforeThoseWhoWereServed() {
         let tree = TurnTree()
         let flood = Party(tree.node(for: .user(1, of: 1)), cost: 10)

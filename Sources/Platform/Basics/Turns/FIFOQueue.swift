@@ -1,20 +1,24 @@
 /// A queue whose ends cost the same however long it is.
-package struct FIFOQueue<Element> {
+///
+/// Public and inlinable, because the event loops use it for each call: the compiler does not specialize generic types of other access
+/// levels in other modules, and one that is not specialized costs some ten thousand instructions a call.
+public struct FIFOQueue<Element> {
     /// The first elements, in reverse order.
-    private var front: [Element] = []
+    @usableFromInline var front: [Element] = []
     /// The others.
-    private var back: [Element] = []
+    @usableFromInline var back: [Element] = []
 
-    package init() {}
+    @inlinable public init() {}
 
-    package var isEmpty: Bool { front.isEmpty && back.isEmpty }
+    @inlinable public var isEmpty: Bool { front.isEmpty && back.isEmpty }
 
-    package var count: Int { front.count + back.count }
+    @inlinable public var count: Int { front.count + back.count }
 
-    package mutating func append(_ element: Element) { back.append(element) }
+    @inlinable public mutating func append(_ element: Element) { back.append(element) }
 
-    package mutating func popFirst() -> Element? {
+    @inlinable public mutating func popFirst() -> Element? {
         if front.isEmpty {
+            if back.count < 2 { return back.popLast() }
             swap(&front, &back)
             front.reverse()
         }

@@ -49,32 +49,45 @@ package final class TurnNode {
     /// Adds the party, which has none within it, to those that are served.
     package func activate(_ taker: AnyObject) {
         self.taker = taker
-        var node = self
-        while node.position < 0, let parent = node.parent {
-            node.used = max(node.used, parent.least)
-            parent.insert(node)
-            node = parent
-        }
+        join()
+    }
+
+    // Recursion, because a loop over the parents would count references at each of them.
+
+    private func join() {
+        guard position < 0, let parent else { return }
+        used = max(used, parent.least)
+        parent.insert(self)
+        parent.join()
     }
 
     /// Removes the party, which has no work left.
     package func deactivate() {
         taker = nil
-        var node = self
-        while node.position >= 0, node.active.isEmpty, let parent = node.parent {
-            parent.remove(node)
-            node = parent
-        }
+        leave()
+    }
+
+    private func leave() {
+        guard position >= 0, active.isEmpty, let parent else { return }
+        parent.remove(self)
+        parent.leave()
     }
 
     /// Adds time to what the party has used.
     package func charge(_ nanoseconds: UInt64) {
-        var node = self
-        while let parent = node.parent {
-            node.used &+= parent.share(of: nanoseconds, for: node)
-            if node.position >= 0 { parent.siftDown(node.position) }
-            node = parent
-        }
+        guard let parent else { return }
+        used &+= parent.share(of: nanoseconds, for: self)
+        if position >= 0 { parent.siftDown(position) }
+        parent.charge(nanoseconds)
+    }
+
+    /// Adds time that the party used while nobody was active, itself included: nobody waited, so that it is not behind others
+    /// afterwards.
+    package func chargeAlone(_ nanoseconds: UInt64) {
+        guard let parent else { return }
+        used = max(used, parent.floor) &+ parent.share(of: nanoseconds, for: self)
+        parent.floor = used
+        parent.chargeAlone(nanoseconds)
     }
 
     /// The part of a party's time that counts.
@@ -87,6 +100,10 @@ package final class TurnNode {
     /// A party that becomes active comes before those that have used as much, which were served already.
     private func insert(_ node: TurnNode) {
         active.append(node)
+        guard active.count > 1 else {
+            node.position = 0
+            return
+        }
         var child = active.count - 1
         while child > 0 {
             let above = (child - 1) / 2
