@@ -192,6 +192,19 @@ import Wire
         #expect(connection.origin.queuedCalls > 16)
     }
 
+    @Test func aLostConnectionIsNotAskedToReceive() throws {
+        let scene = Scene()
+        let client = scene.client()
+        let connection = client.connection
+        scene.loop.turns.begin(until: .max)
+        let bytes = try client.bytes(of: 200, authorization: "1/viewer", body: frame("flood"))
+        #expect(try bytes.withUnsafeBytes { try connection.receive($0) } == .queueIsFull)
+        connection.onSpace = { Issue.record("the socket of a lost connection was asked for more") }
+        connection.connectionLost(nil)
+        while scene.loop.turns.hasWork { scene.loop.runTurn() }
+        #expect(connection.origin.queuedCalls == 0)
+    }
+
     @Test func receivingEndsWithTheTurn() throws {
         let scene = Scene()
         let client = scene.client()

@@ -102,6 +102,8 @@ package final class CallOrigin {
     /// Reports that the client is disconnected: calls that were to start end at once, and release what they hold.
     package func gone() {
         isGone = true
+        // The socket, which would receive again, may be gone before the queued calls are.
+        onSpace = {}
         startDelayed()
         guard isConnection else { return }
         unknownLane.end()

@@ -5,7 +5,7 @@ struct ProgressWatch {
     /// The interval of checks, in nanoseconds.
     static let interval: UInt64 = 250_000_000
     /// The time without progress, in nanoseconds: less than two seconds pass until the end is noticed.
-    static let limit: UInt64 = 1_500_000_000
+    static let limit: UInt64 = 1_250_000_000
 
     private var since: UInt64
     private var mark: Int?

@@ -331,7 +331,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     /// Ends the call because the server stops, unless its handler has begun. Waiting methods end in order.
     final func stop() {
-        progress = ProgressWatch(at: origin.loop.now)
+        progress = progress ?? ProgressWatch(at: origin.loop.now)
         if isReady && !hasStarted {
             fail(Self.stopping)
         } else if rules.waits {

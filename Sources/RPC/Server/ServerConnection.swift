@@ -3,6 +3,9 @@ import Wire
 
 /// The server side of a connection.
 package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
+    /// The time that a client has to answer the PING with which draining begins when the server stops, in nanoseconds.
+    private static let drainLimit: UInt64 = 500_000_000
+
     /// The purposes of our PINGs; the number is returned in the acknowledgement.
     private enum Ping: UInt8 {
         case keepalive = 1
@@ -25,6 +28,8 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     private var stopTimer: LoopTimer?
     private var isDraining = false
     private var isDrained = false
+    /// The time at which the server began to stop; `nil` before that.
+    private var stoppedAt: UInt64?
     private var isSocketBlocked = false
     /// Received bytes that wait for the connection's turn, or for space in its queue of calls.
     private var kept: [UInt8] = []
@@ -92,8 +97,18 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     package func stop() {
         shutDown()
+        stoppedAt = now
         for call in calls { call.stop() }
         checkProgress(ProgressWatch(at: now))
+    }
+
+    /// Accepts no more calls.
+    private func endDraining() {
+        guard isDraining, !isDrained else { return }
+        isDrained = true
+        session?.submitGoAway()
+        guard stoppedAt != nil else { return }
+        for call in calls { call.stop() }
     }
 
     /// The calls whose streams are open.
@@ -105,6 +120,8 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     private func checkProgress(_ watch: ProgressWatch) {
         stopTimer = loop.schedule(at: now &+ ProgressWatch.interval) { [self] in
             guard let session else { return }
+            // A client that does not answer the PING may continue to call.
+            if let stoppedAt, now &- stoppedAt >= Self.drainLimit { endDraining() }
             for call in calls { call.endIfIdle(at: now) }
             var watch = watch
             let mark = Int(session.producedBytes) &+ calls.count { $0.isOpen }
@@ -147,9 +164,7 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     package func receivedSettings() { lifecycle.handshakeCompleted() }
 
     package func receivedPingAcknowledgement(_ number: UInt8) {
-        guard number == Ping.drain.rawValue, isDraining else { return }
-        isDrained = true
-        session?.submitGoAway()
+        if number == Ping.drain.rawValue { endDraining() }
     }
 
     package func exceeded(_ limit: String) { server.metrics.limitReached(limit) }
