@@ -2,7 +2,7 @@
 client in the same run without it.
 
 The flood comes from 127.0.0.9, from a process of its own; the other organization's client from 127.0.0.1. The gateway has both
-cores, and then only the first one; flood and client may use both.
+cores, and then only the first one; flood and client may use both, the flood with a lower priority.
 """
 
 import contextlib
@@ -16,8 +16,9 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from measuring import ROOT, figure, gateway
+from measuring import ROOT, figure, gateway, on_cores
 from support import stubs as stubs_module
 from support.gateway import ADMIN_PASSWORD
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, INITIAL_WINDOW_SIZE, Peer, block, frame
@@ -31,6 +32,8 @@ WATCH = "/grpc.health.v1.Health/Watch"
 REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 #: The objects of the attacker's organization, of which some have large tags.
 OBJECTS, LARGE_TAGS = 600, 40
+#: The size of the object that is downloaded, in bytes.
+DOWNLOAD = 8 * 1024 * 1024
 #: The seconds of each measurement.
 DURATION = 8
 #: The interval in which the service manager expects a sign, in seconds.
@@ -47,8 +50,10 @@ def call(authority: str, path: str, token: str) -> bytes:
 class Flood:
     """One kind of flood, made by a process until it is told to end."""
 
-    def __init__(self, listeners: dict[str, str], token: str, large: str):
-        self.listeners, self.token, self.large = listeners, token, large
+    def __init__(self, listeners: dict[str, str], token: str, large: str, download: str, answered):
+        self.listeners, self.token, self.large, self.download = listeners, token, large, download
+        #: The number of complete responses to lists and requests, whatever their status, in shared memory.
+        self.answered = answered
         self.open = contextlib.ExitStack()
 
     def lists(self, reads: bool, message: bytes = b"\x08\xe8\x07") -> None:
@@ -67,6 +72,7 @@ class Flood:
                     if got is None:
                         return
                     if got.kind == HEADERS and got.flags & END_STREAM:
+                        self.count()
                         peer.raw(frame(HEADERS, END_HEADERS, stream, call(peer.authority, LIST, self.token)))
                         peer.raw(frame(DATA, END_STREAM, stream, body))
                         stream += 2
@@ -78,6 +84,10 @@ class Flood:
                 peer.window_update(0, 0x7FFF_0000 - 65_535)
             self.open.callback(peer.socket.close)
             threading.Thread(target=flood, args=[peer], daemon=True).start()
+
+    def count(self) -> None:
+        with self.answered.get_lock():
+            self.answered.value += 1
 
     def streams(self, path: str) -> None:
         """Opens 60 connections with 256 calls that wait."""
@@ -112,6 +122,7 @@ class Flood:
                     connection.request(method, path, body, fields)
                     connection.getresponse().read()
                     connection.close()
+                    self.count()
 
         for _ in range(64):
             threading.Thread(target=flood, daemon=True).start()
@@ -128,8 +139,10 @@ class Flood:
                 self.token = self.large
                 self.lists(reads=True, message=filter_of_large)
             case "zip archives":
-                body = b'{"filter": ""}'
-                self.requests("web", "POST", "/v1/objects:archive", body, authorized)
+                body = b'{"filter": "size>0"}'
+                self.requests("web", "POST", "/v1/objects:zip", body, authorized)
+            case "downloads":
+                self.requests("object-store", "GET", self.download, None, {})
             case "calls that wait":
                 self.streams(WATCH)
             case "calls that wait over HTTP/1.1":
@@ -146,13 +159,15 @@ class Flood:
 
 
 FLOODS = (
-    "lists that nobody reads", "lists", "lists with large tags", "zip archives", "calls that wait",
+    "lists that nobody reads", "lists", "lists with large tags", "zip archives", "downloads", "calls that wait",
     "calls that wait over HTTP/1.1", "reflection", "slow header sections", "slow requests to the store", "connections",
 )  # fmt: skip
 
 
-def attack(name: str, listeners: dict[str, str], token: str, large: str, ready, done) -> None:
-    flood = Flood(listeners, token, large)
+def attack(name: str, listeners: dict[str, str], token: str, large: str, download: str, answered, ready, done) -> None:
+    # A flood comes from other machines: its process must not take the time of the other organization's client.
+    os.nice(10)
+    flood = Flood(listeners, token, large, download, answered)
     flood.begin(name)
     ready.set()
     done.wait()
@@ -237,14 +252,21 @@ def measure(binary: str, directory: Path, stubs, floods: tuple[str, ...], cores:
         device = Fleet.create(attacker).uploader()
         for number in range(OBJECTS):
             Upload.create(device).put(b"x%d" % number).complete({"k": f"v{number % 7}"})
+        # The newest object is the one of the downloads.
+        Upload.create(device).put(content(DOWNLOAD)).complete({})
+        file = attacker.objects("ListObjects", page_size=1).objects[0].file_id
         device = Fleet.create(large).uploader()
         for number in range(LARGE_TAGS):
             Upload.create(device).put(b"x%d" % number).complete({f"t{tag}": "v" * 2000 for tag in range(240)})
         for name in floods:
             before = client.measure()
             context = multiprocessing.get_context("fork")
-            ready, done = context.Event(), context.Event()
-            arguments = (name, dict(ours.listeners), attacker.token, large.token, ready, done)
+            ready, done, answered = context.Event(), context.Event(), context.Value("q")
+            url = urlsplit(attacker.objects("RequestDownload", file_ids=[file]).files[0].read.uri)
+            arguments = (
+                *(name, dict(ours.listeners), attacker.token, large.token, f"{url.path}?{url.query}"),
+                *(answered, ready, done),
+            )
             flood = context.Process(target=attack, args=arguments)
             flood.start()
             ready.wait()
@@ -258,13 +280,20 @@ def measure(binary: str, directory: Path, stubs, floods: tuple[str, ...], cores:
             longest = max(signs.longest, time.monotonic() - signs.last)
             is_good &= longest < WATCHDOG
             figure(f"{label}, {name}: longest time without a sign of life", [longest], "s")
-            if name == floods[-1]:
-                start = time.monotonic()
-                ours.process.send_signal(signal.SIGTERM)
-                ours.process.wait(60)
-                figure(f"{label}, {name}: stop at SIGTERM", [time.monotonic() - start], "s")
+            figure(f"{label}, {name}: responses to the flood", [answered.value], "responses")
+            start = time.monotonic()
+            ours.process.send_signal(signal.SIGTERM)
+            ours.process.wait(60)
+            figure(f"{label}, {name}: stop at SIGTERM", [time.monotonic() - start], "s")
             done.set()
             flood.join()
+            ours.stop()
+            with on_cores(cores):
+                ours.start()
+            attacker, large, other = (
+                User.login(ours, stubs, user.organization, "user", PASSWORD) for user in (attacker, large, client.user)
+            )
+            client = Client(ours, stubs, other)
     return is_good
 
 
