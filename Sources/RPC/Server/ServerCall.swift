@@ -39,6 +39,8 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     private final var progress: ProgressWatch?
     /// Whether the call counts among its connection's handlers.
     private final var isCounted = false
+    /// The error of a call for which there is no place.
+    private final var refusal: RPCError?
     /// The handler's usage of the listener's limits.
     private final var place: CallPlace?
     /// The usage of the listener by the caller's address: the connection's, unless a proxy passed the call on.
@@ -231,11 +233,11 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         do throws(CallPlace.Refusal) {
             place = try CallPlace(waits: rules.waits, at: origin, of: address)
         } catch {
+            // Refused in its turn: otherwise a flood of refused calls would take the time in which the loop receives.
             server.metrics.limitReached(error.limit)
-            fail(RPCError.overloaded(error.message))
-            return
+            refusal = RPCError.overloaded(error.message)
         }
-        if rules.waits { limitWaiting() }
+        if rules.waits, refusal == nil { limitWaiting() }
         isReady = true
         if isAdmitted, task == nil, !isQueued, let lane { queue(in: lane) }
     }
@@ -286,6 +288,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     /// Admits the call, unless that was done, and runs the handler if it is ready, unless the call has ended meanwhile.
     nonisolated(nonsending) final func proceed(in task: HandlerTask) async {
         isQueued = false
+        if let refusal { fail(refusal) }
         if isOpen {
             self.task = task
             // In one function, because the frames of nested ones would not fit into what a task allocates once.
@@ -294,7 +297,11 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
                     if rules.needsAdmission { try await server.admission?.admit(context) }
                     isAdmitted = true
                     if isOpen { admitted() }
+                    // Only now if the request is a stream.
+                    if let refusal { throw refusal }
                 } catch {
+                    // The task has done nothing that would have to be cancelled, and can be kept.
+                    self.task = nil
                     fail(error)
                 }
             }
