@@ -11,6 +11,8 @@ extension Configuration {
         var web = HTTPServerConfiguration()
         web.connectionMemory = 128 << 10
         web.maximumDrain = 16 << 20
+        // Its calls run on the event loops, and an archive's bytes are less urgent than those.
+        web.niceness = 5
         web.maximumConnections = UInt32(
             try reader.integer("web.max_connections", default: 256, in: 1...10_000, unit: "connections"))
         let perAddress = try reader.integer(

@@ -33,6 +33,8 @@ package final class HTTPDaemon: Sendable {
     private let connections = HTTPConnections()
     private let watch = Watch()
     private let stopping = Atomic(false)
+    /// Whether the listening thread has the priority that the threads of connections inherit.
+    private let hasLoweredPriority = Atomic(false)
     /// The library's daemon; `nil` after the stop.
     private let native = Lock<NativeDaemon?>(nil)
 
@@ -112,8 +114,11 @@ package final class HTTPDaemon: Sendable {
         }
     }
 
-    /// Whether a connection may be accepted; called before it gets a thread.
+    /// Whether a connection may be accepted; called by the listening thread, before the connection gets a thread.
     private func admits(_ host: String) -> Bool {
+        if configuration.niceness > 0, !hasLoweredPriority.exchange(true, ordering: .relaxed) {
+            ThreadPriority.lower(to: configuration.niceness)
+        }
         guard let limit = configuration.maximumConnectionsPerAddress, connections.count(from: host) >= limit,
             !configuration.proxies.contain(host)
         else { return true }

@@ -11,6 +11,8 @@ package struct HTTPServerConfiguration: Sendable {
     /// The number of requests at work for each address, while the caller is not known, and for each owner of credentials; others wait.
     /// An eighth of the connections, and at least 16.
     package var requestsAtWork: Int { max(16, Int(maximumConnections) / 8) }
+    /// The niceness of the threads of connections; see ``ThreadPriority``.
+    package var niceness: Int32 = 0
     /// Addresses of proxies, which represent many clients and are exempt from that limit.
     package var proxies: [AddressRange] = []
     /// The rate in bytes a second that a client has to reach in each `slowGrace` of a request or a response; 0 = none. Slower

@@ -5,7 +5,7 @@ import Foundation
 /// Threads for reads that may take longer than a millisecond, with lower priority than the event loops. Owners take turns: the next
 /// read is that of the organization whose reads took the least time, and of its owner for whom they took the least.
 final class ReadingThreads: Sendable {
-    /// The priority of the threads, from -20 (highest) to 19 (lowest); other threads have 0.
+    /// The niceness of the threads; see ``ThreadPriority``.
     private static let niceness: Int32 = 10
 
     /// A read, and how it ends if it is refused.
@@ -66,8 +66,7 @@ final class ReadingThreads: Sendable {
         self.now = now
         for _ in 0..<count {
             let thread = Thread { [self] in
-                // On Linux the call concerns the calling thread. Where it is refused, the threads have the usual priority.
-                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+                ThreadPriority.lower(to: Self.niceness)
                 while runNext() {}
             }
             thread.name = name

@@ -1,3 +1,4 @@
+import Basics
 import Dispatch
 import Glibc
 import HTTPServer
@@ -39,7 +40,9 @@ private struct EchoHandler: HTTPRequestHandler {
         if head.method == "PUT" || head.method == "POST" {
             return .receive(Sink(abandoned: abandoned, isBulk: head.target == "/bulk"))
         }
-        let fields: HTTPFields = ["x-target": head.target, "x-peer": head.peer]
+        let fields: HTTPFields = [
+            "x-target": head.target, "x-peer": head.peer, "x-niceness": "\(ThreadPriority.current)",
+        ]
         return .respond(HTTPResponse(status: 200, fields: fields, body: .bytes(Array("hello".utf8))))
     }
 }
@@ -51,6 +54,16 @@ private struct EchoHandler: HTTPRequestHandler {
         var configuration = HTTPServerConfiguration()
         configure(&configuration)
         return try HTTPDaemon(host: "127.0.0.1", port: 0, configuration: configuration, handler: handler)
+    }
+
+    @Test(arguments: [0, 5]) func threadsOfConnectionsHaveTheConfiguredPriority(niceness: Int32) throws {
+        let daemon = try start { $0.niceness = niceness }
+        defer { daemon.stop(drainingFor: .seconds(1)) }
+        for _ in 0..<2 {
+            let client = try RawConnection(port: daemon.port)
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try client.answer().fields["x-niceness"] == "\(max(ThreadPriority.current, niceness))")
+        }
     }
 
     @Test func keepsAConnectionAndTheRawTarget() throws {
