@@ -10,7 +10,7 @@ import ObjectStore
 /// organization occupies all workers, because an item for a slow destination can take hours.
 final class CopyWorkers: Sendable {
     private struct Sharing {
-        var turns = Turns<Int64>()
+        var turns = RoundRobin<Int64>()
         /// Whether a worker rests although an item is due, because the item's organization had its share.
         var holdsBack = false
 

@@ -3,7 +3,7 @@ import Dispatch
 
 /// The writes that wait for the writer's thread, and requested copies. Bounded; any thread may add.
 ///
-/// Nobody can take the writer from the others: a turn takes as many writes of each group of owners (an organization, the gateway
+/// Groups of owners share the writer: a turn takes as many writes of each group of owners (an organization, the gateway
 /// itself) as of any other before it takes more of one, and within a group as many of each owner. An organization may have a quarter of
 /// the places, and an owner half of that.
 final class WriteQueue: Sendable {

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Basics
 
-@Suite(.timeLimited) struct TurnsTests {
+@Suite(.timeLimited) struct RoundRobinTests {
     @Test func ownerThatWaitedLongestIsFirst() {
-        var turns = Turns<String>()
+        var turns = RoundRobin<String>()
         #expect(turns.order(["a", "b", "c"]) == ["a", "b", "c"])
         for owner in ["a", "b", "a"] { turns.take(owner) }
         #expect(turns.order(["a", "b", "c"]) == ["c", "b", "a"])

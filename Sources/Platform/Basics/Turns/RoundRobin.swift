@@ -1,5 +1,5 @@
-/// The order in which owners take turns: the one who waited longest since its last turn is first.
-package struct Turns<Owner: Hashable & Sendable>: Sendable {
+/// Turns of owners that cost the same each: the one whose last turn is longest ago is next.
+package struct RoundRobin<Owner: Hashable & Sendable>: Sendable {
     /// The number of each owner's last turn.
     private var last: [Owner: Int] = [:]
     private var count = 0
