@@ -16,6 +16,6 @@ package final class TestThread: Sendable {
 
     /// Waits for the end of `body`.
     ///
-    /// - Throws: ``WaitTimeout`` after five minutes.
+    /// - Throws: ``WaitTimeout`` after fifteen minutes.
     package func join() throws(WaitTimeout) { try ended.waitForSignal() }
 }
