@@ -29,6 +29,8 @@ package final class CallOrigin {
     private(set) var queuedCalls = 0
     /// Calls whose handlers start when fewer bytes of responses are waiting.
     private var delayed: [ServerCall] = []
+    /// `nil` until a call is refused, and after the connection is lost.
+    private var refusals: RefusalPace?
     private var isGone = false
     private var waitsForSpace = false
     private let metrics: ServerMetrics
@@ -105,16 +107,20 @@ package final class CallOrigin {
         // The socket, which would receive again, may be gone before the queued calls are.
         onSpace = {}
         startDelayed()
+        refusals.take()?.end()
         guard isConnection else { return }
         unknownLane.end()
         known?.lane.end()
     }
 
-    /// Whether the call, whose turn it is, may begin. If not, it is queued again when enough of the earlier responses were sent.
+    /// Whether the call, whose turn it is, may begin, or be refused. If not, it is queued again: when enough of the earlier responses
+    /// were sent, or when its refusal is due.
     ///
     /// Checked when the loop handles the call, not when the call arrives: a client may send many in one packet, before the first
     /// has a response.
     func mayBegin(_ call: ServerCall) -> Bool {
+        // Until then it counts as queued, so that the connection receives no further calls.
+        if call.isRefused, !mayRefuse(call) { return false }
         queuedCalls -= 1
         if waitsForSpace, queuedCalls <= Self.queueLimits.low {
             waitsForSpace = false
@@ -124,6 +130,14 @@ package final class CallOrigin {
         server.metrics.limitReached("response_bytes_per_connection")
         delayed.append(call)
         return false
+    }
+
+    private func mayRefuse(_ call: ServerCall) -> Bool {
+        // Those of a proxy's other clients would be held up by one who is refused.
+        guard isConnection, !isGone, call.address === address else { return true }
+        let pace = refusals ?? RefusalPace(on: loop)
+        refusals = pace
+        return pace.allows(call)
     }
 
     /// Whether calls had to wait for space for their responses.

@@ -282,6 +282,12 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         task?.cancel()
     }
 
+    /// Whether the call will be refused in its turn, for there is no place for it.
+    final var isRefused: Bool { refusal != nil }
+
+    /// Lets the call wait for its turn once more; it has not begun, and counts as queued.
+    final func queueAgain() { lane?.run(self) }
+
     /// Whether the call, whose turn it is, may begin now. If not, it is queued again later.
     final func mayBegin() -> Bool { origin.mayBegin(self) }
 
@@ -297,8 +303,6 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
                     if rules.needsAdmission { try await server.admission?.admit(context) }
                     isAdmitted = true
                     if isOpen { admitted() }
-                    // Only now if the request is a stream.
-                    if let refusal { throw refusal }
                 } catch {
                     // The task has done nothing that would have to be cancelled, and can be kept.
                     self.task = nil
@@ -306,6 +310,11 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
                 }
             }
             if isOpen, isAdmitted {
+                if isRefused, let lane {
+                    // Streams ask for their place when they are admitted.
+                    self.task = nil
+                    return queue(in: lane)
+                }
                 if context.workOwner != nil, let other = origin.otherLane(toRun: context, admittedIn: lane) {
                     self.task = nil
                     return queue(in: other)
