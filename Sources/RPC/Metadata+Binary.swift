@@ -18,7 +18,6 @@ extension Metadata {
     /// - Parameter name: in lower case, including `-bin`.
     package mutating func append(name: String, binary bytes: [UInt8]) {
         // Sent without padding, as the specification requires.
-        let text = Base64.encode(bytes).utf8.filter { $0 != UInt8(ascii: "=") }
-        append(name: name, value: String(decoding: text, as: UTF8.self))
+        append(name: name, value: String(decoding: Base64.encodeUnpadded(bytes), as: UTF8.self))
     }
 }

@@ -21,6 +21,14 @@ package enum Base64 {
         append(bytes, to: &characters, alphabet: standard, padded: true)
     }
 
+    /// Encodes with the standard alphabet (section 4) and no padding, as text in UTF-8.
+    package static func encodeUnpadded(_ bytes: [UInt8]) -> [UInt8] {
+        var characters: [UInt8] = []
+        characters.reserveCapacity((bytes.count + 2) / 3 * 4)
+        append(bytes, to: &characters, alphabet: standard, padded: false)
+        return characters
+    }
+
     /// Decodes the standard alphabet, with or without padding; `nil` for any other character, a wrong length, or stray bits at the
     /// end.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {

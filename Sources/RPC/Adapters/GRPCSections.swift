@@ -62,8 +62,7 @@ enum GRPCSections {
         ]
         if let details = error.richStatus {
             // Binary metadata is sent without padding (gRPC over HTTP/2, "Custom-Metadata").
-            let text = Base64.encode(details).utf8.filter { $0 != UInt8(ascii: "=") }
-            fields.append(("grpc-status-details-bin", text))
+            fields.append(("grpc-status-details-bin", Base64.encodeUnpadded(details)))
         }
         if let milliseconds = error.retryAfterMilliseconds {
             fields.append(("retry-after-ms", Array("\(milliseconds)".utf8)))

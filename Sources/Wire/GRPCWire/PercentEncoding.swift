@@ -8,15 +8,19 @@ import Basics
 /// Source: gRPC over HTTP/2, "Responses", rule Percent-Encoded.
 public enum PercentEncoding {
     public static func encode(_ text: String) -> [UInt8] {
-        var encoded: [UInt8] = []
-        let last = text.utf8.count - 1
-        encoded.reserveCapacity(text.utf8.count)
-        for (index, byte) in text.utf8.enumerated() {
-            let isOuterSpace = byte == 0x20 && (index == 0 || index == last)
-            if byte.isASCIIPrintable && byte != UInt8(ascii: "%") && !isOuterSpace {
-                encoded.append(byte)
+        let bytes = Array(text.utf8)
+        func isEscaped(_ index: Int) -> Bool {
+            let byte = bytes[index]
+            let isOuterSpace = byte == 0x20 && (index == 0 || index == bytes.count - 1)
+            return !byte.isASCIIPrintable || byte == UInt8(ascii: "%") || isOuterSpace
+        }
+        guard let first = bytes.indices.first(where: isEscaped) else { return bytes }
+        var encoded = Array(bytes[..<first])
+        for index in first..<bytes.count {
+            if isEscaped(index) {
+                PercentEscapes.append(bytes[index], to: &encoded)
             } else {
-                PercentEscapes.append(byte, to: &encoded)
+                encoded.append(bytes[index])
             }
         }
         return encoded
