@@ -12,7 +12,7 @@ extension Configuration {
         web.connectionMemory = 128 << 10
         web.maximumDrain = 16 << 20
         // Its calls run on the event loops, and an archive's bytes are less urgent than those.
-        web.niceness = 5
+        web.niceness = 10
         web.maximumConnections = UInt32(
             try reader.integer("web.max_connections", default: 256, in: 1...10_000, unit: "connections"))
         let perAddress = try reader.integer(
