@@ -118,12 +118,7 @@ struct GatewayServices: Sendable {
             if let listener { work.append(listener) }
         }
         work.append(StoreDrain(modules: modules, limit: Self.drainLimit))
-        // Calls whose reads have not begun would be waited for like those at work.
-        work.append(
-            ValueService("waiting reads") {
-            } close: {
-                modules.value.database.refuseWaitingReads()
-            })
+        work.append(ReadDrain(modules: modules))
         work += Self.background(
             modules, directUploadIdle: configuration.uploads.sessionTotal, sweeps, Logger(log))
         (self.directory, self.loops, self.modules) = (directory, loops, modules)
