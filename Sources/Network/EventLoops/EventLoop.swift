@@ -28,7 +28,6 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     private let afterPoll: UnsafeMutablePointer<uv_check_t>
     /// Active while work is left, so that polling does not wait.
     private let whileBusy: UnsafeMutablePointer<uv_idle_t>
-    private var isBusy = false
     /// Whether lanes have got work, or connections output, since the last turn.
     private var needsTurn = false
     private let timer: UnsafeMutablePointer<uv_timer_t>
@@ -244,8 +243,6 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     /// - Parameter isBusy: whether work is left.
     private func setBusy(_ isBusy: Bool) {
         needsTurn = isBusy
-        guard isBusy != self.isBusy else { return }
-        self.isBusy = isBusy
         if isBusy { uv_idle_start(whileBusy) { _ in } } else { uv_idle_stop(whileBusy) }
     }
 
