@@ -30,10 +30,14 @@ package final class BlockThreads: Sendable {
     private let turn = Atomic(0)
     private let spares = Lock<[AlignedBlock]>([])
     private let held: Lock<HeldBlocks>
+    /// The most blocks of one document.
+    private let documentLimit: Int
 
     /// - Parameter memory: the memory for all blocks together, in bytes.
     init(memory: Int64 = .max) {
-        held = Lock(HeldBlocks(limit: Int(max(memory / Int64(AlignedBlock.size), 1))))
+        let blocks = Int(max(memory / Int64(AlignedBlock.size), 1))
+        held = Lock(HeldBlocks(limit: blocks))
+        documentLimit = max(1, blocks / 2)
     }
 
     /// Reserves blocks for a body, as many as it can use at the same time. There is no waiting for them, since their holders may be
@@ -50,8 +54,7 @@ package final class BlockThreads: Sendable {
     /// Reserves memory for a document that is kept as a whole, and the same amount for its parsed form: half of everything at most,
     /// so that one document always has space if there is nothing else.
     func documentShare(length: Int64, for owner: WorkOwner) -> Share? {
-        let most = held.withLock(\.limit) / 2
-        return share(min(Int(Self.blocks(2 * length)), max(1, most)), for: owner)
+        share(min(Int(Self.blocks(2 * length)), documentLimit), for: owner)
     }
 
     private static func blocks(_ length: Int64) -> Int64 {

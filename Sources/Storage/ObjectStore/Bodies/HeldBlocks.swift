@@ -8,7 +8,7 @@ struct HeldBlocks {
     private static let leastShare = BodyPipeline.blocks + 1
 
     /// The number of blocks of all parties together.
-    let limit: Int
+    private let limit: Int
     private(set) var all = 0
     private var owners: [WorkOwner: Int] = [:]
     private var groups: [WorkOwner.Group: Int] = [:]
