@@ -34,9 +34,8 @@ struct ObjectPresigning: Sendable {
         }
         let now = clock.now()
         let expiresAt = UnixTime(seconds: now.seconds).adding(lifetime)
-        let subject: CredentialClaims.Subject =
-            caller.user.map { .system(userID: $0.userID, epoch: $0.epoch) } ?? .certificate
-        let organizationID = caller.user?.home.id
+        let holder = CredentialClaims.Holder(
+            caller.user.map { .system(userID: $0.userID, epoch: $0.epoch) } ?? .certificate, of: caller.user?.home.id)
         // Committed before the response: no use of a URL may be missing from the log.
         let claims = try await database.write(mayUseReserve: !access.operations.contains(.write)) { connection in
             let object = try store.object(bucket: location.bucket, key: location.key, in: connection)
@@ -46,7 +45,7 @@ struct ObjectPresigning: Sendable {
                 ?? DirectObject.uploadID(bucket: location.bucket, key: location.key)
             let claims = CredentialClaims(
                 uploadID: uploadID, bucket: location.bucket, key: location.key, operations: access.operations,
-                expiresAt: expiresAt, holder: .init(subject, of: organizationID))
+                expiresAt: expiresAt, holder: holder)
             try Self.check(access, location, exists: object != nil, try policy.decide(claims, in: connection))
             if let object, try ObjectRecords(connection).object(uploadID: object.uploadID)?.trashedAt != nil {
                 throw ObjectLocation.isTrashed
