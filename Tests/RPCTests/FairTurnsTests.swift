@@ -63,7 +63,8 @@ import Wire
                 }
                 return request
             }
-            return RPCServer(router: router, interceptors: [Tokens(scene: self)])
+            let proxies = TrustedProxies(["10.0.0.0/8"].compactMap(AddressRange.init))
+            return RPCServer(router: router, interceptors: [proxies, Tokens(scene: self)])
         }
 
         func client(from host: String = "192.0.2.1") -> RawClient { RawClient(server, from: host, on: loop) }
@@ -172,6 +173,23 @@ import Wire
         try expectOtherWaitsForASliceOnly(
             flood: (0..<20).map { _ in ("192.0.2.9", "false", 256) } + [("192.0.2.9", "1/viewer", 100)],
             host: "192.0.2.1", token: "2/robot")
+    }
+
+    /// A proxy may send the calls of all its clients on one connection.
+    @Test func otherClientOfOneProxy() throws {
+        let scene = Scene()
+        let proxy = scene.client(from: "10.0.0.1")
+        let flood = try proxy.bytes(of: 90, authorization: "1/viewer", body: frame("flood"), for: "192.0.2.9")
+        let call = try proxy.bytes(of: 1, authorization: "2/robot", body: frame("other"), for: "192.0.2.1")
+        try scene.deliver(flood + call, to: proxy)
+        let lane = proxy.connection.lane
+        let before = try #require(
+            scene.stepsOfFlood(before: "other", from: 0, admissions: ["admit 1/viewer"]))
+        #expect(before <= 2 * Self.most + 1)
+        while scene.loop.turns.hasWork, scene.steps.count < 300 { scene.loop.runTurn() }
+        #expect(scene.steps.count { $0 == "flood" } > 20)
+        // What it sends and receives is not in the turn of one of its clients.
+        #expect(proxy.connection.lane === lane)
     }
 
     @Test func aConnectionWithManyQueuedCallsReceivesNoMore() throws {

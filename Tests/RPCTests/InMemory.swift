@@ -180,9 +180,14 @@ final class RawClient: HTTP2SessionHost {
     }
 
     /// Makes complete requests of a caller and returns their bytes, which no server has received yet.
-    func bytes(of count: Int, authorization: String?, body: [UInt8]) throws -> [UInt8] {
+    ///
+    /// - Parameter origin: the address for which a proxy makes the requests; `nil` = no proxy.
+    func bytes(
+        of count: Int, authorization: String?, body: [UInt8], for origin: String? = nil
+    ) throws -> [UInt8] {
         var headers = Self.callHeaders.map { (name: $0, value: Array($1.utf8)) }
         if let authorization { headers.append(("authorization", Array(authorization.utf8))) }
+        if let origin { headers.append(("x-forwarded-for", Array(origin.utf8))) }
         for _ in 0..<count { _ = open(headers, body: body, isWhole: true) }
         var all: [UInt8] = []
         while let bytes = try session?.nextOutput() { all += bytes }

@@ -36,6 +36,9 @@ package final class CallOrigin {
     private let metrics: ServerMetrics
     /// The lane of the connection for callers who are not known yet.
     private let unknownLane: Lane
+    /// The lane of what a proxy's connection sends and receives: it must not wait for one of the proxy's clients. `nil` until the
+    /// connection has a call from another address.
+    private var transit: Lane?
     /// The caller of the latest admitted call on the connection, whose next calls need not be admitted in the turn of an unknown one.
     private var known: (authorization: [UInt8], owner: WorkOwner, lane: Lane)?
 
@@ -55,10 +58,13 @@ package final class CallOrigin {
     // MARK: Turns
 
     /// The lane of what the connection sends and receives.
-    var lane: Lane { known?.lane ?? unknownLane }
+    var lane: Lane { transit ?? known?.lane ?? unknownLane }
 
     /// Returns the lane in which the call is admitted.
     func lane(toAdmit call: ServerCall) -> Lane {
+        if isConnection, transit == nil, call.address !== address {
+            transit = loop.turns.lane(of: .program("proxy \(peer.host)"))
+        }
         if let known, call.context.metadata.has(known.authorization, under: "authorization") { return known.lane }
         guard call.address === address else { return loop.turns.sharedLane(of: call.address.owner) }
         return unknownLane
@@ -75,7 +81,7 @@ package final class CallOrigin {
             return known.lane
         }
         // A proxy's connection has many callers.
-        guard isConnection, known?.lane.isIdle ?? true else {
+        guard isConnection, transit == nil, known?.lane.isIdle ?? true else {
             let shared = loop.turns.sharedLane(of: owner)
             return shared === lane ? nil : shared
         }
@@ -97,7 +103,7 @@ package final class CallOrigin {
 
     /// Lets the call wait for its turn in the lane.
     func queue(_ call: ServerCall, in lane: Lane) {
-        queuedCalls += 1
+        if isCounted(call) { queuedCalls += 1 }
         lane.run(call)
     }
 
@@ -111,6 +117,7 @@ package final class CallOrigin {
         guard isConnection else { return }
         unknownLane.end()
         known?.lane.end()
+        transit?.end()
     }
 
     /// Whether the call, whose turn it is, may begin, or be refused. If not, it is queued again: when enough of the earlier responses
@@ -121,20 +128,29 @@ package final class CallOrigin {
     func mayBegin(_ call: ServerCall) -> Bool {
         // Until then it counts as queued, so that the connection receives no further calls.
         if call.isRefused, !mayRefuse(call) { return false }
+        guard !isGone, queuedBytes >= server.limits.maxResponseBytesPerConnection else { return true }
+        server.metrics.limitReached("response_bytes_per_connection")
+        left(call)
+        delayed.append(call)
+        return false
+    }
+
+    /// Reports that a call no longer waits for its turn.
+    func left(_ call: ServerCall) {
+        guard isCounted(call) else { return }
         queuedCalls -= 1
         if waitsForSpace, queuedCalls <= Self.queueLimits.low {
             waitsForSpace = false
             onSpace()
         }
-        guard !isGone, queuedBytes >= server.limits.maxResponseBytesPerConnection else { return true }
-        server.metrics.limitReached("response_bytes_per_connection")
-        delayed.append(call)
-        return false
     }
 
+    /// Whether the call counts among those of the connection's queue. Those of a proxy's clients would keep the proxy's other clients
+    /// from calling; the streams of the connection limit them.
+    private func isCounted(_ call: ServerCall) -> Bool { call.address === address }
+
     private func mayRefuse(_ call: ServerCall) -> Bool {
-        // Those of a proxy's other clients would be held up by one who is refused.
-        guard isConnection, !isGone, call.address === address else { return true }
+        guard isConnection, !isGone, isCounted(call) else { return true }
         let pace = refusals ?? RefusalPace(on: loop)
         refusals = pace
         return pace.allows(call)

@@ -21,6 +21,12 @@ final class RefusalPace {
 
     /// Whether the call, whose turn it is, may be refused now. If not, it is queued in its lane again when it is due.
     func allows(_ call: ServerCall) -> Bool {
+        guard call.isOpen else {
+            // It has ended by its deadline or its client.
+            if call === due { due = nil }
+            schedule()
+            return true
+        }
         let now = loop.now
         if call === due || (due == nil && waiting.isEmpty && now >= next) {
             due = nil
@@ -37,8 +43,12 @@ final class RefusalPace {
         guard timer == nil, due == nil, !waiting.isEmpty else { return }
         timer = loop.schedule(at: next) { [self] in
             timer = nil
-            due = waiting.popFirst()
-            due?.queueAgain()
+            while let call = waiting.popFirst() {
+                let isDue = call.isOpen
+                if isDue { due = call }
+                call.queueAgain()
+                if isDue { break }
+            }
         }
     }
 

@@ -6,6 +6,11 @@ import Wire
 ///
 /// Sendable although it is mutable: its state is used on its loop only, where its handler runs too.
 package class ServerCall: @unchecked Sendable {  // state belongs to its loop
+    /// The number of bytes of an uncompressed request that are decoded when they arrive.
+    private static let decodedAtOnce = 4096
+    /// The number of bytes that wait to be decoded from which the client has to wait.
+    private static let mostUndecoded = 64 * 1024
+
     final let context: CallContext
     private final let origin: CallOrigin
     private final let server: RPCServer
@@ -15,6 +20,12 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     private final var stream: (any CallStream)?
     private final let codec: MessageCodec
     private final var request: RequestDecoder
+    /// Received bytes that are decoded in the call's turn, because that may take long.
+    private final var undecoded: [UInt8] = []
+    /// Whether the request has ended with `undecoded`.
+    private final var endsUndecoded = false
+    /// Whether `undecoded` will be decoded in the next turn of the lane.
+    private final var isDecodingScheduled = false
     /// Whether `request` is processing bytes; methods called meanwhile must not change it.
     private final var isReceiving = false
     private final let response: any ResponseEncoder
@@ -86,6 +97,9 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     /// The size of messages that wait or are being handled, in bytes.
     var heldMessageBytes: Int { 0 }
 
+    /// Whether the handler is slower than the client.
+    var isBehind: Bool { false }
+
     /// Called when the client has sent its last message.
     func receivedAll() {}
 
@@ -124,6 +138,43 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     package final func receive(_ data: UnsafeRawBufferPointer) {
         guard isOpen else { return }
         traffic.bytesReceived += data.count
+        guard isDecodedInTurn else { return decode(data) }
+        undecoded.append(contentsOf: data)
+        if undecoded.count > Self.mostUndecoded { holdsRequest = true }
+        countHeld()
+        decodeSoon()
+    }
+
+    /// Whether received bytes are decoded in the call's turn: a few bytes may be decompressed to a large message, and a large message
+    /// takes long. Others would wait for it, and the caller may be unknown.
+    private final var isDecodedInTurn: Bool {
+        encoding != nil || traffic.bytesReceived > Self.decodedAtOnce || !undecoded.isEmpty
+    }
+
+    private final func decodeSoon() {
+        guard isOpen, isAdmitted, !isDecodingScheduled, let lane else { return }
+        isDecodingScheduled = true
+        lane.perform { [self] in
+            isDecodingScheduled = false
+            decodeReceived()
+        }
+    }
+
+    /// Decodes the received bytes, in the call's turn.
+    private final func decodeReceived() {
+        if !undecoded.isEmpty, isOpen {
+            let bytes = undecoded
+            undecoded = []
+            bytes.withUnsafeBytes { decode($0) }
+            holdsRequest = isBehind
+        }
+        if endsUndecoded {
+            endsUndecoded = false
+            decodeEnd()
+        }
+    }
+
+    private final func decode(_ data: UnsafeRawBufferPointer) {
         isReceiving = true
         do throws(RPCError) {
             try request.receive(data) { deliver($0, isCompressed: $1) }
@@ -137,6 +188,12 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     /// Handles the end of the request.
     package final func receiveEnd() {
         hasReceivedEnd = true
+        guard isOpen else { return }
+        guard undecoded.isEmpty else { return endsUndecoded = true }
+        decodeEnd()
+    }
+
+    private final func decodeEnd() {
         guard isOpen else { return }
         isReceiving = true
         do throws(RPCError) {
@@ -152,13 +209,14 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     private final func dropRequest() {
         guard !isReceiving else { return }
         request = .framed(FramedDecoder(limit: 0))
+        undecoded = []
         dropMessages()
     }
 
     /// Counts the bytes that the call holds. One client could hold as many incomplete or decompressed messages as it has streams,
     /// so the sum over a listener is limited. Small sizes are not counted.
     private final func countHeld() {
-        let held = request.heldBytes + heldMessageBytes
+        let held = request.heldBytes + heldMessageBytes + undecoded.count
         let change = (held > 4096 ? held : 0) - counted
         guard change != 0 else { return }
         counted += change
@@ -230,16 +288,24 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     /// Lets the handler start in the call's turn; it sends its messages, and its return or error ends the call.
     final func becomeReady() {
         guard isOpen else { return }
+        isReady = true
+        if isAdmitted, task == nil, !isQueued, let lane { queue(in: lane) }
+    }
+
+    /// Counts the call among those in progress. Only when its handler begins: calls of unknown callers and those that wait for their
+    /// turn would otherwise leave no places to others.
+    ///
+    /// - Returns: whether there is a place; otherwise the call has its `refusal`.
+    private final func takePlace() -> Bool {
         do throws(CallPlace.Refusal) {
             place = try CallPlace(waits: rules.waits, at: origin, of: address)
         } catch {
-            // Refused in its turn: otherwise a flood of refused calls would take the time in which the loop receives.
             server.metrics.limitReached(error.limit)
             refusal = RPCError.overloaded(error.message)
+            return false
         }
-        if rules.waits, refusal == nil { limitWaiting() }
-        isReady = true
-        if isAdmitted, task == nil, !isQueued, let lane { queue(in: lane) }
+        if rules.waits { limitWaiting() }
+        return true
     }
 
     private final func queue(in lane: Lane) {
@@ -295,44 +361,45 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     nonisolated(nonsending) final func proceed(in task: HandlerTask) async {
         isQueued = false
         if let refusal { fail(refusal) }
-        if isOpen {
+        // In one function, because the frames of nested ones would not fit into what a task allocates once.
+        if isOpen, !isAdmitted {
             self.task = task
-            // In one function, because the frames of nested ones would not fit into what a task allocates once.
-            if !isAdmitted {
+            do {
+                if rules.needsAdmission { try await server.admission?.admit(context) }
+                isAdmitted = true
+                if isOpen { admitted() }
+            } catch {
+                // The task has done nothing that would have to be cancelled, and can be kept.
+                self.task = nil
+                fail(error)
+            }
+        }
+        // Not earlier: nothing else limits the number of calls that wait to be admitted.
+        origin.left(self)
+        if isOpen, isAdmitted {
+            self.task = task
+            if context.workOwner != nil, let other = origin.otherLane(toRun: context, admittedIn: lane) {
+                self.task = nil
+                return queue(in: other)
+            }
+            decodeReceived()
+            if isReady, isOpen {
+                guard takePlace() else {
+                    self.task = nil
+                    return queue(in: lane ?? origin.lane)
+                }
+                hasStarted = true
                 do {
-                    if rules.needsAdmission { try await server.admission?.admit(context) }
-                    isAdmitted = true
-                    if isOpen { admitted() }
+                    try await handle()
+                    self.task = nil
+                    succeed()
                 } catch {
-                    // The task has done nothing that would have to be cancelled, and can be kept.
                     self.task = nil
                     fail(error)
                 }
             }
-            if isOpen, isAdmitted {
-                if isRefused, let lane {
-                    // Streams ask for their place when they are admitted.
-                    self.task = nil
-                    return queue(in: lane)
-                }
-                if context.workOwner != nil, let other = origin.otherLane(toRun: context, admittedIn: lane) {
-                    self.task = nil
-                    return queue(in: other)
-                }
-                if isReady {
-                    hasStarted = true
-                    do {
-                        try await handle()
-                        self.task = nil
-                        succeed()
-                    } catch {
-                        self.task = nil
-                        fail(error)
-                    }
-                }
-            }
-            self.task = nil
         }
+        self.task = nil
         if isCounted {
             isCounted = false
             origin.handlers -= 1

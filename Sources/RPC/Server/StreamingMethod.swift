@@ -63,8 +63,10 @@ private final class StreamingCall<Input: Message, Output: Message>: ServerCall, 
     override func received(_ message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {
         let request = Request(message: try Input(request: message), wasCompressed: wasCompressed)
         inbox.deliver(request, size: message.count + MessagePrefix.byteCount)
-        holdsRequest = inbox.isFull
+        holdsRequest = isBehind
     }
+
+    override var isBehind: Bool { inbox.isFull }
 
     override var heldMessageBytes: Int { inbox.bytes }
 

@@ -1,0 +1,94 @@
+import HTTPTypes
+import Proto
+import TestSupport
+import Testing
+import Wire
+
+@testable import RPC
+
+/// What callers cost and take before they are admitted.
+@Suite(.timeLimited) struct UnknownCallerTests {
+    private static let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .unary)
+
+    /// Admits the callers with a token.
+    private struct Tokens: Admission {
+        func admit(_ context: CallContext) async throws(RPCError) {
+            guard context.metadata["authorization"] != nil else { throw RPCError(bare: .unauthenticated, "no token") }
+        }
+    }
+
+    private static func makeServer(places: Int = 100) -> RPCServer {
+        var router = Router()
+        router.add(method) { (request: HealthCheckRequest, _) -> HealthCheckRequest in request }
+        var limits = RPCLimits()
+        limits.maxHandlers = places
+        return RPCServer(router: router, interceptors: [Tokens()], limits: limits)
+    }
+
+    private let token = [("authorization", "Bearer token")]
+
+    private static func frame(_ message: [UInt8], isCompressed: Bool = false) -> [UInt8] {
+        var frame = [UInt8](repeating: 0, count: MessagePrefix.byteCount) + message
+        MessagePrefix.write(to: &frame)
+        if isCompressed { frame[0] = 1 }
+        return frame
+    }
+
+    /// A message that cannot be decompressed, and a large one that cannot be decoded, each with its fields.
+    private static let faulty: [(fields: [(String, String)], body: [UInt8])] = [
+        ([("grpc-encoding", "gzip")], frame([1, 2, 3], isCompressed: true)),
+        ([], frame([UInt8](repeating: 0xFF, count: 5000))),
+    ]
+
+    @Test(arguments: faulty.indices) func costlyMessageIsDecodedAfterTheCallerIsKnown(index: Int) throws {
+        let (fields, body) = Self.faulty[index]
+        let client = RawClient(Self.makeServer())
+        #expect(try client.call(adding: fields, body: body)["grpc-status"] == "16")
+        #expect(try client.call(adding: fields + token, body: body)["grpc-status"] == "3")
+    }
+
+    @Test(arguments: faulty.indices) func costlyMessageIsDecodedInTheTurnOfItsCall(index: Int) throws {
+        let (fields, body) = Self.faulty[index]
+        let client = RawClient(Self.makeServer())
+        // The call is admitted, and then receives its message.
+        let stream = client.begin(adding: fields + token, body: [], isWhole: false)
+        try client.exchange()
+        client.loop.hold()
+        stream.write(body)
+        try client.exchange()
+        #expect(stream["grpc-status"] == nil)
+        client.loop.runTurn()
+        try client.exchange()
+        #expect(stream["grpc-status"] == "3")
+    }
+
+    @Test func largeMessageArrivesWholeWhetherItIsSentAtOnceOrNot() throws {
+        let message = HealthCheckRequest(service: String(repeating: "name", count: 30_000)).encoded()
+        let body = Self.frame(message)
+        let client = RawClient(Self.makeServer())
+        #expect(try client.call(adding: token, body: body).body == body)
+        let stream = client.begin(adding: token, body: [], isWhole: false)
+        for start in stride(from: 0, to: body.count, by: 1000) {
+            stream.write(Array(body[start..<min(start + 1000, body.count)]))
+            try client.exchange()
+        }
+        stream.finish()
+        try client.exchange()
+        #expect(stream.body == body)
+        #expect(stream["grpc-status"] == "0")
+    }
+
+    @Test func callsThatWaitForTheirTurnTakeNoPlaces() throws {
+        let server = Self.makeServer(places: 1)
+        let (stranger, client) = (RawClient(server), RawClient(server, from: "192.0.2.2"))
+        let body = Self.frame(HealthCheckRequest(service: "name").encoded())
+        stranger.loop.hold()
+        let waiting = try (0..<3).map { _ in try stranger.call(body: body) }
+        #expect(server.metrics.snapshot.handlers == 0)
+        #expect(try client.call(adding: token, body: body)["grpc-status"] == "0")
+        stranger.loop.runTurn()
+        try stranger.exchange()
+        #expect(waiting.map { $0["grpc-status"] } == ["16", "16", "16"])
+        #expect(server.metrics.snapshot.limits.isEmpty)
+    }
+}
