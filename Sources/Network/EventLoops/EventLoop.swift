@@ -137,10 +137,11 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         schedule(at: now + delay.loopTime, action)
     }
 
-    private func armTimer() {
+    /// - Parameter least: the least delay in milliseconds.
+    private func armTimer(least: UInt64 = 0) {
         guard let next = timers.earliest else { return }
         let current = now
-        let delay = next.time > current ? (next.time - current) / 1_000_000 + 1 : 0
+        let delay = next.time > current ? (next.time - current) / 1_000_000 + 1 : least
         uv_timer_start(
             timer, { handle in EventLoop.of(handle?.pointee.loop).fireTimers() }, delay, 0)
     }
@@ -149,7 +150,8 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         let end = now + CallTurns.budget
         // Thousands of calls may have the same deadline.
         while now < end, let due = timers.removeDue(now) { due.fire() }
-        armTimer()
+        // libuv would fire a timer without a delay again before it does anything else.
+        armTimer(least: 1)
     }
 
     // MARK: Work
@@ -219,7 +221,8 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
                 start = now
                 guard start < end - CallTurns.budget / 2 else { break }
             }
-            turns.run(from: start, until: end)
+            // Whatever the actions took.
+            turns.run(from: start, until: max(end, start &+ CallTurns.budget / 2))
             var index = 0
             while index < unflushed.count {
                 unflushed[index].flush()

@@ -1,4 +1,6 @@
+import Basics
 import EventLoops
+import RPC
 import TestSupport
 import Testing
 
@@ -20,5 +22,32 @@ import Testing
         await #expect(processExitsWith: .failure) {
             _ = EventLoop(name: "test").schedule(at: 0) {}
         }
+    }
+
+    /// Thousands of calls may have the same deadline.
+    @Test func timersThatAreDueTogetherDoNotKeepOtherWorkWaiting() async {
+        let time = Lock<UInt64>(1_000_000_000)
+        let loop = EventLoop(name: "test") { time.withLock { $0 } }
+        let order: [String] = await withCheckedContinuation { continuation in
+            let noted = Lock<[String]>([])
+            @Sendable func note(_ name: String) {
+                let all = noted.withLock {
+                    $0.append(name)
+                    return $0
+                }
+                if all.count == 4 { continuation.resume(returning: all) }
+            }
+            loop.run {
+                for number in 1...3 {
+                    _ = loop.schedule(at: 0) {
+                        time.withLock { $0 += CallTurns.budget }
+                        if number == 1 { loop.run { note("action") } }
+                        note("timer")
+                    }
+                }
+            }
+        }
+        #expect(order == ["timer", "action", "timer", "timer"])
+        loop.stop()
     }
 }
