@@ -232,6 +232,13 @@ enum AccountRecords {
                     WHEN NEW.id > 0 AND EXISTS (SELECT 1 FROM audit WHERE id = NEW.id)
                     BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
                 """),
+        Migration(
+            name: "accounts-10",
+            sql: """
+                -- For pages in the order of ids.
+                CREATE INDEX sites_organization ON sites (organization_id, id);
+                CREATE INDEX users_organization ON users (organization_id, id);
+                """),
     ]
 }
 

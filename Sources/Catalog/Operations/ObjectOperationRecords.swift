@@ -79,12 +79,14 @@ struct ObjectOperationRecords<C: ReadConnection> {
     ///
     /// - Parameter last: only operations older than this one; empty = from the newest on.
     func operations(organizationID: Int64, after last: String, limit: PageLimit) throws -> PageRows<BulkOperation> {
-        try connection.page(
+        // After the greatest id, which has letters and digits only.
+        let bound = last.isEmpty ? "~" : last
+        return try connection.page(
             limit,
             """
             SELECT \(columns) FROM object_operations
-            WHERE organization_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3
-            """, organizationID, last, limit.statementRows, row: Self.operation)
+            WHERE organization_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3
+            """, organizationID, bound, limit.statementRows, row: Self.operation)
     }
 
     /// Returns the ids of unfinished operations of each organization, oldest first.
