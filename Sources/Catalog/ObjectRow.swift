@@ -21,6 +21,6 @@ struct ObjectRow: Sendable {
 
     static func tagBytes(_ row: Row) -> Int? {
         let counted = row.int("tag_bytes")
-        return counted == 0 && row.isNull("tag_texts") ? nil : counted
+        return counted == 0 && row.bool("lacks_tag_texts") ? nil : counted
     }
 }

@@ -55,6 +55,16 @@ import Testing
         }
     }
 
+    @Test func tagsAreCountedOnce() async throws {
+        let scene = try scene()
+        for filter in ["", "size>0"] {
+            let page = try await scene.service.listObjects(
+                ListObjectsRequest(pageSize: 1000, filter: filter),
+                context: scene.context(DataGatewayObjectServiceMethods.listObjects))
+            #expect(page.objects.count == 2)
+        }
+    }
+
     @Test func corruptedObjectsToo() async throws {
         let scene = try scene()
         _ = try await scene.database.write { try $0.execute("UPDATE objects SET bad_at = 1") }

@@ -15,12 +15,16 @@ struct MatchingRows {
     private let scope: Int64?
     private let budget: SearchBudget?
     private let corrupted: String
+    private let columns: String
 
-    /// - Parameter includesCorrupted: whether corrupted objects, which lists omit, can match.
+    /// - Parameters:
+    ///   - includesCorrupted: whether corrupted objects, which lists omit, can match.
+    ///   - includesTagTexts: whether rows have the column `tag_texts`, which may be half a MiB each.
     init(
         _ filter: ObjectFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget? = nil,
-        includesCorrupted: Bool = false
+        includesCorrupted: Bool = false, includesTagTexts: Bool = false
     ) {
+        columns = CatalogObject.columns + (includesTagTexts ? ", o.tag_texts" : "")
         corrupted = includesCorrupted ? "" : "AND (o.bad_at IS NULL OR o.trashed_at IS NOT NULL)"
         self.connection = connection
         self.filter = filter
@@ -51,7 +55,7 @@ struct MatchingRows {
         // trash can be listed.
         let rows = try connection.query(
             """
-            SELECT \(CatalogObject.columns) FROM objects o WHERE o.position IN (\(list)) \(corrupted)
+            SELECT \(columns) FROM objects o WHERE o.position IN (\(list)) \(corrupted)
             ORDER BY o.position DESC
             """, arguments: arguments
         ) { row -> Candidate<Value>? in

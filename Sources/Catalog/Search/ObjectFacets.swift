@@ -42,7 +42,8 @@ struct ObjectFacets: Sendable {
     }
 
     private static func count(_ filter: ObjectFilter, _ scope: Int64?, in connection: ReadConnection) throws -> Result {
-        let search = try ObjectSearch(filter, scope: scope, in: connection, budget: SearchBudget(mostRows))
+        let search = try ObjectSearch(
+            filter, scope: scope, in: connection, budget: SearchBudget(mostRows), includesTagTexts: true)
         let matches = try search.matches(below: nil, limit: mostObjects + 1, row: FacetCounts.Subject.init)
         var counts = FacetCounts()
         let counted = matches.found.prefix(mostObjects)

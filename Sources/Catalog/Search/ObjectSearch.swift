@@ -26,9 +26,15 @@ struct ObjectSearch {
     /// - Parameters:
     ///   - filter: a filter without ages, see ``ObjectFilter/resolved(at:)``.
     ///   - scope: the organization; `nil` = all.
-    init(_ filter: ObjectFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget) throws {
+    ///   - includesTagTexts: whether rows have the column `tag_texts`.
+    init(
+        _ filter: ObjectFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget,
+        includesTagTexts: Bool = false
+    ) throws {
         // The stream contains only objects with the required tags, so these need not be compared again.
-        rows = MatchingRows(filter.withoutRequiredTags, scope: scope, in: connection, budget: budget)
+        rows = MatchingRows(
+            filter.withoutRequiredTags, scope: scope, in: connection, budget: budget, includesTagTexts: includesTagTexts
+        )
         stream = try SearchPlan.stream(of: filter, scope: scope, in: connection, budget: budget)
         self.budget = budget
     }
