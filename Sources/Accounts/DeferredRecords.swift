@@ -133,7 +133,9 @@ package final class DeferredRecords: Sendable {
     }
 
     private func write(uses: [Used: UnixTime], entries: [AuditEntry: Int], at now: UnixTime) {
+        // For the gateway: the records belong to many, and would be lost with the waiting writes of the one who calls now.
         database.submit(
+            for: nil,
             { connection in
                 for (used, time) in uses {
                     switch used {

@@ -1,3 +1,5 @@
+import Basics
+import Dispatch
 import GatewayTesting
 import TestSupport
 import Testing
@@ -27,5 +29,22 @@ import Testing
         #expect(lines.count == 252)
         #expect(lines.contains("user:quiet/eve quiet DeleteSite  PERMISSION_DENIED 1"))
         #expect(lines.contains("others loud DeleteSite  PERMISSION_DENIED 950"))
+    }
+
+    @Test func recordsOfAllAreWrittenWhenTheOneWhoCallsMayNotWrite() async throws {
+        let world = try await TestAccounts()
+        let owner = WorkOwner.user(7, of: 1)
+        let before = try world.audit().count
+        // The writer is occupied, and the owner has as many waiting writes as it may have.
+        let release = DispatchSemaphore(value: 0)
+        world.database.submit({ _ in try release.waitForSignal() }, reply: { _ in })
+        for _ in 0..<600 { world.database.submit(for: owner, { _ in }, reply: { _ in }) }
+        WorkOwner.$current.withValue(owner) {
+            world.accounts.deferred.noteDenial("Login", "UNAUTHENTICATED", host: "192.0.2.7", at: world.clock.now())
+            world.accounts.deferred.flush(at: world.clock.now())
+        }
+        release.signal()
+        try await world.database.write { _ in }
+        #expect(try world.audit().count == before + 1)
     }
 }
