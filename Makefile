@@ -54,7 +54,7 @@ deb: deps ## Build the Debian package, including the Swift runtime, in .build/pa
 deb-device: deps ## Build the Debian package of a device, without the server
 	@scripts/deb-device
 
-package-test: deps venv ## Build the package and test it in a minimal Debian (needs root)
+package-test: build venv ## Build the package and test it in a minimal Debian (needs root)
 	@scripts/package-test
 
 docs: deps ## Build the libraries' documentation from their comments, with warnings as errors, in .build/documentation
