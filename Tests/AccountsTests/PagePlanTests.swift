@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-/// How SQLite reads pages of an organization's records: on a loop nothing but the page may be read.
+/// Plans of the statements that read pages of an organization's records. On a loop nothing but the page may be read.
 @Suite(.timeLimited) struct PagePlanTests {
     @Test(arguments: ["sites", "users"]) func pageIsReadInTheOrderOfAnIndex(table: String) async throws {
         let world = try await TestAccounts()

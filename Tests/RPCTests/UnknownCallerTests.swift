@@ -6,7 +6,7 @@ import Wire
 
 @testable import RPC
 
-/// What callers cost and take before they are admitted.
+/// The cost of callers before they are admitted, and the places that they take.
 @Suite(.timeLimited) struct UnknownCallerTests {
     private static let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .unary)
 
