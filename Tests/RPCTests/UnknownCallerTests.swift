@@ -17,12 +17,13 @@ import Wire
         }
     }
 
-    private static func makeServer(places: Int = 100) -> RPCServer {
+    /// - Parameter web: the support of clients that do not use gRPC; `nil` = none.
+    private static func makeServer(places: Int = 100, web: WebProtocols? = nil) -> RPCServer {
         var router = Router()
         router.add(method) { (request: HealthCheckRequest, _) -> HealthCheckRequest in request }
         var limits = RPCLimits()
         limits.maxHandlers = places
-        return RPCServer(router: router, interceptors: [Tokens()], limits: limits)
+        return RPCServer(router: router, interceptors: [Tokens()], limits: limits, web: web)
     }
 
     private let token = [("authorization", "Bearer token")]
@@ -60,6 +61,23 @@ import Wire
         client.loop.runTurn()
         try client.exchange()
         #expect(stream["grpc-status"] == "3")
+    }
+
+    /// Connect's unary requests are decoded as a whole at their end.
+    @Test func bodyIsDecodedInTheTurnOfItsCallWhenItEndsLater() throws {
+        let web = WebProtocols(json: JSONMapping(schema: try Schema(ProtoFiles.all)))
+        let client = RawClient(Self.makeServer(web: web))
+        let stream = client.begin(
+            changing: ["content-type": "application/json", "te": nil], adding: token,
+            body: Array("{\"service\": \"\(String(repeating: "a", count: 5000))".utf8), isWhole: false)
+        try client.exchange()
+        client.loop.hold()
+        stream.finish()
+        try client.exchange()
+        #expect(stream[":status"] == nil)
+        client.loop.runTurn()
+        try client.exchange()
+        #expect(stream[":status"] == "400")
     }
 
     @Test func largeMessageArrivesWholeWhetherItIsSentAtOnceOrNot() throws {

@@ -22,7 +22,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     private final var request: RequestDecoder
     /// Received bytes that are decoded in the call's turn, because that may take long.
     private final var undecoded: [UInt8] = []
-    /// Whether the request has ended with `undecoded`.
+    /// Whether the end of the request waits for that turn, after `undecoded`.
     private final var endsUndecoded = false
     /// Whether `undecoded` will be decoded in the next turn of the lane.
     private final var isDecodingScheduled = false
@@ -189,7 +189,11 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     package final func receiveEnd() {
         hasReceivedEnd = true
         guard isOpen else { return }
-        guard undecoded.isEmpty else { return endsUndecoded = true }
+        // A whole body is decoded at its end.
+        guard !isDecodedInTurn else {
+            endsUndecoded = true
+            return decodeSoon()
+        }
         decodeEnd()
     }
 
