@@ -80,6 +80,24 @@ import Wire
         #expect(stream[":status"] == "400")
     }
 
+    @Test func requestThatWaitsToBeDecodedEndsWhenTheServerStops() throws {
+        let message = HealthCheckRequest(service: String(repeating: "name", count: 30_000)).encoded()
+        let client = RawClient(Self.makeServer())
+        let stream = client.begin(adding: token, body: [], isWhole: false)
+        try client.exchange()
+        client.loop.hold()
+        stream.write(Self.frame(message))
+        stream.finish()
+        try client.send()
+        #expect(client.connection.server.metrics.holdsRequests)
+        #expect(stream["grpc-status"] == nil)
+        client.connection.stop()
+        try client.exchange()
+        #expect(stream["grpc-status"] == "14")
+        client.loop.runTurn()
+        #expect(!client.connection.server.metrics.holdsRequests)
+    }
+
     @Test func largeMessageArrivesWholeWhetherItIsSentAtOnceOrNot() throws {
         let message = HealthCheckRequest(service: String(repeating: "name", count: 30_000)).encoded()
         let body = Self.frame(message)

@@ -8,6 +8,8 @@ import Wire
 package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     /// The number of bytes of an uncompressed request that are decoded when they arrive.
     private static let decodedAtOnce = 4096
+    /// The number of bytes that are decoded before other work may be next: they may be many messages, each of which may be inflated.
+    private static let decodedInOnePiece = 16 * 1024
     /// The number of bytes that wait to be decoded from which the client has to wait.
     private static let mostUndecoded = 64 * 1024
 
@@ -22,6 +24,8 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     private final var request: RequestDecoder
     /// Received bytes that are decoded in the call's turn, because that may take long.
     private final var undecoded: [UInt8] = []
+    /// The number of bytes at the start of `undecoded` that are decoded.
+    private final var decodedCount = 0
     /// Whether the end of the request waits for that turn, after `undecoded`.
     private final var endsUndecoded = false
     /// Whether `undecoded` will be decoded in the next turn of the lane.
@@ -160,12 +164,17 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         }
     }
 
-    /// Decodes the received bytes, in the call's turn.
+    /// Decodes the next received bytes, in the call's turn; the rest in later ones.
     private final func decodeReceived() {
         if !undecoded.isEmpty, isOpen {
             let bytes = undecoded
-            undecoded = []
-            bytes.withUnsafeBytes { decode($0) }
+            let start = decodedCount
+            decodedCount = min(start + Self.decodedInOnePiece, bytes.count)
+            bytes.withUnsafeBytes { decode(UnsafeRawBufferPointer(rebasing: $0[start..<decodedCount])) }
+            guard isOpen else { return }
+            if decodedCount < bytes.count { return decodeSoon() }
+            (undecoded, decodedCount) = ([], 0)
+            countHeld()
             holdsRequest = isBehind
         }
         if endsUndecoded {
@@ -213,14 +222,14 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     private final func dropRequest() {
         guard !isReceiving else { return }
         request = .framed(FramedDecoder(limit: 0))
-        undecoded = []
+        (undecoded, decodedCount) = ([], 0)
         dropMessages()
     }
 
     /// Counts the bytes that the call holds. One client could hold as many incomplete or decompressed messages as it has streams,
     /// so the sum over a listener is limited. Small sizes are not counted.
     private final func countHeld() {
-        let held = request.heldBytes + heldMessageBytes + undecoded.count
+        let held = request.heldBytes + heldMessageBytes + undecoded.count - decodedCount
         let change = (held > 4096 ? held : 0) - counted
         guard change != 0 else { return }
         counted += change
@@ -419,7 +428,8 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     /// Ends the call because the server stops, unless its handler has begun. Waiting methods end in order.
     final func stop() {
         progress = progress ?? ProgressWatch(at: origin.loop.now)
-        if isReady && !hasStarted {
+        // A complete request may still have to be decoded.
+        if (isReady || hasReceivedEnd) && !hasStarted {
             fail(Self.stopping)
         } else if rules.waits {
             endWaiting()
