@@ -2,18 +2,12 @@
 package enum Base64 {
     /// Encodes with the standard alphabet (section 4) and padding.
     package static func encode(_ bytes: [UInt8]) -> String {
-        var characters: [UInt8] = []
-        characters.reserveCapacity((bytes.count + 2) / 3 * 4)
-        append(bytes, to: &characters)
-        return String(decoding: characters, as: UTF8.self)
+        String(decoding: characters(of: bytes, alphabet: standard, padded: true), as: UTF8.self)
     }
 
     /// Encodes with the URL-safe alphabet (section 5) and no padding.
     package static func encodeURL(_ bytes: [UInt8]) -> String {
-        var characters: [UInt8] = []
-        characters.reserveCapacity((bytes.count + 2) / 3 * 4)
-        append(bytes, to: &characters, alphabet: url, padded: false)
-        return String(decoding: characters, as: UTF8.self)
+        String(decoding: characters(of: bytes, alphabet: url, padded: false), as: UTF8.self)
     }
 
     /// Appends the result of ``encode(_:)``, without a string in between.
@@ -23,10 +17,7 @@ package enum Base64 {
 
     /// Encodes with the standard alphabet (section 4) and no padding, as text in UTF-8.
     package static func encodeUnpadded(_ bytes: [UInt8]) -> [UInt8] {
-        var characters: [UInt8] = []
-        characters.reserveCapacity((bytes.count + 2) / 3 * 4)
-        append(bytes, to: &characters, alphabet: standard, padded: false)
-        return characters
+        characters(of: bytes, alphabet: standard, padded: false)
     }
 
     /// Decodes the standard alphabet, with or without padding; `nil` for any other character, a wrong length, or stray bits at the
@@ -101,6 +92,13 @@ package enum Base64 {
 
     private static func alphabet(_ lastTwo: String) -> [UInt8] {
         Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(lastTwo)".utf8)
+    }
+
+    private static func characters(of bytes: [UInt8], alphabet: [UInt8], padded: Bool) -> [UInt8] {
+        var characters: [UInt8] = []
+        characters.reserveCapacity((bytes.count + 2) / 3 * 4)
+        append(bytes, to: &characters, alphabet: alphabet, padded: padded)
+        return characters
     }
 
     private static func append(

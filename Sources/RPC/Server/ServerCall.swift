@@ -174,7 +174,6 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
             guard isOpen else { return }
             if decodedCount < bytes.count { return decodeSoon() }
             (undecoded, decodedCount) = ([], 0)
-            countHeld()
             holdsRequest = isBehind
         }
         if endsUndecoded {
