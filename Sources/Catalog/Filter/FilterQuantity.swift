@@ -6,9 +6,7 @@ enum FilterQuantity {
 
     /// Parses a number below `Int64.max`, so that its successor is valid as well; `nil` for any other text.
     static func number(_ text: String) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit), let number = Int64(text), number < .max else {
-            return nil
-        }
+        guard let number = Int64(decimal: text), number < .max else { return nil }
         return number
     }
 

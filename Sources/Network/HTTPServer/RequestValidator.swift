@@ -63,9 +63,9 @@ package struct RequestValidator: Sendable {
             return .chunked
         }
         guard let length else { return .none }
-        guard !length.isEmpty, length.utf8.allSatisfy({ $0.isASCIIDigit }), let value = Int64(length),
-            value <= HTTPRequestHead.Framing.longestBody
-        else { throw .lengthMalformed }
+        guard let value = Int64(decimal: length), value <= HTTPRequestHead.Framing.longestBody else {
+            throw .lengthMalformed
+        }
         return value == 0 ? .none : .length(value)
     }
 }

@@ -27,9 +27,7 @@ package enum ByteQuantity {
     }
 
     private static func number(_ text: Substring) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit), let number = Int64(text), number < .max else {
-            return nil
-        }
+        guard let number = Int64(decimal: text), number < .max else { return nil }
         return number
     }
 }

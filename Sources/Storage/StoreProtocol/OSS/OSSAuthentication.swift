@@ -57,13 +57,13 @@ struct OSSAuthentication {
 
     private func presignedV4() throws(StoreError) -> Authentication {
         let target = request.target
-        if let text = target["x-oss-expires"], let lifetime = Int64(text), !(1...604_800).contains(lifetime) {
+        if let text = target["x-oss-expires"], let lifetime = Int64(decimal: text), !(1...604_800).contains(lifetime) {
             throw StoreError(
                 .invalidArgument, "x-oss-expires is \(lifetime), but must be from 1 to 604800 seconds (7 days).")
         }
         guard target["x-oss-signature-version"] == SignatureV4.oss.algorithm, let signature = target["x-oss-signature"],
             let credential = target["x-oss-credential"], let date = target["x-oss-date"],
-            let lifetime = target["x-oss-expires"].flatMap(Int64.init), (1...604_800).contains(lifetime)
+            let lifetime = target["x-oss-expires"].flatMap({ Int64(decimal: $0) }), (1...604_800).contains(lifetime)
         else { throw malformed("query") }
         guard let signedAt = Timestamps.parseBasic(date) else { throw malformed("x-oss-date") }
         return try authentication(
@@ -119,7 +119,7 @@ struct OSSAuthentication {
     private func presignedV1() throws(StoreError) -> Authentication {
         let target = request.target
         guard let accessKeyID = target["OSSAccessKeyId"], let signature = target["Signature"],
-            let expiry = target["Expires"], let seconds = Int64(expiry), seconds >= 0
+            let expiry = target["Expires"], let seconds = Int64(decimal: expiry)
         else { throw malformed("query") }
         // Some clients do not encode the `+` of the signature's Base64, which has no spaces.
         let bytes = Base64.decode(signature.replacing(" ", with: "+"))

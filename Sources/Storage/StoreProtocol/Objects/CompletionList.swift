@@ -64,7 +64,7 @@ package struct CompletionList: Equatable {
 
         private mutating func end(_ path: ArraySlice<String>) -> Bool {
             switch path {
-            case ["Part", "PartNumber"]: number = Int(text.trimming(\.isWhitespace))
+            case ["Part", "PartNumber"]: number = Int(decimal: text.trimming(\.isWhitespace))
             case ["Part", "ETag"]: etag = text.trimming(\.isWhitespace)
             case ["Part"]:
                 guard let number, let etag, (1...10_000).contains(number), parts.count < 10_000 else { return false }

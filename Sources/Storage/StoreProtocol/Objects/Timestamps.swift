@@ -53,7 +53,6 @@ package enum Timestamps {
     ]
 
     private static func number(_ text: Substring, digits: Int) -> Int? {
-        guard text.utf8.count == digits, text.utf8.allSatisfy({ $0.isASCIIDigit }) else { return nil }
-        return Int(text)
+        text.utf8.count == digits ? Int(decimal: text) : nil
     }
 }

@@ -29,14 +29,14 @@ struct S3Authentication {
     private func presigned() throws(StoreError) -> Authentication {
         let target = request.target
         guard target.has("X-Amz-Signature") else { throw Self.otherMechanism }
-        if let text = target["X-Amz-Expires"], let lifetime = Int64(text), !(1...604_800).contains(lifetime) {
+        if let text = target["X-Amz-Expires"], let lifetime = Int64(decimal: text), !(1...604_800).contains(lifetime) {
             throw StoreError(
                 .authorizationMalformed, "X-Amz-Expires is \(lifetime), but must be from 1 to 604800 seconds (7 days).")
         }
         guard target["X-Amz-Algorithm"] == SignatureV4.s3.algorithm, let signature = target["X-Amz-Signature"],
             let credential = target["X-Amz-Credential"], let date = target["X-Amz-Date"],
             let signed = target["X-Amz-SignedHeaders"],
-            let lifetime = target["X-Amz-Expires"].flatMap(Int64.init), (1...604_800).contains(lifetime)
+            let lifetime = target["X-Amz-Expires"].flatMap({ Int64(decimal: $0) }), (1...604_800).contains(lifetime)
         else { throw Self.malformed("query") }
         return try authentication(
             credential: credential[...], date: date, signed: signed[...], signature: signature[...],

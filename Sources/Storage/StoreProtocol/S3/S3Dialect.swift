@@ -79,7 +79,7 @@ package struct S3Dialect: StoreDialect {
 
     private static func size(_ text: String?) throws(StoreError) -> Int64? {
         guard let text else { return nil }
-        guard let size = Int64(text) else {
+        guard let size = Int64(decimal: text) else {
             throw StoreError(.invalidRequest, "Value for x-amz-mp-object-size header is invalid.")
         }
         return size

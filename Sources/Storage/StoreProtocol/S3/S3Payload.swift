@@ -52,7 +52,7 @@ struct S3Payload {
     }
 
     private func chunked() throws(StoreError) -> Payload {
-        guard let length = request.fields["x-amz-decoded-content-length"].flatMap(Int64.init), length >= 0 else {
+        guard let length = request.fields["x-amz-decoded-content-length"].flatMap({ Int64(decimal: $0) }) else {
             throw StoreError(
                 .missingContentLength, "You must provide the x-amz-decoded-content-length HTTP header.")
         }
