@@ -110,6 +110,42 @@ import Testing
         #expect(code(["key": "a", "cache-control": "no-store"]) == .accessDenied)
     }
 
+    @Test(arguments: [
+        ("image/png", true), ("image/png,image/jpeg", true), ("image/png, image/jpeg", true), ("text/html", false),
+        ("image/png,text/html", false), ("text/html,image/png", false), ("image/png,", false), (",", false),
+        ("", false),
+    ])
+    func beginningOfAContentTypeIsRequiredOfEachTypeInAList(types: String, isAllowed: Bool) throws {
+        let policy = try policy(
+            """
+            {"expiration": "1970-01-01T00:00:10Z", "conditions": [["starts-with", "$Content-Type", "image/"],
+            ["starts-with", "$key", "a"]]}
+            """)
+        #expect(code(policy, ["key": "a,b", "content-type": types]) == (isAllowed ? nil : .accessDenied))
+    }
+
+    @Test(arguments: [
+        ("\\ud83d\\ude00", "\u{1F600}"), ("x\\uD842\\uDFB7y", "x\u{20BB7}y"), ("\\u00e9", "\u{E9}"),
+        ("\\b\\f\\n\\r\\t\\/\\\\\\\"\\$", "\u{8}\u{C}\n\r\t/\\\"$"), ("\u{1F600}", "\u{1F600}"),
+    ])
+    func textOfAPolicyMayBeEscaped(escaped: String, key: String) throws {
+        let policy = try policy(
+            "{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [[\"eq\", \"$key\", \"\(escaped)\"]]}")
+        #expect(code(policy, ["key": key]) == nil)
+        #expect(code(policy, ["key": key + "x"]) == .accessDenied)
+    }
+
+    @Test(arguments: [
+        "\\ud83d", "\\ude00", "\\ud83d\\u0041", "\\ud83dx", "\\ude00\\ud83d", "\\u+123", "\\u12", "\\x41", "\\ud83d\\u",
+    ])
+    func malformedEscapesOfAPolicyAreRefused(escaped: String) {
+        let error = #expect(throws: StoreError.self) {
+            try policy(
+                "{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [[\"eq\", \"$key\", \"\(escaped)\"]]}")
+        }
+        #expect(error?.code == .invalidPolicyDocument)
+    }
+
     /// Texts that Unicode takes for the same are different keys.
     @Test func conditionsCompareBytes() throws {
         for condition in ["[\"eq\", \"$key\", \"\u{E9}\"]", "[\"starts-with\", \"$key\", \"\u{E9}\"]"] {

@@ -24,6 +24,14 @@ package struct FormPolicy {
     private struct Condition {
         let name: String
         let rule: Rule
+
+        /// - Parameter value: of the form's field. A beginning of a Content-Type is required of each type in a list, as S3 documents
+        ///   it: a list of an image and a page would pass for images otherwise.
+        func holds(_ value: String) -> Bool {
+            guard name == "content-type", case .starts = rule else { return rule.holds(value) }
+            return value.split(separator: ",", omittingEmptySubsequences: false)
+                .allSatisfy { rule.holds(String($0).trimming { $0 == " " || $0 == "\t" }) }
+        }
     }
 
     package let expiresAt: UnixTime
@@ -119,7 +127,7 @@ package struct FormPolicy {
         for condition in conditions {
             named.insert(condition.name)
             let value = condition.name == "bucket" ? bucket : fields[condition.name] ?? ""
-            guard condition.rule.holds(value) else { throw Self.failed(condition.name) }
+            guard condition.holds(value) else { throw Self.failed(condition.name) }
         }
         guard coversAllFields else { return }
         for field in fields.fields where !Self.free.contains(field.name) && !field.name.hasPrefix("x-ignore-") {

@@ -94,23 +94,42 @@ struct PolicyReader {
         return nil
     }
 
-    /// Reads the escape after a backslash. `\u` stands for a single unit of UTF-16.
+    /// Reads the escape after a backslash (RFC 8259, section 7; `\$` is of S3's policies).
     private mutating func escape() -> [UInt8]? {
         guard let byte = next else { return nil }
         place += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "$"): return [byte]
+        case UInt8(ascii: "b"): return [0x08]
+        case UInt8(ascii: "f"): return [0x0C]
         case UInt8(ascii: "n"): return [0x0A]
         case UInt8(ascii: "r"): return [0x0D]
         case UInt8(ascii: "t"): return [0x09]
         case UInt8(ascii: "u"):
-            guard place + 4 <= bytes.count,
-                let code = UInt32(String(decoding: bytes[place..<place + 4], as: UTF8.self), radix: 16),
-                let scalar = Unicode.Scalar(code)
-            else { return nil }
-            place += 4
-            return Array(String(scalar).utf8)
+            guard let first = codeUnit() else { return nil }
+            var units = [first]
+            // A character beyond the basic plane is a pair of surrogates.
+            if UTF16.isLeadSurrogate(first) {
+                guard takeBytes("\\u"), let second = codeUnit() else { return nil }
+                units.append(second)
+            }
+            return String(validating: units, as: UTF16.self).map { Array($0.utf8) }
         default: return nil
         }
+    }
+
+    /// Reads the four hexadecimal digits of an escaped unit of UTF-16.
+    private mutating func codeUnit() -> UInt16? {
+        guard place + 4 <= bytes.count, bytes[place..<place + 4].allSatisfy({ $0.hexDigitValue != nil }) else {
+            return nil
+        }
+        defer { place += 4 }
+        return UInt16(String(decoding: bytes[place..<place + 4], as: UTF8.self), radix: 16)
+    }
+
+    private mutating func takeBytes(_ text: StaticString) -> Bool {
+        let taken = text.withUTF8Buffer { bytes[place...].starts(with: $0) }
+        if taken { place += text.utf8CodeUnitCount }
+        return taken
     }
 }
