@@ -103,11 +103,16 @@ extension Authentication {
             throw StoreError(
                 .signatureDoesNotMatch, "The request signature we calculated does not match the one you provided.")
         }
-        if let expiresAt {
-            try Self.requireUnexpired(expiresAt, at: now)
-        } else if let limit = maximumClockSkew, let signedAt,
-            signedAt < now.subtracting(limit) || now.adding(limit) < signedAt
-        {
+        if let expiresAt { try Self.requireUnexpired(expiresAt, at: now) }
+        guard let limit = maximumClockSkew, let signedAt else { return }
+        if expiresAt != nil {
+            // The longest lifetime of a presigned URL counts from its date, so a date in the future would extend it.
+            guard signedAt <= now.adding(limit) else {
+                throw StoreError(
+                    .accessDenied, "Request is not yet valid.",
+                    details: [FlatXML.Element("ServerTime", Timestamps.xml(now))])
+            }
+        } else if signedAt < now.subtracting(limit) || now.adding(limit) < signedAt {
             throw StoreError(
                 .requestTimeTooSkewed, "The difference between the request time and the current time is too large.",
                 details: [FlatXML.Element("ServerTime", Timestamps.xml(now))])
