@@ -63,7 +63,15 @@ package struct FlatXML {
         return Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<\(start)>\(body)</\(root)>\n".utf8)
     }
 
-    /// Escapes text for the content of an element.
+    /// Whether XML 1.0 has the character (production 2), which excludes most control characters.
+    package static func isCharacter(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x10000...: true
+        default: false
+        }
+    }
+
+    /// Escapes text for the content of an element. What XML cannot represent becomes the replacement character.
     package static func escape(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -73,6 +81,7 @@ package struct FlatXML {
             case ">": escaped += "&gt;"
             case "\"": escaped += "&quot;"
             case "\r": escaped += "&#13;"
+            case _ where !isCharacter(scalar): escaped.unicodeScalars.append("\u{FFFD}")
             default: escaped.unicodeScalars.append(scalar)
             }
         }

@@ -16,7 +16,7 @@ struct ObjectLocation: Sendable, Hashable {
             throw .invalidArgument(
                 "object.bucket must be 3 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
         }
-        guard ObjectName.isKey(object.objectKey) else {
+        guard ObjectName.isPortableKey(object.objectKey) else {
             throw .invalidArgument(
                 "object.object_key must be 1 to 1023 bytes, must not begin with / and must not contain backslashes,"
                     + " control characters or the segments . and ..")

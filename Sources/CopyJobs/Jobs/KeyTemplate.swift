@@ -30,7 +30,7 @@ struct KeyTemplate: Sendable, Hashable {
         var seen: Set<String> = []
         for fileID in fileIDs {
             let key = key(of: fileID)
-            guard ObjectName.isKey(key) else {
+            guard ObjectName.isPortableKey(key) else {
                 throw .invalidArgument(
                     """
                     \(Self.field) makes an invalid key from \(fileID): a key must be 1 to 1023 bytes, must not begin with / and must \

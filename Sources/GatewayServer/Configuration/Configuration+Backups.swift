@@ -69,7 +69,9 @@ extension Configuration {
         }
         let bucket = try bucket(&entry, dialect)
         let prefix = try entry.text("prefix", default: "")
-        guard prefix.isEmpty || prefix.hasSuffix("/") && prefix.utf8.count <= 512 && ObjectName.isKey(prefix + "x")
+        guard
+            prefix.isEmpty
+                || prefix.hasSuffix("/") && prefix.utf8.count <= 512 && ObjectName.isPortableKey(prefix + "x")
         else {
             throw entry.wrong(
                 "prefix",

@@ -22,7 +22,7 @@ extension Configuration {
                 )
             }
             let prefix = try reader.text("\(section).\(name).prefix", default: "\(name)/", unit: "prefix of keys")
-            guard prefix.hasSuffix("/"), ObjectName.isKey(prefix + "x"), !ObjectKey.isOfUpload(prefix) else {
+            guard prefix.hasSuffix("/"), ObjectName.isPortableKey(prefix + "x"), !ObjectKey.isOfUpload(prefix) else {
                 throw reader.wrong(
                     "\(section).\(name).prefix",
                     "must be a prefix of object keys that ends with / and is not below uploads/")

@@ -19,7 +19,7 @@ extension Configuration {
             guard !keys.contains(where: { $0.id == key.id }) else {
                 throw entry.wrong("id", "must be unique, but another key has the same")
             }
-            guard key.prefix.isEmpty || ObjectName.isKey(key.prefix + "x") else {
+            guard key.prefix.isEmpty || ObjectName.isPortableKey(key.prefix + "x") else {
                 throw entry.wrong(
                     "prefix", "must be a prefix of object keys: it must not begin with / or have the segments . and ..")
             }

@@ -135,7 +135,7 @@ final class FormUpload: HTTPBodySink {
             throw StoreError(.invalidArgument, "PostObject: the form has no key.")
         }
         key = name
-        guard ObjectName.isKey(key) else { throw StoreError(.invalidObjectName, "The object name is not valid.") }
+        try ObjectName.requireKey(key)
         if let name = fields.fields.first(where: Self.isNotImplemented)?.name.prefix(100) {
             throw StoreError(
                 .notImplemented, "PostObject: this store does not implement the field \(name). Leave the field out.")

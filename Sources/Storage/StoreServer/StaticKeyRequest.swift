@@ -25,10 +25,6 @@ struct StaticKeyRequest {
                 .accessDenied,
                 "\(operation.name): the static key \(key.id) can only use objects below \(key.prefix) (its prefix).")
         }
-        guard ObjectName.isKey(stored) else {
-            throw StoreError(
-                .invalidObjectName, "The object name is not valid: with its bucket's prefix it is too long.")
-        }
         return stored
     }
 

@@ -14,7 +14,7 @@ extension StoreError {
                 switch error {
                 case .target: StoreError(.invalidURI, "The URI could not be parsed.")
                 case .bucket: StoreError(.invalidBucketName, "The bucket name is not valid.")
-                case .key: StoreError(.invalidObjectName, "The object name is not valid.")
+                case .key(let reason): reason
                 }
         case is WritesInFlight.Revoked:
             self = StoreError(.serviceUnavailable, "Another request changed the upload during this request. Try again.")

@@ -57,7 +57,7 @@ extension StoreHandler {
         if let condition = item.otherCondition {
             throw .notImplemented("DeleteObjects with \(condition)", "Use ETag.")
         }
-        guard ObjectName.isKey(item.key) else { throw StoreError(.invalidObjectName, "The object name is not valid.") }
+        try ObjectName.requireKey(item.key)
         let stored = try asked.stored(item.key, in: asked.bucket)
         let fields: HTTPFields = item.etag.map { ["if-match": $0] } ?? [:]
         return DirectDeletion(key: asked.key, name: stored, condition: try WriteCondition(fields))

@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 from . import s3
 from .gateway import Gateway
 from .parties import User
+from .raw import Answer
 from .static_keys import StaticKey
 
 MIB = 1024 * 1024
@@ -36,6 +37,10 @@ class Store:
 
     def client(self, key=OWNER, **config):
         return s3.client(key.credentials(self.gateway, part_size=8 * MIB), **config)
+
+    def send(self, method: str, target: str, body: bytes = b"", key=OWNER, **options) -> Answer:
+        """Sends a request of S3 that boto3 would not make; see `s3.send`."""
+        return s3.send(key.credentials(self.gateway), method, target, body, **options)
 
     def oss(self, key=OWNER, auth=oss2.AuthV4, bucket="data") -> oss2.Bucket:
         endpoint = f"http://{self.gateway.object_store}"

@@ -6,9 +6,13 @@ import sys
 from pathlib import Path
 
 import boto3
+import botocore.auth
 import botocore.config
+import botocore.credentials
+from botocore.awsrequest import AWSRequest
 
 from .oss import Credentials
+from .raw import Answer, fetch_url
 
 #: S3 clients require a region; the store takes it from the signature.
 REGION = "us-east-1"
@@ -29,6 +33,27 @@ def client(credentials: Credentials, authority: Path | None = None, **config):
         verify=str(authority) if authority else None,
         config=botocore.config.Config(**({"signature_version": "s3v4", "retries": {"total_max_attempts": 1}} | config)),
     )
+
+
+def send(
+    credentials: Credentials,
+    method: str,
+    target: str,
+    body: bytes = b"",
+    headers: dict[str, str] | None = None,
+    lifetime: int | None = None,
+) -> Answer:
+    """Sends a request that boto3 would not make, signed by botocore: in the header or, with a lifetime in seconds, in the URL.
+
+    `target` is the path with the query, percent-encoded.
+    """
+    request = AWSRequest(method, credentials.endpoint + target, dict(headers or {}), body)
+    keys = botocore.credentials.Credentials(credentials.access_key_id, credentials.secret, credentials.token)
+    if lifetime is None:
+        botocore.auth.S3SigV4Auth(keys, "s3", REGION).add_auth(request)
+    else:
+        botocore.auth.S3SigV4QueryAuth(keys, "s3", REGION, expires=lifetime).add_auth(request)
+    return fetch_url(request.url, method, body, headers=dict(request.headers.items()))
 
 
 def aws(credentials: Credentials, directory: Path, *arguments, authority: Path | None = None):

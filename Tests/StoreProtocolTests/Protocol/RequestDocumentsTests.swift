@@ -69,7 +69,7 @@ import Testing
         #expect(source.range == 1...2)
     }
 
-    @Test(arguments: ["data", "/data/", "data/../x", "data/%zz", "arn:aws:s3:x/object/a", "data/a?versionId=1"])
+    @Test(arguments: ["data", "/data/", "data/a%00", "data/%zz", "arn:aws:s3:x/object/a", "data/a?versionId=1"])
     func otherCopySourcesAreRefused(text: String) {
         #expect(throws: StoreError.self) { try CopySourceHeader(["x-amz-copy-source": text], .s3) }
     }

@@ -49,19 +49,42 @@ import Testing
             ("/bucket/k?=x", .target),
             ("/b/k", .bucket), ("/Bucket/k", .bucket), ("/-bucket/k", .bucket), ("/buc%6Bet/k", .bucket),
             ("//k", .bucket),
-            ("/bucket//k", .key), ("/bucket/a/../b", .key), ("/bucket/.", .key), ("/bucket/%2e%2E/b", .key),
-            ("/bucket/a%00b", .key), ("/bucket/a%0Ab", .key), ("/bucket/a%5Cb", .key), ("/bucket/a%C2%85b", .key),
+            ("/bucket/a%00b", .key(.invalidKey)), ("/bucket/a%01b", .key(.invalidKey)),
+            ("/bucket/%1B[2J", .key(.invalidKey)), ("/bucket/%EF%BF%BF", .key(.invalidKey)),
+            ("/bucket/" + String(repeating: "k", count: 1025), .key(.keyTooLong)),
         ] as [(String, RequestTarget.Malformed)])
     func malformedTargetIsRefused(target: String, reason: RequestTarget.Malformed) {
         #expect(throws: reason) { try parse(target) }
     }
 
-    @Test func invalidBucketAndKeyNamesAreRefused() {
-        #expect(ObjectName.isKey(String(repeating: "é", count: 511)))
-        #expect(!ObjectName.isKey(String(repeating: "é", count: 512)))
-        #expect(!ObjectName.isKey(""))
+    @Test(
+        arguments: [
+            ("/bucket//k", "/k"), ("/bucket/a/../b", "a/../b"), ("/bucket/.", "."), ("/bucket/..", ".."),
+            ("/bucket/%2e%2E/b", "../b"), ("/bucket/a%5Cb", "a\\b"), ("/bucket/a%09b", "a\tb"),
+            ("/bucket/a%0Ab", "a\nb"),
+            ("/bucket/a%0D%0Ab", "a\r\nb"), ("/bucket/a%C2%85b", "a\u{85}b"), ("/bucket/a%7F", "a\u{7F}"),
+            ("/bucket/%F0%9F%98%80", "\u{1F600}"), ("/bucket/a//", "a//"),
+        ])
+    func keyIsANameWhateverItLooksLike(target: String, key: String) throws {
+        #expect(try parse(target).key?.isExactly(key) == true)
+    }
+
+    @Test func keysOf1024BytesAreValid() throws {
+        #expect(try parse("/bucket/" + String(repeating: "%C3%A9", count: 512)).key?.utf8.count == 1024)
+        #expect(throws: RequestTarget.Malformed.key(.keyTooLong)) {
+            try parse("/bucket/x" + String(repeating: "%C3%A9", count: 512))
+        }
+    }
+
+    @Test func portableKeysHaveNoMeaningOfAPath() {
+        #expect(ObjectName.isPortableKey(String(repeating: "é", count: 511)))
+        #expect(!ObjectName.isPortableKey(String(repeating: "é", count: 512)))
+        for key in ["", "/a", "a/../b", ".", "a\\b", "a\tb", "a\u{85}"] { #expect(!ObjectName.isPortableKey(key)) }
         // A slash is a delimiter, whatever follows it.
-        #expect(!ObjectName.isKey("a/../\u{301}b") && !ObjectName.isKey("../\u{301}b"))
+        #expect(!ObjectName.isPortableKey("a/../\u{301}b") && !ObjectName.isPortableKey("../\u{301}b"))
+    }
+
+    @Test func invalidBucketNamesAreRefused() {
         #expect(ObjectName.isBucket(String(repeating: "a", count: 63)))
         #expect(!ObjectName.isBucket(String(repeating: "a", count: 64)))
         #expect(!ObjectName.isBucket("ab"))

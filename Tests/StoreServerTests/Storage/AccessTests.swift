@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/bucket/a/%2e%2e/k", "400 InvalidObjectName"), ("/Bucket/k", "400 InvalidBucketName"),
+        ("/bucket/a%00k", "400 InvalidObjectName"), ("/Bucket/k", "400 InvalidBucketName"),
         ("/bucket/%zz", "400 InvalidURI"), ("/", "403 AccessDenied"),
     ])
     func refusesTargetsBeforeAnythingElse(target: String, error: String) throws {

@@ -13,7 +13,7 @@ package struct DeletionList: Equatable {
     }
 
     package static let maximumCount = 1000
-    /// The size of 1,000 escaped keys of 1,023 bytes.
+    /// The size of 1,000 escaped keys of 1,024 bytes.
     package static let maximumBytes = 2 << 20
 
     package let items: [Item]

@@ -34,6 +34,7 @@ package struct StoreError: Error, Equatable {
         case invalidStorageClass = "InvalidStorageClass"
         case invalidTag = "InvalidTag"
         case invalidURI = "InvalidURI"
+        case keyTooLong = "KeyTooLongError"
         case malformedTrailer = "MalformedTrailerError"
         case malformedXML = "MalformedXML"
         case metadataTooLarge = "MetadataTooLarge"
@@ -88,7 +89,7 @@ package struct StoreError: Error, Equatable {
                 .entityTooSmall,
                 .incompleteBody,
                 .invalidArgument, .invalidBucketName, .invalidDigest, .invalidObjectName, .invalidPart,
-                .invalidPartOrder, .invalidRequest, .invalidURI, .malformedTrailer, .malformedXML:
+                .invalidPartOrder, .invalidRequest, .invalidURI, .keyTooLong, .malformedTrailer, .malformedXML:
                 400
             }
         }

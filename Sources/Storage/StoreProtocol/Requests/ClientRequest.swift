@@ -20,7 +20,7 @@ package struct ClientRequest: Sendable, Equatable {
     /// - Parameters:
     ///   - query: the decoded parameters; an empty value stands for a name without one.
     ///   - fields: further fields. `Content-MD5` and `Content-Type` are signed; for S3, all are.
-    /// - Returns: `nil` if the bucket or the key is invalid.
+    /// - Returns: `nil` if the bucket is invalid, or the key not valid in every store.
     package init?(
         _ method: String, _ object: StoreObject, query: [(name: String, value: String)] = [],
         fields: HTTPFields = [:], credentials: SigningCredentials, now: UnixTime
@@ -31,10 +31,9 @@ package struct ClientRequest: Sendable, Equatable {
         let rest =
             "/" + URLEncoding.encode(object.key, keepingSlashes: true)
             + (parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&"))
-        guard let target = try? RequestTarget("/\(object.bucket)\(rest)", host: "", domains: []), target.key != nil
-        else {
-            return nil
-        }
+        guard ObjectName.isPortableKey(object.key),
+            let target = try? RequestTarget("/\(object.bucket)\(rest)", host: "", domains: [])
+        else { return nil }
         let unsigned = SignedRequest(method: method, target: target, fields: fields)
         self.method = method
         let endpoint = object.endpoint

@@ -22,7 +22,8 @@ package struct CopySourceHeader: Equatable {
         guard let slash = relative.utf8.firstIndex(of: UInt8(ascii: "/")) else { throw Self.malformed(names) }
         bucket = String(relative[..<slash])
         key = String(relative[relative.utf8.index(after: slash)...])
-        guard ObjectName.isBucket(bucket), ObjectName.isKey(key) else { throw Self.malformed(names) }
+        guard ObjectName.isBucket(bucket), !key.isEmpty else { throw Self.malformed(names) }
+        try ObjectName.requireKey(key)
         range = try Self.range(fields[names.copySourceRange], names)
         var conditions: HTTPFields = [:]
         for name in ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"] {

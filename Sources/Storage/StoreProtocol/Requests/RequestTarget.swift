@@ -3,7 +3,7 @@ package struct RequestTarget: Equatable {
     package enum Malformed: Error, Equatable {
         case target
         case bucket
-        case key
+        case key(StoreError)
     }
 
     package struct Parameter: Equatable {
@@ -49,7 +49,9 @@ package struct RequestTarget: Equatable {
         }
         if let bucket, !ObjectName.isBucket(bucket) { throw .bucket }
         guard let key = URLEncoding.decode(rest) else { throw .target }
-        if !key.isEmpty, !ObjectName.isKey(key) { throw .key }
+        if !key.isEmpty {
+            do { try ObjectName.requireKey(key) } catch { throw .key(error) }
+        }
         self.key = key.isEmpty ? nil : key
     }
 
