@@ -1,27 +1,33 @@
 import StoreProtocol
 
-/// The parts that make an object, checked against the stored ones: the listed parts, without a gap.
+/// The parts that make an object, checked against the stored ones: the listed parts in ascending order. Their numbers may have
+/// gaps, except where each number has its place in the upload's file.
 struct CompletionPlan: Equatable {
     let parts: [PartRecord]
-    /// The stored parts that are not part of the object, all of which come after it.
+    /// The stored parts that are not part of the object. Where parts have places, all of them come after it.
     let unlisted: [PartRecord]
     let size: Int64
 
     /// - Parameters:
     ///   - list: `nil` for all stored parts.
     ///   - stored: the stored parts in order.
-    ///   - partSize: the required size of each part but the last; 0 = any.
+    ///   - partSize: the issued size of parts, which each part but the last has; 0 = any size and any numbers.
     init(_ list: CompletionList?, stored: [PartRecord], partSize: Int64) throws(ObjectStoreError) {
         let parts = try list.map { list throws(ObjectStoreError) in try Self.listed(list, in: stored) } ?? stored
-        guard !parts.isEmpty, parts.enumerated().allSatisfy({ $0.offset + 1 == $0.element.number }) else {
-            throw .partsNotContiguous
-        }
-        if partSize > 0, let short = parts.dropLast().first(where: { $0.size != partSize }) {
-            throw .partTooSmall(number: short.number, size: short.size, partSize: partSize)
-        }
+        guard !parts.isEmpty else { throw .noParts }
+        if partSize > 0 { try Self.requirePlaces(of: parts, size: partSize) }
         self.parts = parts
-        unlisted = stored.filter { $0.number > parts.count }
+        let listed = Set(parts.map(\.number))
+        unlisted = stored.filter { !listed.contains($0.number) }
         size = parts.reduce(0) { $0 + $1.size }
+    }
+
+    /// Requires that parts which were stored at the places of their numbers fill the beginning of the file without a gap.
+    private static func requirePlaces(of parts: [PartRecord], size: Int64) throws(ObjectStoreError) {
+        guard parts.enumerated().allSatisfy({ $0.offset + 1 == $0.element.number }) else { throw .partsNotContiguous }
+        if let short = parts.dropLast().first(where: { $0.size != size }) {
+            throw .partTooSmall(number: short.number, size: short.size, partSize: size)
+        }
     }
 
     func etag(_ form: ETag.Form) -> String { ETag.multipart(partMD5s: parts.map(\.md5), form) }

@@ -172,8 +172,8 @@ extension ObjectStore {
         }
     }
 
-    /// Drops the parts behind the listed ones, which `ftruncate` cuts off. Their rows are removed first: if the last commit fails,
-    /// no row may refer to missing bytes.
+    /// Drops the parts that are not listed: those with places come after the listed ones, and `ftruncate` cuts them off; others have
+    /// files of their own. Their rows are removed first: if the last commit fails, no row may refer to missing bytes.
     private func dropUnlistedParts(
         of multipart: MultipartRecord, _ plan: CompletionPlan, _ permit: WritePermit
     ) throws {

@@ -15,8 +15,10 @@ package enum ObjectStoreError: Error, Equatable {
     case partTooLarge(limit: Int64, isIssued: Bool)
     /// The limit is in bytes, for an object from a single PUT.
     case objectTooLarge(limit: Int64)
-    /// The parts of a list are not numbered from 1 without a gap.
+    /// An upload with an issued part size would be completed from parts that are not numbered from 1 without a gap.
     case partsNotContiguous
+    /// No part was sent or listed.
+    case noParts
     case partsNotAscending
     /// A listed part is not stored, or has another ETag or checksum.
     case partMismatch(number: Int)

@@ -44,7 +44,9 @@ extension StoreError {
                 "A part of this upload must be at most \(limit) bytes" + (isIssued ? ", the issued part size." : "."))
         case .objectTooLarge(let limit):
             self.init(.entityTooLarge, "An object of one PutObject must be at most \(limit) bytes.")
-        case .partsNotContiguous: self.init(.invalidPart, "The parts must be contiguous, from part number 1.")
+        case .partsNotContiguous:
+            self.init(.invalidPart, "The parts of this upload must be numbered from 1 without a gap.")
+        case .noParts: self.init(.invalidPart, "The upload cannot be completed without a part.")
         case .partsNotAscending: self.init(.invalidPartOrder, "The list of parts was not in ascending order.")
         case .partMismatch(let number):
             self.init(.invalidPart, "Part \(number) could not be found, or its ETag or checksum does not match.")
