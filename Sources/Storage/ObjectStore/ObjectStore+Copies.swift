@@ -8,14 +8,17 @@ extension ObjectStore {
     /// Makes an object with the bytes of another, by a hard link if the file system can create one: each object then has its own
     /// name for the same bytes, counts in quotas, and is deleted independently.
     ///
-    /// - Parameter source: claims to read it.
+    /// - Parameters:
+    ///   - source: claims to read it.
+    ///   - checksum: of the copy's bytes, which are read if the source does not have it; `nil` = the source's.
     /// - Throws: `noSuchObject`, `preconditionFailed` of `conditions`, and the errors of `header`'s condition.
     package func copy(
         _ source: CredentialClaims, to permit: WritePermit, conditions: Preconditions,
+        checksum algorithm: ChecksumAlgorithm? = nil,
         _ header: @escaping @Sendable (StoredObject) throws -> ObjectHeader
     ) throws -> StoredObject {
         if source.bucket == permit.claims.bucket, source.key == permit.claims.key {
-            return try revise(source, permit, conditions: conditions, header)
+            return try revise(source, permit, conditions: conditions, checksum: algorithm, header)
         }
         try space.requireForNewUpload()
         return try withObject(source) { found in
@@ -26,13 +29,14 @@ extension ObjectStore {
                 try permit.check(header.condition, in: connection)
                 try admitCopy(found, permit, in: connection)
             }
+            let checksum = try algorithm.map { try self.checksum($0, of: found) } ?? found.checksum
             let new = try engine.duplicate(found.fileID)
             let claims = permit.claims
             let object = StoredObject(
                 claims.place,
                 StoredObject.Content(
                     size: found.size, etag: found.etag, crc64: found.crc64, crc32: found.crc32,
-                    checksum: found.checksum),
+                    checksum: checksum),
                 fileID: new.id, createdAt: clock.now(), contentType: header.contentType, kept: header.kept)
             try new.commit {
                 try database.writeBlocking(for: permit.owner) { [self] connection in
@@ -52,9 +56,13 @@ extension ObjectStore {
     /// Copies an object to itself, which only changes what is stored beside its bytes.
     private func revise(
         _ source: CredentialClaims, _ permit: WritePermit, conditions: Preconditions,
-        _ header: @escaping @Sendable (StoredObject) throws -> ObjectHeader
+        checksum algorithm: ChecksumAlgorithm?, _ header: @escaping @Sendable (StoredObject) throws -> ObjectHeader
     ) throws -> StoredObject {
         let now = clock.now()
+        // Before the transaction, since all bytes may be read.
+        let new = try algorithm.map { algorithm in
+            try withObject(source) { found in (found.fileID, try self.checksum(algorithm, of: found)) }
+        }
         return try database.writeBlocking(for: permit.owner) { connection in
             try permit.confirm(in: connection)
             let records = StoreRecords(connection)
@@ -66,12 +74,25 @@ extension ObjectStore {
             try permit.check(header.condition, in: connection)
             try permit.own(in: connection)
             try permit.record(copyOf: source, in: connection)
+            if let (fileID, checksum) = new {
+                guard fileID == object.fileID else { throw WritesInFlight.Revoked() }
+                object.checksum = checksum
+            }
             object.kept = header.kept
             object.contentType = header.contentType
             object.createdAt = now
             try records.setHeader(of: object)
             return object
         }
+    }
+
+    /// Returns a checksum of an object's bytes: the stored one, or a new one.
+    private func checksum(_ algorithm: ChecksumAlgorithm, of object: StoredObject) throws -> Checksum {
+        if let stored = object.checksum, stored.algorithm == algorithm, stored.kind == .fullObject { return stored }
+        try object.requireIntact()
+        var checksum = RunningChecksum(algorithm)
+        try read(object, 0..<object.size) { checksum.update($0) }
+        return checksum.finalize()
     }
 
     private func admitCopy(_ object: StoredObject, _ permit: WritePermit, in connection: ReadConnection) throws {
@@ -107,10 +128,10 @@ extension ObjectStore {
         }
     }
 
-    /// Returns the sizes of the parts of an object, in order; empty if it was not a multipart upload.
-    package func partSizes(of object: StoredObject) throws -> [Int64] {
+    /// Returns the parts of an object, in order; empty if it was not a multipart upload.
+    package func parts(of object: StoredObject) throws -> [PartRecord] {
         guard let id = object.multipartID else { return [] }
-        return try database.readBlocking { try StoreRecords($0).parts(of: id).map(\.size) }
+        return try database.readBlocking { try StoreRecords($0).parts(of: id) }
     }
 }
 

@@ -66,7 +66,9 @@ extension ObjectStore {
     /// Returns a page of the open multipart uploads of static keys in a bucket, sorted by key and id.
     package func listMultiparts(_ query: MultipartListQuery, bucket: String, for key: StaticKey) throws -> MultipartList
     {
-        try database.readInBackgroundBlocking(for: .staticKey(key.id)) { connection in
+        // No further page follows one that was limited to nothing.
+        guard query.limit > 0 else { return MultipartList() }
+        return try database.readInBackgroundBlocking(for: .staticKey(key.id)) { connection in
             let records = StoreRecords(connection)
             var list = MultipartList()
             let end = query.prefix + "\u{10FFFF}"

@@ -63,17 +63,20 @@ extension ObjectStore {
         return found
     }
 
-    /// Returns one page of parts, also for a completed upload as long as its object exists.
+    /// Returns one page of parts, also for a completed upload as long as its object exists. No further page follows one that was
+    /// limited to nothing.
     package func listParts(
         _ id: String, _ claims: CredentialClaims, after marker: Int, limit: Int
-    ) throws -> (parts: [PartRecord], isTruncated: Bool) {
+    ) throws -> PartList {
         try database.readBlocking { connection in
             let records = StoreRecords(connection)
             guard let multipart = try records.multipart(id), !multipart.isLost, multipart.belongs(to: claims) else {
                 throw ObjectStoreError.noSuchUpload
             }
             let parts = try records.parts(of: id, after: marker, limit: limit + 1)
-            return (Array(parts.prefix(limit)), parts.count > limit)
+            return PartList(
+                parts: Array(parts.prefix(limit)), isTruncated: limit > 0 && parts.count > limit,
+                checksum: multipart.checksum)
         }
     }
 
@@ -186,6 +189,14 @@ extension ObjectStore {
             }
         }
     }
+}
+
+/// A page of a multipart upload's parts.
+package struct PartList {
+    package let parts: [PartRecord]
+    package let isTruncated: Bool
+    /// The checksum that the upload was initiated with.
+    package let checksum: MultipartChecksum?
 }
 
 extension MultipartRecord {

@@ -40,8 +40,11 @@ extension StoreRecords {
     /// Stores what a copy of an object to itself changes; its bytes stay where they are.
     func setHeader(of object: StoredObject) throws where C == Connection {
         try connection.execute(
-            "UPDATE store_objects SET kept = $2, content_type = $3, created_at = $4 WHERE upload_id = $1",
-            object.uploadID, object.kept.text, object.contentType, object.createdAt.microseconds)
+            """
+            UPDATE store_objects SET kept = $2, content_type = $3, created_at = $4, checksum = $5 WHERE upload_id = $1
+            """,
+            object.uploadID, object.kept.text, object.contentType, object.createdAt.microseconds,
+            object.checksum?.description)
     }
 
     func isObjectLost(uploadID: String) throws -> Bool {

@@ -71,7 +71,7 @@ package struct StoredObject: Sendable, Equatable {
     package let multipartID: String?
     package var contentType: String?
     /// The checksum of the bytes, or of the parts' checksums; nil where no client asked for one.
-    package let checksum: Checksum?
+    package var checksum: Checksum?
     /// The fields that were stored with the object, for its client.
     package var kept: KeptFields
     /// Whether the scrubber found the bytes of an object that no catalog lists to be wrong.

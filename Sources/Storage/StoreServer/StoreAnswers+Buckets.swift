@@ -133,7 +133,7 @@ extension StoreAnswers {
                     FlatXML.Element("Key", text(bucket.external(upload.key))), FlatXML.Element("UploadId", upload.id),
                     Self.owner("Initiator"), Self.owner("Owner"), FlatXML.Element("StorageClass", storageClass),
                     FlatXML.Element("Initiated", Timestamps.xml(upload.createdAt)),
-                ])
+                ] + dialect.elements(ofUpload: upload.checksum))
         }
         elements += list.prefixes.map {
             FlatXML.Element("CommonPrefixes", [FlatXML.Element("Prefix", text(bucket.external($0)))])

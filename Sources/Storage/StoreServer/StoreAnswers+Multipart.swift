@@ -29,8 +29,8 @@ extension StoreAnswers {
 
     /// Always includes `NextPartNumberMarker`: a client loops forever without it.
     func parts(
-        _ page: (parts: [PartRecord], isTruncated: Bool), of id: String, _ target: RequestTarget,
-        _ claims: CredentialClaims, after marker: Int, limit: Int
+        _ page: PartList, of id: String, _ target: RequestTarget, _ claims: CredentialClaims, after marker: Int,
+        limit: Int
     ) -> HTTPResponse {
         var document = FlatXML(
             "ListPartsResult", namespace: dialect.namespace,
@@ -38,7 +38,7 @@ extension StoreAnswers {
                 FlatXML.Element("UploadId", id), FlatXML.Element("PartNumberMarker", String(marker)),
                 FlatXML.Element("NextPartNumberMarker", String(page.parts.last?.number ?? marker)),
                 FlatXML.Element("MaxParts", String(limit)), FlatXML.Element("IsTruncated", String(page.isTruncated)),
-            ])
+            ] + dialect.elements(ofUpload: page.checksum))
         for part in page.parts {
             document.append(
                 "Part",

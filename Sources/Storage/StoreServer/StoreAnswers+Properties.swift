@@ -59,41 +59,45 @@ extension StoreAnswers {
     private func parts(
         of object: StoredObject, _ request: SignedRequest, _ store: ObjectStore
     ) throws -> FlatXML.Element {
+        let options = dialect.options(of: request)
         func number(_ name: String, _ standard: Int) throws -> Int {
-            guard let text = request.fields[name] else { return standard }
-            guard let number = Int(text), (0...10_000).contains(number) else {
+            guard let text = options[name] else { return standard }
+            guard let number = Int(decimal: text), (0...10_000).contains(number) else {
                 throw StoreError(.invalidArgument, "\(name) must be a number from 0 to 10000.")
             }
             return number
         }
         let marker = try number("x-amz-part-number-marker", 0)
         let limit = min(try number("x-amz-max-parts", 1000), 1000)
-        let sizes = try store.partSizes(of: object)
-        let page = sizes.enumerated().dropFirst(marker).prefix(limit)
+        let parts = try store.parts(of: object)
+        let page = parts.enumerated().dropFirst(marker).prefix(limit)
         let last = page.last.map { $0.offset + 1 } ?? marker
         return FlatXML.Element(
             "ObjectParts",
             [
-                FlatXML.Element("TotalPartsCount", String(sizes.count)),
+                FlatXML.Element("TotalPartsCount", String(parts.count)),
                 FlatXML.Element("PartNumberMarker", String(marker)),
                 FlatXML.Element("NextPartNumberMarker", String(last)), FlatXML.Element("MaxParts", String(limit)),
-                FlatXML.Element("IsTruncated", String(last < sizes.count)),
+                FlatXML.Element("IsTruncated", String(last < parts.count)),
             ]
                 + page.map {
                     FlatXML.Element(
                         "Part",
                         [
                             FlatXML.Element("PartNumber", String($0.offset + 1)),
-                            FlatXML.Element("Size", String($0.element)),
-                        ])
+                            FlatXML.Element("Size", String($0.element.size)),
+                        ] + dialect.elements(ofPart: $0.element.crc64, $0.element.checksum))
                 })
     }
 
     /// Returns the response to CopyObject and UploadPartCopy.
-    func copied(_ root: String, etag: String, at time: UnixTime, crc64: UInt64) -> HTTPResponse {
+    func copied(
+        _ root: String, etag: String, at time: UnixTime, crc64: UInt64, _ checksum: Checksum?
+    ) -> HTTPResponse {
         let document = FlatXML(
             root, namespace: dialect.namespace,
-            [FlatXML.Element("LastModified", Timestamps.xml(time)), FlatXML.Element("ETag", etag)])
+            [FlatXML.Element("LastModified", Timestamps.xml(time)), FlatXML.Element("ETag", etag)]
+                + dialect.elements(ofCompleted: checksum))
         // oss2 reads a part's ETag from the field.
         return xml(200, document, dialect.fields(ofStored: crc64, nil).appending(["ETag": etag]))
     }

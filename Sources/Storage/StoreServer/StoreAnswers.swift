@@ -108,41 +108,25 @@ struct StoreAnswers {
         if !ResponseOverrides.isAttachment(disposition) { fields.append("Content-Security-Policy", "sandbox") }
         fields.append("X-Content-Type-Options", "nosniff")
         fields.append("Accept-Ranges", "bytes")
-        var status = 200
-        var sent = 0..<object.size
-        if let part {
-            status = 206
-            sent = part.range
-            fields.append("Content-Range", "bytes \(sent.lowerBound)-\(sent.upperBound - 1)/\(object.size)")
-            if object.isMultipart { fields.append("x-amz-mp-parts-count", String(part.count)) }
-        } else if !isHead, let range = asked["range"].flatMap(ByteRange.init),
-            preconditions.permitRange(etag: object.etag)
-        {
-            guard let resolved = range.resolved(in: object.size) else {
-                return error(
-                    StoreError(.invalidRange, "The requested range cannot be satisfied."),
-                    ["Content-Range": "bytes */\(object.size)"])
-            }
-            status = 206
-            sent = resolved
-            fields.append("Content-Range", "bytes \(sent.lowerBound)-\(sent.upperBound - 1)/\(object.size)")
+        let range = preconditions.permitRange(etag: object.etag) ? asked["range"].flatMap(ByteRange.init) : nil
+        guard let sent = SentBytes(of: object, range, part: part) else {
+            return error(
+                StoreError(.invalidRange, "The requested range cannot be satisfied."),
+                ["Content-Range": "bytes */\(object.size)"])
         }
         fields = marked(
-            fields.appending(
+            fields.appending(sent.fields).appending(
                 dialect.fields(
-                    ofObject: object.crc64, object.checksum, isMultipart: object.isMultipart, whole: status == 200,
-                    asked: asked)))
+                    ofObject: object.crc64, sent: sent.checksum, kind: object.checksum?.kind,
+                    isMultipart: object.isMultipart, asked: asked)))
         if object.kept.text != nil {
             fields = dialect.fields(ofKept: object.kept, size: object.size).replacing(in: fields)
         }
-        if isHead {
-            return HTTPResponse(
-                status: status, fields: fields, body: .omitted(length: sent.upperBound - sent.lowerBound))
-        }
+        let length = Int64(sent.range.count)
+        if isHead { return HTTPResponse(status: sent.status, fields: fields, body: .omitted(length: length)) }
         let file = HTTPFile(owning: try store.open(object).takeDescriptor())
         return HTTPResponse(
-            status: status, fields: fields,
-            body: .file(file, offset: sent.lowerBound, length: sent.upperBound - sent.lowerBound))
+            status: sent.status, fields: fields, body: .file(file, offset: sent.range.lowerBound, length: length))
     }
 
     /// Returns the client's names of a stored bucket and key.
@@ -154,12 +138,6 @@ struct StoreAnswers {
         let fields = fields.appending([dialect.requestIDField: requestID])
         return crossOrigin.map { fields.appending($0.fields) } ?? fields
     }
-}
-
-/// One part of an object, with the number of all parts.
-struct ObjectPart {
-    let range: Range<Int64>
-    let count: Int
 }
 
 extension HTTPFields {

@@ -6,14 +6,15 @@ import StoreProtocol
 /// CopyObject and UploadPartCopy.
 extension StoreHandler {
     func copy(
-        _ source: CopySourceHeader, to access: StoreAccess, _ asked: StaticKeyRequest, _ answers: StoreAnswers
+        _ source: CopySourceHeader, _ checksum: ChecksumAlgorithm?, to access: StoreAccess, _ asked: StaticKeyRequest,
+        _ answers: StoreAnswers
     ) throws -> HTTPResponse {
         let permit = try access.requireWrite(policy)
         let dialect = answers.dialect
         let from = try claims(ofSource: source, asked)
         let directives = try CopyDirectives(asked.request, dialect)
         let isItself = from.key == access.claims.key && from.bucket == access.claims.bucket
-        guard !isItself || directives.changesSomething || dialect.etags == .oss else {
+        guard !isItself || directives.changesSomething || checksum != nil || dialect.etags == .oss else {
             throw StoreError(
                 .invalidRequest,
                 """
@@ -24,10 +25,13 @@ extension StoreHandler {
         let asks = try header(of: asked.request, dialect)
         // OSS takes a copy of an object to itself for a change of its metadata.
         let replaces = isItself && dialect.etags == .oss
-        let object = try store.copy(from, to: permit, conditions: Preconditions(source.conditions)) { found in
+        let object = try store.copy(
+            from, to: permit, conditions: Preconditions(source.conditions), checksum: checksum
+        ) { found in
             directives.header(of: found, asks, replaces: replaces)
         }
-        return answers.copied("CopyObjectResult", etag: object.etag, at: object.createdAt, crc64: object.crc64)
+        return answers.copied(
+            "CopyObjectResult", etag: object.etag, at: object.createdAt, crc64: object.crc64, object.checksum)
     }
 
     /// Copies a part. Its bytes are read, although they do not leave the gateway, because a part has its own checksum.
@@ -56,7 +60,7 @@ extension StoreHandler {
             let record = try upload.finish()
             return answers.copied(
                 "CopyPartResult", etag: ETag.whole(md5: record.md5, answers.dialect.etags), at: record.storedAt,
-                crc64: record.crc64)
+                crc64: record.crc64, record.checksum)
         }
     }
 

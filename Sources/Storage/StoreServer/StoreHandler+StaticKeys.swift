@@ -56,8 +56,8 @@ extension StoreHandler {
         }
         access.origin = asked.origin
         switch asked.operation {
-        case .copyObject(let source):
-            return .respond(try copy(source, to: access, asked, answers))
+        case .copyObject(let source, let checksum):
+            return .respond(try copy(source, checksum, to: access, asked, answers))
         case .copyPart(_, _, let source):
             guard let part else { throw StoreError.notImplemented(asked.operation.name) }
             return .respond(try copy(source, toPart: part, access, asked, answers))

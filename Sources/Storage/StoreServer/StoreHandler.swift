@@ -89,8 +89,9 @@ struct StoreHandler: HTTPRequestHandler {
             let overrides = try ResponseOverrides(request.target)
             return try store.withObject(access.claims) { object in
                 if operation == .getObject { try object.requireIntact() }
-                let part = try objectPart(of: object, request.target)
-                return .respond(try answers.object(object, store, asked: head.fields, overrides, part: part))
+                let part = try objectPart(of: object, request)
+                let asked = dialect.options(of: request)
+                return .respond(try answers.object(object, store, asked: asked, overrides, part: part))
             }
         case .listParts(let id, let marker, let limit):
             try access.requireRead()
@@ -172,19 +173,25 @@ struct StoreHandler: HTTPRequestHandler {
     }
 
     /// Returns the part that a GET or HEAD requests; `nil` = the whole object.
-    private func objectPart(of object: StoredObject, _ target: RequestTarget) throws -> ObjectPart? {
-        guard target.has("partNumber") else { return nil }
-        guard let number = target["partNumber"].flatMap(Int.init), (1...10_000).contains(number) else {
-            throw StoreError(.invalidArgument, "Part number must be an integer between 1 and 10000, inclusive.")
+    private func objectPart(of object: StoredObject, _ request: SignedRequest) throws -> ObjectPart? {
+        guard request.target.has("partNumber") else { return nil }
+        guard request.fields["range"] == nil else {
+            throw StoreError(.invalidRequest, "A request with a partNumber must not have a Range field.")
         }
-        let sizes = try store.partSizes(of: object)
-        guard number <= max(1, sizes.count) else {
-            throw StoreError(.invalidPartNumber, "The object's number of parts is \(max(1, sizes.count)).")
+        guard let number = request.target["partNumber"].flatMap({ Int(decimal: $0) }), (1...10_000).contains(number)
+        else {
+            throw ObjectStoreError.invalidPartNumber
         }
-        let start = sizes.prefix(number - 1).reduce(0, +)
-        let range = sizes.isEmpty ? 0..<object.size : start..<start + sizes[number - 1]
+        let parts = try store.parts(of: object)
+        guard number <= max(1, parts.count) else {
+            throw StoreError(.invalidPartNumber, "The object's number of parts is \(max(1, parts.count)).")
+        }
         // A range cannot be empty: an empty object is sent without a range.
-        return range.isEmpty ? nil : ObjectPart(range: range, count: sizes.count)
+        guard object.size > 0 else { return nil }
+        guard !parts.isEmpty else { return ObjectPart(range: 0..<object.size, count: 1, checksum: object.checksum) }
+        let start = parts.prefix(number - 1).reduce(0) { $0 + $1.size }
+        let part = parts[number - 1]
+        return ObjectPart(range: start..<start + part.size, count: parts.count, checksum: part.checksum)
     }
 
     func body(

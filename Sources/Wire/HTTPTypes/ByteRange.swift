@@ -21,7 +21,13 @@ package enum ByteRange: Equatable {
         }
     }
 
-    /// Returns the range within `size` bytes; `nil` if it is not satisfiable (416).
+    /// Whether it is a suffix of at least one byte, which is satisfiable for an empty representation as well (RFC 9110, section
+    /// 14.1.2), and then selects nothing.
+    package var isSuffixOfBytes: Bool {
+        if case .suffix(let count) = self { count > 0 } else { false }
+    }
+
+    /// Returns the range within `size` bytes; `nil` if it selects none of them.
     package func resolved(in size: Int64) -> Range<Int64>? {
         switch self {
         case .bounded(let first, let last): first < size ? first..<min(size - 1, last) + 1 : nil

@@ -37,6 +37,11 @@ import Testing
         #expect(range.resolved(in: 9) == resolved)
     }
 
+    @Test func suffixesOfNothingAreSatisfiable() {
+        #expect(ByteRange("bytes=-1")?.isSuffixOfBytes == true && ByteRange("bytes=-99")?.isSuffixOfBytes == true)
+        for other in ["bytes=-0", "bytes=0-", "bytes=0-0"] { #expect(ByteRange(other)?.isSuffixOfBytes == false) }
+    }
+
     @Test(arguments: [
         "", "bytes", "bytes=", "bytes=-", "bytes=2-1", "bytes=a-b", "items=0-1", "bytes=0-1,3-4", "bytes=+1-2",
         "bytes= 1-2", "bytes=1-2-3", "bytes=-",

@@ -155,12 +155,19 @@ import Testing
     @Test(arguments: [
         ("GET", "acl"), ("PUT", "tagging"), ("POST", "append&position=0"), ("DELETE", ""),
         ("GET", "x-oss-process=style"),
-        ("PUT", "partNumber=1"), ("POST", ""), ("OPTIONS", ""), ("GET", "uploads"), ("HEAD", "uploadId=x"),
+        ("POST", ""), ("OPTIONS", ""), ("GET", "uploads"), ("HEAD", "uploadId=x"),
     ])
     func refusesOtherOperations(method: String, query: String) throws {
         let store = try TestStore(inMemory: true)
         let answer = try store.client().send(method, query: query, body: method == "PUT" ? [1] : nil)
         #expect(answer.status == 501)
+        #expect(try store.files().isEmpty)
+    }
+
+    @Test(arguments: ["partNumber=1", "uploadId=x"])
+    func halfOfAPartsNameIsRefused(query: String) throws {
+        let store = try TestStore(inMemory: true)
+        #expect(try store.client().send("PUT", query: query, body: [1]).error == "400 InvalidArgument")
         #expect(try store.files().isEmpty)
     }
 

@@ -24,6 +24,8 @@ package struct Checksum: Equatable, Sendable, LosslessStringConvertible {
         self.init(algorithm, bytes, partCount: partCount)
     }
 
+    package var kind: MultipartChecksum.Kind { partCount == 0 ? .fullObject : .composite }
+
     /// The checksum in S3's notation.
     package var value: String { Base64.encode(bytes) + (partCount == 0 ? "" : "-\(partCount)") }
 

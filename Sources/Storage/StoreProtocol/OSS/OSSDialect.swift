@@ -65,7 +65,8 @@ package struct OSSDialect: StoreDialect {
     }
 
     package func fields(
-        ofObject crc64: UInt64, _ checksum: Checksum?, isMultipart: Bool, whole: Bool, asked: HTTPFields
+        ofObject crc64: UInt64, sent checksum: Checksum?, kind: MultipartChecksum.Kind?, isMultipart: Bool,
+        asked: HTTPFields
     ) -> HTTPFields {
         [
             "x-oss-hash-crc64ecma": String(crc64),
@@ -85,6 +86,8 @@ package struct OSSDialect: StoreDialect {
     }
 
     package func fields(ofInitiated checksum: MultipartChecksum?) -> HTTPFields { [:] }
+
+    package func elements(ofUpload checksum: MultipartChecksum?) -> [FlatXML.Element] { [] }
 
     package func elements(ofCompleted checksum: Checksum?) -> [FlatXML.Element] { [] }
 

@@ -8,7 +8,7 @@ package struct MultipartListQuery: Equatable {
     /// The list begins after this key, or, with an id, after that upload of the key.
     package private(set) var keyMarker: String
     package let idMarker: String
-    /// The number of uploads and common prefixes; 1 to 1000.
+    /// The largest number of uploads and common prefixes; 0 to 1000.
     package let limit: Int
     package let encodesKeys: Bool
 

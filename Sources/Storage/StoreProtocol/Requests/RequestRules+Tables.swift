@@ -71,8 +71,8 @@ extension RequestRules {
             RequestRule(
                 "x-amz-source-expected-bucket-owner", .only([owner], .accessDenied), "Every bucket has this owner."),
             RequestRule(
-                "x-amz-checksum-algorithm", .honoredOnly(on: ["InitiateMultipartUpload"]),
-                "A copy keeps the checksum of its source."),
+                "x-amz-checksum-algorithm", .honoredOnly(on: ["InitiateMultipartUpload", "CopyObject"]),
+                "Other operations have x-amz-sdk-checksum-algorithm."),
             RequestRule("x-amz-checksum-type", .honored(on: ["InitiateMultipartUpload", "CompleteMultipartUpload"])),
             RequestRule("x-amz-checksum-mode", .honored(on: ["GetObject", "HeadObject"])),
             RequestRule("x-amz-checksum-crc32", .honored()),

@@ -40,14 +40,18 @@ package protocol StoreDialect: Sendable {
     /// Returns the fields that acknowledge stored bytes, with which clients verify them.
     func fields(ofStored crc64: UInt64, _ checksum: Checksum?) -> HTTPFields
     /// - Parameters:
+    ///   - checksum: of the bytes that are sent, which are the object's or those of one of its parts.
+    ///   - kind: of the object's checksum.
     ///   - isMultipart: whether the object was made of parts.
-    ///   - whole: whether the whole object is sent.
     func fields(
-        ofObject crc64: UInt64, _ checksum: Checksum?, isMultipart: Bool, whole: Bool, asked: HTTPFields
+        ofObject crc64: UInt64, sent checksum: Checksum?, kind: MultipartChecksum.Kind?, isMultipart: Bool,
+        asked: HTTPFields
     ) -> HTTPFields
     /// Returns the fields of a response for the stored object, except the kept fields themselves.
     func fields(ofKept kept: KeptFields, size: Int64) -> HTTPFields
     func fields(ofInitiated checksum: MultipartChecksum?) -> HTTPFields
+    /// Returns the description of the checksum that a listed upload was initiated with.
+    func elements(ofUpload checksum: MultipartChecksum?) -> [FlatXML.Element]
     func elements(ofCompleted checksum: Checksum?) -> [FlatXML.Element]
     func elements(ofPart crc64: UInt64, _ checksum: Checksum?) -> [FlatXML.Element]
 }

@@ -4,7 +4,8 @@ import HTTPTypes
 package enum StoreOperation: Equatable {
     case putObject
     case appendObject(at: Int64)
-    case copyObject(CopySourceHeader)
+    /// The checksum is the one that the copy is to have; `nil` = its source's.
+    case copyObject(CopySourceHeader, checksum: ChecksumAlgorithm?)
     case initiateMultipart(MultipartChecksum?)
     case uploadPart(Int, multipartID: String)
     case copyPart(Int, multipartID: String, CopySourceHeader)
@@ -58,13 +59,16 @@ package enum StoreOperation: Equatable {
             return
         }
         switch (request.method, asked) {
-        case ("PUT", []): self = details.source.map(Self.copyObject) ?? .putObject
+        case ("PUT", []):
+            self = details.source.map { .copyObject($0, checksum: details.checksum?.algorithm) } ?? .putObject
         case ("GET", []): self = .getObject
         case ("HEAD", []): self = .headObject
         case ("GET", ["partNumber"]): self = .getObject
         case ("HEAD", ["partNumber"]): self = .headObject
         case ("DELETE", []): self = .deleteObject
         case ("POST", ["uploads"]): self = .initiateMultipart(details.checksum)
+        case ("PUT", ["partNumber"]), ("PUT", ["uploadId"]):
+            throw StoreError(.invalidArgument, "A part must be sent with both its partNumber and its uploadId.")
         case ("PUT", ["uploadId", "partNumber"]):
             let (number, id) = (try Self.number("partNumber", target), try Self.uploadID(target))
             if let source = details.source {
@@ -78,7 +82,7 @@ package enum StoreOperation: Equatable {
         case ("GET", ["uploadId"]):
             self = .listParts(
                 try Self.uploadID(target), after: try Self.number("part-number-marker", target, default: 0),
-                limit: min(max(try Self.number("max-parts", target, default: 1000), 1), 1000))
+                limit: min(try Self.number("max-parts", target, default: 1000), 1000))
         case ("DELETE", ["uploadId"]): self = .abortMultipart(try Self.uploadID(target))
         case ("POST", ["append", "position"]): self = .appendObject(at: Int64(try Self.number("position", target)))
         case ("PUT", ["tagging"]): self = .putTags
@@ -108,7 +112,7 @@ package enum StoreOperation: Equatable {
         case ("GET", ["uploads"]):
             let limit = try number("max-uploads", target, default: MultipartListQuery.maximumLimit)
             return .listMultiparts(
-                try MultipartListQuery(target, limit: min(max(limit, 1), MultipartListQuery.maximumLimit)))
+                try MultipartListQuery(target, limit: min(limit, MultipartListQuery.maximumLimit)))
         case ("GET", _) where asked.isSubset(of: ["list-type", "continuation-token"]):
             let limit = try number("max-keys", target, default: ObjectListQuery.maximumLimit)
             return .listObjects(try ObjectListQuery(target, limit: min(limit, ObjectListQuery.maximumLimit)))
@@ -195,8 +199,8 @@ package enum StoreOperation: Equatable {
         if let standard, !target.parameters.contains(where: { $0.name == name && !$0.value.isEmpty }) {
             return standard
         }
-        guard let text = target[name], let number = Int(text), (0...(1 << 48)).contains(number) else {
-            throw StoreError(.invalidArgument, "The \(name) must be a number.")
+        guard let text = target[name], let number = Int(decimal: text), number <= 1 << 48 else {
+            throw StoreError(.invalidArgument, "The \(name) must be a number of decimal digits.")
         }
         return number
     }

@@ -10,17 +10,20 @@ extension S3Dialect {
     package func fields(insteadOf document: FlatXML) -> HTTPFields { [:] }
 
     package func fields(ofStored crc64: UInt64, _ checksum: Checksum?) -> HTTPFields {
-        guard let checksum else { return [:] }
-        return [checksum.algorithm.field: checksum.value, "x-amz-checksum-type": checksum.kind.rawValue]
+        checksum.map { Self.fields($0, kind: $0.kind) } ?? [:]
     }
 
-    /// Returns the checksum if the client asked for it and the whole object is sent, because the client compares it with the
-    /// received bytes.
+    /// Returns the checksum of the sent bytes if the client asked for it.
     package func fields(
-        ofObject crc64: UInt64, _ checksum: Checksum?, isMultipart: Bool, whole: Bool, asked: HTTPFields
+        ofObject crc64: UInt64, sent checksum: Checksum?, kind: MultipartChecksum.Kind?, isMultipart: Bool,
+        asked: HTTPFields
     ) -> HTTPFields {
-        guard whole, asked["x-amz-checksum-mode"]?.uppercased() == "ENABLED" else { return [:] }
-        return fields(ofStored: crc64, checksum)
+        guard asked["x-amz-checksum-mode"]?.uppercased() == "ENABLED", let checksum, let kind else { return [:] }
+        return Self.fields(checksum, kind: kind)
+    }
+
+    private static func fields(_ checksum: Checksum, kind: MultipartChecksum.Kind) -> HTTPFields {
+        [checksum.algorithm.field: checksum.value, "x-amz-checksum-type": kind.rawValue]
     }
 
     package func fields(ofKept kept: KeptFields, size: Int64) -> HTTPFields {
@@ -35,6 +38,14 @@ extension S3Dialect {
         ]
     }
 
+    package func elements(ofUpload checksum: MultipartChecksum?) -> [FlatXML.Element] {
+        guard let checksum else { return [] }
+        return [
+            FlatXML.Element("ChecksumAlgorithm", checksum.algorithm.rawValue),
+            FlatXML.Element("ChecksumType", checksum.kind.rawValue),
+        ]
+    }
+
     package func elements(ofCompleted checksum: Checksum?) -> [FlatXML.Element] {
         guard let checksum else { return [] }
         return [
@@ -46,8 +57,4 @@ extension S3Dialect {
     package func elements(ofPart crc64: UInt64, _ checksum: Checksum?) -> [FlatXML.Element] {
         checksum.map { [FlatXML.Element($0.algorithm.element, $0.value)] } ?? []
     }
-}
-
-extension Checksum {
-    var kind: MultipartChecksum.Kind { partCount == 0 ? .fullObject : .composite }
 }
