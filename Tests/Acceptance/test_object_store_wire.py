@@ -219,10 +219,10 @@ def test_two_ways_to_authenticate_in_one_request(raw):
     assert raw.request("GET", query).error()[0] in (400, 403)
 
 
-@pytest.mark.parametrize("key", ["a/../b", "a/./b", "..", "a\\b", "a\nb"])
-def test_a_key_that_no_client_can_sign(raw, key):
+@pytest.mark.parametrize("key", ["a\0b", "a\x01b", "\uffff", "k" * 1025])
+def test_a_key_that_no_list_can_contain(raw, key):
     target = f"/{raw.credentials.bucket}/{quote(key, safe='/.')}"
-    assert fetch(raw.address, "GET", target).status in (400, 403)
+    assert fetch(raw.address, "GET", target).status == 400
 
 
 @pytest.mark.parametrize(

@@ -191,3 +191,17 @@ def test_tags_of_an_object_are_set_and_deleted(store):
     uploaded = {"Bucket": "data", "Key": upload.credentials.key}
     assert read(**uploaded) == {"drive": "7"}
     assert refused(client.delete_object_tagging, **uploaded) == (403, "AccessDenied")
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [("gzip, aws-chunked", "gzip"), ("aws-chunked, gzip", "gzip"), ("aws-chunked", None), ("AWS-Chunked,br", "br")],
+)
+def test_the_encoding_of_chunks_is_not_kept(store, sent, kept):
+    client, name = store.client(), {"Bucket": "data", "Key": "kept/encoding"}
+    client.put_object(**name, Body=b"5\r\nhello\r\n0\r\n\r\n", ContentEncoding=sent)
+    found = client.get_object(**name)
+    assert (found.get("ContentEncoding"), found["Body"].read()) == (kept, b"5\r\nhello\r\n0\r\n\r\n")
+    # Without a digest nobody can say whether the body is in chunks.
+    url = client.generate_presigned_url("put_object", Params=name)
+    assert requests.put(url, b"x", headers={"Content-Encoding": sent}, timeout=PATIENCE).status_code == 400

@@ -25,16 +25,12 @@ struct S3Payload {
 
     func read() throws(StoreError) -> Payload {
         let mode = Self.mode(of: request)
-        // A body in chunks is always decoded, because the framing would otherwise become part of the object.
-        let isInChunks =
-            request.fields["x-amz-decoded-content-length"] != nil
-            || request.fields.values(of: "content-encoding").contains { $0.lowercased().contains("aws-chunked") }
         switch mode {
         case Self.unsignedTrailer:
             return try chunked()
         case _ where Self.signedChunks.contains(mode) && signatures != nil:
             return try chunked()
-        case _ where isInChunks && !mode.hasPrefix("STREAMING-"):
+        case _ where mayBeInChunks(mode) && !mode.hasPrefix("STREAMING-"):
             throw StoreError(
                 .invalidRequest,
                 "A body in the encoding aws-chunked needs the x-amz-content-sha256 \(Self.unsignedTrailer).")
@@ -49,6 +45,17 @@ struct S3Payload {
             }
             return Payload(length: framing.bodyLength, checks: try checks(sha256: sha256, announced: nil))
         }
+    }
+
+    /// Whether a body with this mode may be in chunks, whose framing would become part of the object. `aws-chunked` in
+    /// Content-Encoding alone says nothing if the client sends a digest: some set it by hand, as for an object that was copied.
+    private func mayBeInChunks(_ mode: String) -> Bool {
+        if request.fields["x-amz-decoded-content-length"] != nil { return true }
+        let isLabeled = request.fields.values(of: "content-encoding").contains {
+            $0.lowercased().contains("aws-chunked")
+        }
+        guard isLabeled, mode == Self.unsigned, request.fields["content-md5"] == nil else { return false }
+        return !ChecksumAlgorithm.allCases.contains { request.fields[$0.field] != nil }
     }
 
     private func chunked() throws(StoreError) -> Payload {
