@@ -45,6 +45,6 @@ package enum UploadsConfigurationError: Error, Sendable, CustomStringConvertible
 extension UploadsConfiguration {
     func check() throws(UploadsConfigurationError) {
         guard partSize >= 65_536, partSize % 4096 == 0 else { throw .partSize(partSize) }
-        guard ObjectName.isBucket(bucket) else { throw .bucket(bucket) }
+        guard ObjectName.isBucketOfOSS(bucket) else { throw .bucket(bucket) }
     }
 }

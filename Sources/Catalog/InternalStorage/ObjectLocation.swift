@@ -14,7 +14,7 @@ struct ObjectLocation: Sendable, Hashable {
         guard let object else { throw .invalidArgument("object must be set") }
         guard ObjectName.isBucket(object.bucket) else {
             throw .invalidArgument(
-                "object.bucket must be 3 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
+                "object.bucket must be 3 to 63 of a-z, 0-9, hyphens and dots, and begin and end with a letter or digit")
         }
         guard ObjectName.isPortableKey(object.objectKey) else {
             throw .invalidArgument(

@@ -3,7 +3,8 @@ import StoreProtocol
 import Uploads
 
 extension Configuration {
-    private static let mostBuckets = 100
+    /// The number of buckets that one response of ListBuckets can contain.
+    private static let mostBuckets = BucketListQuery.maximumLimit
 
     /// Reads `object_store.buckets`: buckets that are prefixes of the store's own bucket.
     static func buckets(
@@ -18,7 +19,7 @@ extension Configuration {
         for name in names {
             guard ObjectName.isBucket(name), name != stored else {
                 throw ConfigurationError(
-                    "\(section).\(name): a bucket's name must be 3 to 63 lower-case letters, digits or -, and not \(stored)"
+                    "\(section).\(name): a bucket's name must be 3 to 63 lower-case letters, digits, - or . as S3 requires, and not \(stored)"
                 )
             }
             let prefix = try reader.text("\(section).\(name).prefix", default: "\(name)/", unit: "prefix of keys")

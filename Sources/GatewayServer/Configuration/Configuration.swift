@@ -172,7 +172,7 @@ package struct Configuration: Sendable {
         uploads.quota.site = try quota(&reader, "site", uploads.quota.site)
         uploads.bucket = try reader.text(
             "object_store.bucket", default: uploads.bucket, unit: "name", bounds: "3–63 of `a-z 0-9 -`")
-        guard ObjectName.isBucket(uploads.bucket) else {
+        guard ObjectName.isBucketOfOSS(uploads.bucket) else {
             throw reader.wrong(
                 "object_store.bucket", "must be 3 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
         }

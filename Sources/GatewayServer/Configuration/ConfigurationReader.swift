@@ -157,15 +157,25 @@ struct ConfigurationReader {
     }
 
     /// Returns the sorted names in a section whose members are sections of their own, which are then read as `section.NAME.key`.
+    /// Names in the file may have dots.
     mutating func names(in section: String) throws(ConfigurationError) -> [String] {
         var names: Set<String> = []
         if let said = given[section] { try open(section, said) }
-        for (key, said) in given where key.hasPrefix("\(section).") {
-            let name = key.dropFirst(section.count + 1).prefix { $0 != "." }
-            names.insert(String(name))
+        let members = given.filter { $0.key.hasPrefix("\(section).") }
+        for (key, said) in members {
             // A variable sets a member; the file contains the section around it.
-            guard key == "\(section).\(name)" else { continue }
+            guard case .object = said.value else { continue }
+            names.insert(String(key.dropFirst(section.count + 1)))
             try open(key, said)
+        }
+        for (key, said) in members {
+            if case .object = said.value { continue }
+            let rest = key.dropFirst(section.count + 1)
+            let isInFile = rest.indices.contains { rest[$0] == "." && names.contains(String(rest[..<$0])) }
+            guard !isInFile else { continue }
+            let name = rest.prefix { $0 != "." }
+            if name == rest { try open(key, said) }
+            names.insert(String(name))
         }
         return names.sorted()
     }

@@ -19,6 +19,8 @@ struct JSON5Reader {
     /// The names and numbers that lead to where the reader is: `section`, `list`, `[0]`.
     private var path: [String] = []
     private var lines: [String: Int] = [:]
+    /// The member that was entered last, up to which lines are counted.
+    private var counted = (position: 0, line: 1)
 
     static func value(of text: String) throws(JSON5Error) -> ConfigurationValue { try document(of: text).value }
 
@@ -91,7 +93,8 @@ struct JSON5Reader {
     private mutating func enter(_ name: String, at start: Int) {
         path.append(name)
         let place = path.joined(separator: ".").replacing(".[", with: "[")
-        lines[place] = scalars[..<start].count { $0 == "\n" } + 1
+        counted = (start, counted.line + scalars[counted.position..<start].count { $0 == "\n" })
+        lines[place] = counted.line
     }
 
     private mutating func closes(_ end: Unicode.Scalar) throws(JSON5Error) -> Bool {

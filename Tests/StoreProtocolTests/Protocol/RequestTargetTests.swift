@@ -29,7 +29,8 @@ import Testing
         #expect(try parse("/a/b", host: "bucket.OSS-x.example.com").bucket == "bucket")
         #expect(try parse("/a/b", host: "bucket.oss-x.example.com:8080").key == "a/b")
         #expect(try parse("/bucket/b", host: "oss-x.example.com").bucket == "bucket")
-        #expect(throws: RequestTarget.Malformed.bucket) { try parse("/k", host: "a.b.oss-x.example.com") }
+        #expect(try parse("/k", host: "a.b.oss-x.example.com").bucket == "a.b")
+        #expect(throws: RequestTarget.Malformed.bucket) { try parse("/k", host: "a..b.oss-x.example.com") }
     }
 
     @Test func parametersAreReadInTheirOrder() throws {
@@ -89,5 +90,10 @@ import Testing
         #expect(!ObjectName.isBucket(String(repeating: "a", count: 64)))
         #expect(!ObjectName.isBucket("ab"))
         #expect(!ObjectName.isBucket("abc-"))
+        for name in ["a.b", "a-.b", "1.2.3", "1.2.3.4.5", "1.2.3.x"] {
+            #expect(ObjectName.isBucket(name) && !ObjectName.isBucketOfOSS(name))
+        }
+        for name in ["a..b", ".ab", "ab.", "1.2.3.4", "a_b", "Abc"] { #expect(!ObjectName.isBucket(name)) }
+        #expect(ObjectName.isBucketOfOSS("a-b"))
     }
 }

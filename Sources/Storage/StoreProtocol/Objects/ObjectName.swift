@@ -3,11 +3,22 @@ import XML
 
 /// The validation of bucket names and object keys from all sources: URLs, copy templates, presign requests.
 package enum ObjectName {
-    /// Whether a name matches `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
+    /// Whether a name is one of a bucket in S3 ("General purpose bucket naming rules"): 3 to 63 of a-z, 0-9, `-` and `.`, which
+    /// begin and end with a letter or digit, without two dots in a row, and not in the form of an IPv4 address.
     package static func isBucket(_ name: some StringProtocol) -> Bool {
         let bytes = Array(name.utf8)
-        guard (3...63).contains(bytes.count), bytes.first != hyphen, bytes.last != hyphen else { return false }
-        return bytes.allSatisfy { $0.isASCIILowercaseAlphanumeric || $0 == hyphen }
+        guard (3...63).contains(bytes.count), let first = bytes.first, let last = bytes.last,
+            first.isASCIILowercaseAlphanumeric, last.isASCIILowercaseAlphanumeric,
+            bytes.allSatisfy({ $0.isASCIILowercaseAlphanumeric || $0 == hyphen || $0 == dot })
+        else { return false }
+        let labels = bytes.split(separator: dot, omittingEmptySubsequences: false)
+        let isAddress = labels.count == 4 && labels.allSatisfy { $0.allSatisfy(\.isASCIIDigit) }
+        return !labels.contains(where: \.isEmpty) && !isAddress
+    }
+
+    /// Whether a name is also one of a bucket in OSS, whose clients refuse dots.
+    package static func isBucketOfOSS(_ name: some StringProtocol) -> Bool {
+        isBucket(name) && !name.utf8.contains(dot)
     }
 
     /// The largest number of bytes of a key, as a client of its bucket sees it.
@@ -33,6 +44,7 @@ package enum ObjectName {
     }
 
     private static let hyphen = UInt8(ascii: "-")
+    private static let dot = UInt8(ascii: ".")
 }
 
 extension StoreError {
