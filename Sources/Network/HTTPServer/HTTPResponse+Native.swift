@@ -16,10 +16,11 @@ extension HTTPResponse {
             ? Self.lengthOnly(contentLength)
             : body.native(isSecure: isSecure, connection: connection, isDirect: isDirect)
         guard let native = made else { return nil }
-        // The library rejects empty values, which carry no information anyway.
-        for field in fields.fields where !field.value.isEmpty {
-            // The library rejects a value that would break out of its line.
-            guard MHD_add_response_header(native, field.name, field.value) == .YES else {
+        for field in fields.fields {
+            // The library rejects an empty value; blanks around a value do not belong to it (RFC 9110, section 5.5). It also rejects a
+            // value that would break out of its line.
+            let value = field.value.isEmpty ? " " : field.value
+            guard MHD_add_response_header(native, field.name, value) == .YES else {
                 MHD_destroy_response(native)
                 return nil
             }

@@ -168,7 +168,8 @@ struct StoreHandler: HTTPRequestHandler {
     func header(of request: SignedRequest, _ dialect: any StoreDialect) throws -> ObjectHeader {
         let fields = dialect.options(of: request)
         return ObjectHeader(
-            contentType: request.fields["content-type"], kept: try KeptFields(fields, dialect.names),
+            contentType: request.fields["content-type"].flatMap { $0.isEmpty ? nil : $0 },
+            kept: try KeptFields(fields, dialect.names),
             condition: try WriteCondition(fields), etags: dialect.etags)
     }
 

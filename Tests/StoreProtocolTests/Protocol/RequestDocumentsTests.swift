@@ -17,7 +17,7 @@ import Testing
         #expect(list.isQuiet)
         #expect(list.items.map(\.key) == ["a & b", " c", "d", "e", "f", "g"])
         #expect(list.items.map(\.etag) == [nil, "\"1\"", nil, nil, nil, nil])
-        #expect(list.items.map(\.namesVersion) == [false, false, true, false, false, false])
+        #expect(list.items.map(\.namesOtherVersion) == [false, false, true, false, false, false])
         #expect(list.items.map(\.otherCondition) == [nil, nil, nil, "Size", nil, "Novelty"])
     }
 
@@ -53,7 +53,7 @@ import Testing
         #expect(try tags != TagSet(query: "e%CC%81=1&%C3%A9=2"))
     }
 
-    @Test(arguments: [("a=1&a=2", StoreError.Code.invalidTag), ("=1", .invalidTag), ("a=%zz", .invalidTag)])
+    @Test(arguments: [("a=1&a=2", StoreError.Code.invalidTag), ("=1", .invalidTag), ("a=%zz", .invalidArgument)])
     func wrongTagsAreRefused(query: String, code: StoreError.Code) {
         let error = #expect(throws: StoreError.self) { try TagSet(query: query) }
         #expect(error?.code == code)

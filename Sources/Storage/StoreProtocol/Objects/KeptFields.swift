@@ -74,11 +74,12 @@ package struct KeptFields: Sendable, Equatable {
             && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
     }
 
+    /// Returns the value to keep of a field that both protocols define; `nil` if it says nothing.
     private static func value(_ field: HTTPFields.Field) throws(StoreError) -> String? {
         guard field.value.utf8.count <= longestValue else {
             throw StoreError(.invalidArgument, "\(field.name) must be at most \(longestValue) bytes.")
         }
-        guard field.name == "content-encoding" else { return field.value }
+        guard field.name == "content-encoding" else { return field.value.isEmpty ? nil : field.value }
         // The encoding of the request's body, which is removed.
         let codings = field.value.split(separator: ",").map { String($0).trimming { $0 == " " || $0 == "\t" } }
         let kept = codings.filter { $0.lowercased() != "aws-chunked" && !$0.isEmpty }.joined(separator: ", ")
@@ -106,7 +107,7 @@ package struct KeptFields: Sendable, Equatable {
 
     /// The tags stored with the object, or set later.
     package var tags: TagSet {
-        get { self[Self.tags].flatMap { try? TagSet(query: $0) } ?? TagSet() }
+        get { self[Self.tags].map(TagSet.init(stored:)) ?? TagSet() }
         set { self[Self.tags] = newValue.isEmpty ? nil : newValue.query }
     }
 

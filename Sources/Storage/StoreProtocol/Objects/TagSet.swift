@@ -1,9 +1,14 @@
 import Basics
 import XML
 
-/// The tags of an object in both protocols: at most ten, with distinct keys (S3's "Categorizing objects using tags").
+/// The tags of an object in both protocols: at most ten, with distinct keys of 1 to 128 characters and values of at most 256 (S3's
+/// "Categorizing your objects using tags").
 package struct TagSet: Sendable, Equatable {
     static let maximumCount = 10
+    static let longestKey = 128
+    static let longestValue = 256
+    /// The beginning of keys that S3 keeps for itself.
+    private static let reserved = "aws:"
     /// The largest document, in bytes; ten tags need less.
     package static let maximumBytes = 64 << 10
 
@@ -16,16 +21,28 @@ package struct TagSet: Sendable, Equatable {
         self.tags = tags.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Parses `key=value&key=value`, percent-encoded.
+    /// Parses the field of a request: `key=value&key=value`, percent-encoded.
     package init(query: String) throws(StoreError) {
+        guard let pairs = Self.pairs(query) else {
+            throw StoreError(.invalidArgument, "The tags must be KEY=VALUE&KEY=VALUE, percent-encoded.")
+        }
+        for pair in pairs { try append(pair.key, pair.value) }
+    }
+
+    /// Parses what was stored, by this version or by one with other limits; text that is no list of tags has none.
+    init(stored query: String) {
+        tags = Self.pairs(query) ?? []
+    }
+
+    private static func pairs(_ query: String) -> [(key: String, value: String)]? {
+        var pairs: [(key: String, value: String)] = []
         for pair in query.split(separator: "&") {
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let texts = halves.map { URLEncoding.decode(String($0).replacing("+", with: "%20")) }
-            guard let key = texts[0], let value = texts.count > 1 ? texts[1] : "" else {
-                throw Self.invalid("not encoded")
-            }
-            try append(key, value)
+            guard let key = texts[0], let value = texts.count > 1 ? texts[1] : "" else { return nil }
+            pairs.append((key, value))
         }
+        return pairs
     }
 
     /// Parses the document of PutObjectTagging.
@@ -74,20 +91,24 @@ package struct TagSet: Sendable, Equatable {
     }
 
     private mutating func append(_ key: String, _ value: String) throws(StoreError) {
-        guard (1...512).contains(key.utf8.count), value.utf8.count <= 1024 else {
-            throw Self.invalid("of 1 to 512 bytes, its value of at most 1024 bytes")
+        guard (1...Self.longestKey).contains(key.unicodeScalars.count) else {
+            throw StoreError(.invalidTag, "The key of a tag must have 1 to \(Self.longestKey) characters.")
         }
-        guard !tags.contains(where: { $0.key.isExactly(key) }) else { throw Self.invalid("given once") }
+        guard value.unicodeScalars.count <= Self.longestValue else {
+            throw StoreError(.invalidTag, "The value of a tag must have at most \(Self.longestValue) characters.")
+        }
+        guard !key.lowercased().hasPrefix(Self.reserved) else {
+            throw StoreError(.invalidTag, "The key of a tag must not begin with \(Self.reserved), which is reserved.")
+        }
+        guard !tags.contains(where: { $0.key.isExactly(key) }) else {
+            throw StoreError(.invalidTag, "The keys of an object's tags must differ.")
+        }
         guard tags.count < Self.maximumCount else {
             throw StoreError(.badRequest, "An object can have at most \(Self.maximumCount) tags.")
         }
         guard (key + value).unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
-            throw Self.invalid("without control characters")
+            throw StoreError(.invalidTag, "A tag must have no control characters.")
         }
         tags.append((key, value))
-    }
-
-    private static func invalid(_ rule: String) -> StoreError {
-        StoreError(.invalidTag, "The key of a tag must be \(rule).")
     }
 }
