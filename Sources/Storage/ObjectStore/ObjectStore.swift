@@ -33,6 +33,10 @@ package final class ObjectStore: Sendable {
     let space: FreeSpace
     private let threads: BlockThreads
     private let staticKeys: [String: StaticKey]
+    /// The buckets of the configuration, by their names.
+    let bucketsByName: [String: StoreBucket]
+    /// The time when the gateway first started with a bucket, by its name.
+    let bucketTimes: [String: UnixTime]
     let removals: FileRemovals
     let discards: Discards
     let reconciler: Reconciler
@@ -51,6 +55,8 @@ package final class ObjectStore: Sendable {
         issuer = CredentialIssuer(keyring: keyring)
         threads = BlockThreads(memory: configuration.bufferBytes)
         staticKeys = Dictionary(configuration.staticKeys.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        bucketsByName = Dictionary(configuration.buckets.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        bucketTimes = try Self.bucketTimes(of: configuration, at: clock.now(), in: database)
         data = try DirectoryEngine(path: directory, directIO: configuration.directIO, calls: configuration.calls)
         space = FreeSpace(
             floor: configuration.minimumFreeBytes, clock: clock, isReserveReleased: { database.isReserveReleased }

@@ -101,6 +101,12 @@ enum StoreSchema {
                 ALTER TABLE store_parts ADD COLUMN crc32 INTEGER;
                 ALTER TABLE store_objects ADD COLUMN crc32 INTEGER;
                 """),
+        Migration(
+            name: "store-buckets",
+            sql: """
+                -- When the gateway first started with a bucket of the configuration, for ListBuckets.
+                CREATE TABLE store_buckets (name TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+                """),
     ]
 }
 

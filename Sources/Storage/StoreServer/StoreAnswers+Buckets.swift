@@ -15,21 +15,46 @@ extension StoreAnswers {
             element, [FlatXML.Element("ID", RequestRules.owner), FlatXML.Element("DisplayName", RequestRules.owner)])
     }
 
-    /// Returns the list of buckets. Their creation time is the epoch, because they are only configured.
-    func buckets(_ buckets: [StoreBucket]) -> HTTPResponse {
-        let items = buckets.map { bucket in
+    /// Returns a page of the buckets that a static key may access.
+    ///
+    /// - Parameter buckets: all of them, sorted by name.
+    func buckets(_ buckets: [StoreBucket], _ query: BucketListQuery, _ store: ObjectStore) -> HTTPResponse {
+        let isInRegion = query.region.map { $0 == Self.region } ?? true
+        let page = query.page(of: isInRegion ? buckets.map(\.name) : [])
+        let listed = Set(page.names)
+        let items = buckets.filter { listed.contains($0.name) }.map { bucket in
             FlatXML.Element(
                 "Bucket",
                 [
                     FlatXML.Element("Name", bucket.name),
-                    FlatXML.Element("CreationDate", Timestamps.xml(UnixTime(seconds: 0))),
-                ] + (dialect.etags == .s3 ? [] : place + [FlatXML.Element("StorageClass", storageClass)]))
+                    FlatXML.Element("CreationDate", Timestamps.xml(store.firstUse(of: bucket))),
+                ]
+                    + (dialect.etags == .s3
+                        ? [FlatXML.Element("BucketRegion", Self.region)]
+                        : place + [FlatXML.Element("StorageClass", storageClass)]))
         }
+        let next = page.isTruncated ? page.names.last : nil
         return xml(
             200,
             FlatXML(
                 "ListAllMyBucketsResult", namespace: dialect.namespace,
-                [Self.owner("Owner"), FlatXML.Element("Buckets", items)]))
+                [Self.owner("Owner"), FlatXML.Element("Buckets", items)] + pageElements(query, next: next)))
+    }
+
+    /// Returns the elements that describe a page of buckets.
+    ///
+    /// - Parameter next: the last name of a page that others follow.
+    private func pageElements(_ query: BucketListQuery, next: String?) -> [FlatXML.Element] {
+        let prefix = query.prefix.isEmpty ? [] : [FlatXML.Element("Prefix", query.prefix)]
+        guard dialect.etags == .oss else {
+            return prefix
+                + (next.map { [FlatXML.Element("ContinuationToken", ObjectListQuery.token(after: $0))] } ?? [])
+        }
+        guard query.requestedLimit != nil || !query.prefix.isEmpty || !query.start.isEmpty else { return [] }
+        return prefix + [
+            FlatXML.Element("Marker", query.start), FlatXML.Element("MaxKeys", String(query.limit)),
+            FlatXML.Element("IsTruncated", String(next != nil)),
+        ] + (next.map { [FlatXML.Element("NextMarker", $0)] } ?? [])
     }
 
     /// The location of a bucket for OSS's clients.
@@ -42,7 +67,8 @@ extension StoreAnswers {
 
     /// - Throws: the error for a property that no bucket has.
     func property(
-        _ property: BucketProperty, of bucket: StoreBucket, _ configuration: StoreServerConfiguration
+        _ property: BucketProperty, of bucket: StoreBucket, _ store: ObjectStore,
+        _ configuration: StoreServerConfiguration
     ) throws(StoreError) -> HTTPResponse {
         if let absence = property.absence { throw absence }
         switch property {
@@ -59,7 +85,7 @@ extension StoreAnswers {
         case .referer:
             return document("RefererConfiguration", [FlatXML.Element("AllowEmptyReferer", "true")])
         case .accessControl: return accessControl()
-        case .information: return information(bucket)
+        case .information: return information(bucket, store)
         case .statistics:
             throw .notImplemented(property.operation, "The console and the RPC GetStatistics count objects.")
         case .corsRules:
@@ -69,9 +95,12 @@ extension StoreAnswers {
             }
             let origins = configuration.corsOrigins.map { FlatXML.Element("AllowedOrigin", $0) }
             let methods = StoreCrossOrigin.methods.map { FlatXML.Element("AllowedMethod", $0) }
+            let exposed = StoreCrossOrigin.exposed.map { FlatXML.Element("ExposeHeader", $0) }
+            let others = [
+                FlatXML.Element("AllowedHeader", "*"), FlatXML.Element("MaxAgeSeconds", StoreCrossOrigin.maximumAge),
+            ]
             return document(
-                "CORSConfiguration",
-                [FlatXML.Element("CORSRule", origins + methods + [FlatXML.Element("AllowedHeader", "*")])])
+                "CORSConfiguration", [FlatXML.Element("CORSRule", origins + methods + others + exposed)])
         default: throw .notImplemented(property.operation)
         }
     }
@@ -91,11 +120,11 @@ extension StoreAnswers {
         return document("AccessControlPolicy", [Self.owner("Owner"), FlatXML.Element("AccessControlList", [grant])])
     }
 
-    private func information(_ bucket: StoreBucket) -> HTTPResponse {
+    private func information(_ bucket: StoreBucket, _ store: ObjectStore) -> HTTPResponse {
         let elements =
             [
                 FlatXML.Element("Name", bucket.name),
-                FlatXML.Element("CreationDate", Timestamps.xml(UnixTime(seconds: 0))),
+                FlatXML.Element("CreationDate", Timestamps.xml(store.firstUse(of: bucket))),
                 FlatXML.Element("StorageClass", storageClass), Self.owner("Owner"),
                 FlatXML.Element("AccessControlList", [FlatXML.Element("Grant", "private")]),
                 FlatXML.Element("DataRedundancyType", "LRS"),
@@ -147,16 +176,18 @@ extension StoreAnswers {
     ) -> HTTPResponse {
         var elements: [FlatXML.Element] = encodesKeys ? [FlatXML.Element("EncodingType", "url")] : []
         for (item, result) in results {
-            let key = FlatXML.Element("Key", encodesKeys ? URLEncoding.encode(item.key) : item.key)
+            let key =
+                [FlatXML.Element("Key", encodesKeys ? URLEncoding.encode(item.key) : item.key)]
+                + (item.version.isEmpty ? [] : [FlatXML.Element("VersionId", item.version)])
             switch result {
             case .deleted:
-                if !list.isQuiet { elements.append(FlatXML.Element("Deleted", [key])) }
+                if !list.isQuiet { elements.append(FlatXML.Element("Deleted", key)) }
             case .refused(let error):
                 elements.append(
                     FlatXML.Element(
                         "Error",
-                        [
-                            key, FlatXML.Element("Code", dialect.name(of: error.code)),
+                        key + [
+                            FlatXML.Element("Code", dialect.name(of: error.code)),
                             FlatXML.Element("Message", error.message),
                         ]))
             }

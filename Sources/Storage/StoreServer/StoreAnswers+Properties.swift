@@ -23,7 +23,7 @@ extension StoreAnswers {
     }
 
     private func tags(_ set: TagSet) -> HTTPResponse {
-        let items = set.tags.map {
+        let items = set.tags.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map {
             FlatXML.Element("Tag", [FlatXML.Element("Key", $0.key), FlatXML.Element("Value", $0.value)])
         }
         return document("Tagging", [FlatXML.Element("TagSet", items)])
@@ -75,7 +75,7 @@ extension StoreAnswers {
         return FlatXML.Element(
             "ObjectParts",
             [
-                FlatXML.Element("TotalPartsCount", String(parts.count)),
+                FlatXML.Element("PartsCount", String(parts.count)),
                 FlatXML.Element("PartNumberMarker", String(marker)),
                 FlatXML.Element("NextPartNumberMarker", String(last)), FlatXML.Element("MaxParts", String(limit)),
                 FlatXML.Element("IsTruncated", String(last < parts.count)),

@@ -16,7 +16,9 @@ struct StoreAnswers {
     let isHead: Bool
     /// The bucket with the name that the client used; for static keys.
     var bucket: StoreBucket?
-    /// The permissions of the request's origin, if it comes from a script of another origin.
+    /// Whether the response names the region of the bucket, as S3 does where a request is about a bucket.
+    var namesRegion = false
+    /// The permissions of scripts of other origins, if any are configured.
     private let crossOrigin: StoreCrossOrigin?
 
     init(_ head: HTTPRequestHead, _ dialect: any StoreDialect, origins: [String]) {
@@ -38,6 +40,9 @@ struct StoreAnswers {
             line.add("target", notes.target)
         }
     }
+
+    /// The region that S3's clients are told. Every region in a signature is accepted.
+    static let region = "us-east-1"
 
     func empty(_ status: Int, _ fields: HTTPFields = [:]) -> HTTPResponse {
         HTTPResponse(status: status, fields: marked(fields))
@@ -114,14 +119,14 @@ struct StoreAnswers {
                 StoreError(.invalidRange, "The requested range cannot be satisfied."),
                 ["Content-Range": "bytes */\(object.size)"])
         }
-        fields = marked(
-            fields.appending(sent.fields).appending(
-                dialect.fields(
-                    ofObject: object.crc64, sent: sent.checksum, kind: object.checksum?.kind,
-                    isMultipart: object.isMultipart, asked: asked)))
+        fields = fields.appending(sent.fields).appending(
+            dialect.fields(
+                ofObject: object.crc64, sent: sent.checksum, kind: object.checksum?.kind,
+                isMultipart: object.isMultipart, asked: asked))
         if object.kept.text != nil {
             fields = dialect.fields(ofKept: object.kept, size: object.size).replacing(in: fields)
         }
+        fields = marked(fields)
         let length = Int64(sent.range.count)
         if isHead { return HTTPResponse(status: sent.status, fields: fields, body: .omitted(length: length)) }
         let file = HTTPFile(owning: try store.open(object).takeDescriptor())
@@ -135,8 +140,9 @@ struct StoreAnswers {
     }
 
     func marked(_ fields: HTTPFields) -> HTTPFields {
-        let fields = fields.appending([dialect.requestIDField: requestID])
-        return crossOrigin.map { fields.appending($0.fields) } ?? fields
+        var fields = fields.appending([dialect.requestIDField: requestID])
+        if namesRegion { fields.append("x-amz-bucket-region", Self.region) }
+        return crossOrigin.map { fields.appending($0.fields(of: fields)) } ?? fields
     }
 }
 

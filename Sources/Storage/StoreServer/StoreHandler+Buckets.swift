@@ -12,7 +12,7 @@ extension StoreHandler {
         case .deleteBucket:
             throw StoreError(.accessDenied, "DeleteBucket: buckets are configured with object_store.buckets.")
         case .bucketProperty(let property):
-            return .respond(try answers.property(property, of: asked.bucket, configuration))
+            return .respond(try answers.property(property, of: asked.bucket, store, configuration))
         case .listObjects(let query):
             try asked.requireList(query.prefix)
             let list = try store.list(query.below(asked.bucket.prefix), for: asked.key, policy: policy)
@@ -53,7 +53,7 @@ extension StoreHandler {
     }
 
     private func deletion(of item: DeletionList.Item, _ asked: StaticKeyRequest) throws(StoreError) -> DirectDeletion {
-        guard !item.namesVersion else { throw StoreError(.noSuchVersion, "The store keeps no versions.") }
+        guard !item.namesOtherVersion else { throw StoreError(.noSuchVersion, "The store keeps no versions.") }
         if let condition = item.otherCondition {
             throw .notImplemented("DeleteObjects with \(condition)", "Use ETag.")
         }

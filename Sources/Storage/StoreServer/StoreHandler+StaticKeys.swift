@@ -20,9 +20,10 @@ extension StoreHandler {
         let operation = try answers.dialect.operation(of: request)
         head.notes.operation = operation.name
         try answers.dialect.rules.requireKnown(request, operation)
-        guard let name = request.target.bucket else {
-            return .respond(answers.buckets(store.buckets(of: key)))
+        if case .listBuckets(let query) = operation {
+            return .respond(answers.buckets(store.buckets(of: key), query, store))
         }
+        guard let name = request.target.bucket else { throw StoreError.notImplemented(operation.name) }
         guard let bucket = store.bucket(name, of: key) else {
             throw StoreError(
                 .noSuchBucket, "The specified bucket does not exist. Buckets are configured with object_store.buckets.")

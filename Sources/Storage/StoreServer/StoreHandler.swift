@@ -14,7 +14,7 @@ struct StoreHandler: HTTPRequestHandler {
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         let known = proven.find(head)
         let dialect = known?.dialect ?? dialect(of: head)
-        let answers = StoreAnswers(head, dialect, origins: configuration.corsOrigins)
+        var answers = StoreAnswers(head, dialect, origins: configuration.corsOrigins)
         head.notes.dialect = dialect.name
         if head.method == "OPTIONS", head.fields["access-control-request-method"] != nil {
             head.notes.operation = "Preflight"
@@ -25,6 +25,9 @@ struct StoreHandler: HTTPRequestHandler {
             if let known { return try begin(head, again: known, answers) }
             let target = try RequestTarget(
                 head.target, host: head.fields["host"] ?? "", domains: configuration.bucketDomains)
+            // Clients that look for the region ask without a signature.
+            answers.namesRegion =
+                target.bucket != nil && target.key == nil && (head.method == "HEAD" || dialect.etags == .s3)
             let request = SignedRequest(method: head.method, target: target, fields: head.fields)
             let authentication = try dialect.authentication(of: request)
             if (authentication.securityToken ?? "").isEmpty, let key = store.staticKey(id: authentication.accessKeyID) {

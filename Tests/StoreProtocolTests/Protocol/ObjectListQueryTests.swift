@@ -10,14 +10,17 @@ import Testing
 
     @Test func bothVersionsOfTheListingAreRead() throws {
         let first = try query("prefix=a%2F&marker=a%2Fb&delimiter=%2F&encoding-type=url")
-        #expect(first.version == 1 && first.prefix == "a/" && first.start == "a/b" && first.delimiter == "/")
+        #expect(first.form == .objects && first.prefix == "a/" && first.start == "a/b" && first.delimiter == "/")
         #expect(first.encodesKeys && first.token == nil)
         let second = try query("list-type=2&start-after=x")
-        #expect(second.version == 2 && second.start == "x" && second.prefix.isEmpty && second.delimiter.isEmpty)
+        #expect(second.form == .objectsV2 && second.start == "x" && second.prefix.isEmpty && second.delimiter.isEmpty)
         let token = ObjectListQuery.token(after: "日本/ü")
         let next = try query("list-type=2&start-after=x&continuation-token=\(token)")
         #expect(next.start == "日本/ü" && next.token == token)
-        #expect(try query("list-type=2&continuation-token=").token == nil)
+        let empty = try query("list-type=2&start-after=x&continuation-token=")
+        #expect(empty.token?.isEmpty == true && empty.start == "x")
+        let versions = try query("versions&prefix=a&key-marker=ab&version-id-marker=null")
+        #expect(versions.form == .versions && versions.start == "ab" && versions.namesOwners)
     }
 
     @Test(arguments: ["list-type=1", "list-type=", "list-type=2&continuation-token=%25", "list-type=2&list-type=2"])

@@ -1,3 +1,6 @@
+import Basics
+import Database
+
 /// A bucket under the name for clients: all keys of the store's own bucket, or those below a prefix.
 package struct StoreBucket: Sendable, Hashable {
     package let name: String
@@ -26,15 +29,40 @@ extension ObjectStore {
     /// Returns the buckets that a static key may access, sorted by name.
     package func buckets(of key: StaticKey) -> [StoreBucket] {
         let own = StoreBucket(name: key.bucket, stored: key.bucket, prefix: "")
-        let others = configuration.buckets.filter {
-            key.reaches($0.prefix) || key.prefix.utf8.starts(with: $0.prefix.utf8)
+        let others = configuration.buckets.filter(key.reaches)
+        return ([own] + others).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    /// Returns the time when the gateway started with a bucket for the first time.
+    package func firstUse(of bucket: StoreBucket) -> UnixTime {
+        bucketTimes[bucket.name] ?? UnixTime(seconds: 0)
+    }
+
+    /// Records the buckets of the configuration that have no row yet, and returns the times of all.
+    static func bucketTimes(
+        of configuration: ObjectStoreConfiguration, at now: UnixTime, in database: Database
+    ) throws -> [String: UnixTime] {
+        let names = Set(configuration.buckets.map(\.name) + configuration.staticKeys.map(\.bucket))
+        var times = try database.readBlocking { try StoreRecords($0).bucketTimes() }
+        let new = names.filter { times[$0] == nil }
+        guard !new.isEmpty else { return times }
+        try database.writeBlocking(mayUseReserve: true) { connection in
+            for name in new { try StoreRecords(connection).recordBucket(name, at: now) }
         }
-        return ([own] + others).sorted { $0.name < $1.name }
+        for name in new { times[name] = now }
+        return times
     }
 
     /// Returns the bucket with that name if the key may access it.
     package func bucket(_ name: String, of key: StaticKey) -> StoreBucket? {
         if name == key.bucket { return StoreBucket(name: name, stored: name, prefix: "") }
-        return buckets(of: key).first { $0.name == name }
+        return bucketsByName[name].flatMap { key.reaches($0) ? $0 : nil }
+    }
+}
+
+extension StaticKey {
+    /// Whether the bucket has keys that the static key may access.
+    fileprivate func reaches(_ bucket: StoreBucket) -> Bool {
+        reaches(bucket.prefix) || prefix.utf8.starts(with: bucket.prefix.utf8)
     }
 }

@@ -6,8 +6,11 @@ package struct DeletionList: Equatable {
         package let key: String
         /// The required ETag of the object; `nil` = any.
         package let etag: String?
-        /// Whether the item names a version other than `null`; versions are not stored.
-        package let namesVersion: Bool
+        /// The version that the item names; empty = none. Only `null` is one of an object.
+        package let version: String
+
+        /// Whether the item names a version that no object has.
+        package var namesOtherVersion: Bool { !["", ObjectListQuery.version].contains(version) }
         /// The element of a condition that the store does not check; `nil` = none.
         package let otherCondition: String?
     }
@@ -58,8 +61,7 @@ package struct DeletionList: Equatable {
                     guard let name = key, items.count < maximumCount else { return nil }
                     items.append(
                         Item(
-                            key: name, etag: etag, namesVersion: !["", "null"].contains(version),
-                            otherCondition: otherCondition))
+                            key: name, etag: etag, version: version, otherCondition: otherCondition))
                     (key, etag, version, otherCondition) = (nil, nil, "", nil)
                 default: break
                 }

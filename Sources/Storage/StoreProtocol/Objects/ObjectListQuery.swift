@@ -1,13 +1,21 @@
 import Basics
 
-/// The query of a list of a bucket's objects: ListObjects and ListObjectsV2, which are the same in OSS and S3.
+/// The query of a list of a bucket's objects: ListObjects, ListObjectsV2 and ListObjectVersions, which are the same in OSS and S3.
 package struct ObjectListQuery: Equatable {
+    package enum Form: Equatable, Sendable {
+        case objects
+        case objectsV2
+        /// With the one version that an object has in a bucket without versions, whose id is `null`.
+        case versions
+    }
+
+    /// The id of every object's version.
+    package static let version = "null"
     package static let maximumLimit = 1000
     /// A suffix that sorts after every key with the same prefix.
     private static let last = "\u{10FFFF}"
 
-    /// The value of `list-type`: 1 or 2.
-    package let version: Int
+    package let form: Form
     package private(set) var prefix: String
     /// The delimiter: keys with the same text between the prefix and the delimiter are listed as one; empty = none.
     package let delimiter: String
@@ -24,24 +32,45 @@ package struct ObjectListQuery: Equatable {
 
     /// - Throws: `invalidArgument` for an invalid parameter.
     package init(_ target: RequestTarget, limit: Int) throws(StoreError) {
-        switch target["list-type"] {
-        case nil where !target.has("list-type"): version = 1
-        case "2": version = 2
-        default: throw StoreError(.invalidArgument, "The list-type must be 2.")
-        }
+        form = try Self.form(target)
         prefix = target["prefix"] ?? ""
         delimiter = target["delimiter"] ?? ""
         encodesKeys = try Self.encodesKeys(target)
-        namesOwners = version == 1 || target["fetch-owner"] == "true"
+        namesOwners = form != .objectsV2 || target["fetch-owner"] == "true"
         self.limit = limit
-        token = version == 2 ? target["continuation-token"].flatMap { $0.isEmpty ? nil : $0 } : nil
-        if let token {
+        token = form == .objectsV2 ? target["continuation-token"] : nil
+        if let token, !token.isEmpty {
             guard let bytes = Base64.decodeURL(token), let start = String(validating: bytes, as: UTF8.self) else {
                 throw StoreError(.invalidArgument, "The continuation token provided is incorrect.")
             }
             self.start = start
         } else {
-            start = target[version == 2 ? "start-after" : "marker"] ?? ""
+            start = try Self.start(target, form)
+        }
+    }
+
+    private static func form(_ target: RequestTarget) throws(StoreError) -> Form {
+        if target.has("versions") { return .versions }
+        switch target["list-type"] {
+        case nil where !target.has("list-type"): return .objects
+        case "2": return .objectsV2
+        default: throw StoreError(.invalidArgument, "The list-type must be 2.")
+        }
+    }
+
+    private static func start(_ target: RequestTarget, _ form: Form) throws(StoreError) -> String {
+        switch form {
+        case .objects: return target["marker"] ?? ""
+        case .objectsV2: return target["start-after"] ?? ""
+        case .versions:
+            let (key, version) = (target["key-marker"] ?? "", target["version-id-marker"] ?? "")
+            guard version.isEmpty || !key.isEmpty else {
+                throw StoreError(.invalidArgument, "A version-id-marker must have a key-marker beside it.")
+            }
+            guard ["", Self.version].contains(version) else {
+                throw StoreError(.invalidArgument, "The version-id-marker can only be null: objects have no versions.")
+            }
+            return key
         }
     }
 

@@ -20,7 +20,7 @@ package enum StoreOperation: Equatable {
     case deleteTags
     /// A browser's form, sent to the bucket.
     case postObject
-    case listBuckets
+    case listBuckets(BucketListQuery)
     case headBucket
     case createBucket
     case deleteBucket
@@ -100,8 +100,11 @@ package enum StoreOperation: Equatable {
     ) throws(StoreError) -> StoreOperation {
         let target = request.target
         guard target.bucket != nil else {
-            guard request.method == "GET", asked.isEmpty else { throw unknown(request, asked) }
-            return .listBuckets
+            // The continuation token of a list is a sub-resource in OSS.
+            guard request.method == "GET", asked.isSubset(of: ["continuation-token"]) else {
+                throw unknown(request, asked)
+            }
+            return .listBuckets(try BucketListQuery(target))
         }
         switch (request.method, asked) {
         case ("HEAD", []): return .headBucket
@@ -113,7 +116,7 @@ package enum StoreOperation: Equatable {
             let limit = try number("max-uploads", target, default: MultipartListQuery.maximumLimit)
             return .listMultiparts(
                 try MultipartListQuery(target, limit: min(limit, MultipartListQuery.maximumLimit)))
-        case ("GET", _) where asked.isSubset(of: ["list-type", "continuation-token"]):
+        case ("GET", _) where asked == ["versions"] || asked.isSubset(of: ["list-type", "continuation-token"]):
             let limit = try number("max-keys", target, default: ObjectListQuery.maximumLimit)
             return .listObjects(try ObjectListQuery(target, limit: min(limit, ObjectListQuery.maximumLimit)))
         case ("GET", _) where asked.count == 1:
@@ -150,7 +153,7 @@ package enum StoreOperation: Equatable {
         case .createBucket: "CreateBucket"
         case .deleteBucket: "DeleteBucket"
         case .bucketProperty(let property): property.operation
-        case .listObjects: "ListObjects"
+        case .listObjects(let query): query.form == .versions ? "ListObjectVersions" : "ListObjects"
         case .listMultiparts: "ListMultipartUploads"
         case .deleteObjects: "DeleteObjects"
         }
@@ -170,15 +173,17 @@ package enum StoreOperation: Equatable {
     }
 
     private static func unknown(_ request: SignedRequest, _ asked: Set<String>) -> StoreError {
-        let resource = request.target.key == nil ? request.target.bucket == nil ? "service" : "bucket" : "object"
+        let resource: UnsupportedOperation.Resource =
+            request.target.key == nil ? request.target.bucket == nil ? .service : .bucket : .object
         let query = asked.isEmpty ? "" : " with ?\(asked.sorted().joined(separator: "&"))"
-        return .notImplemented("\(request.method) of the \(resource)\(query)", hint(request, asked))
+        let description = "\(request.method) of the \(resource.rawValue)\(query)"
+        let operation = UnsupportedOperation.of(request.method, resource, subresources: asked)
+        return .notImplemented(operation.map { "\($0.name) (\(description))" } ?? description, hint(request, asked))
     }
 
     private static func hint(_ request: SignedRequest, _ asked: Set<String>) -> String {
         switch asked {
         case ["acl"]: "Leave the ACL out: object_store.static_keys decides about access."
-        case ["versions"]: "The store keeps no versions: use ListObjectsV2."
         case _ where request.target.key == nil && ["PUT", "DELETE"].contains(request.method):
             "Buckets are configured with object_store.buckets."
         default: ""
