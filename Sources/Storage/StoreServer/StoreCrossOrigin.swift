@@ -5,48 +5,53 @@ import StoreProtocol
 /// like any other, so this permits nothing beyond the credentials.
 struct StoreCrossOrigin {
     static let methods = ["GET", "HEAD", "PUT", "POST", "DELETE"]
-    /// The fields of responses that scripts may read: ranges, checksums, tags and metadata.
-    private static let exposed = [
-        "Accept-Ranges", "Content-Disposition", "Content-Encoding", "Content-Length", "Content-Range", "ETag",
-        "Last-Modified", "x-amz-mp-parts-count", "x-amz-request-id", "x-oss-hash-crc64ecma",
-        "x-oss-next-append-position", "x-oss-object-type", "x-oss-request-id",
-    ].joined(separator: ", ")
+    /// The fields of responses that scripts may read beside those of the protocols.
+    static let exposed = [
+        "Accept-Ranges", "Content-Disposition", "Content-Encoding", "Content-Language", "Content-Length",
+        "Content-Range",
+        "ETag", "Last-Modified",
+    ]
     /// The time in seconds for which a browser may cache the response to a preflight.
-    private static let maximumAge = "600"
+    static let maximumAge = "600"
 
-    private let origin: String
+    /// The value of Access-Control-Allow-Origin; `nil` if the request's origin has no permission, or has not told itself.
+    private let allowed: String?
     private let asked: HTTPFields
 
-    /// `nil` if the request comes from the same origin, or from one that is not configured.
+    /// `nil` if no origin is configured.
     ///
     /// - Parameter origins: e.g. `https://viewer.example.com`; `*` = all.
     init?(_ head: HTTPRequestHead, origins: [String]) {
-        guard !origins.isEmpty, let origin = head.fields["origin"] else { return nil }
-        if origins.contains("*") {
-            self.origin = "*"
-        } else if origins.contains(origin) {
-            self.origin = origin
-        } else {
-            return nil
-        }
+        guard !origins.isEmpty else { return nil }
+        allowed = origins.contains("*") ? "*" : head.fields["origin"].flatMap { origins.contains($0) ? $0 : nil }
         asked = head.fields
     }
 
-    /// The fields of every response to the origin.
-    var fields: HTTPFields {
-        var fields: HTTPFields = [
-            "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": Self.exposed,
-        ]
-        if origin != "*" { fields.append("Vary", "Origin") }
-        return fields
+    /// Returns the additional fields of a response. Those without permission depend on the origin as well: a browser would take one
+    /// from its cache for a script that has it.
+    ///
+    /// - Parameter fields: of the response; scripts may read the metadata and the checksums that it has.
+    func fields(of fields: HTTPFields) -> HTTPFields {
+        var additional: HTTPFields = [:]
+        if let allowed {
+            let own = fields.fields.map(\.name).filter { $0.hasPrefix("x-amz-") || $0.hasPrefix("x-oss-") }
+            additional.append("Access-Control-Allow-Origin", allowed)
+            additional.append("Access-Control-Expose-Headers", (Self.exposed + own).joined(separator: ", "))
+        }
+        if allowed != "*" { additional.append("Vary", "Origin") }
+        return additional
     }
 
-    /// The additional fields of the response to OPTIONS; `nil` if it asks for a method that the store does not have.
+    /// The fields of the response to OPTIONS beside those of every response; `nil` if its origin has no permission or it asks for
+    /// a method that the store does not have.
     var preflight: HTTPFields? {
-        guard let method = asked["access-control-request-method"], Self.methods.contains(method) else { return nil }
+        guard allowed != nil, let method = asked["access-control-request-method"], Self.methods.contains(method) else {
+            return nil
+        }
         var fields: HTTPFields = [
             "Access-Control-Allow-Methods": Self.methods.joined(separator: ", "),
             "Access-Control-Max-Age": Self.maximumAge,
+            "Vary": "Access-Control-Request-Method, Access-Control-Request-Headers",
         ]
         if let names = asked["access-control-request-headers"] { fields.append("Access-Control-Allow-Headers", names) }
         return fields
