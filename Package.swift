@@ -261,15 +261,17 @@ let package = Package(
         tests("XML"),
         tests("Checksums", ["CFolding", "StoreProtocol"]),
         tests("Zip", ["Basics", "Checksums"]),
+        .target(name: "FileTesting", path: "Tests/FileTesting", swiftSettings: strict),
         tests("Pictures"),
-        tests("MCAP", ["Basics"]),
+        tests("MCAP", ["Basics", "FileTesting"]),
         .target(
             name: "WireTesting", dependencies: ["Basics", "Proto", "REST", "Wire"], path: "Tests/WireTesting",
             swiftSettings: strict),
         .target(
             name: "FuzzEntryPoints",
             dependencies: [
-                "Basics", "IdentityTokens", "MCAP", "ObjectFilters", "Pictures", "WireTesting", "XML", "Zip",
+                "Basics", "FileTesting", "IdentityTokens", "MCAP", "ObjectFilters", "Pictures", "WireTesting", "XML",
+                "Zip",
             ],
             path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
@@ -330,8 +332,8 @@ let package = Package(
         tests(
             "Catalog",
             [
-                "Accounts", "Basics", "Checksums", "Crypto", "Database", "GatewayAPI", "ObjectFilters", "ObjectStore",
-                "Proto", "RPC", "StoreProtocol", "Webhooks", "Wire",
+                "Accounts", "Basics", "Checksums", "Crypto", "Database", "FileTesting", "GatewayAPI", "ObjectFilters",
+                "ObjectStore", "Proto", "RPC", "StoreProtocol", "Webhooks", "Wire",
             ]),
         tests("ObjectFilters", ["Basics"]),
         tests(

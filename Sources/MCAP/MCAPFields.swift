@@ -11,7 +11,8 @@ struct MCAPFields {
         position = bytes.startIndex
     }
 
-    var isAtEnd: Bool { position == bytes.endIndex }
+    /// The number of bytes that were read or skipped.
+    var bytesTaken: Int { position - bytes.startIndex }
 
     mutating func skip(_ count: Int) throws(MCAPError) {
         _ = try take(count)
@@ -23,11 +24,7 @@ struct MCAPFields {
         Number(bigEndianBytes: try take(MemoryLayout<Number>.size).reversed())
     }
 
-    mutating func text() throws(MCAPError) -> ArraySlice<UInt8> {
-        try take(Int(number(UInt32.self)))
-    }
-
-    private mutating func take(_ count: Int) throws(MCAPError) -> ArraySlice<UInt8> {
+    mutating func take(_ count: Int) throws(MCAPError) -> ArraySlice<UInt8> {
         guard count <= bytes.endIndex - position else { throw .malformed("a field is longer than its record") }
         defer { position += count }
         return bytes[position..<position + count]

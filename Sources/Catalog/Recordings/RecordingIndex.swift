@@ -4,8 +4,8 @@ import Dispatch
 import MCAP
 import ObjectStore
 
-/// Reads the summaries of new recordings in the background, one after the other, so that lists can be searched by the time and the
-/// topics of their messages. Organizations take turns. What has to be read is in the database: a restart continues.
+/// Reads the times and the topics of new recordings in the background, one recording after the other, so that lists can be searched
+/// by them. Organizations take turns. What has to be read is in the database: a restart continues.
 final class RecordingIndex: Sendable {
     /// The pause after a failure.
     private static let retryDelay = Duration.seconds(5)
@@ -40,32 +40,46 @@ final class RecordingIndex: Sendable {
         }
     }
 
-    /// Reads one summary; returns `false` when all are read.
+    /// Reads one recording; returns `false` when all are read.
+    ///
+    /// - Throws: also `CancellationError`; the recording is read again then.
     func readNext() async throws -> Bool {
         let last = lastOrganization.withLock { $0 }
         let next = try await database.read { try RecordingRecords($0).next(afterOrganization: last) }
         guard let (position, object) = next else { return false }
         lastOrganization.withLock { $0 = object.owner.organizationID }
-        let summary = await summary(of: object)
+        let summary = try await summary(of: object)
         try await database.write { try RecordingRecords($0).finish(position: position, summary) }
         return true
     }
 
-    private func summary(of object: CatalogObject) async -> MCAPSummary? {
-        let result = await withCheckedContinuation { continuation in
-            queue.async { [store] in
-                continuation.resume(
-                    returning: Result { () throws(MCAPError) in
-                        try MCAPSummary(StoredRecording(object, store))
-                    })
+    private func summary(of object: CatalogObject) async throws(CancellationError) -> MCAPSummary? {
+        let isCancelled = Lock(false)
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                queue.async { [store] in
+                    continuation.resume(
+                        returning: Result { () throws(MCAPError) in
+                            try MCAPSummary(StoredRecording(object, store) { isCancelled.withLock { $0 } })
+                        })
+                }
             }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
         }
+        // What cannot be read is not a failure of the gateway: the object is listed without it.
         switch result {
-        case .success(let summary): return summary
+        case .success(let summary):
+            if let shortfall = summary.shortfall {
+                log.write(
+                    "topics or times of a recording may be missing",
+                    ["file_id": object.fileID, "reason": "\(shortfall)"], level: .debug)
+            }
+            return summary
+        case .failure(.interrupted):
+            throw CancellationError()
         case .failure(let error):
-            // Not a failure of the gateway: the object is listed, without topics.
-            log.write(
-                "a recording has no readable summary", ["file_id": object.fileID, "reason": "\(error)"], level: .debug)
+            log.write("a recording cannot be read", ["file_id": object.fileID, "reason": "\(error)"], level: .debug)
             return nil
         }
     }
@@ -74,9 +88,11 @@ final class RecordingIndex: Sendable {
 /// The bytes of a recording in the store. Used by one thread.
 private struct StoredRecording: MCAPSource {
     private let bytes: any StoredBytes
+    private let isCancelled: () -> Bool
     let size: Int64
 
-    init(_ object: CatalogObject, _ store: ObjectStore) throws(MCAPError) {
+    init(_ object: CatalogObject, _ store: ObjectStore, isCancelled: @escaping () -> Bool) throws(MCAPError) {
+        self.isCancelled = isCancelled
         do {
             bytes = try store.bytes(of: object.fileID)
         } catch {
@@ -86,6 +102,7 @@ private struct StoredRecording: MCAPSource {
     }
 
     func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(MCAPError) {
+        if isCancelled() { throw .interrupted }
         var done = 0
         while done < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])

@@ -35,7 +35,7 @@ enum RecordingSchema {
 /// The number of topics in one statement.
 private let batch = 100
 
-/// The SQL of recordings: those whose summary has to be read, and the topics of the others.
+/// The SQL of recordings: those that have to be read, and the topics of the others.
 struct RecordingRecords<C: ReadConnection> {
     let connection: C
 
@@ -43,13 +43,13 @@ struct RecordingRecords<C: ReadConnection> {
         self.connection = connection
     }
 
-    /// Adds a new object to those whose summary has to be read.
+    /// Adds a new object to those that have to be read.
     func enqueue(position: Int64, organizationID: Int64) throws where C == Connection {
         try connection.execute(
             "INSERT INTO unread_recordings (position, organization_id) VALUES ($1, $2)", position, organizationID)
     }
 
-    /// Returns the newest recording of an organization whose summary has to be read, and its position.
+    /// Returns the newest recording of an organization that has to be read, and its position.
     ///
     /// - Parameter last: the organization whose turn it was; the one with the next id follows, and after the last one the first.
     func next(afterOrganization last: Int64) throws -> (position: Int64, object: CatalogObject)? {
@@ -67,7 +67,7 @@ struct RecordingRecords<C: ReadConnection> {
 
     /// Records that a recording was read. Times that its client sent are kept.
     ///
-    /// - Parameter summary: `nil` = it has none that can be read.
+    /// - Parameter summary: `nil` = nothing can be read of it.
     func finish(position: Int64, _ summary: MCAPSummary?) throws where C == Connection {
         // Nothing was queued if the object was deleted meanwhile.
         guard try connection.execute("DELETE FROM unread_recordings WHERE position = $1", position) > 0,
