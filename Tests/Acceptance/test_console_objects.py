@@ -292,6 +292,62 @@ def test_recording_shows_its_topics(console, gateway, uploader, admin):
     assert listed.file_id == found.file_id and listed.recorded_from.seconds == 1_795_305_600
 
 
+def test_recording_with_a_summary_without_channels_says_so(console, gateway, uploader, admin):
+    text = preview(console, gateway, object_of(uploader, admin, "short.mcap", recording(repeat_channels=False)))
+    assert "The summary of the recording does not list its topics." in text
+    assert console.fact("Messages") == "30"
+
+
+def test_range_of_a_recording_has_only_messages(console, gateway):
+    """The console's own reader: chunks without messages, and a summary above the limit with its groups."""
+    console.open(f"http://{gateway.listeners['web']}/console/")
+    ranges, large = console.script(
+        """
+        const { readMCAP, recordedRange } = await import('/console/mcap.js')
+        const bytes = (value, count) => Array.from({ length: count }, (_, at) => Number((BigInt(value) >> BigInt(8 * at)) & 255n))
+        const text = (value) => [...bytes(value.length, 4), ...new TextEncoder().encode(value)]
+        const record = (opcode, content) => [opcode, ...bytes(content.length, 8), ...content]
+        const magic = [0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 13, 10]
+        const most = 2n ** 64n - 1n
+        const index = (start, end) => record(8, [...bytes(start, 8), ...bytes(end, 8), ...bytes(0, 16), ...bytes(0, 4),
+          ...bytes(0, 8), ...text('zstd'), ...bytes(0, 16)])
+        const statistics = (start, end) => record(11, [...bytes(2, 8), ...bytes(1, 2), ...bytes(1, 4), ...bytes(0, 12),
+          ...bytes(start, 8), ...bytes(end, 8), ...bytes(0, 4)])
+        const channel = record(4, [...bytes(1, 2), ...bytes(0, 2), ...text('/imu'), ...text('cdr'), ...bytes(0, 4)])
+        const footer = (summary, offsets) => [...record(2, [...bytes(summary, 8), ...bytes(offsets, 8), ...bytes(0, 4)]),
+          ...magic]
+        // Zeros between the beginning and the end.
+        const file = (head, size, tail) => ({ size, async read(start, end) {
+          const part = new Uint8Array(end - start)
+          const copy = (source, at) => source.forEach((byte, place) => {
+            if (at + place >= start && at + place < end) part[at + place - start] = byte
+          })
+          copy(head, 0)
+          copy(tail, size - tail.length)
+          return part
+        } })
+        const rangeOf = async (...records) => {
+          const head = [...magic, ...records.flat(), ...footer(8, 0)]
+          const range = recordedRange(await readMCAP(file(head, head.length, [])))
+          return range && [Number(range.start), Number(range.end)]
+        }
+        const ranges = [
+          await rangeOf(index(most, 0), index(4000, 9000), index(0, 0)), await rangeOf(index(0, 0)),
+          await rangeOf(statistics(9000, 1), index(4000, 9000)), await rangeOf(statistics(4000, 9000)),
+        ]
+        const groups = [...channel, ...statistics(4000, 9000)]
+        const size = 64 << 20
+        const place = (opcode, start, length) => record(14, [opcode, ...bytes(start, 8), ...bytes(length, 8)])
+        const offsets = [...place(4, 8, channel.length), ...place(11, 8 + channel.length, groups.length - channel.length)]
+        const tail = [...offsets, ...footer(8, size - offsets.length - footer(0, 0).length)]
+        const large = await readMCAP(file([...magic, ...groups, 8, ...bytes(size, 8)], size, tail))
+        return [ranges, [large.channels.map((each) => each.topic), Number(recordedRange(large).end)]]
+        """
+    )
+    assert ranges == [[4000, 9000], None, [4000, 9000], [4000, 9000]]
+    assert large == [["/imu"], 9000]
+
+
 def test_image_and_text_and_table_are_shown(console, gateway, uploader, admin):
     found = object_of(uploader, admin, "field.png", png(40, 30))
     preview(console, gateway, found)

@@ -10,9 +10,12 @@ const footerSize = 1 + 8 + 20 + 8
 const summaryLimit = 16 << 20
 const entryLimit = 10_000
 const textLimit = 4096
+const compressionLimit = 8
 
 const opcodes = { header: 1, footer: 2, schema: 3, channel: 4, chunkIndex: 8, attachmentIndex: 10, statistics: 11,
-  metadataIndex: 13 }
+  metadataIndex: 13, summaryOffset: 14 }
+/** The groups of records that are read of a summary above the limit, the most important first. */
+const groups = [opcodes.statistics, opcodes.channel, opcodes.schema, opcodes.attachmentIndex, opcodes.metadataIndex]
 
 /** The reason why a file cannot be read as MCAP. */
 export class MCAPError extends Error {}
@@ -78,9 +81,18 @@ function append(list, entry) {
   list.push(entry)
 }
 
+/** Adds a chunk to the range of the messages' times. */
+function addChunk(summary, start, end, hasMessageIndexes) {
+  // Chunks without messages have zeros, or, by version 2.0 of the C++ writer, a start behind the end.
+  if (start > end || (end === 0n && !hasMessageIndexes)) return
+  const range = summary.chunkRange ?? { start, end }
+  summary.chunkRange = { start: start < range.start ? start : range.start, end: end > range.end ? end : range.end }
+}
+
 /** Reads the records of a summary. */
 function readSummary(bytes) {
-  const summary = { schemas: new Map(), channels: [], chunks: [], attachments: [], metadata: [], statistics: null }
+  const summary = { schemas: new Map(), channels: [], chunkRange: null, compressions: new Set(), attachments: [],
+    metadata: [], statistics: null }
   forEachRecord(bytes, (opcode, fields) => {
     switch (opcode) {
       case opcodes.schema: {
@@ -93,12 +105,12 @@ function readSummary(bytes) {
           encoding: fields.text() })
         break
       case opcodes.chunkIndex: {
-        const chunk = { start: fields.u64(), end: fields.u64() }
+        const [start, end] = [fields.u64(), fields.u64()]
+        fields.take(16)
+        addChunk(summary, start, end, !fields.map().isAtEnd)
         fields.u64()
-        fields.u64()
-        fields.map()
-        fields.u64()
-        append(summary.chunks, { ...chunk, compression: fields.text() })
+        const compression = fields.text()
+        if (summary.compressions.size < compressionLimit) summary.compressions.add(compression)
         break
       }
       case opcodes.attachmentIndex: {
@@ -113,7 +125,9 @@ function readSummary(bytes) {
         break
       case opcodes.statistics: {
         const statistics = { messages: fields.u64() }
-        fields.take(2 + 4 + 4 + 4)
+        fields.take(2)
+        Object.assign(statistics, { channels: fields.u32() })
+        fields.take(4 + 4)
         Object.assign(statistics, { chunks: fields.u32(), start: fields.u64(), end: fields.u64(), counts: new Map() })
         const counts = fields.map()
         while (!counts.isAtEnd) statistics.counts.set(counts.u16(), counts.u64())
@@ -125,6 +139,32 @@ function readSummary(bytes) {
     }
   })
   return summary
+}
+
+/** Reads those groups of records of a large summary that are needed, by the Summary Offset section. */
+async function readGroups(object, summary, offsets, signal) {
+  if (offsets.start < summary.start || offsets.start > offsets.end || offsets.end - offsets.start > summaryLimit) {
+    throw new MCAPError('the summary is larger than 16 MiB')
+  }
+  const places = new Map()
+  forEachRecord(await object.read(offsets.start, offsets.end, signal), (opcode, fields) => {
+    if (opcode !== opcodes.summaryOffset) return
+    const group = fields.bytes[fields.take(1)]
+    const [start, length] = [Number(fields.u64()), Number(fields.u64())]
+    if (start < summary.start || start + length > offsets.start) {
+      throw new MCAPError('a group of records is not within the summary')
+    }
+    places.set(group, { start, end: start + length })
+  })
+  const wanted = places.has(opcodes.statistics) ? groups : [...groups, opcodes.chunkIndex]
+  const parts = []
+  let rest = summaryLimit
+  for (const place of wanted.map((group) => places.get(group))) {
+    if (!place || place.end - place.start > rest) continue
+    rest -= place.end - place.start
+    parts.push(await object.read(place.start, place.end, signal))
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer())
 }
 
 /** Returns the summary of a recording; throws `MCAPError` if the file is not a complete MCAP file with a summary. */
@@ -147,9 +187,14 @@ export async function readMCAP(object, signal) {
     throw new MCAPError('the summary is not within the file')
   }
   const start = Number(summaryStart)
-  if (summaryEnd - start > summaryLimit) throw new MCAPError('the summary is larger than 16 MiB')
-  const bytes = start >= tailStart
-    ? tail.subarray(start - tailStart, footerStart) : await object.read(start, summaryEnd, signal)
+  const offsetStart = Number(footer.u64())
+  let bytes
+  if (summaryEnd - start > summaryLimit) {
+    bytes = await readGroups(object, { start }, { start: offsetStart, end: summaryEnd }, signal)
+  } else {
+    bytes = start >= tailStart
+      ? tail.subarray(start - tailStart, footerStart) : await object.read(start, summaryEnd, signal)
+  }
   return { ...readHeader(head), ...readSummary(bytes) }
 }
 
@@ -165,10 +210,9 @@ function readHeader(head) {
 }
 
 /** The time range of a recording in nanoseconds since 1970: `{start, end}`; `null` if it has no messages. */
-export function recordedRange({ statistics, chunks }) {
-  if (statistics && statistics.messages > 0n) return { start: statistics.start, end: statistics.end }
-  if (statistics || chunks.length === 0) return null
-  return chunks.reduce((range, chunk) => ({
-    start: chunk.start < range.start ? chunk.start : range.start, end: chunk.end > range.end ? chunk.end : range.end,
-  }), { start: chunks[0].start, end: chunks[0].end })
+export function recordedRange({ statistics, chunkRange }) {
+  if (statistics?.messages === 0n) return null
+  // Some writers have recorded the two times the wrong way round.
+  if (statistics && statistics.start <= statistics.end) return { start: statistics.start, end: statistics.end }
+  return chunkRange
 }

@@ -9,9 +9,11 @@ const topicLimit = 1000
 /** Shows the summary of a recording. */
 export async function previewMCAP(object, signal) {
   const summary = await readMCAP(object, signal)
-  const { statistics, channels, schemas, attachments, metadata, chunks } = summary
+  const { statistics, channels, schemas, attachments, metadata } = summary
   const range = recordedRange(summary)
-  const compressions = [...new Set(chunks.map((chunk) => chunk.compression || 'none'))]
+  const compressions = [...summary.compressions].map((compression) => compression || 'none')
+  // A summary need not repeat the channels.
+  const hasTopics = statistics?.channels !== 0
   const topics = [...channels].sort((a, b) => a.topic.localeCompare(b.topic))
   const topicTable = table([
     { title: 'Topic', cell: (channel) => h('code', {}, channel.topic) },
@@ -20,7 +22,8 @@ export async function previewMCAP(object, signal) {
     { title: 'Messages', isNumber: true,
       cell: (channel) => statistics && (statistics.counts.get(channel.id) ?? 0n).toLocaleString('en') },
     { title: 'Rate', isNumber: true, cell: (channel) => rate(channel, statistics, range) },
-  ], topics.slice(0, topicLimit), 'The recording has no topics.')
+  ], topics.slice(0, topicLimit),
+    hasTopics ? 'The summary of the recording does not list its topics.' : 'The recording has no topics.')
   // It scrolls, also by the keyboard.
   topicTable.tabIndex = 0
   return [
@@ -30,7 +33,7 @@ export async function previewMCAP(object, signal) {
       ['Duration', range && formatDuration(Number(range.end - range.start) / 1e9)],
       ['Messages', statistics && statistics.messages.toLocaleString('en')],
       ['Topics', formatCount(channels.length, 'topic')],
-      ['Compression', compressions.slice(0, 8).join(', ')],
+      ['Compression', compressions.join(', ')],
       ['Profile', summary.profile],
       ['Recorder', summary.library],
     ]),
