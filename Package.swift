@@ -62,7 +62,7 @@ let package = Package(
             name: "CFolding", path: "Sources/Platform/CFolding", cSettings: [.unsafeFlags(["-O2"])]),
         module("Checksums", ["CFolding", "CLZMA"], path: "Platform/Checksums"),
         module("Zip", ["Basics", "Checksums", "CZlib"]),
-        module("Pictures", ["Basics"]),
+        module("Pictures", ["Basics", "Checksums"]),
         module("MCAP", ["Basics"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
         module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),

@@ -21,13 +21,14 @@ enum JPEGMetadata {
             let marker = try marker(bytes, &position)
             if marker == 0xD9 {
                 guard hasFrame, hasScan else { throw .malformed(.jpeg) }
-                if orientation != 1 { output += ExifOrientation.segment(orientation) }
+                if orientation != 1 { output += exif(orientation) }
                 return output + body + end
             }
             let segment = try segment(bytes, position)
             position = segment.endIndex
             switch marker {
-            case 0xE1: orientation = ExifOrientation.value(in: segment.dropFirst(2)) ?? orientation
+            case 0xE1 where segment.dropFirst(2).starts(with: ExifOrientation.name):
+                orientation = ExifOrientation.value(in: segment.dropFirst(2)) ?? orientation
             case 0xE0...0xEF:
                 guard let name = kept[marker], segment.dropFirst(2).starts(with: name.utf8) else { continue }
                 body += [0xFF, marker] + (marker == 0xE0 ? try withoutThumbnail(segment) : segment)
@@ -65,6 +66,12 @@ enum JPEGMetadata {
         let length = Int(bigEndianBytes: bytes[position..<position + 2])
         guard length >= 2, length <= bytes.count - position else { throw .malformed(.jpeg) }
         return bytes[position..<position + length]
+    }
+
+    /// Returns an Exif segment with an orientation and nothing else.
+    static func exif(_ orientation: UInt8) -> [UInt8] {
+        let content = ExifOrientation.name + ExifOrientation.data(orientation)
+        return [0xFF, 0xE1, 0, UInt8(content.count + 2)] + content
     }
 
     /// Returns JFIF's segment with a thumbnail of no size, as cameras and editors write it.

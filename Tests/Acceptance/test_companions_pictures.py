@@ -1,6 +1,9 @@
 """The app for companions: pictures lose their metadata, and hostile ones are refused."""
 
+import io
+
 import pytest
+from PIL import Image
 from support.companions import ENABLED, Phone, chunk, exif, jpeg, png, registrar, segment
 from support.gateway import Gateway
 
@@ -33,6 +36,25 @@ def test_picture_is_stored_without_place_comment_or_trailer(phone):
     text = chunk(b"tEXt", b"Location\x0048.137N")
     code, path = ada.upload(png(2, 2, text, chunk(b"eXIf", b"48.137N")) + zipped)
     assert code == 0 and ada.send("GET", path).content == png()
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_orientation_stays_and_the_place_goes(phone, kind):
+    ada = phone("ada")
+    tags = Image.Exif()
+    tags[0x112] = 6
+    tags.get_ifd(0x8825)[29] = "2026:01:31"
+    stream = io.BytesIO()
+    picture = Image.new("RGB", (8, 4), (200, 30, 30))
+    picture.save(stream, kind, exif=tags.tobytes())
+    assert b"2026:01:31" in stream.getvalue()
+    code, path = ada.upload(stream.getvalue())
+    assert code == 0
+    stored = ada.send("GET", path).content
+    assert b"2026:01:31" not in stored
+    shown = Image.open(io.BytesIO(stored))
+    assert shown.getexif() == {0x112: 6}
+    assert shown.convert("RGB").tobytes() == Image.open(stream).convert("RGB").tobytes()
 
 
 def test_hostile_pictures_are_refused(phone):

@@ -16,23 +16,27 @@ enum PictureProperties {
         precondition(again == picture, "the picture still had metadata")
     }
 
+    /// Exif data with an orientation of four bytes.
+    private static let exif: [UInt8] =
+        Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 1, 4, 0, 1, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0]
+
     private static let jpeg: [UInt8] =
-        [0xFF, 0xD8, 0xFF, 0xE1, 0, 36] + Array("Exif\0\0II*\0".utf8) + [
-            8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6,
-        ]
-        + [0, 0, 0, 0, 0, 0, 0, 1, 2] + [0xFF, 0xFE, 0, 4, 1, 2] + [0xFF, 0xE0, 0, 7] + Array("JFIF\0".utf8)
+        [0xFF, 0xD8, 0xFF, 0xE1, 0, 36] + Array("Exif\0\0".utf8) + exif + [1, 2] + [0xFF, 0xFE, 0, 4, 1, 2] + [
+            0xFF, 0xE0, 0, 7,
+        ] + Array("JFIF\0".utf8)
         + [0xFF, 0xC0, 0, 11, 8, 0, 2, 0, 2, 1, 1, 0x11, 0] + [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0]
         + [1, 0xFF, 0, 2, 0xFF, 0xD0, 3] + [0xFF, 0xD9, 7]
 
     private static let png: [UInt8] =
         [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-        + chunk("IHDR", [0, 0, 0, 2, 0, 0, 0, 2, 8, 0, 0, 0, 0]) + chunk("tEXt", [1, 0, 2]) + chunk("IDAT", [1, 2, 3])
+        + chunk("IHDR", [0, 0, 0, 2, 0, 0, 0, 2, 8, 0, 0, 0, 0]) + chunk("tEXt", [1, 0, 2]) + chunk("eXIf", exif)
+        + chunk("IDAT", [1, 2, 3])
         + chunk("IEND", []) + [7]
 
     private static let webp: [UInt8] = {
         let chunks: [UInt8] =
             Array("VP8X".utf8) + [10, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 1, 0, 0] + Array("VP8L".utf8)
-            + [5, 0, 0, 0, 0x2F, 1, 0x40, 0, 0, 0] + Array("EXIF".utf8) + [2, 0, 0, 0, 1, 2]
+            + [5, 0, 0, 0, 0x2F, 1, 0x40, 0, 0, 0] + Array("EXIF".utf8) + [26, 0, 0, 0] + exif
         return Array("RIFF".utf8) + [UInt8(chunks.count + 4), 0, 0, 0] + Array("WEBP".utf8) + chunks + [7]
     }()
 

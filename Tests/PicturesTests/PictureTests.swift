@@ -13,22 +13,71 @@ import Testing
             + [0x12, 0xFF, 0, 0x34, 0xFF, 0xD3, 0x56, 0xFF, 0xD9]
     }
 
-    /// An Exif segment of one byte order, with an orientation and a place.
-    private static func exif(_ orientation: UInt8, isLittle: Bool) -> [UInt8] {
+    /// Exif data of one byte order, with an orientation and a place.
+    ///
+    /// - Parameter type: that of the orientation: 1, 3 or 4 for a number of one, two or four bytes.
+    private static func exif(_ orientation: UInt8, isLittle: Bool, type: UInt8 = 3) -> [UInt8] {
+        let value: [UInt8]
+        switch (type, isLittle) {
+        case (4, false): value = [0, 0, 0, orientation]
+        case (3, false): value = [0, orientation, 0, 0]
+        default: value = [orientation, 0, 0, 0]
+        }
         let tiff: [UInt8] =
             isLittle
-            ? Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0]
-            : Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0]
-        return segment(0xE1, Array("Exif\0\0".utf8) + tiff + Array("48.137N".utf8))
+            ? Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 1, type, 0, 1, 0, 0, 0]
+            : Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 1, 1, 0x12, 0, type, 0, 0, 0, 1]
+        return tiff + value + Array("48.137N".utf8)
     }
 
+    private static let exifName = Array("Exif\0\0".utf8)
+
     @Test(arguments: [true, false], [UInt8](1...8))
-    func orientationOfJPEGStaysAndThePlaceGoes(isLittle: Bool, orientation: UInt8) throws {
-        let picture = try Picture(Self.jpeg(Self.exif(orientation, isLittle: isLittle)))
-        #expect(picture.bytes.firstRange(of: Array("48.137N".utf8)) == nil)
-        let expected = orientation == 1 ? [] : ExifOrientation.segment(orientation)
-        #expect(picture.bytes == Self.jpeg(expected))
-        if orientation != 1 { #expect(ExifOrientation.value(in: expected.dropFirst(4)) == orientation) }
+    func orientationStaysAndThePlaceGoes(isLittle: Bool, orientation: UInt8) throws {
+        for type in [1, 3, 4] as [UInt8] {
+            let exif = Self.exif(orientation, isLittle: isLittle, type: type)
+            let hasOrientation = orientation != 1
+            let jpeg = try Picture(Self.jpeg(Self.segment(0xE1, Self.exifName + exif)))
+            #expect(jpeg.bytes == Self.jpeg(hasOrientation ? JPEGMetadata.exif(orientation) : []))
+            // Some writers put the beginning of the segment into files of other formats.
+            for data in [exif, Self.exifName + exif] {
+                let png = try Picture(Self.png(0, Self.chunk("gAMA", [1]) + Self.chunk("eXIf", data)))
+                #expect(
+                    png.bytes
+                        == Self.png(0, (hasOrientation ? PNGMetadata.exif(orientation) : []) + Self.chunk("gAMA", [1])))
+                let webp = try Picture(Self.webp(0b1100, Self.webpChunk("EXIF", data)))
+                #expect(
+                    webp.bytes == (hasOrientation ? Self.webp(0b1000, WebPMetadata.exif(orientation)) : Self.webp()))
+            }
+            #expect(ExifOrientation.value(in: exif[...]) == orientation)
+            #expect(ExifOrientation.value(in: ExifOrientation.data(orientation)[...]) == orientation)
+        }
+    }
+
+    @Test func orientationBehindTheImageDataIsFound() throws {
+        let exif = Self.chunk("eXIf", Self.exif(6, isLittle: true))
+        let picture = try Picture(Self.png(0, Self.chunk("IDAT", [7]) + exif))
+        #expect(picture.bytes == Self.png(0, PNGMetadata.exif(6) + Self.chunk("IDAT", [7])))
+    }
+
+    @Test func checksumOfTheChunkWithTheOrientationIsRight() {
+        // Computed by zlib.
+        #expect(PNGMetadata.exif(6).suffix(4).elementsEqual([0xD6, 0x67, 0x4B, 0x69]))
+    }
+
+    @Test func numbersThatAreNoOrientationAreDropped() throws {
+        for (orientation, type) in [(0, 3), (9, 3), (9, 4), (6, 2), (6, 12)] as [(UInt8, UInt8)] {
+            let exif = Self.exif(orientation, isLittle: true, type: type)
+            #expect(try Picture(Self.png(0, Self.chunk("eXIf", exif))).bytes == Self.png())
+            #expect(try Picture(Self.webp(0b1000, Self.webpChunk("EXIF", exif))).bytes == Self.webp())
+        }
+    }
+
+    /// The simple form of a file has no place for an orientation.
+    @Test func webPWithoutAnExtendedHeaderHasNoOrientation() throws {
+        let chunk = Self.webpChunk("VP8L", [0x2F, 1, 0x40, 0, 0, 0])
+        let picture = try Picture(Self.riff(chunk + Self.webpChunk("EXIF", Self.exif(6, isLittle: true))))
+        #expect(picture.bytes == Self.riff(chunk))
     }
 
     @Test func segmentsWithoutUseAreRemovedFromJPEG() throws {
@@ -55,7 +104,8 @@ import Testing
 
     @Test func pictureThatIsCutAnywhereIsRefused() throws {
         let whole: [(bytes: [UInt8], format: PictureFormat)] = [
-            (Self.jpeg(Self.exif(6, isLittle: true)), .jpeg), (Self.png(), .png), (Self.webp(), .webp),
+            (Self.jpeg(Self.segment(0xE1, Self.exifName + Self.exif(6, isLittle: true))), .jpeg), (Self.png(), .png),
+            (Self.webp(), .webp),
         ]
         for (bytes, format) in whole {
             #expect(try Picture(bytes).format == format)
@@ -81,10 +131,17 @@ import Testing
     }
 
     private static func webp(_ bits: UInt8 = 0, _ more: [UInt8] = []) -> [UInt8] {
-        let chunks: [UInt8] =
+        riff(
             Array("VP8X".utf8) + [10, 0, 0, 0, bits, 0, 0, 0, 1, 0, 0, 1, 0, 0] + Array("VP8L".utf8)
-            + [5, 0, 0, 0, 0x2F, 1, 0x40, 0, 0, 0] + more
-        return Array("RIFF".utf8) + [UInt8(chunks.count + 4), 0, 0, 0] + Array("WEBP".utf8) + chunks
+                + [5, 0, 0, 0, 0x2F, 1, 0x40, 0, 0, 0] + more)
+    }
+
+    private static func riff(_ chunks: [UInt8]) -> [UInt8] {
+        Array("RIFF".utf8) + [UInt8(chunks.count + 4), 0, 0, 0] + Array("WEBP".utf8) + chunks
+    }
+
+    private static func webpChunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+        Array(type.utf8) + [UInt8(data.count), 0, 0, 0] + data + [UInt8](repeating: 0, count: data.count % 2)
     }
 
     @Test func exifAndXMPAreRemovedFromWebP() throws {
