@@ -262,7 +262,7 @@ let package = Package(
         tests("Checksums", ["CFolding", "StoreProtocol"]),
         tests("Zip", ["Basics", "Checksums"]),
         .target(name: "FileTesting", path: "Tests/FileTesting", swiftSettings: strict),
-        tests("Pictures"),
+        tests("Pictures", ["FileTesting"]),
         tests("MCAP", ["Basics", "FileTesting"]),
         .target(
             name: "WireTesting", dependencies: ["Basics", "Proto", "REST", "Wire"], path: "Tests/WireTesting",

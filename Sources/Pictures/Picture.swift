@@ -20,7 +20,7 @@ package struct Picture: Sendable, Hashable {
             case .jpeg: try JPEGMetadata.removed(from: bytes)
             case .png: try PNGMetadata.removed(from: bytes)
             case .webp: try WebPMetadata.removed(from: bytes)
-            case .heic: try HEICMetadata.checked(bytes)
+            case .heic: try HEICMetadata.removed(from: bytes)
             }
     }
 
@@ -37,6 +37,7 @@ package enum PictureError: Error, Sendable, Hashable, CustomStringConvertible {
     case format
     case malformed(PictureFormat)
     case size
+    /// The metadata of a HEIC picture cannot be removed.
     case metadata
 
     package var description: String {
@@ -44,7 +45,8 @@ package enum PictureError: Error, Sendable, Hashable, CustomStringConvertible {
         case .format: "the picture must be JPEG, PNG, WebP or HEIC"
         case .malformed(let format): "the picture is not a complete \(format.rawValue) file"
         case .size: "the picture must have at most \(Picture.mostPixels / 1_000_000) million pixels"
-        case .metadata: "a HEIC picture must not have data about where it was taken: send it as JPEG"
+        case .metadata:
+            "data about where the picture was taken cannot be removed from this kind of HEIC file: send it as JPEG"
         }
     }
 }

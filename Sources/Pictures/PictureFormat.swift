@@ -14,7 +14,10 @@ package enum PictureFormat: String, Sendable, Hashable, CaseIterable {
             self = .png
         } else if has("RIFF", at: 0), has("WEBP", at: 8) {
             self = .webp
-        } else if has("ftyp", at: 4), ["heic", "heix", "heim", "heis", "mif1"].contains(where: { has($0, at: 8) }) {
+        } else if has("ftyp", at: 4) {
+            // A length of 1 is followed by one of eight bytes (ISO/IEC 14496-12, section 4.2).
+            let brand = bytes.starts(with: [0, 0, 0, 1]) ? 16 : 8
+            guard ["heic", "heix", "heim", "heis", "mif1"].contains(where: { has($0, at: brand) }) else { return nil }
             self = .heic
         } else {
             return nil

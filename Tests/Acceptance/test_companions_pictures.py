@@ -4,7 +4,7 @@ import io
 
 import pytest
 from PIL import Image
-from support.companions import ENABLED, Phone, chunk, exif, jpeg, png, registrar, segment
+from support.companions import ENABLED, Phone, chunk, exif, heic, jpeg, png, registrar, segment
 from support.gateway import Gateway
 
 
@@ -55,6 +55,24 @@ def test_orientation_stays_and_the_place_goes(phone, kind):
     shown = Image.open(io.BytesIO(stored))
     assert shown.getexif() == {0x112: 6}
     assert shown.convert("RGB").tobytes() == Image.open(stream).convert("RGB").tobytes()
+
+
+def test_heic_of_a_phone_loses_its_place(phone):
+    ada = phone("ada")
+    image, place = b"\x26\x01 the image \xaf", exif()[4:]
+    code, path = ada.upload(heic(image, b"\0\0\0\6" + place))
+    assert code == 0 and path.endswith(".heic")
+    answer = ada.send("GET", path)
+    assert answer.headers["content-type"] == "image/heic"
+    for removed in (b"48.137N", b"2026:01:31", b"Exif"):
+        assert removed not in answer.content
+    assert answer.content == heic(image, bytes(len(place) + 4)).replace(b"Exif", b"free")
+    # A JPEG picture inside has metadata of its own.
+    inside = heic(image, place).replace(b"hvc1", b"jpeg")
+    assert ada.upload(inside) == (
+        -1,
+        "data about where the picture was taken cannot be removed from this kind of HEIC file: send it as JPEG",
+    )
 
 
 def test_hostile_pictures_are_refused(phone):

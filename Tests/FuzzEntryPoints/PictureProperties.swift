@@ -1,9 +1,10 @@
+import FileTesting
 import Pictures
 
 /// Properties of the removal of metadata from pictures.
 enum PictureProperties {
     /// A picture of each format, with metadata where they are removed.
-    static let seeds: [[UInt8]] = [jpeg, png, webp, heic]
+    static let seeds: [[UInt8]] = [jpeg, png, webp, heic, longHEIC]
 
     /// Checks that bytes are refused, or that a picture without metadata is no larger than they are and an orientation, keeps its
     /// format, and has nothing more that could be removed.
@@ -40,10 +41,19 @@ enum PictureProperties {
         return Array("RIFF".utf8) + [UInt8(chunks.count + 4), 0, 0, 0] + Array("WEBP".utf8) + chunks + [7]
     }()
 
-    private static let heic: [UInt8] =
-        [0, 0, 0, 16] + Array("ftypheic".utf8) + [0, 0, 0, 0, 0, 0, 0, 28] + Array("meta".utf8)
-        + [0, 0, 0, 20] + Array("ispe".utf8) + [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2] + [0, 0, 0, 9]
-        + Array("mdat".utf8) + [5]
+    private static let heic: [UInt8] = HEICFile([
+        HEICFile.Item(id: 2, type: "Exif", data: [1, 2], pieces: 2), HEICFile.image,
+        HEICFile.Item(id: 3, type: "grid", data: [0, 0, 0, 0, 0, 2, 0, 2], origin: 1),
+    ]).bytes
+
+    /// A file with the other lengths of boxes, and an unknown box.
+    private static let longHEIC: [UInt8] = {
+        var file = HEICFile()
+        file.version = 2
+        (file.length, file.dataLength) = (.long, .rest)
+        file.boxes = [HEICFile.box("uuid", HEICFile.place)]
+        return file.bytes
+    }()
 
     private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
         [0, 0, 0, UInt8(data.count)] + Array(type.utf8) + data + [0, 0, 0, 0]

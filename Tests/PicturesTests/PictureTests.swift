@@ -167,32 +167,6 @@ import Testing
         for bytes in pictures { #expect(throws: PictureError.self) { try Picture(bytes) } }
     }
 
-    /// - Parameter sizes: the size of the image and of its tiles.
-    private static func heic(_ meta: String, _ more: [UInt8] = [], sizes: [[UInt8]] = [[0, 0, 0, 9, 0, 0, 0, 9]])
-        -> [UInt8]
-    {
-        var content = Array("meta\(meta)".utf8)
-        for size in sizes { content += [0, 0, 0, 20] + Array("ispe".utf8) + [0, 0, 0, 0] + size }
-        var file: [UInt8] = [0, 0, 0, 16] + Array("ftypheic".utf8) + [0, 0, 0, 0]
-        file += [0, 0, 0, UInt8(4 + content.count)] + content + more
-        return file + [0, 0, 0, 9] + Array("mdat".utf8) + [5]
-    }
-
-    @Test func heicWithTooManyPixelsIsRefused() throws {
-        let (tile, large): ([UInt8], [UInt8]) = ([0, 0, 2, 0, 0, 0, 2, 0], [0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF])
-        #expect(try Picture(Self.heic("hvc1", sizes: [tile, [0, 0, 0x1F, 0x80, 0, 0, 0x17, 0xA0]])).format == .heic)
-        #expect(throws: PictureError.size) { try Picture(Self.heic("hvc1", sizes: [tile, large])) }
-        #expect(throws: PictureError.size) { try Picture(Self.heic("hvc1", sizes: [[0, 0, 0, 0, 0, 0, 0, 1]])) }
-        #expect(throws: PictureError.malformed(.heic)) { try Picture(Self.heic("hvc1", sizes: [])) }
-    }
-
-    @Test func heicWithMetadataIsRefused() throws {
-        #expect(try Picture(Self.heic("hvc1")).format == .heic)
-        #expect(throws: PictureError.metadata) { try Picture(Self.heic("hvc1 EExif")) }
-        #expect(throws: PictureError.metadata) { try Picture(Self.heic("application/rdf+xml")) }
-        #expect(throws: PictureError.metadata) { try Picture(Self.heic("", [0, 0, 0, 8] + Array("uuid".utf8))) }
-    }
-
     @Test func otherFormatsAreRefused() {
         for text in [
             "", "<svg/>", "<?xml?><svg/>", "GIF89a", "%PDF-1.7", "BM", "RIFF1234WAVE", "\u{0}\u{0}\u{0}\u{18}ftypmp42",

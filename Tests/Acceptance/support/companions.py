@@ -58,6 +58,29 @@ def exif(place: bytes = b"48.137N 11.575E", orientation: int = 6) -> bytes:
     return segment(0xE1, b"Exif\0\0MM\0*" + struct.pack(">IH", 8, 2) + entries + b"\0\0\0\0" + place + b"2026:01:31")
 
 
+def box(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content) + 8) + kind + content
+
+
+def heic(image: bytes, metadata: bytes) -> bytes:
+    """Returns the form of a phone's picture: an image behind Exif data, and the places of both."""
+    items = ((1, b"hvc1", image), (2, b"Exif", metadata))
+    entries = b"".join(
+        box(b"infe", struct.pack(">IHH", 2 << 24, number, 0) + kind + b"\0") for number, kind, _ in items
+    )
+
+    def head(start: int) -> bytes:
+        places = struct.pack(">IHH", 0, 0x4400, 2)
+        places += struct.pack(">HHHII", 2, 0, 1, start, len(metadata))
+        places += struct.pack(">HHHII", 1, 0, 1, start + len(metadata), len(image))
+        size = box(b"ipco", box(b"ispe", struct.pack(">III", 0, 64, 32)) + box(b"irot", b"\x03"))
+        boxes = box(b"pitm", struct.pack(">IH", 0, 1)) + box(b"iinf", struct.pack(">IH", 0, 2) + entries)
+        meta = box(b"meta", bytes(4) + boxes + box(b"iloc", places) + box(b"iprp", size))
+        return box(b"ftyp", b"heic" + bytes(4) + b"mif1heic") + meta
+
+    return head(len(head(0)) + 8) + box(b"mdat", metadata + image)
+
+
 class Phone:
     """The published app on a phone: it keeps cookies, and sends its own copy of the user."""
 
