@@ -1,5 +1,3 @@
-import Basics
-
 /// The fields of a record, in their order (https://mcap.dev/spec, section "Serialization"): little-endian numbers, texts and maps
 /// with their length in bytes.
 struct MCAPFields {
@@ -18,10 +16,11 @@ struct MCAPFields {
         _ = try take(count)
     }
 
-    mutating func number<Number: FixedWidthInteger & UnsignedInteger>(
+    mutating func number<Number: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
         _ type: Number.Type = Number.self
     ) throws(MCAPError) -> Number {
-        Number(bigEndianBytes: try take(MemoryLayout<Number>.size).reversed())
+        let field = try take(MemoryLayout<Number>.size)
+        return field.withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
     }
 
     mutating func take(_ count: Int) throws(MCAPError) -> ArraySlice<UInt8> {
