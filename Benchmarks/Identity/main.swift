@@ -87,7 +87,7 @@ for (name, token, key) in [
         signature = Array(der.prefix(count))
     }
     let (whole, alone) = compare(seconds) {
-        (try? rules.verify(try SignedToken(parsing: token), keys: keys, at: now)) != nil
+        (try? rules.verify(try SignedToken(parsing: token), of: .person, keys: keys, at: now)) != nil
     } _: {
         openSSL(key, signature, message)
     }

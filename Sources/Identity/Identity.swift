@@ -40,7 +40,7 @@ package final class Identity: Sendable {
             rules: SignInRules(
                 providers: providers, accounts: accounts.externalSignIns, repeatGrace: configuration.repeatGrace),
             nonces: nonces, browser: browser, failures: Throttle(perMinute: configuration.failuresOfAddress),
-            limits: environment.limits)
+            limits: environment.limits, log: log)
         service = IdentityService(
             providers: providers, signIns: signIns,
             identities: Identities(database: database, clock: clock, accounts: accounts.externalSignIns))

@@ -1,5 +1,6 @@
 """Sign-ins by identity providers: people with tokens in Apple's format, and workloads such as CI jobs."""
 
+import base64
 import hashlib
 import hmac
 import json
@@ -136,7 +137,7 @@ def attacks(issuer: Issuer) -> dict[str, str]:
         "not valid yet": issuer.token(AUDIENCE, "attacker", nbf=now + 300),
         "without subject": issuer.token(AUDIENCE, None),
         "a repeated claim": forged({"alg": "RS256", "kid": "A"}, Twice(claims), by_rsa(rsa_key)),
-        "8 KiB and one byte": issuer.token(AUDIENCE, "attacker", x="a" * 8192),
+        "16 KiB and one byte": issuer.token(AUDIENCE, "attacker", x="a" * 16_384),
         "garbage": "!!!.???.***",
         "padding": valid + "=",
         "two parts": valid.rsplit(".", 1)[0],
@@ -157,13 +158,13 @@ def test_every_attack_is_refused_and_makes_no_account(gateway, stubs, issuer, ad
 
 def test_weak_keys_of_the_set_verify_nothing(gateway_with, stubs):
     issuer = Issuer()
-    weak, padded = Key("weak"), Key("padded")
+    weak, small = Key("weak"), Key("small")
     weak.public["e"] = "AQ"
-    padded.public["e"] = "AAEAAQ"
-    issuer.keys += [weak, padded]
+    small.public["n"] = small.public["n"][:170]
+    issuer.keys += [weak, small]
     gateway = gateway_with(configuration(issuer))
     assert sign_in(gateway, stubs, issuer.token(AUDIENCE)).access_token
-    for key in (weak, padded):
+    for key in (weak, small):
         with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
             sign_in(gateway, stubs, issuer.token(AUDIENCE, key=key))
     gateway.stop()
@@ -171,6 +172,30 @@ def test_weak_keys_of_the_set_verify_nothing(gateway_with, stubs):
 
 
 # Keys.
+
+
+def test_keys_of_a_set_are_used_as_far_as_they_match(gateway_with, stubs):
+    issuer = Issuer()
+    key, encryption, first, second = Key("dup"), Key("dup"), Key("twice"), Key("twice")
+    encryption.public["use"] = "enc"
+    modulus = base64.urlsafe_b64decode(key.public["n"] + "==")
+    key.public["n"] = base64.urlsafe_b64encode(b"\0" + modulus).decode()
+    others = [Key(f"other-{number}", "ES256") for number in range(40)]
+    for number, other in enumerate(others):
+        other.public["crv"] = f"P-{number}"
+    again = Key("dup")
+    again.public = key.public | {"alg": "RS512"}
+    issuer.keys = [key, encryption, again, Key("dup", "ES256"), first, second, *others]
+    gateway = gateway_with(configuration(issuer))
+    assert sign_in(gateway, stubs, issuer.token(AUDIENCE)).access_token
+    assert sign_in(gateway, stubs, issuer.token(AUDIENCE, "another", key=issuer.keys[3])).access_token
+    for ambiguous in (first, second):
+        with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
+            sign_in(gateway, stubs, issuer.token(AUDIENCE, key=ambiguous))
+    assert 'several RS256 keys have the kid \\"twice\\", so none of them is used' in gateway.stderr
+    assert "its provider has no usable key with its kid and alg" in gateway.stderr
+    gateway.stop()
+    issuer.stop()
 
 
 def test_rotation_works_within_one_call_and_unknown_keys_cost_one_request(gateway_with, stubs):
@@ -282,6 +307,24 @@ def test_workload_of_the_repository_opens_the_service_account(gateway, stubs, is
 def test_workload_of_another_repository_is_refused(gateway, stubs, issuer, account, changes):
     with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
         exchange(gateway, stubs, workload(issuer, **changes))
+
+
+@pytest.mark.parametrize("aud", [["https://kubernetes.default.svc", AUDIENCE], [AUDIENCE, "other"], [AUDIENCE]])
+def test_workload_may_name_other_audiences(gateway, stubs, issuer, account, aud):
+    assert exchange(gateway, stubs, workload(issuer, aud=aud, jti=str(aud))).user_name == account
+
+
+def test_person_in_many_groups_signs_in(gateway, stubs, issuer):
+    groups = [f"0f0f0f0f-1111-2222-3333-{number:012}" for number in range(199)]
+    token = issuer.token(AUDIENCE, unique("sub"), groups=groups)
+    assert 10_000 < len(token) < 16_384
+    assert sign_in(gateway, stubs, token).access_token
+
+
+def test_reason_of_a_refusal_is_in_the_log(gateway, stubs, issuer):
+    with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
+        sign_in(gateway, stubs, issuer.token([AUDIENCE, "com.example.other"], azp=AUDIENCE))
+    assert "its aud also contains an audience that the provider's configuration does not have" in gateway.stderr
 
 
 # Identities.

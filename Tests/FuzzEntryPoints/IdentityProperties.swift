@@ -10,7 +10,7 @@ enum IdentityProperties {
     private static let tokens: [String] = [
         sign(
             #"{"alg":"ES256","kid":"k","typ":"JWT"}"#,
-            #"{"iss":"https://a","aud":["g","h"],"azp":"g","sub":"s","iat":1800000000,"exp":1.8e9,"email_verified":"true"}"#
+            #"{"iss":"https://a","aud":["g","g"],"azp":"g","sub":"s","iat":1800000000,"exp":1.8e9,"email_verified":"true"}"#
         ),
         sign(#"{"alg":"ES256"}"#, #"{"iss":"https://a","aud":"g","sub":"s","iat":1800000000,"exp":1800000060}"#),
     ]
@@ -30,7 +30,8 @@ enum IdentityProperties {
         (tokens + [
             #"{"iss":"https://a","aud":["g","h"],"azp":"g","sub":"s","iat":1800000000,"exp":1.8e9,"email":"a@b"}"#,
             #"{"iss":"https://a","aud":"g","sub":"s","iat":1800000000,"exp":1800000060,"nbf":1,"email_verified":true}"#,
-            keySet, #"{"keys":[{"kty":"RSA","n":"AQ","e":"AQAB","kid":"a"},{"kid":"a"}]}"#, #"{"keys":[]}"#,
+            keySet, keySet.replacing("]}", with: #",{"kty":"EC","crv":"P-256","kid":"k","x":"AA==","y":"AQ"}]}"#),
+            #"{"keys":[{"kty":"RSA","n":"AQ","e":"AQAB","kid":"a"},{"kid":"a"}]}"#, #"{"keys":[]}"#,
             "e30.e30.e30",
             "a.b.c", "..", sign(#"{"alg":"none"}"#, "{}"), sign(#"{"alg":"ES256","crit":["x"]}"#, "{}"),
             sign(#"{"alg":"ES256","alg":"ES256"}"#, "[]"),
@@ -40,9 +41,11 @@ enum IdentityProperties {
     static func check(_ input: [UInt8]) {
         if let set = try? JSONWebKeySet(parsing: input) {
             precondition(input.count <= JSONWebKeySet.maximumBytes, "a key set is too long")
-            precondition((1...JSONWebKeySet.maximumKeys).contains(set.entries.count), "a key set has too many keys")
-            let ids = set.entries.compactMap(\.id)
-            precondition(Set(ids).count == ids.count, "two keys have the same name")
+            let names = set.entries.compactMap { entry in
+                entry.id.map { Array("\(entry.key.algorithm.rawValue) \($0)".utf8) }
+            }
+            precondition(Set(names).count == names.count, "two keys have the same name")
+            precondition(set.entries.allSatisfy { set.hasKey($0.id) }, "a key of the set is not found")
         }
         checkClaims(input)
         let text = String(decoding: input, as: UTF8.self)
@@ -50,7 +53,7 @@ enum IdentityProperties {
         precondition(text.utf8.count <= SignedToken.maximumBytes, "a token is too long")
         guard let keys else { fatalError("the key set is refused") }
         let rules = IdentityTokenRules(issuer: "https://a", audiences: ["g"])
-        guard let verified = try? rules.verify(token, keys: keys, at: now) else { return }
+        guard let verified = try? rules.verify(token, of: .person, keys: keys, at: now) else { return }
         precondition(tokens.contains(text), "a changed token verifies")
         precondition(verified.subject == "s", "a token verifies with other claims")
     }
@@ -62,11 +65,13 @@ enum IdentityProperties {
         let rules = IdentityTokenRules(issuer: "https://a", audiences: ["g"])
         guard let token = try? SignedToken(parsing: text) else { return }
         _ = try? rules.verifyNotice(token, keys: keys, at: now)
-        guard let verified = try? rules.verify(token, keys: keys, at: now) else { return }
+        _ = try? rules.verify(token, of: .workload, keys: keys, at: now)
+        guard let verified = try? rules.verify(token, of: .person, keys: keys, at: now) else { return }
         precondition((1...255).contains(verified.subject.utf8.count), "the length of a subject is out of bounds")
         precondition(verified.expiresAt.seconds > now.seconds - 60, "an expired token verifies")
         let names = verified.claims["aud"]?.texts ?? []
-        precondition(names.contains { $0.isExactly("g") }, "a token for somebody else verifies")
+        precondition(
+            !names.isEmpty && names.allSatisfy { $0.isExactly("g") }, "a token for somebody else verifies")
         precondition(verified.email != nil || !verified.isEmailVerified, "an address that is missing is verified")
     }
 

@@ -35,7 +35,8 @@ import Testing
     @Test(arguments: [
         (["iss": "\"https://\u{212A}.example.com\""], IdentityTokenError.issuer),
         (["aud": "\"\u{212A}ite\""], .audience),
-        (["aud": #"["Kite","other"]"#, "azp": "\"\u{212A}ite\""], .authorizedParty),
+        (["aud": "[\"Kite\",\"\u{212A}ite\"]"], .otherAudience),
+        (["aud": #"["Kite","Kite"]"#, "azp": "\"\u{212A}ite\""], .authorizedParty),
     ])
     func equivalentNamesOfTheRulesAreRefused(_ changes: [String: String], _ expected: IdentityTokenError) throws {
         let issuer = TestIssuer()
@@ -43,7 +44,8 @@ import Testing
         let claims = ["iss": #""https://K.example.com""#, "aud": #""Kite""#]
         func verify(_ claims: [String: String]) throws -> IdentityToken {
             try rules.verify(
-                try SignedToken(parsing: issuer.sign(TestIssuer.claims(claims))), keys: try issuer.keySet(),
+                try SignedToken(parsing: issuer.sign(TestIssuer.claims(claims))), of: .person,
+                keys: try issuer.keySet(),
                 at: TestIssuer.now)
         }
         #expect(try verify(claims).subject == "ada")

@@ -10,8 +10,10 @@ import Testing
     private let issuer = TestIssuer()
     private let rules = IdentityTokenRules(issuer: TestIssuer.url, audiences: ["gateway", "app"])
 
-    private func verify(_ text: String, at now: UnixTime = TestIssuer.now) throws -> IdentityToken {
-        try rules.verify(try SignedToken(parsing: text), keys: try issuer.keySet(), at: now)
+    private func verify(
+        _ text: String, of bearer: IdentityTokenRules.Bearer = .person, at now: UnixTime = TestIssuer.now
+    ) throws -> IdentityToken {
+        try rules.verify(try SignedToken(parsing: text), of: bearer, keys: try issuer.keySet(), at: now)
     }
 
     private func reason(_ text: String, at now: UnixTime = TestIssuer.now) -> IdentityTokenError? {
@@ -67,8 +69,9 @@ import Testing
         arguments: [
             (["iss": #""https://sso.example.com/""#], IdentityTokenError.issuer), (["iss": ""], .issuer),
             (["aud": #""another""#], .audience), (["aud": ""], .audience), (["aud": "[]"], .audience),
-            (["aud": #"["gateway",7]"#], .audience), (["aud": #"["gateway","another"]"#], .authorizedParty),
-            (["aud": #"["gateway","another"]"#, "azp": #""another""#], .authorizedParty),
+            (["aud": #"["gateway",7]"#], .audience), (["aud": #"["gateway","another"]"#], .otherAudience),
+            (["aud": #"["gateway","another"]"#, "azp": #""gateway""#], .otherAudience),
+            (["aud": #"["gateway","app"]"#, "azp": #""another""#], .authorizedParty),
             (["azp": "7"], .authorizedParty),
             (["exp": "1799999940"], .expired), (["exp": ""], .times), (["exp": #""1800000600""#], .times),
             (["exp": "1e400"], .times), (["exp": "-1"], .times), (["iat": ""], .times),
@@ -82,12 +85,27 @@ import Testing
     }
 
     @Test(arguments: [
-        ["aud": #"["app"]"#], ["aud": #"["gateway","another"]"#, "azp": #""gateway""#], ["azp": #""android""#],
+        ["aud": #"["app"]"#], ["aud": #"["gateway","app"]"#],
+        ["aud": #"["app","gateway"]"#, "azp": #""gateway""#], ["azp": #""android""#],
         ["exp": "1799999941"], ["iat": "1800000060"], ["exp": "1800000600.5"], ["nbf": "1800000060"],
         ["sub": "\"\(String(repeating: "a", count: 255))\""],
     ])
     func tokensWithinTheRulesAreVerified(_ changes: [String: String]) {
         #expect(reason(issuer.sign(TestIssuer.claims(changes))) == nil)
+    }
+
+    @Test(arguments: [
+        #"["another","gateway"]"#, #"["gateway","app"]"#, #""app""#, #"["https://kubernetes.default.svc","app","x"]"#,
+    ])
+    func tokensOfWorkloadsMayHaveOtherAudiences(audience: String) throws {
+        for claims in [["aud": audience], ["aud": audience, "azp": #""another""#]] {
+            #expect(try verify(issuer.sign(TestIssuer.claims(claims)), of: .workload).subject == "ada")
+        }
+        for other in [#""another""#, "[]", #"["another","x"]"#, #"["gateway",7]"#, ""] {
+            #expect(throws: IdentityTokenError.audience) {
+                try verify(issuer.sign(TestIssuer.claims(["aud": other])), of: .workload)
+            }
+        }
     }
 
     @Test func malformedTokensAreRefused() throws {
@@ -98,7 +116,7 @@ import Testing
         let texts = [
             "", ".", "..", "...", parts[0], "\(parts[0]).\(parts[1])", "\(valid).x", " \(valid)", "\(valid)=",
             valid.replacing(".", with: "+"), "e30.e30.", "\(parts[0]).W10.\(parts[2])", repeated, nested,
-            issuer.sign(TestIssuer.claims(["x": "\"\(String(repeating: "a", count: 8192))\""])),
+            issuer.sign(TestIssuer.claims(["x": "\"\(String(repeating: "a", count: 16_384))\""])),
         ]
         for text in texts {
             guard case .malformed? = reason(text) else {
@@ -114,9 +132,9 @@ import Testing
         let length = { (count: Int) in
             issuer.sign(TestIssuer.claims(["x": "\"\(String(repeating: "a", count: count))\""]))
         }
-        let fits = (5000..<7000).last { length($0).utf8.count <= SignedToken.maximumBytes }
+        let fits = (11_000..<13_000).last { length($0).utf8.count <= SignedToken.maximumBytes }
         #expect(fits.flatMap { reason(length($0)) } == nil)
-        #expect(fits.flatMap { reason(length($0 + 3)) } == .malformed("it is longer than 8192 bytes"))
+        #expect(fits.flatMap { reason(length($0 + 3)) } == .malformed("it is longer than 16384 bytes"))
     }
 
     @Test func emailIsVerifiedByTruthValueOrText() throws {

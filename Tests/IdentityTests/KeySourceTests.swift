@@ -48,7 +48,7 @@ import Testing
     /// Returns whether the provider has the key; `nil` if nobody knows.
     private func has(_ id: String, _ source: KeySource) async -> Bool? {
         do {
-            return try await source.keys(for: id).key(id) != nil
+            return try await source.keys(for: id).hasKey(id)
         } catch {
             #expect((error as? RPCError)?.status == .unavailable)
             return nil

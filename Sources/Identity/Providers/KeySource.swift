@@ -66,12 +66,12 @@ actor KeySource {
         }
         let now = clock.now()
         if failedAt == nil, let known, known.isFresh(at: now) { return known.keys }
-        guard let known, known.verifies(at: now), known.keys.key(id) != nil else { throw unavailable }
+        guard let known, known.verifies(at: now), known.keys.hasKey(id) else { throw unavailable }
         return known.keys
     }
 
     private func fresh(_ id: String?) -> JSONWebKeySet? {
-        guard let known, known.isFresh(at: clock.now()), known.keys.key(id) != nil else { return nil }
+        guard let known, known.isFresh(at: clock.now()), known.keys.hasKey(id) else { return nil }
         return known.keys
     }
 
@@ -104,6 +104,14 @@ actor KeySource {
             let url = if let url = provider.keysURL { url } else { try await metadata.metadata().keysURL }
             let document = try await transport.get(url, limit: JSONWebKeySet.maximumBytes)
             let keys = try JSONWebKeySet(parsing: document.body)
+            if !keys.ambiguities.isEmpty, keys.ambiguities != known?.keys.ambiguities {
+                log.write(
+                    "keys of an identity provider are ambiguous",
+                    [
+                        "provider": provider.name, "keys": keys.ambiguities.joined(separator: "; "),
+                        "consequence": "tokens that name them are refused",
+                    ], level: .warning)
+            }
             let now = clock.now()
             let age = document.maxAge ?? Self.freshness.lowerBound
             let fresh = min(max(age, Self.freshness.lowerBound), Self.freshness.upperBound)

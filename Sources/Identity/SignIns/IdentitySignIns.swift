@@ -22,6 +22,7 @@ struct IdentitySignIns: Sendable {
     /// The limit of failures of each address; a success is not counted.
     let failures: Throttle
     let limits: LimitCounts
+    let log: Logger
 
     func begin(_ name: String, redirectURI: String) async throws -> BrowserSignIns.Begun {
         try await browser.begin(try source(name), redirectURI: redirectURI)
@@ -35,7 +36,7 @@ struct IdentitySignIns: Sendable {
             let source = try source(flow.provider)
             let text = try await identityToken(for: redirect, of: flow, source, context)
             let (signed, token) = try await verified(text, source)
-            guard token.nonce == flow.nonce else { throw RPCError(.nonce) }
+            guard token.nonce == flow.nonce else { throw refusal(.nonce, source.provider.name) }
             return response(for: try await open(token, signed.digest, nonce: nil, source.provider, context))
         }
     }
@@ -77,7 +78,7 @@ struct IdentitySignIns: Sendable {
             let (signed, token) = try await verified(text, source)
             let expiry = nonce.isEmpty ? nil : nonces.expiry(of: nonce, for: name, at: clock.now())
             guard TokenNonce.matches(nonce, token.nonce), expiry != nil || !people.requiresNonce else {
-                throw RPCError(.nonce)
+                throw refusal(.nonce, name)
             }
             return try await open(
                 token, signed.digest, nonce: expiry.map { (nonce, $0) }, source.provider, context, record: record)
@@ -98,7 +99,7 @@ struct IdentitySignIns: Sendable {
             do throws(IdentityTokenError) {
                 return try source.provider.tokenRules.verifyNotice(signed, keys: keys, at: clock.now())
             } catch {
-                throw RPCError(error)
+                throw refusal(error, name)
             }
         }
     }
@@ -117,7 +118,7 @@ struct IdentitySignIns: Sendable {
                 throw RPCError(
                     .authInvalidCredential, "no identity provider of workloads has the issuer of the identity token")
             }
-            let (_, token) = try await verified(signed, source)
+            let (_, token) = try await verified(signed, source, of: .workload)
             guard let name = source.provider.workloads.first(where: { $0.admits(token) })?.account else {
                 throw RPCError(.authInvalidCredential, "no service account accepts the claims of the identity token")
             }
@@ -151,7 +152,7 @@ struct IdentitySignIns: Sendable {
         do {
             return try SignedToken(parsing: text)
         } catch {
-            throw RPCError(error)
+            throw refusal(error, nil)
         }
     }
 
@@ -162,14 +163,22 @@ struct IdentitySignIns: Sendable {
     }
 
     private func verified(
-        _ signed: SignedToken, _ source: ProviderSource
+        _ signed: SignedToken, _ source: ProviderSource, of bearer: IdentityTokenRules.Bearer = .person
     ) async throws -> (signed: SignedToken, token: IdentityToken) {
         let keys = try await source.keys.keys(for: signed.keyID)
         do throws(IdentityTokenError) {
-            return (signed, try source.provider.tokenRules.verify(signed, keys: keys, at: clock.now()))
+            return (signed, try source.provider.tokenRules.verify(signed, of: bearer, keys: keys, at: clock.now()))
         } catch {
-            throw RPCError(error)
+            throw refusal(error, source.provider.name)
         }
+    }
+
+    /// Returns the error of a token, and tells the operator the reason: the person only sees that the sign-in failed.
+    ///
+    /// - Parameter provider: `nil` = not known yet.
+    private func refusal(_ reason: IdentityTokenError, _ provider: String?) -> RPCError {
+        log.write("an identity token is refused", ["provider": provider ?? "unknown", "reason": "\(reason)"])
+        return RPCError(reason)
     }
 
     private func source(_ name: String) throws(RPCError) -> ProviderSource {

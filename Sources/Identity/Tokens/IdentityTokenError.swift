@@ -8,6 +8,7 @@ package enum IdentityTokenError: Error, Sendable, Hashable, CustomStringConverti
     case signature
     case issuer
     case audience
+    case otherAudience
     case authorizedParty
     case times
     case expired
@@ -21,10 +22,11 @@ package enum IdentityTokenError: Error, Sendable, Hashable, CustomStringConverti
         case .malformed(let reason): reason
         case .algorithm: "its alg must be RS256 or ES256"
         case .type: "its typ must be JWT"
-        case .unknownKey: "its provider has no key with its kid"
+        case .unknownKey: "its provider has no usable key with its kid and alg"
         case .signature: "its signature is wrong"
         case .issuer: "its iss is not the provider's issuer"
         case .audience: "its aud does not contain an audience of the provider"
+        case .otherAudience: "its aud also contains an audience that the provider's configuration does not have"
         case .authorizedParty: "its azp is not an audience of the provider"
         case .times: "its exp, iat and nbf must be numbers of seconds since 1970, and exp and iat are required"
         case .expired: "it has expired (exp)"

@@ -7,6 +7,14 @@ package struct IdentityTokenRules: Sendable {
     private static let longestSubject = 255
     private static let longestEmail = 320
 
+    /// The bearer of a token, which decides how its audiences are read.
+    package enum Bearer: Sendable {
+        /// A person's ID token is for its audiences alone: each of them could present it.
+        case person
+        /// Platforms name several parties in a workload's token, such as Kubernetes its own servers.
+        case workload
+    }
+
     package let issuer: String
     /// The names by which the provider knows the gateway or its apps.
     package let audiences: Set<String>
@@ -20,12 +28,12 @@ package struct IdentityTokenRules: Sendable {
     ///
     /// - Throws: ``IdentityTokenError``.
     package func verify(
-        _ token: SignedToken, keys: JSONWebKeySet, at now: UnixTime
+        _ token: SignedToken, of bearer: Bearer, keys: JSONWebKeySet, at now: UnixTime
     ) throws(IdentityTokenError) -> IdentityToken {
         try token.verify(keys)
         let claims = token.claims
         guard token.issuer?.isExactly(issuer) == true else { throw .issuer }
-        try checkAudience(claims)
+        try checkAudience(claims, of: bearer)
         let expiresAt = try checkTimes(claims, at: now.seconds)
         guard let subject = claims["sub"]?.text, (1...Self.longestSubject).contains(subject.utf8.count),
             !Self.hasControlCharacter(subject)
@@ -44,7 +52,7 @@ package struct IdentityTokenRules: Sendable {
     ) throws(IdentityTokenError) -> [String: ClaimValue] {
         try token.verify(keys)
         guard token.issuer?.isExactly(issuer) == true else { throw .issuer }
-        try checkAudience(token.claims)
+        try checkAudience(token.claims, of: .person)
         guard let issued = token.claims["iat"]?.seconds else { throw .times }
         guard issued <= now.seconds + Self.leewaySeconds else { throw .notYetValid }
         if let expiry = token.claims["exp"] {
@@ -54,12 +62,13 @@ package struct IdentityTokenRules: Sendable {
         return token.claims
     }
 
-    private func checkAudience(_ claims: [String: ClaimValue]) throws(IdentityTokenError) {
+    private func checkAudience(_ claims: [String: ClaimValue], of bearer: Bearer) throws(IdentityTokenError) {
         guard let named = claims["aud"]?.texts, named.contains(where: isAudience) else { throw .audience }
-        // A token for several parties says who asked for it (OpenID Connect Core 1.0, section 3.1.3.7).
-        let party = claims["azp"]
-        guard party != nil || named.count == 1 else { throw .authorizedParty }
-        guard let party else { return }
+        guard bearer == .person else { return }
+        // OpenID Connect Core 1.0 with errata set 2, section 3.1.3.7.
+        guard named.allSatisfy(isAudience) else { throw .otherAudience }
+        guard let party = claims["azp"] else { return }
+        // The party of a token for one audience may be another client of the provider, as of Google's apps.
         guard let name = party.text, named.count == 1 || isAudience(name) else { throw .authorizedParty }
     }
 

@@ -4,7 +4,7 @@ import Crypto
 /// A signed JSON Web Token of another party, taken apart but not verified (RFC 7515, RFC 7519, RFC 8725).
 package struct SignedToken: Sendable {
     /// The longest token in bytes.
-    package static let maximumBytes = 8192
+    package static let maximumBytes = 16 << 10
 
     package let algorithm: VerificationKey.Algorithm
     /// The `kid` of the header.
@@ -52,7 +52,8 @@ package struct SignedToken: Sendable {
 
     /// - Throws: ``IdentityTokenError/unknownKey`` or ``IdentityTokenError/signature``.
     func verify(_ keys: JSONWebKeySet) throws(IdentityTokenError) {
-        guard let key = keys.key(keyID) else { throw .unknownKey }
+        guard keys.hasKey(keyID) else { throw .unknownKey }
+        guard let key = keys.key(keyID, for: algorithm) else { throw keyID == nil ? .unknownKey : .signature }
         // The key decides which algorithm it is for (RFC 8725, section 3.1).
         guard key.algorithm == algorithm, key.verify(signature, of: signed) else { throw .signature }
     }
