@@ -65,6 +65,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+    ])
+    func timesOfFieldsHaveThreeForms(text: String) {
+        #expect(Timestamps.parseHTTP(text) == UnixTime(seconds: 784_111_777))
+    }
+
+    @Test(
+        arguments: [
+            ("Friday, 27-Nov-26 00:00:00 GMT", 1_795_737_600), ("Wednesday, 25-Nov-76 00:00:00 GMT", 3_373_488_000),
+            ("Monday, 29-Nov-76 00:00:00 GMT", 218_073_600), ("Tuesday, 29-Feb-00 00:00:00 GMT", 951_782_400),
+            ("Saturday, 31-Dec-99 23:59:59 GMT", 946_684_799),
+        ] as [(String, Int64)])
+    func yearOfTwoDigitsIsAtMost50YearsAhead(text: String, seconds: Int64) {
+        let now = UnixTime(seconds: 1_795_780_800)  // 27 November 2026, noon
+        #expect(Timestamps.parseHTTP(text, now: now) == UnixTime(seconds: seconds))
+    }
+
+    @Test(arguments: [
+        "Sunday, 06-Nov-1994 08:49:37 GMT", "Sunday 06-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37",
+        "Sunday, 06-Nov-94 08:49:37 UTC", "Sunday, 6-Nov-94 08:49:37 GMT", "Sunday, 31-Feb-94 08:49:37 GMT",
+        "Sun Nov 6 08:49:37 1994", "Sun Nov  6 08:49:37 94", "Sun Nov  6 08:49:60 1994", "Sun Nov  6 8:49:37 1994",
+        "Sun Nov 06 08:49:37 1994 GMT", "Sun, 06 Nov 1994 08:49:37 +0000", "1994-11-06T08:49:37Z", "784111777",
+    ])
+    func otherTimesOfFieldsAreRefused(text: String) {
+        #expect(Timestamps.parseHTTP(text) == nil)
+    }
+
     @Test func agreesWithTheCalendarOfFoundation() throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))

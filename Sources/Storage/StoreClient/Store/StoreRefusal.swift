@@ -35,7 +35,7 @@ package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible 
             String(String.UnicodeScalarView((document?[name] ?? "").unicodeScalars.prefix(Self.longestText)))
         }
         self.init(status: reply.status, code: text("Code"), message: text("Message"))
-        if code == "RequestTimeTooSkewed" { serverTime = reply.fields["date"].flatMap(Timestamps.parseHTTP) }
+        if code == "RequestTimeTooSkewed" { serverTime = reply.fields["date"].flatMap { Timestamps.parseHTTP($0) } }
     }
 
     package var description: String {

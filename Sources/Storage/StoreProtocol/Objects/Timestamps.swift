@@ -1,6 +1,6 @@
 import Basics
 
-/// The three time formats of the protocol, all in UTC.
+/// The time formats of the protocols, all in UTC.
 package enum Timestamps {
     /// Returns e.g. `Sun, 06 Nov 1994 08:49:37 GMT`, the preferred form of RFC 9110, section 5.6.7.
     package static func http(_ time: UnixTime) -> String {
@@ -22,20 +22,6 @@ package enum Timestamps {
         return "\(civil.date(separator: ""))T\(civil.clock(separator: ""))Z"
     }
 
-    /// Parses a `Date`, or another time in an HTTP field; `nil` unless it has the preferred form.
-    package static func parseHTTP(_ text: String) -> UnixTime? {
-        let words = text.split(separator: " ")
-        guard words.count == 6, words[0].count == 4, words[0].last == ",", words[5] == "GMT",
-            let day = number(words[1], digits: 2), let month = months.firstIndex(of: String(words[2])),
-            let year = number(words[3], digits: 4)
-        else { return nil }
-        let clock = words[4].split(separator: ":", omittingEmptySubsequences: false)
-        guard clock.count == 3, let hour = number(clock[0], digits: 2), let minute = number(clock[1], digits: 2),
-            let second = number(clock[2], digits: 2)
-        else { return nil }
-        return CivilTime(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)?.unix
-    }
-
     static func parseBasic(_ text: String) -> UnixTime? {
         let bytes = Array(text.utf8)
         guard bytes.count == 16, bytes[8] == UInt8(ascii: "T"), bytes[15] == UInt8(ascii: "Z") else { return nil }
@@ -48,11 +34,11 @@ package enum Timestamps {
         return CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)?.unix
     }
 
-    private static let months = [
+    static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    private static func number(_ text: Substring, digits: Int) -> Int? {
+    static func number(_ text: Substring, digits: Int) -> Int? {
         text.utf8.count == digits ? Int(decimal: text) : nil
     }
 }
