@@ -98,15 +98,19 @@ final class HTTPExchange {
         let line = HTTPHeaderSection.RequestLine(
             method: method, target: targetStart, targetLength: targetLength, version: version)
         let section = HTTPHeaderSection(of: connection, line)
-        let (fields, method, version) = (section.fields, String(cString: method), String(cString: version))
+        let (method, version) = (String(cString: method), String(cString: version))
+        var fields = section.fields
         isHead = method == "HEAD"
         began = .now
         let framing = Result { () throws(RequestValidator.Refusal) in
             guard section.isExact else { throw .notAsSent }
             return try daemon.configuration.validator.admit(target: target, fields: fields, version: version)
         }
+        // An origin server takes the host of such a target, whatever the Host field says.
+        let absolute = target.utf8.first == UInt8(ascii: "/") ? nil : AbsoluteTarget(target)
+        if let absolute { fields.replace("host", with: absolute.authority) }
         let head = HTTPRequestHead(
-            method: method, target: target, fields: fields, framing: (try? framing.get()) ?? .none,
+            method: method, target: absolute?.origin ?? target, fields: fields, framing: (try? framing.get()) ?? .none,
             origin: HTTPRequestOrigin(
                 peer: DaemonConnection.of(connection)?.host ?? "", isSecure: daemon.isSecure,
                 socket: microhttpd_socket(connection)))
@@ -174,6 +178,10 @@ final class HTTPExchange {
         record?.bytesSent = isHead ? 0 : response.bodyLength
         if let requestID = record?.requestID, response.fields["x-request-id"] == nil {
             MHD_add_response_header(native, "X-Request-Id", requestID)
+        }
+        // Other parts of the server than calls answer 401 as well, such as the console.
+        if response.status == 401, response.fields["www-authenticate"] == nil {
+            MHD_add_response_header(native, "WWW-Authenticate", "Bearer")
         }
         if response.closes || daemon.isStopping || isDirect {
             MHD_add_response_header(native, "Connection", "close")

@@ -10,7 +10,8 @@ package struct RequestValidator: Sendable {
     package enum Refusal: Error, Sendable, Equatable {
         /// The library's strings are not all that was sent: lines are folded, end with a bare LF, or contain a NUL.
         case notAsSent
-        case targetNotOrigin
+        /// The target is neither a path nor an absolute URI of HTTP.
+        case targetUnknown
         case nameNotToken
         case valueNotPrintable
         case tooManyFields
@@ -33,7 +34,7 @@ package struct RequestValidator: Sendable {
     package func admit(
         target: String, fields: HTTPFields, version: String
     ) throws(Refusal) -> HTTPRequestHead.Framing {
-        guard target.utf8.first == UInt8(ascii: "/") else { throw .targetNotOrigin }
+        guard target.utf8.first == UInt8(ascii: "/") || AbsoluteTarget(target) != nil else { throw .targetUnknown }
         guard fields.fields.count <= maximumFields else { throw .tooManyFields }
         var bytes = target.utf8.count
         for field in fields.fields {
@@ -51,7 +52,10 @@ package struct RequestValidator: Sendable {
             throw .repeated(name)
         }
         if version == "HTTP/1.1", fields["host"] == nil { throw .hostMissing }
-        if let expectation = fields["expect"], expectation.lowercased() != "100-continue" { throw .expectationUnknown }
+        // An empty list expects nothing (RFC 9110, section 5.6.1).
+        if let expectation = fields["expect"], !["", "100-continue"].contains(expectation.lowercased()) {
+            throw .expectationUnknown
+        }
         return try framing(fields)
     }
 

@@ -24,6 +24,8 @@ package enum ResponseSection: Sendable {
 
     package var fields: Fields {
         switch self {
+        // A 401 names the scheme that it wants (RFC 9110, section 15.5.2).
+        case .made(401, let fields): fields + [Self.challenge]
         case .made(_, let fields): fields
         case .permanent(let section, let requestID): section.fields + (requestID.map { [Self.field($0)] } ?? [])
         }
@@ -34,6 +36,8 @@ package enum ResponseSection: Sendable {
         if case .permanent(let section, nil) = self { return section.block }
         return HeaderBlock((status.map { [(":status", Array("\($0)".utf8))] } ?? []) + fields)
     }
+
+    private static let challenge = (name: "www-authenticate", value: Array("Bearer".utf8))
 
     static func fields(_ pairs: [(name: String, value: String)]) -> Fields {
         pairs.map { ($0.name, Array($0.value.utf8)) }

@@ -19,6 +19,13 @@ package struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
         fields.append(Field(name: Self.lowered(name), value: value))
     }
 
+    /// Replaces all fields of a name by one.
+    package mutating func replace(_ name: String, with value: String) {
+        let field = Field(name: Self.lowered(name), value: value)
+        fields.removeAll { $0.name == field.name }
+        fields.append(field)
+    }
+
     /// Appends a field of another list.
     package mutating func append(_ field: Field) { fields.append(field) }
 

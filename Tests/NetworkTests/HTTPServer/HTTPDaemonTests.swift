@@ -33,6 +33,7 @@ private struct EchoHandler: HTTPRequestHandler {
         if head.target == "/refuse" {
             return .respond(HTTPResponse(status: 403, body: .bytes(Array("no".utf8))))
         }
+        if head.target == "/secret" { return .respond(HTTPResponse(status: 401)) }
         if head.target == "/file" {
             let descriptor = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
             return .respond(HTTPResponse(status: 206, body: .file(HTTPFile(owning: descriptor), offset: 1, length: 3)))
@@ -41,7 +42,8 @@ private struct EchoHandler: HTTPRequestHandler {
             return .receive(Sink(abandoned: abandoned, isBulk: head.target == "/bulk"))
         }
         let fields: HTTPFields = [
-            "x-target": head.target, "x-peer": head.peer, "x-niceness": "\(ThreadPriority.current)",
+            "x-target": head.target, "x-host": head.fields["host"] ?? "none", "x-peer": head.peer,
+            "x-niceness": "\(ThreadPriority.current)",
         ]
         return .respond(HTTPResponse(status: 200, fields: fields, body: .bytes(Array("hello".utf8))))
     }
@@ -78,6 +80,50 @@ private struct EchoHandler: HTTPRequestHandler {
             #expect(answer.fields["x-peer"] == "127.0.0.1")
             #expect(answer.text == "hello")
         }
+    }
+
+    @Test(arguments: [
+        ("http://store:80/a%2Fb?x", "Host: other", "store:80", "/a%2Fb?x"),
+        ("HTTPS://store", "Host: store", "store", "/"),
+        ("http://[::1]?x=/", "Host:", "[::1]", "/?x=/"), ("/a://b", "Host: h", "h", "/a://b"),
+    ])
+    func hostOfATargetReplacesTheField(target: String, field: String, host: String, path: String) throws {
+        let daemon = try start()
+        defer { daemon.stop(drainingFor: .seconds(1)) }
+        let client = try RawConnection(port: daemon.port)
+        for _ in 0..<2 {
+            try client.send("GET \(target) HTTP/1.1\r\n\(field)\r\n\r\n")
+            let answer = try client.answer()
+            #expect(answer.status == 200)
+            #expect(answer.fields["x-target"] == path && answer.fields["x-host"] == host)
+        }
+    }
+
+    @Test(arguments: ["ftp://x/a", "http:///a", "http://u@x/a", "*", "x"])
+    func otherTargetsAreRefused(target: String) throws {
+        let daemon = try start()
+        defer { daemon.stop(drainingFor: .seconds(1)) }
+        let client = try RawConnection(port: daemon.port)
+        try client.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(try client.answer().status == 400)
+        #expect(client.isClosed())
+    }
+
+    @Test func emptyExpectationExpectsNothing() throws {
+        let daemon = try start()
+        defer { daemon.stop(drainingFor: .seconds(1)) }
+        let client = try RawConnection(port: daemon.port)
+        try client.send("PUT / HTTP/1.1\r\nHost: h\r\nExpect:\r\nContent-Length: 4\r\n\r\ndata")
+        #expect(try client.answer().text == "data")
+    }
+
+    @Test func unauthorizedResponseHasAChallenge() throws {
+        let daemon = try start()
+        defer { daemon.stop(drainingFor: .seconds(1)) }
+        let client = try RawConnection(port: daemon.port)
+        try client.send("GET /secret HTTP/1.1\r\nHost: h\r\n\r\n")
+        let answer = try client.answer()
+        #expect(answer.status == 401 && answer.fields["www-authenticate"] == "Bearer")
     }
 
     @Test func bulkDataMayTakeLongerThanOtherBodies() throws {

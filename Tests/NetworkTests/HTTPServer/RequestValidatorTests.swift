@@ -64,8 +64,9 @@ import Testing
     }
 
     @Test func takesOriginFormAndAHostOnly() throws {
-        #expect(throws: RequestValidator.Refusal.targetNotOrigin) { try admit([:], target: "http://store/b") }
-        #expect(throws: RequestValidator.Refusal.targetNotOrigin) { try admit([:], target: "") }
+        for target in ["", "*", "b", "ftp://store/b", "http:///b", "http://user@store/b", "http:store/b"] {
+            #expect(throws: RequestValidator.Refusal.targetUnknown) { try admit([:], target: target) }
+        }
         #expect(throws: RequestValidator.Refusal.hostMissing) {
             try front.admit(target: "/", fields: [:], version: "HTTP/1.1")
         }

@@ -61,8 +61,6 @@ struct RESTForm {
             fields.append(("retry-after", "\((milliseconds + 999) / 1000)"))
             fields.append(("retry-after-ms", "\(milliseconds)"))
         }
-        // A response with status 401 needs this field (RFC 9110, section 11.6.1).
-        if status == 401 { fields.append(("www-authenticate", "Bearer")) }
         return ResponsePart(
             head: .made(status: status, ResponseSection.fields(fields) + more), body: failure.json(style), end: .body)
     }
