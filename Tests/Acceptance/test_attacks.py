@@ -132,6 +132,20 @@ def test_a_flood_of_control_frames(target, flood):
     assert reached(target, "control_frames") == before + 1
 
 
+@pytest.mark.parametrize("kind", [PING, SETTINGS])
+def test_the_default_number_of_control_frames_is_answered(gateway, kind):
+    """docs/configuration.md has 200: the HTTP/2 library's own limit ended the connection earlier, without a GOAWAY."""
+    payload = bytes(8) if kind == PING else b""
+    with Peer(gateway.listeners["auth"]) as peer:
+        # The peer's own SETTINGS at the beginning, and its acknowledgement, count as well.
+        peer.raw(frame(kind, 0, 0, payload) * 190)
+        for _ in range(190):
+            peer.expect(kind, flags=h2raw.ACK)
+    with Peer(gateway.listeners["auth"]) as peer:
+        peer.raw(frame(kind, 0, 0, payload) * 260)
+        peer.expect_connection_error(ENHANCE_YOUR_CALM)
+
+
 def test_a_flood_of_empty_data(target):
     with Peer(target.listeners["auth"]) as peer:
         peer.send(HEADERS, END_HEADERS, 1, check(peer.authority))

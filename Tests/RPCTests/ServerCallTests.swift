@@ -81,6 +81,26 @@ import Wire
         #expect(try RawClient(echo()).call(changing: ["te": nil], body: message)["grpc-status"] == "13")
     }
 
+    @Test(arguments: ["0n", "0u", "0m", "0S", "0M", "0H", "00000000n"])
+    func deadlineThatHasPassedEndsTheCall(timeout: String) throws {
+        let reply = try RawClient(echo()).call(adding: [("grpc-timeout", timeout)], body: message)
+        #expect(reply["grpc-status"] == "4")
+    }
+
+    @Test(arguments: [
+        "application/GRPC", "Application/grpc+Proto", "application/grpc ;x=y", "application/grpc\t; x=y",
+        "application/grpc+proto ; charset=utf-8", "application/grpc;",
+    ])
+    func mediaTypeHasNoCaseAndMayHaveBlanks(type: String) throws {
+        let reply = try RawClient(echo()).call(changing: ["content-type": type], body: message)
+        #expect(reply["grpc-status"] == "0")
+    }
+
+    @Test(arguments: ["application/grpcx", "application/grpc+json", "application/grpc x", "xapplication/grpc", "grpc"])
+    func otherMediaTypesAreRefused(type: String) throws {
+        #expect(try RawClient(echo()).call(changing: ["content-type": type], body: message)[":status"] == "415")
+    }
+
     @Test func aBrokenTimeoutIsRefused() throws {
         let reply = try RawClient(echo()).call(adding: [("grpc-timeout", "soon")], body: message)
         #expect(reply["grpc-status"] == "3")

@@ -62,6 +62,25 @@ import Wire
     private let hi: [UInt8] = [0x0A, 2, 0x68, 0x69]
     private let hiJSON = Array(#"{"service":"hi"}"#.utf8)
 
+    // MARK: Content types and deadlines
+
+    @Test(arguments: [
+        "Application/JSON", "application/json ; charset=utf-8", "application/json\t;charset=UTF-8",
+        "APPLICATION/JSON;a=b",
+    ])
+    func mediaTypeHasNoCaseAndMayHaveBlanks(type: String) throws {
+        #expect(try text(call("Echo", type, hiJSON)) == #"{"service":"hi"}"#)
+        #expect(try call("Echo", type.lowercased().replacing("json", with: "proto"), hi).body == hi)
+        let web = type.lowercased().replacing("json", with: "grpc-web+proto")
+        #expect(try call("Echo", web, frame(hi))[":status"] == "200")
+    }
+
+    @Test(arguments: ["0", "0000000000"])
+    func deadlineThatHasPassedEndsTheCall(milliseconds: String) throws {
+        let reply = try call("Echo", "application/json", hiJSON, [("connect-timeout-ms", milliseconds)])
+        #expect(text(reply).contains("deadline_exceeded"))
+    }
+
     // MARK: Connect, unary
 
     @Test func aUnaryCallInJSON() throws {
@@ -143,6 +162,20 @@ import Wire
     }
 
     // MARK: GET
+
+    @Test(arguments: [
+        ("message=%7B%22service%22%3A&encoding=json", Array("\"x\"}".utf8)),
+        ("message=%7B%22service%22%3A%22hi%22%7D&encoding=json", Array(" ".utf8)),
+        ("message=CgJoaQ&encoding=proto&base64=1", [0x0A, 1, 0x78]),
+    ])
+    func bodyOfAGETIsRefused(query: String, body: [UInt8]) throws {
+        for pieces in [[body], body.map { [$0] }] {
+            let reply = try call("Echo?\(query)", "", pieces.flatMap(\.self), method: "GET")
+            #expect(reply[":status"] == "400")
+            #expect(text(reply).contains("a GET must not have a body"))
+        }
+        #expect(try call("Echo?message=CgJoaQ&encoding=proto&base64=1", "", [], method: "GET").body == hi)
+    }
 
     @Test(arguments: [
         ("encoding=json&message=%7B%22service%22%3A%22hi%22%7D", #"{"service":"hi"}"#),

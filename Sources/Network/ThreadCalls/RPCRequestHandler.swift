@@ -69,7 +69,7 @@ package final class RPCRequestHandler: HTTPRequestHandler {
     }
 
     private static func isGRPC(_ type: String) -> Bool {
-        let name = type.prefix { $0 != ";" && $0 != " " }
+        let name = type.prefix { $0 != ";" && $0 != " " && $0 != "\t" }
         return name == "application/grpc" || name.hasPrefix("application/grpc+")
     }
 

@@ -148,7 +148,7 @@ extension RequestHead {
             connectFault = .invalidRequest(error.rawValue)
         }
         let request = WholeBodyDecoder(
-            limit: server.limits.maxMessageSize, isCompressed: encoding != nil, body: message)
+            message: message, limit: server.limits.maxMessageSize, isCompressed: encoding != nil)
         return AdaptedCall(
             method: method,
             adapter: CallProtocolAdapter(

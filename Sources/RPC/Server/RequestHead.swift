@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 import Glibc
 import Wire
@@ -99,12 +100,15 @@ package struct RequestHead {
         name.withUTF8 { name in value.withUTF8 { add(name, $0, server: server) } }
     }
 
-    /// Whether the value is `application/grpc`, possibly followed by `+proto` or parameters.
+    /// Whether the value is `application/grpc`, possibly followed by `+proto` or parameters. A media type has no case, and blanks may
+    /// surround the semicolon (RFC 9110, section 8.3.1).
     private static func isGRPC(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
         let media: StaticString = "application/grpc"
-        guard value.hasPrefix(media) else { return false }
-        let rest = UnsafeBufferPointer(rebasing: value[media.utf8CodeUnitCount...])
-        return rest.isEmpty || rest[0] == UInt8(ascii: ";") || rest.equals("+proto") || rest.hasPrefix("+proto;")
+        guard value.hasPrefix(media, ignoringCase: true) else { return false }
+        var rest = UnsafeBufferPointer(rebasing: value[media.utf8CodeUnitCount...])
+        if rest.hasPrefix("+proto", ignoringCase: true) { rest = UnsafeBufferPointer(rebasing: rest.dropFirst(6)) }
+        let next = rest.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        return next == nil || next == UInt8(ascii: ";")
     }
 }
 
@@ -113,8 +117,11 @@ extension UnsafeBufferPointer<UInt8> {
         count == text.utf8CodeUnitCount && hasPrefix(text)
     }
 
-    fileprivate func hasPrefix(_ text: StaticString) -> Bool {
+    /// - Parameter ignoringCase: whether upper-case letters of ASCII equal those of `text`, which has none.
+    fileprivate func hasPrefix(_ text: StaticString, ignoringCase: Bool = false) -> Bool {
         guard let baseAddress, count >= text.utf8CodeUnitCount else { return false }
-        return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0
+        if memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0 { return true }
+        guard ignoringCase else { return false }
+        return (0..<text.utf8CodeUnitCount).allSatisfy { self[$0].asciiLowercased == text.utf8Start[$0] }
     }
 }

@@ -131,11 +131,15 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         for index in server.interceptors.indices { server.interceptors[index].received(context) }
         if context.peer.host != origin.peer.host { address = server.addresses.share(of: context.peer.host) }
         if let deadline = context.deadline {
-            timer = origin.loop.schedule(at: deadline) { [self] in
-                fail(RPCError(bare: .deadlineExceeded, "the call exceeded the client's time limit"))
-            }
+            // A timer would leave it to chance whether such a call is handled.
+            guard deadline > origin.loop.now else { return fail(Self.deadlineExceeded) }
+            timer = origin.loop.schedule(at: deadline) { [self] in fail(Self.deadlineExceeded) }
         }
         queue(in: origin.lane(toAdmit: self))
+    }
+
+    private static var deadlineExceeded: RPCError {
+        RPCError(bare: .deadlineExceeded, "the call exceeded the client's time limit")
     }
 
     /// Receives bytes of the request's body.

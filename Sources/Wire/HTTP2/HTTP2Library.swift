@@ -87,7 +87,10 @@ enum HTTP2Library {
         nghttp2_option_set_no_auto_window_update(table, 1)
         // RFC 9218 replaces the priority tree, which alone needs closed streams.
         nghttp2_option_set_no_closed_streams(table, 1)
-        nghttp2_option_set_max_outbound_ack(table, 128)
+        // Far above the control frames that a client may send at once (`HTTP2Settings.controlFrameBurst`), which are counted and
+        // answered with GOAWAY: the library would end the connection without a word. This limits the memory for a client that sends
+        // them slowly and never reads.
+        nghttp2_option_set_max_outbound_ack(table, 10_000)
         return table
     }()
 

@@ -40,8 +40,9 @@ public struct WebContentType: Sendable, Hashable {
 
     /// Returns `nil` for all other types, and for JSON in a character set other than UTF-8 (RFC 8259, section 8.1).
     public init?(_ value: String) {
+        let isBlank = { (character: Character) in character == " " || character == "\t" }
         let parts = value.lowercased().split(separator: ";", omittingEmptySubsequences: false)
-            .map { String($0.drop { $0 == " " }.prefix { $0 != " " }) }
+            .map { String($0.drop(while: isBlank).prefix { !isBlank($0) }) }
         guard let name = parts.first else { return nil }
         for parameter in parts.dropFirst() where parameter.hasPrefix("charset=") {
             guard ["charset=utf-8", "charset=\"utf-8\""].contains(parameter) else { return nil }
