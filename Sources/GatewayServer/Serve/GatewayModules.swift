@@ -100,6 +100,7 @@ package struct GatewayModules: Sendable {
                     "hint": "delete objects, or enlarge the disk",
                 ], level: .warning)
         }
+        options.onLogChange = { change in log.write(change, path: directory.database) }
         database = try Database(
             path: directory.database, migrations: Self.coreMigrations + configuration.apps.migrations, options: options)
         opened.add { [database] in database.close() }

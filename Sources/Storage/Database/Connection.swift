@@ -92,8 +92,9 @@ package final class Connection: ReadConnection {
         case truncating
     }
 
-    /// Moves the contents of the write-ahead log into the database file.
-    func checkpoint(_ kind: Checkpoint) throws(DatabaseError) {
+    /// Moves the contents of the write-ahead log into the database file, as far as readers permit.
+    @discardableResult
+    func checkpoint(_ kind: Checkpoint) throws(DatabaseError) -> CheckpointWatch.Outcome {
         let mode =
             switch kind {
             case .passive: SQLITE_CHECKPOINT_PASSIVE
@@ -102,8 +103,11 @@ package final class Connection: ReadConnection {
             }
         if kind == .restarting { sqlite3_busy_timeout(handle, Self.restartBusyTimeout) }
         defer { if kind == .restarting { sqlite3_busy_timeout(handle, Self.patience) } }
-        let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
+        // -1 = unknown, if another connection makes a checkpoint.
+        var (logged, moved): (Int32, Int32) = (-1, -1)
+        let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, &logged, &moved)
         guard code == SQLITE_OK || code == SQLITE_BUSY else { throw error(code) }
+        return CheckpointWatch.Outcome(logged: logged < 0 ? nil : Int(logged), moved: Int(moved))
     }
 
     /// Moves the contents of the log after an unclean shutdown into the database file, and empties the log, durably.

@@ -28,6 +28,12 @@ package final class Database: Sendable {
         /// Called with `false` when the reserve was released because the disk is full, and with `true` when it was set aside again;
         /// on any thread.
         package var onReserveChange: @Sendable (Bool) -> Void = { _ in }
+        /// The time between checkpoints of a log that a reader holds.
+        package var blockedLogRetry = Duration.seconds(5)
+        /// The time for which another program may hold the log until ``onLogChange`` reports it.
+        package var blockedLogPatience = Duration.seconds(60)
+        /// Called when another program keeps the write-ahead log from starting over, and when it no longer does; on the writer's thread.
+        package var onLogChange: @Sendable (LogChange) -> Void = { _ in }
         /// Called once, on the writer's thread, after a commit or a checkpoint failed so that no more writes are accepted.
         package var onWriterEnded: @Sendable (DatabaseError) -> Void = { _ in }
 
@@ -38,6 +44,8 @@ package final class Database: Sendable {
     private let reserve: DiskReserve
     private let readers: ReaderPool
     private let background: ReadingThreads
+    private let log: WriteAheadLog
+    private let checkpoints: Checkpoints
 
     /// Opens the file at `path`, creates it (mode 0600) if it does not exist, and applies `migrations`.
     ///
@@ -51,11 +59,12 @@ package final class Database: Sendable {
             onChange: options.onReserveChange)
         let connection = try reserve.retrying { try Self.open(path, migrations) }
         self.reserve = reserve
+        log = WriteAheadLog(of: path)
+        readers = ReaderPool(path: path, capacity: options.parkedReaders)
+        checkpoints = Checkpoints(options, reserve: reserve, readers: readers)
         writer = Writer(
             connection: connection, queue: WriteQueue(capacity: options.waitingWrites, batch: options.batchedWrites),
-            reserve: reserve, checkpointPages: options.checkpointPages,
-            onEnd: options.onWriterEnded)
-        readers = ReaderPool(path: path, capacity: options.parkedReaders)
+            reserve: reserve, checkpoints: checkpoints, onEnd: options.onWriterEnded)
         background = ReadingThreads(name: "reads", count: options.backgroundReads)
     }
 
@@ -202,6 +211,15 @@ package final class Database: Sendable {
     /// The number of writes that wait for the writer.
     package var waitingWrites: Int {
         writer.queue.count
+    }
+
+    /// The size of the write-ahead log's file; `nil` if it is unknown.
+    package var logBytes: Int? { log.byteCount }
+
+    /// The connection that keeps the log from starting over, as of the latest checkpoint, and for how long; `nil` = none is known.
+    package var logBlockage: (holder: LogHolder, duration: Duration)? {
+        guard let blockage = checkpoints.blockage, let holder = blockage.holder else { return nil }
+        return (holder, ContinuousClock.now - blockage.since)
     }
 
     /// Whether the reserve is released, so that the remaining space is kept for writes that may use it. Sets the reserve aside

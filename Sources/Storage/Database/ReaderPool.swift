@@ -13,6 +13,14 @@ final class ReaderPool: Sendable {
     private struct State {
         var parked: [Parked] = []
         var isClosed = false
+        /// The number of calls of ``markRunningReads()``.
+        var mark = 0
+        /// The running reads that began after the latest mark, and those that began before it.
+        var (later, earlier) = (0, 0)
+
+        mutating func end(_ mark: Int) {
+            if mark == self.mark { later -= 1 } else { earlier -= 1 }
+        }
     }
 
     private let state = Lock(State())
@@ -26,10 +34,24 @@ final class ReaderPool: Sendable {
     }
 
     func withConnection<T>(_ body: (ReadConnection) throws -> T) throws -> T {
-        let reader = try take()
+        let (parked, mark) = try begin()
+        defer { state.withLock { $0.end(mark) } }
+        let reader = try parked ?? Parked(connection: ReadConnection(path: path, mode: .reader))
         defer { park(reader) }
         return try body(reader.connection)
     }
+
+    /// Marks the reads that run now.
+    func markRunningReads() {
+        state.withLock { state in
+            state.mark += 1
+            state.earlier += state.later
+            state.later = 0
+        }
+    }
+
+    /// Whether a read still runs that ran at the latest ``markRunningReads()``.
+    var hasMarkedReads: Bool { state.withLock { $0.earlier > 0 } }
 
     func close() {
         let closing = state.withLock { state in
@@ -40,13 +62,12 @@ final class ReaderPool: Sendable {
         withExtendedLifetime(closing) {}
     }
 
-    private func take() throws -> Parked {
-        let parked = try state.withLock { state throws(DatabaseError) in
+    private func begin() throws(DatabaseError) -> (parked: Parked?, mark: Int) {
+        try state.withLock { state throws(DatabaseError) in
             if state.isClosed { throw .closed }
-            return state.parked.popLast()
+            state.later += 1
+            return (state.parked.popLast(), state.mark)
         }
-        if let parked { return parked }
-        return Parked(connection: try ReadConnection(path: path, mode: .reader))
     }
 
     /// Parks a connection. One whose transaction could not be ended is closed, because it would keep its snapshot, and the log,

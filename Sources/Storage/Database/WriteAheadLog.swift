@@ -26,6 +26,13 @@ struct WriteAheadLog {
         path = database + "-wal"
     }
 
+    /// The size of the file, 0 without one; `nil` if it cannot be read.
+    var byteCount: Int? {
+        var status = stat()
+        if stat(path, &status) == 0 { return Int(status.st_size) }
+        return errno == ENOENT ? 0 : nil
+    }
+
     /// Makes every byte of the log durable, or throws; does nothing for an empty or missing log. Called before any connection is
     /// open.
     ///

@@ -15,10 +15,10 @@ final class WriteQueue: Sendable {
     }
 
     /// The wait of the thread if there is no work.
-    enum Patience {
+    enum Patience: Equatable {
         case untilWork
-        /// Some milliseconds, because other work is blocked and has to be repeated then.
-        case brief
+        /// A limited wait, because other work is blocked and has to be repeated then.
+        case atMost(Duration)
         /// No wait, because there is other work.
         case none
     }
@@ -102,8 +102,8 @@ final class WriteQueue: Sendable {
             if isClosed { return nil }
             switch patience {
             case .none: return turn
-            case .brief:
-                _ = wake.wait(timeout: .now() + .milliseconds(10))
+            case .atMost(let wait):
+                _ = wake.wait(timeout: .now() + .nanoseconds(Int(wait.nanoseconds)))
                 patience = .none
             case .untilWork: wake.wait()
             }

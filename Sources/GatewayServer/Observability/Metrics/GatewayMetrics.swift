@@ -29,6 +29,14 @@ package struct GatewayMetrics: MetricSource {
         self.certificateExpiry = certificateExpiry
     }
 
+    private var blockedSeconds: [(MetricLabels, Int)] {
+        let blockage = database.logBlockage
+        return [("gateway", LogHolder.gateway), ("other", .other)].map { name, holder in
+            let isHolder = blockage?.holder == holder
+            return ([("reader", name)], isHolder ? Int(blockage?.duration.wholeSeconds ?? 0) : 0)
+        }
+    }
+
     package var families: [MetricFamily] {
         [
             .gauge(
@@ -54,6 +62,13 @@ package struct GatewayMetrics: MetricSource {
                 "data_gateway_disk_reserve_released",
                 "1 if the disk is full and only calls that free space are accepted, else 0.",
                 [([], database.isReserveReleased ? 1 : 0)]),
+            .gauge(
+                "data_gateway_database_wal_bytes", "Size in bytes of the database's write-ahead log (WAL).",
+                database.logBytes.map { [([], $0)] } ?? []),
+            .gauge(
+                "data_gateway_database_wal_blocked_seconds",
+                "Seconds for which a reader, of the gateway or of another program, has kept the log from shrinking.",
+                blockedSeconds),
             .gauge(
                 "data_gateway_tls_certificate_expiry_seconds", "Unix time in seconds when the certificate expires.",
                 certificateExpiry().map { [([], Int($0.seconds))] } ?? []),
