@@ -189,6 +189,11 @@ def test_tokens_and_prefixes_are_echoed_as_clients_read_them(store, s3):
     put(s3, "echo/ü a")
     empty = s3.list_objects_v2(Bucket=BUCKET, ContinuationToken="")
     assert empty["ContinuationToken"] == ""
+    put(s3, "echo/1", "echo/2", "echo/3")
+    first = s3.list_objects_v2(Bucket=BUCKET, Prefix="echo/", StartAfter="echo/1", MaxKeys=1)
+    token = first["NextContinuationToken"]
+    both = s3.list_objects_v2(Bucket=BUCKET, Prefix="echo/", StartAfter="echo/1", ContinuationToken=token, MaxKeys=1)
+    assert (both["StartAfter"], both["ContinuationToken"], both["Contents"][0]["Key"]) == ("echo/1", token, "echo/3")
     assert s3.list_objects(Bucket=BUCKET, Prefix="echo/ü ")["Prefix"] == "echo/ü "
     assert s3.list_objects_v2(Bucket=BUCKET, Prefix="echo/ü ")["Prefix"] == "echo/ü "
     assert s3.list_object_versions(Bucket=BUCKET, Prefix="echo/ü ")["Prefix"] == "echo/ü "

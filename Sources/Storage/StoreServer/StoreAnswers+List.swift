@@ -59,9 +59,7 @@ extension StoreAnswers {
         case .objectsV2:
             var elements = [FlatXML.Element("KeyCount", String(list.count))]
             if let token = query.token { elements.append(FlatXML.Element("ContinuationToken", token)) }
-            if query.token?.isEmpty ?? true, !query.start.isEmpty {
-                elements.append(FlatXML.Element("StartAfter", text(query.start)))
-            }
+            if !query.startAfter.isEmpty { elements.append(FlatXML.Element("StartAfter", text(query.startAfter))) }
             if list.isTruncated {
                 elements.append(FlatXML.Element("NextContinuationToken", ObjectListQuery.token(after: list.last)))
             }

@@ -23,6 +23,8 @@ package struct ObjectListQuery: Equatable {
     package let limit: Int
     /// The text after which the list begins, as the client sent it.
     package private(set) var start: String
+    /// The `start-after` of version 2, as sent; without effect beside a token.
+    package let startAfter: String
     /// The continuation token of version 2, as sent.
     package let token: String?
     /// Whether keys are percent-encoded in the response.
@@ -38,6 +40,7 @@ package struct ObjectListQuery: Equatable {
         encodesKeys = try Self.encodesKeys(target)
         namesOwners = form != .objectsV2 || target["fetch-owner"] == "true"
         self.limit = limit
+        startAfter = form == .objectsV2 ? target["start-after"] ?? "" : ""
         token = form == .objectsV2 ? target["continuation-token"] : nil
         if let token, !token.isEmpty {
             guard let bytes = Base64.decodeURL(token), let start = String(validating: bytes, as: UTF8.self) else {
