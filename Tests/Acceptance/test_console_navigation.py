@@ -132,21 +132,28 @@ def test_late_answer_to_an_earlier_session_leaves_the_current_one_alone(page):
 def navigation(page) -> dict[str, list[str]]:
     """Opens every section; returns the pages that its row shows."""
 
-    def links(name: str) -> list[str]:
-        return [link.text for link in page.driver.find_elements(By.XPATH, f"//nav[@aria-label='{name}']/a")]
+    def texts(links: str) -> list[str]:
+        return [link.text for link in page.driver.find_elements(By.XPATH, links)]
+
+    def shown() -> tuple[list[str], list[str], list[str]]:
+        """Returns the texts of the current page's link, of the row of pages, and of the current section's link."""
+        return (
+            texts("//header//a[@aria-current='page']"),
+            texts("//nav[@aria-label='Pages']/a"),
+            texts("//nav[@aria-label='Sections']/a[@aria-current='true']"),
+        )
 
     page.heading("Overview")
-    sections = links("Sections")
+    sections = page.until(lambda: texts("//nav[@aria-label='Sections']/a"))
     rows = {}
     for section in sections:
         page.find(f"//nav[@aria-label='Sections']/a[.='{section}']").click()
         page.find(f"//nav[@aria-label='Sections']/a[.='{section}'][@aria-current]")
-        (current,) = page.driver.find_elements(By.XPATH, "//header//a[@aria-current='page']")
-        rows[section] = links("Pages")
-        assert current.text == (rows[section] or [section])[0]
-        links_of_sections = page.driver.find_elements(By.XPATH, "//nav[@aria-label='Sections']/a[@aria-current='true']")
-        assert [link.text for link in links_of_sections] == [section] * bool(rows[section])
-        page.heading(current.text)
+        # The page may draw its header again while it is read; `until` reads it once more then.
+        (current,), rows[section], current_sections = page.until(shown)
+        assert current == (rows[section] or [section])[0]
+        assert current_sections == [section] * bool(rows[section])
+        page.heading(current)
     return rows
 
 

@@ -13,7 +13,7 @@ import grpc
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
-from support.gateway import ADMIN_PASSWORD
+from support.gateway import ADMIN_PASSWORD, eventually
 from support.hostile_provider import HostileProvider
 from support.issuer import Issuer, Key, digest, forged
 from support.parties import User, call, unique
@@ -192,8 +192,9 @@ def test_keys_of_a_set_are_used_as_far_as_they_match(gateway_with, stubs):
     for ambiguous in (first, second):
         with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
             sign_in(gateway, stubs, issuer.token(AUDIENCE, key=ambiguous))
-    assert 'several RS256 keys have the kid \\"twice\\", so none of them is used' in gateway.stderr
-    assert "its provider has no usable key with its kid and alg" in gateway.stderr
+    said = 'several RS256 keys have the kid \\"twice\\", so none of them is used'
+    eventually(lambda: said in gateway.stderr)
+    eventually(lambda: "its provider has no usable key with its kid and alg" in gateway.stderr)
     gateway.stop()
     issuer.stop()
 
@@ -324,7 +325,8 @@ def test_person_in_many_groups_signs_in(gateway, stubs, issuer):
 def test_reason_of_a_refusal_is_in_the_log(gateway, stubs, issuer):
     with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
         sign_in(gateway, stubs, issuer.token([AUDIENCE, "com.example.other"], azp=AUDIENCE))
-    assert "its aud also contains an audience that the provider's configuration does not have" in gateway.stderr
+    said = "its aud also contains an audience that the provider's configuration does not have"
+    eventually(lambda: said in gateway.stderr)
 
 
 # Identities.
