@@ -13,6 +13,7 @@ final class APIDescription: Sendable {
     private let about: OpenAPIDocument.About
     /// The comments of the files: on each line a full name, a tab and the text.
     private let comments: String
+    private let rules: [String: ValueRule]
     /// Made at the first request: most gateways never need them.
     private let made = Lock<(document: [UInt8], page: [UInt8])?>(nil)
 
@@ -21,12 +22,13 @@ final class APIDescription: Sendable {
     ///   - comments: those of the files that declare the listener's methods.
     init(
         _ server: RPCServer, access: AccessTable, about: OpenAPIDocument.About = .gateway,
-        comments: String = ProtoFiles.comments
+        comments: String = ProtoFiles.comments, rules: [String: ValueRule] = OpenAPIDocument.gatewayRules
     ) {
         self.server = server
         self.access = access
         self.about = about
         self.comments = comments
+        self.rules = rules
     }
 
     var document: HTTPResponse {
@@ -53,7 +55,7 @@ final class APIDescription: Sendable {
             let routes = server.router.httpRoutes
             let paths = routes.map(\.method.path).filter { access.access(to: $0) == .anyone }
             let document = OpenAPIDocument(
-                about, routes: routes, schema: schema, comments: comments, open: Set(paths))
+                about, routes: routes, schema: schema, comments: comments, open: Set(paths), rules: rules)
             let texts = (document.json, document.page)
             made = texts
             return texts

@@ -110,7 +110,8 @@ struct GatewayServices: Sendable {
             return AppsHandler(
                 calls: RPCRequestHandler(server: server, loops: loops.value, passesHost: true),
                 description: APIDescription(
-                    server, access: modules.value.accounts.access, about: .apps, comments: configuration.apps.comments))
+                    server, access: modules.value.accounts.access, about: .apps, comments: configuration.apps.comments,
+                    rules: [:]))
         }
         // Services that end with their calls and requests are stopped together, since each may take long.
         var work = grpc.map { $1 as any Service }

@@ -519,8 +519,8 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DeviceInitService.InitDevice	Issues the first key of a registered device; succeeds only once.
         archebase.data_gateway.v1.DeviceInitService.ReinitDevice	Issues a new key for an initialized device; the old key becomes invalid.
         archebase.data_gateway.v1.InternalStorageService	Direct access to stored objects, for other services of the operator.
-        archebase.data_gateway.v1.InitDeviceRequest.device_id	`YYMMDD-NNNNNN`.
-        archebase.data_gateway.v1.ReinitDeviceRequest.device_id	`YYMMDD-NNNNNN`.
+        archebase.data_gateway.v1.InitDeviceRequest.device_id	`260427-000001`: the day of its assignment (YYMMDD) and six digits.
+        archebase.data_gateway.v1.ReinitDeviceRequest.device_id	`260427-000001`: the day of its assignment (YYMMDD) and six digits.
         archebase.data_gateway.v1.InitDeviceResponse.api_key	The credential for ExchangeCredential; returned only here.
         archebase.data_gateway.v1.UploadCredentials	Temporary credentials for exactly one object key.
         archebase.data_gateway.v1.UploadCredentials.sts_expire_at_unix	Seconds since 1970.
@@ -567,7 +567,7 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.DeviceSuite	A group of devices at one site.
         archebase.meta.v1.DeviceSuite.name	`deviceSuites/ID`.
         archebase.meta.v1.Device.name	`devices/260427-000001`.
-        archebase.meta.v1.Device.device_id	`YYMMDD-NNNNNN`.
+        archebase.meta.v1.Device.device_id	`260427-000001`: the day of its assignment (YYMMDD) and six digits.
         archebase.meta.v1.Device.suite	The suite's name; empty = none.
         archebase.meta.v1.RegisterDeviceRequest.device_id	Empty = generated: today's date and six random digits.
         archebase.meta.v1.UpdateDeviceRequest.replace_tags	Replaces all tags by `tags`; otherwise `tags` are merged into them.

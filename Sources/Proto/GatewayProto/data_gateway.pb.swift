@@ -571,7 +571,7 @@ public enum DataGatewayErrorCode: ProtobufEnum {
 public struct InitDeviceRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.InitDeviceRequest" }
 
-    /// `YYMMDD-NNNNNN`.
+    /// `260427-000001`: the day of its assignment (YYMMDD) and six digits.
     public var deviceID: String = ""
     public var sdkVersion: String = ""
     public var platform: String = ""
@@ -619,7 +619,7 @@ public struct InitDeviceRequest: Message {
 public struct ReinitDeviceRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.ReinitDeviceRequest" }
 
-    /// `YYMMDD-NNNNNN`.
+    /// `260427-000001`: the day of its assignment (YYMMDD) and six digits.
     public var deviceID: String = ""
     public var sdkVersion: String = ""
     public var platform: String = ""

@@ -269,7 +269,7 @@ public struct Device: Message {
 
     /// `devices/260427-000001`.
     public var name: String = ""
-    /// `YYMMDD-NNNNNN`.
+    /// `260427-000001`: the day of its assignment (YYMMDD) and six digits.
     public var deviceID: String = ""
     public var displayName: String = ""
     public var description: String = ""

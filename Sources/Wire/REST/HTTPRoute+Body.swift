@@ -5,7 +5,7 @@ extension HTTPRoute {
     /// Whether a request without a body is refused. The body of a PUT or PATCH is the new state: without one, every field would be reset.
     /// A POST without a body is the same as one with `{}`; its method checks the fields that it needs.
     ///
-    /// The OpenAPI document and the adapter follow this rule.
+    /// The OpenAPI document and the adapter follow this rule; the document also requires a body with a member that the method needs.
     package func requiresBody(_ schema: Schema) -> Bool {
         guard ["PUT", "PATCH"].contains(httpMethod) else { return false }
         switch body {

@@ -23,24 +23,28 @@ package struct OpenAPIDocument: Sendable {
     let schema: Schema
     /// The paths of the methods that need no token.
     let open: Set<String>
+    let rules: [String: ValueRule]
 
     /// - Parameters:
     ///   - comments: on each line a full name, a tab and the text.
     ///   - open: the paths of the methods that need no token.
+    ///   - rules: the rules for fields, by full name, or by a period and the name of the field in any message.
     package init(
-        _ about: About, routes: [HTTPRoute], schema: Schema, comments: String, open: Set<String>
+        _ about: About, routes: [HTTPRoute], schema: Schema, comments: String, open: Set<String>,
+        rules: [String: ValueRule]
     ) {
         self.about = about
         self.schema = schema
         self.comments = APIComments(comments)
         self.open = open
+        self.rules = rules
         // A document of this version cannot describe other methods.
         let known = ["GET", "PUT", "POST", "DELETE", "PATCH"]
         operations = routes.filter { known.contains($0.httpMethod) }.map { APIOperation($0, schema) }
     }
 
     package var json: [UInt8] {
-        var writer = SchemaWriter(schema, comments, styles: styles)
+        var writer = SchemaWriter(schema, comments, styles: styles, rules: rules)
         let paths = paths(&writer)
         return Array(
             JSONValue.members([
@@ -154,12 +158,15 @@ package struct OpenAPIDocument: Sendable {
             ? JSONValue.members(writer.reference(operation.bodyMessage))
             : writer.object(
                 operation.bodyFields, of: operation.bodyMessage, isClosed: !operation.route.style.ignoresUnknown)
+        let isRequired =
+            operation.route.requiresBody(self.schema)
+            || !writer.required(operation.bodyFields, of: operation.bodyMessage).isEmpty
         let content: [(String, JSONValue)] = [
             ("schema", schema), ("example", writer.example(operation.bodyFields, of: operation.bodyMessage)),
         ]
         return .members([
             ("content", .members([("application/json", .members(content))])),
-            ("required", .bool(operation.route.requiresBody(self.schema))),
+            ("required", .bool(isRequired)),
         ])
     }
 

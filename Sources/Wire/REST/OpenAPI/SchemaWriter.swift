@@ -10,13 +10,17 @@ struct SchemaWriter {
     private let names: [String: String]
     /// The styles of the services with JSON of their own form, by the full names of their messages.
     private let styles: [String: RESTStyle]
+    private let rules: [String: ValueRule]
     /// The full names that were referred to, and must become components.
     private(set) var referred: Set<String> = []
 
-    init(_ schema: Schema, _ comments: APIComments, styles: [String: RESTStyle] = [:]) {
+    init(
+        _ schema: Schema, _ comments: APIComments, styles: [String: RESTStyle], rules: [String: ValueRule]
+    ) {
         self.schema = schema
         self.comments = comments
         self.styles = styles
+        self.rules = rules
         // The name without its package, unless two are the same.
         var count: [Substring: Int] = [:]
         let all = Array(schema.messages.keys) + Array(schema.enums.keys)
@@ -54,12 +58,24 @@ struct SchemaWriter {
         if field.isMap, let value = schema.messages[field.typeName]?.fields.last {
             members = [("type", .string("object")), ("additionalProperties", .members(single(value)))]
         } else if field.isRepeated {
-            members = [("type", .string("array")), ("items", .members(single(field)))]
+            members = [("type", .string("array")), ("items", .members(single(field, fullName)))]
+            members += rule(field, fullName)?.listMembers ?? []
         } else {
-            members = single(field)
+            members = single(field, fullName)
         }
         if let text = comments[fullName] { members.append(("description", .string(text))) }
         return .members(members)
+    }
+
+    /// Returns the rule for the values of a field.
+    private func rule(_ field: FieldSchema, _ fullName: String) -> ValueRule? {
+        rules[fullName] ?? rules[".\(field.name)"]
+    }
+
+    /// Returns the schema of one value of a field.
+    private mutating func single(_ field: FieldSchema, _ fullName: String) -> [(String, JSONValue)] {
+        guard let rule = rule(field, fullName)?.members else { return single(field) }
+        return single(field).filter { member in !rule.contains { $0.0 == member.0 } } + rule
     }
 
     private mutating func single(_ field: FieldSchema) -> [(String, JSONValue)] {
@@ -70,9 +86,15 @@ struct SchemaWriter {
         case .bool: [("type", .string("boolean"))]
         case .double, .float: [("type", .string("number"))]
         case .int64, .sint64, .sfixed64:
-            [("type", .string("string")), ("format", .string("int64")), ("pattern", .string("^-?[0-9]{1,18}$"))]
+            [
+                ("type", .string("string")), ("format", .string("int64")),
+                ("pattern", .string("^(0|-?[1-9][0-9]{0,17})$")),
+            ]
         case .uint64, .fixed64:
-            [("type", .string("string")), ("format", .string("uint64")), ("pattern", .string("^[0-9]{1,18}$"))]
+            [
+                ("type", .string("string")), ("format", .string("uint64")),
+                ("pattern", .string("^(0|[1-9][0-9]{0,17})$")),
+            ]
         case .uint32, .fixed32:
             [("type", .string("integer")), ("minimum", .number(0)), ("maximum", .number(Int64(UInt32.max)))]
         default:
@@ -97,8 +119,20 @@ struct SchemaWriter {
             properties.append((member(each, of: message), mayBeNull ? value.orNull : value))
         }
         if !properties.isEmpty { members.append(("properties", .members(properties))) }
+        let required = required(fields, of: message)
+        if !required.isEmpty {
+            members.append(("required", .array(required.map { .string(member($0, of: message)) })))
+        }
         if isClosed { members.append(("additionalProperties", .bool(false))) }
         return .members(members)
+    }
+
+    /// Returns the fields that a message must have.
+    func required(_ fields: [FieldSchema], of message: String) -> [FieldSchema] {
+        fields.filter { field in
+            guard !field.isRepeated, let rule = rule(field, "\(message).\(field.name)") else { return false }
+            return rule.requires(hasPresence: field.hasPresence)
+        }
     }
 
     /// Returns the name of a field in JSON.
@@ -133,7 +167,7 @@ struct SchemaWriter {
     /// `nil` if the field is a message nested too deeply, or not the first of a oneof.
     func example(_ field: FieldSchema, _ fullName: String, _ depth: Int = 3) -> JSONValue? {
         if field.isMap { return .members([("key", .string("value"))]) }
-        guard let value = single(field, fullName, depth) else { return nil }
+        guard let value = rule(field, fullName)?.example ?? single(field, fullName, depth) else { return nil }
         return field.isRepeated ? .array([value]) : value
     }
 
