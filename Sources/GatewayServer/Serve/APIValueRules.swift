@@ -26,6 +26,7 @@ extension OpenAPIDocument {
         "archebase.auth.v1.CreateSiteRequest.name": .minimumLength(1),
         "archebase.auth.v1.CreateSiteRequest.status": initialStatus,
         "archebase.auth.v1.SetSignInPolicyRequest.policy": .required,
+        "archebase.auth.v1.UpdateApiKeyRequest.key_name": .minimumLength(1),
         "archebase.auth.v1.UpdateApiKeyRequest.status": status,
         "archebase.auth.v1.UpdateOrganizationRequest.display_name": .minimumLength(1),
         "archebase.auth.v1.UpdateSiteRequest.name": .minimumLength(1),
