@@ -155,7 +155,7 @@ extension MCAPReader {
     /// Reads the records of the data section until nothing is missing. Of a recording that was not closed, what follows the data
     /// section is read as well.
     ///
-    /// What was read before a problem is kept.
+    /// A problem ends the reading and keeps the contents that were read before it.
     private mutating func readData(_ section: Range<Int64>) throws(MCAPError) {
         do throws(MCAPError) {
             let isWhole = try readRecords(section, isChunk: false)

@@ -10,7 +10,6 @@ struct MCAPRecord {
         static let chunkIndex: UInt8 = 0x08
         static let statistics: UInt8 = 0x0B
         static let summaryOffset: UInt8 = 0x0E
-        static let dataEnd: UInt8 = 0x0F
     }
 
     /// The length of an opcode and of the length of a content.

@@ -46,7 +46,7 @@ import Testing
 
     @Test(arguments: [true, false], [true, false])
     func chunksWithoutMessagesHaveNoTimes(isFirst: Bool, hasStatistics: Bool) throws {
-        // As the specification has it, and as version 2.0 of the C++ writer has it.
+        // The index of a chunk without messages, as the specification writes it and as version 2.0 of the C++ writer does.
         for empty in [MCAPFile.chunkIndex(0, 0), MCAPFile.chunkIndex(.max, 0)] {
             let index = MCAPFile.chunkIndex(4000, 9000, channels: 1..<2)
             let statistics = hasStatistics ? MCAPFile.statistics(messages: 2, 4000, 9000) : []

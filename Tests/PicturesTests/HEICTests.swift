@@ -75,7 +75,7 @@ import Testing
     @Test func boxesBehindTheImagesAreRemoved() throws {
         let film = HEICFile.box("mpvd", HEICFile.place) + HEICFile.box("uuid", HEICFile.place, .rest)
         #expect(try Picture(Self.file { $0.trailer = film }).bytes == HEICFile().bytes)
-        // Where the offsets of images would change, they are overwritten.
+        // Boxes before images are overwritten, because their removal would change the offsets of images.
         let box = HEICFile.box("uuid", HEICFile.place)
         let between = try Picture(Self.file { $0.trailer = box + HEICFile.box("mdat", [1, 2]) }).bytes
         let zeros = HEICFile.box("free", [UInt8](repeating: 0, count: 7)) + HEICFile.box("mdat", [0, 0])

@@ -67,7 +67,7 @@ final class RecordingIndex: Sendable {
         } onCancel: {
             isCancelled.withLock { $0 = true }
         }
-        // What cannot be read is not a failure of the gateway: the object is listed without it.
+        // A recording that cannot be read is no failure of the gateway: the object is listed without topics and times.
         switch result {
         case .success(let summary):
             if let shortfall = summary.shortfall {

@@ -54,7 +54,7 @@ struct HEICFields {
 
     mutating func number(_ bytes: Int) throws(PictureError) -> Int {
         let number = Int(bigEndianBytes: try take(bytes))
-        // More than 63 bits are no length or offset of a file.
+        // A length or an offset of a file has at most 63 bits.
         guard number >= 0 else { throw .malformed(.heic) }
         return number
     }
