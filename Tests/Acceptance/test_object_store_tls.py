@@ -165,7 +165,7 @@ def test_sighup_shows_the_new_certificate_and_drops_no_transfer(gateway_with, tm
 def test_an_http_endpoint_is_refused_where_the_listener_speaks_tls(gateway_with, authority):
     certificate, key, _ = authority.issue("server")
     config = {
-        "tls": {"certificate": str(certificate), "key": str(key)},
+        "tls": {"certificate": str(certificate), "key": str(key), "listeners": ["object-store"]},
         "object_store": {"public_endpoint": "http://store.example.com"},
     }
     with pytest.raises(AssertionError, match="object_store.public_endpoint begins with http://"):

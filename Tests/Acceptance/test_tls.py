@@ -100,7 +100,14 @@ def test_only_clients_with_a_certificate_are_served(gateway_with, tmp_path, auth
     clients = Authority(tmp_path, "clients")
     certificate, key, _ = authority.issue("server")
     gateway = gateway_with(
-        {"tls": {"certificate": str(certificate), "key": str(key), "client_authorities": str(clients.path)}}
+        {
+            "tls": {
+                "certificate": str(certificate),
+                "key": str(key),
+                "client_authorities": str(clients.path),
+                "listeners": ["auth"],
+            }
+        }
     )
     client_certificate, client_key, _ = clients.issue("robot")
     known = grpc.ssl_channel_credentials(authority.pem, client_key.read_bytes(), client_certificate.read_bytes())
@@ -117,7 +124,14 @@ def test_a_client_with_a_certificate_resumes_its_session(gateway_with, tmp_path,
     clients = Authority(tmp_path, "clients")
     certificate, key, _ = authority.issue("server")
     gateway = gateway_with(
-        {"tls": {"certificate": str(certificate), "key": str(key), "client_authorities": str(clients.path)}}
+        {
+            "tls": {
+                "certificate": str(certificate),
+                "key": str(key),
+                "client_authorities": str(clients.path),
+                "listeners": ["auth"],
+            }
+        }
     )
     context = ssl.create_default_context(cafile=authority.path)
     context.check_hostname = False
@@ -138,7 +152,7 @@ def test_a_client_with_a_certificate_resumes_its_session(gateway_with, tmp_path,
 def test_sighup_shows_the_new_certificate_and_drops_no_call(gateway_with, tmp_path, stubs):
     authority = Authority(tmp_path, "authority")
     certificate, key, first = authority.issue("server")
-    gateway = gateway_with({"tls": {"certificate": str(certificate), "key": str(key)}})
+    gateway = gateway_with({"tls": {"certificate": str(certificate), "key": str(key), "listeners": ["auth"]}})
     with channel(gateway, "auth", grpc.ssl_channel_credentials(authority.pem)) as over:
         watch = stubs.health.HealthStub(over).Watch(stubs.health.HealthCheckRequest(), timeout=60)
         assert next(watch).status == 1
@@ -163,7 +177,7 @@ def test_a_reload_takes_all_files_or_none(gateway_with, tmp_path):
     (programs := tmp_path / "programs.pem").write_bytes(authority.pem)
     gateway = gateway_with(
         {
-            "tls": {"certificate": str(certificate), "key": str(key)},
+            "tls": {"certificate": str(certificate), "key": str(key), "listeners": ["auth", "internal"]},
             "listeners": {"internal": "127.0.0.1:0"},
             "internal": {"client_authorities": str(programs)},
         }
@@ -202,7 +216,8 @@ def test_the_command_line_speaks_tls(secured, authority, binary, tmp_path):
         )
 
     assert login("localhost", str(authority.path)).returncode == 0
-    # Signed by another authority; for another name.
-    for refused in (login("localhost", str(other.path)), login("127.0.0.1", str(authority.path))):
-        assert refused.returncode == 3
-        assert "certificate verify failed" in refused.stderr
+    for refused, reason in (
+        (login("localhost", str(other.path)), "set DATA_GATEWAY_CA to the PEM file of the authority that signed it"),
+        (login("127.0.0.1", str(authority.path)), "the server's certificate is for localhost, not for 127.0.0.1; use"),
+    ):
+        assert (refused.returncode, reason in refused.stderr) == (3, True), refused.stderr

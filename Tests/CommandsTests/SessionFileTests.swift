@@ -25,7 +25,8 @@ private final class Folder {
     private let folder: Folder
     private let file: SessionFile
     private let session = SignedInSession(
-        authServer: "127.0.0.1:50051", adminServer: nil, organization: "system", userName: "ada", role: "admin",
+        authServer: ListenerEndpoint("127.0.0.1:50051"), adminServer: nil, organization: "system", userName: "ada",
+        role: "admin",
         accessToken: "access", accessTokenExpiresAtUnix: 1_800_000_000, refreshToken: "refresh",
         refreshTokenExpiresAtUnix: 1_900_000_000)
 
@@ -119,16 +120,16 @@ private final class Folder {
         let environment = Recorder().environment(["DATA_GATEWAY_ADMIN": "env:2", "DATA_GATEWAY_AUTH": "env:1"])
         let bare = Recorder().environment()
         var far = session
-        far.authServer = "[2001:db8::1]:443"
-        let option = PeerAddress(host: "option", port: 3)
+        far.authServer = ListenerEndpoint("[2001:db8::1]:443")
+        let option = ListenerEndpoint(PeerAddress(host: "option", port: 3))
         #expect(try ServerAddress.of(.admin, option, environment, far) == option)
         #expect(try ServerAddress.of(.admin, nil, environment, far).description == "env:2")
         #expect(try ServerAddress.of(.admin, nil, bare, far).description == "[2001:db8::1]:50054")
         #expect(try ServerAddress.auth(nil, environment, far).description == "env:1")
         #expect(try ServerAddress.auth(nil, bare, far).description == "[2001:db8::1]:443")
         #expect(try ServerAddress.auth(nil, bare, nil).description == "127.0.0.1:50051")
-        far.adminServer = "admin:4"
-        #expect(try ServerAddress.of(.admin, nil, bare, far).description == "admin:4")
+        far.adminServer = ListenerEndpoint("https://admin:4")
+        #expect(try ServerAddress.of(.admin, nil, bare, far).description == "https://admin:4")
         #expect(throws: ClientFailure.self) {
             try ServerAddress.auth(nil, Recorder().environment(["DATA_GATEWAY_AUTH": "nonsense"]), nil)
         }

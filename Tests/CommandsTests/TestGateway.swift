@@ -47,7 +47,8 @@ final class TestGateway: Sendable {
     func signIn(expiry: Int64 = 1_900_000_000, refreshToken: String = "refresh-1") throws {
         try file.write(
             SignedInSession(
-                authServer: listener.address.description, adminServer: listener.address.description,
+                authServer: ListenerEndpoint(listener.address, isSecure: false),
+                adminServer: ListenerEndpoint(listener.address, isSecure: false),
                 organization: "system", userName: "ada", role: "admin", accessToken: "access-1",
                 accessTokenExpiresAtUnix: expiry, refreshToken: refreshToken, refreshTokenExpiresAtUnix: 2_000_000_000))
     }

@@ -32,6 +32,16 @@ import Testing
         #expect(configuration.address(.gateway).description == "127.0.0.1:50053")
     }
 
+    @Test func loopbackListenersAreCleartextUnlessNamed() throws {
+        let open =
+            "listeners: {auth: '192.0.2.7:50051', gateway: '[::]:50053', web: 'localhost:50070', admin: '[::1]:1'}"
+        let tls = "certificate: 'a', key: 'b'"
+        let configuration = try read("{\(open), tls: {\(tls)}}")
+        #expect(configuration.tls?.listeners == [.auth, .gateway])
+        let named = try read("{\(open.dropLast()), allow_cleartext: true}, tls: {\(tls), listeners: ['web', 'auth']}}")
+        #expect(named.tls?.listeners == [.auth, .web])
+    }
+
     @Test func objectStoreReadsItsDiskSettings() throws {
         let standard = try Configuration(ServeOptions()).store
         #expect(standard.minimumFreeBytes == 1 << 30)

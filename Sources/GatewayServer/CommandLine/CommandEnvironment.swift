@@ -71,12 +71,16 @@ package struct CommandEnvironment: Sendable {
         return 0
     }
 
-    /// The environment variable with the PEM file of the authorities of the gateway's certificate, or `system`: commands use TLS
-    /// only if it is set.
+    /// The environment variable with the PEM file of the authorities of the gateway's certificates, or `system`, the default.
     package static let authoritiesVariable = "DATA_GATEWAY_CA"
 
     /// The file of the authorities for servers' certificates; `nil` = the machine's trusted authorities.
     package var authorities: String? { self[Self.authoritiesVariable].flatMap { $0 == "system" ? nil : $0 } }
+
+    /// The variable of the authorities for another working directory: an absolute path, or `system`; `nil` if it is not set.
+    package var absoluteAuthorities: String? {
+        self[Self.authoritiesVariable].map { $0 == "system" ? $0 : URL(fileURLWithPath: $0).standardizedFileURL.path }
+    }
 
     /// The value of a variable that is set and not empty.
     package subscript(_ name: String) -> String? {

@@ -59,7 +59,7 @@ struct GatewayStatus: Command {
     private func metrics(
         _ environment: CommandEnvironment, _ session: SignedInSession?
     ) async throws -> MetricsText {
-        let host = session.flatMap { PeerAddress($0.authServer)?.host } ?? "127.0.0.1"
+        let host = session?.authServer?.address.host ?? "127.0.0.1"
         let address = try ops ?? environment[Self.variable].map(address) ?? PeerAddress(host: host, port: 50_090)
         var options = HTTPConnection.Options(authorities: environment.authorities)
         options.totalTimeout = Self.timeout

@@ -10,7 +10,7 @@ extension Configuration {
         guard isSecure(.internalStorage) else {
             throw ConfigurationError(
                 "internal.client_authorities requires TLS for the internal listener: set tls.certificate and tls.key,"
-                    + " and keep internal in tls.listeners")
+                    + " and name internal in tls.listeners if it listens on loopback")
         }
         internalAuthorities = authorities
     }

@@ -1,15 +1,24 @@
+import HTTPTypes
 import Sockets
 
 extension Configuration {
     /// Reads the section `tls`; `nil` = no certificate.
-    static func tls(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> TLS? {
+    ///
+    /// A listener on loopback is cleartext by default: a certificate of an authority has no loopback address, and nobody else can
+    /// read what is sent there.
+    static func tls(
+        _ reader: inout ConfigurationReader, _ addresses: [ListenerName: PeerAddress]
+    ) throws(ConfigurationError) -> TLS? {
         let certificate = try reader.text("tls.certificate", default: "", unit: "PEM file")
         let key = try reader.text("tls.key", default: "", unit: "PEM file")
         let authorities = try reader.text("tls.client_authorities", default: "", unit: "PEM file")
         let securable = ListenerName.securable.map(\.rawValue)
         let names =
-            try reader.list("tls.listeners", standard: "all of them", bounds: securable.joined(separator: ", "))
-            ?? securable
+            try reader.list(
+                "tls.listeners", standard: "those that are not on loopback", bounds: securable.joined(separator: ", "))
+            ?? securable.filter { name in
+                ListenerName(rawValue: name).flatMap { addresses[$0] }.map { !$0.isLoopback } ?? false
+            }
         guard certificate.isEmpty == key.isEmpty else {
             throw ConfigurationError(
                 "tls.certificate and tls.key must both be set: the PEM files of the certificate chain and its private key"

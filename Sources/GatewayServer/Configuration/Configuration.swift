@@ -77,7 +77,7 @@ package struct Configuration: Sendable {
             path: options.configurationPath, variables: variables, options: options.settings, ignoring: ignored,
             log: warnings)
         listeners = try Self.listeners(&reader)
-        tls = try Self.tls(&reader)
+        tls = try Self.tls(&reader, listeners)
         rpc = try Self.rpcLimits(&reader)
         trustedProxies = TrustedProxies(try reader.addressRanges("rpc.trusted_proxies"))
         crossOrigin = try Self.crossOrigin(&reader)
@@ -275,5 +275,5 @@ extension PeerAddress {
     /// Whether the host is a loopback address. Names are treated as non-loopback, except `localhost`.
     package var isLoopback: Bool { host == "localhost" || Self.loopback.contain(host) }
 
-    var isWildcard: Bool { Self.wildcards.contain(host) }
+    package var isWildcard: Bool { Self.wildcards.contain(host) }
 }

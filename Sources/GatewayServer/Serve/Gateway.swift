@@ -10,7 +10,7 @@ final class Gateway: Sendable {
     private let services: GatewayServices
     private let group: ServiceGroup
     private let process = ProcessState()
-    private let certificates: GatewayCertificates
+    let certificates: GatewayCertificates
     /// The lowered limits of connections; `nil` if the limits are as configured.
     private let loweredConnections: ConnectionPlan?
 
@@ -72,7 +72,7 @@ final class Gateway: Sendable {
         }
     }
 
-    private var addresses: [ListenerName: PeerAddress] {
+    var addresses: [ListenerName: PeerAddress] {
         var addresses = services.grpcListeners.mapValues(\.value.address)
         for (name, daemon) in services.httpListeners.mapValues(\.value) {
             addresses[name] = PeerAddress(host: daemon.host, port: Int(daemon.port))

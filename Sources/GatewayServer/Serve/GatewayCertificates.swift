@@ -29,10 +29,19 @@ package struct GatewayCertificates: Sendable {
     }
 
     /// The expiry of the certificate; `nil` = no listener uses TLS, or it does not expire.
-    var expiry: UnixTime? { certificates?.expiry }
+    package var expiry: UnixTime? { certificates?.expiry }
 
-    /// Whether no listener speaks TLS.
-    var isEmpty: Bool { certificates == nil }
+    /// Whether no listener has a certificate.
+    package var isEmpty: Bool { certificates == nil }
+
+    /// The DNS names and addresses of the certificate; empty without one.
+    package var names: [String] { certificates?.names ?? [] }
+
+    /// Whether the authorities of this machine verify the certificate.
+    package var areTrustedBySystem: Bool { certificates?.areTrustedBySystem == true }
+
+    /// Whether the certificate is for a host.
+    package func have(name host: String) -> Bool { certificates?.have(name: host) == true }
 
     /// The certificates of a listener; `nil` = the listener is cleartext.
     subscript(listener: ListenerName) -> TLSCertificates? {

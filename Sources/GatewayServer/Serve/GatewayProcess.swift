@@ -32,8 +32,7 @@ package enum GatewayProcess {
             let gateway = try Gateway(configuration, dataDirectory: options.dataDirectory, log: log)
             let start = { try await gateway.start() }
             if let manager { try await manager.starting(start) } else { try await start() }
-            announce(
-                gateway.listeners, options.dataDirectory, isSecure: configuration.isSecure(.web))
+            announce(gateway, options.dataDirectory, configuration)
             manager?.ready()
             try await gateway.serve {
                 let reloading = Task { [reloads = signals.reloads] in
@@ -74,11 +73,13 @@ package enum GatewayProcess {
 
     /// Writes the line to standard output for which scripts wait: every listener accepts connections. On a terminal, the line is
     /// a text for people that says where the console is.
-    private static func announce(
-        _ listeners: [(name: String, address: String)], _ dataDirectory: String, isSecure: Bool
-    ) {
+    private static func announce(_ gateway: Gateway, _ dataDirectory: String, _ configuration: Configuration) {
+        let listeners = gateway.listeners
         if isatty(STDOUT_FILENO) == 1 {
-            let text = Greeting(listeners: listeners, dataDirectory: dataDirectory, isSecure: isSecure).text
+            let text = Greeting(
+                listeners: listeners, dataDirectory: dataDirectory,
+                signIn: SignInCommand(gateway.addresses, configuration, gateway.certificates)
+            ).text
             try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
             return
         }

@@ -103,7 +103,7 @@ struct GatewayServices: Sendable {
             return WebHandler(
                 accounts: modules.accounts, calls: calls,
                 description: APIDescription(server, access: modules.accounts.access), console: console,
-                directory: ListenerDirectory(configuration, addresses))
+                directory: ListenerDirectory(configuration, addresses, certificates: certificates))
         }
         let apps = Self.http(.apps, configuration.apps.server, configuration, certificates, log) {
             let server = servers.value[.apps]

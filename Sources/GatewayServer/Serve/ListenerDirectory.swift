@@ -2,37 +2,48 @@ import Basics
 import Configuration
 import HTTPTypes
 
-/// The document `/.well-known/data-gateway` of the web listener: which port has which listener, so that clients need to know one
-/// address. The host is the one that the client used.
+/// The document `/.well-known/data-gateway` of the web listener: where each listener is and whether it uses TLS, so that clients
+/// need to know one address.
 struct ListenerDirectory {
     static let path = "/.well-known/data-gateway"
 
-    private let body: String
+    private let listeners: JSONValue
+    private let certificates: GatewayCertificates
 
     /// - Parameter addresses: of the listeners that clients other than operators' tools use.
-    init(_ configuration: Configuration, _ addresses: [ListenerName: PeerAddress]) {
+    init(
+        _ configuration: Configuration, _ addresses: [ListenerName: PeerAddress], certificates: GatewayCertificates
+    ) {
         let clients: [ListenerName] = [.auth, .gateway, .admin, .deviceInit]
-        let listeners = clients.compactMap { name in
-            addresses[name].map { address in
-                JSONValue.Member(
-                    name: name.rawValue,
-                    value: .object([
-                        JSONValue.Member(name: "port", value: .number(Int64(address.port))),
-                        JSONValue.Member(name: "tls", value: .bool(configuration.isSecure(name))),
-                    ]))
-            }
-        }
-        body =
-            JSONValue.object([
-                JSONValue.Member(name: "version", value: .string(ProgramVersion.current)),
-                JSONValue.Member(name: "listeners", value: .object(listeners)),
-            ]).text + "\n"
+        listeners = .object(
+            clients.compactMap { name in
+                addresses[name].map { address in
+                    JSONValue.Member(
+                        name: name.rawValue, value: Self.listener(address, isSecure: configuration.isSecure(name)))
+                }
+            })
+        self.certificates = certificates
+    }
+
+    /// A listener on all addresses has no host: it is at the one that the client used.
+    private static func listener(_ address: PeerAddress, isSecure: Bool) -> JSONValue {
+        let host = address.isWildcard ? [] : [JSONValue.Member(name: "host", value: .string(address.host))]
+        return .object(
+            host + [
+                JSONValue.Member(name: "port", value: .number(Int64(address.port))),
+                JSONValue.Member(name: "tls", value: .bool(isSecure)),
+            ])
     }
 
     var response: HTTPResponse {
         let fields: HTTPFields = [
             "Content-Type": "application/json", "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff",
         ]
-        return HTTPResponse(status: 200, fields: fields, body: .bytes(Array(body.utf8)))
+        let document = JSONValue.object([
+            JSONValue.Member(name: "version", value: .string(ProgramVersion.current)),
+            JSONValue.Member(name: "certificate_names", value: .array(certificates.names.map { .string($0) })),
+            JSONValue.Member(name: "listeners", value: listeners),
+        ])
+        return HTTPResponse(status: 200, fields: fields, body: .bytes(Array("\(document.text)\n".utf8)))
     }
 }

@@ -15,12 +15,12 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
     private let connectionProtocol: any ConnectionProtocol
     private var socket: SocketConnection?
 
-    private init(loop: EventLoop, address: PeerAddress, authorities: TLSAuthorities?) {
+    private init(loop: EventLoop, address: PeerAddress, authorities: TLSAuthorities?, name: String) {
         self.loop = loop
         let plain = ClientConnection(loop: loop, authority: address.description, isSecure: authorities != nil)
         connection = plain
         connectionProtocol =
-            authorities.map { TLSConnection(plain, authorities: $0, host: address.host, scratch: TLSScratch()) }
+            authorities.map { TLSConnection(plain, authorities: $0, host: name, scratch: TLSScratch()) }
             ?? plain
     }
 
@@ -29,12 +29,14 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
     /// - Parameters:
     ///   - timeout: the time limit for each address.
     ///   - authorities: the authorities for the server's certificate; `nil` = cleartext.
+    ///   - name: the DNS name or address in the server's certificate; `nil` = the host of `address`.
     /// - Throws: `GRPCStatus` UNAVAILABLE if no address accepts the connection.
     package static func connect(
         to address: PeerAddress, loop: EventLoop, timeout: Duration = .seconds(10),
-        authorities: TLSAuthorities? = nil
+        authorities: TLSAuthorities? = nil, name: String? = nil
     ) async throws -> RPCChannel {
-        let channel = RPCChannel(loop: loop, address: address, authorities: authorities)
+        let channel = RPCChannel(
+            loop: loop, address: address, authorities: authorities, name: name ?? address.host)
         var reason = "the host name cannot be resolved"
         for target in await targets(of: address) {
             let status = await channel.open(target, timeout: timeout)

@@ -21,6 +21,8 @@ final class TLSConnection: ConnectionProtocol {
     private let incoming: OpaquePointer
     private let outgoing: OpaquePointer
     private let scratch: TLSScratch
+    /// The host for which a server's certificate must be; empty on the server's side.
+    private let host: String
     private var isOpen = false
     private var sentCloseNotify = false
 
@@ -40,19 +42,22 @@ final class TLSConnection: ConnectionProtocol {
 
     /// Makes the server's side.
     convenience init(_ inner: any ConnectionProtocol, context: TLSContext, scratch: TLSScratch) {
-        self.init(inner, context, scratch)
+        self.init(inner, context, host: "", scratch)
         SSL_set_accept_state(ssl)
     }
 
     /// Makes the client's side: the server must present a certificate for `host`.
     convenience init(_ inner: any ConnectionProtocol, authorities: TLSAuthorities, host: String, scratch: TLSScratch) {
-        self.init(inner, authorities.context, scratch)
+        self.init(inner, authorities.context, host: host, scratch)
         tls_expect_host(ssl, host)
         SSL_set_connect_state(ssl)
     }
 
-    private init(_ inner: any ConnectionProtocol, _ context: TLSContext, _ scratch: TLSScratch) {
+    private init(
+        _ inner: any ConnectionProtocol, _ context: TLSContext, host: String, _ scratch: TLSScratch
+    ) {
         self.inner = inner
+        self.host = host
         self.scratch = scratch
         guard let ssl = SSL_new(context.handle), let incoming = BIO_new(BIO_s_mem()),
             let outgoing = BIO_new(BIO_s_mem())
@@ -113,7 +118,7 @@ final class TLSConnection: ConnectionProtocol {
             return true
         }
         guard SSL_get_error(ssl, status) == SSL_ERROR_WANT_READ else {
-            throw ConnectionError(TLSError("the TLS handshake failed").description)
+            throw ConnectionError(TLSError(failedHandshake: ssl, host: host).description)
         }
         return false
     }

@@ -1,5 +1,6 @@
 import CCurl
 import Foundation
+import HTTPTypes
 import Synchronization
 
 /// One connection of an HTTP/1.1 client, opened when needed and kept for further requests.
@@ -15,6 +16,9 @@ package final class HTTPConnection: Sendable {
         package var totalTimeout: Duration?
         /// The PEM file of authorities for the certificate of an `https` server; `nil` = those that the system trusts.
         package var authorities: String?
+        /// The address to connect to in place of that of the URL, whose host is still the one that the certificate must have; `nil` =
+        /// that of the URL.
+        package var connectTo: PeerAddress?
         /// The common rate limit for sending bodies over several connections; `nil` = unlimited.
         package var sendLimit: SendLimit?
 
@@ -73,8 +77,13 @@ package final class HTTPConnection: Sendable {
         // Keeps the connection, and resets everything of the previous request.
         curl_easy_reset(curl)
         configure(curl)
+        let target = options.connectTo.map { curl_slist_append(nil, "::\($0)") } ?? nil
+        curl_set_connect_to(curl, target)
         let fields = exchange.configure(curl)
-        defer { curl_slist_free_all(fields) }
+        defer {
+            curl_slist_free_all(fields)
+            curl_slist_free_all(target)
+        }
         let code = message.withUnsafeMutableBufferPointer { buffer in
             curl_set_pointer(curl, CURLOPT_ERRORBUFFER, buffer.baseAddress)
             defer { curl_set_pointer(curl, CURLOPT_ERRORBUFFER, nil) }
@@ -89,6 +98,10 @@ package final class HTTPConnection: Sendable {
         switch code {
         case CURLE_COULDNT_CONNECT: "the server does not accept connections"
         case CURLE_SEND_FAIL_REWIND: "the server closed the connection without a response"
+        case CURLE_PEER_FAILED_VERIFICATION where text.contains("subject name"):
+            "the server's certificate is for other hosts"
+        case CURLE_SSL_CONNECT_ERROR where text.contains("wrong version number"):
+            "the server does not use TLS at this port: use http:// if it is the right one"
         case CURLE_UNSUPPORTED_PROTOCOL where text.contains("HTTP/0.9"): "the server does not speak HTTP/1.1"
         default: text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
         }

@@ -83,6 +83,17 @@ package final class TLSCertificates: Sendable {
         return UnixTime(seconds: Int64(timegm(&time)))
     }
 
+    /// The DNS names and addresses of the certificate.
+    package var names: [String] { SSL_CTX_get0_certificate(context.handle).map(certificateNames) ?? [] }
+
+    /// Returns whether the certificate is for a host, a DNS name or an address.
+    package func have(name host: String) -> Bool {
+        SSL_CTX_get0_certificate(context.handle).map { tls_certificate_has($0, host) == 1 } ?? false
+    }
+
+    /// Whether the authorities that this machine trusts verify the certificate.
+    package var areTrustedBySystem: Bool { tls_system_trusts(context.handle) == 1 }
+
     /// The context that a new connection of a gRPC listener uses until its end.
     package var context: TLSContext { current.withLock { $0.context } }
     /// The companion that a new connection of a listener with another library uses until its end.
@@ -96,6 +107,40 @@ package final class TLSAuthorities: Sendable {
     /// - Parameter file: a PEM file; `nil` = the authorities that the system trusts.
     package init(file: String?) throws(TLSError) {
         context = try TLSContext(authorities: file)
+    }
+}
+
+/// Returns the DNS names and addresses of a certificate.
+private func certificateNames(_ certificate: OpaquePointer) -> [String] {
+    guard let text = tls_certificate_names(certificate) else { return [] }
+    defer { ossl_free(text) }
+    return String(cString: text).split(separator: "\n").map(String.init)
+}
+
+extension TLSError {
+    /// The part of the description of a certificate for other hosts before their names.
+    package static let isForOthers = "the server's certificate is for"
+    /// The part of the description of a certificate of an unknown authority, or an expired one, before the reason.
+    package static let isNotAccepted = "the server's certificate is not accepted"
+
+    /// The reason why a client's handshake failed: of a certificate that is not accepted, what is wrong with it.
+    ///
+    /// - Parameters:
+    ///   - connection: the `SSL`.
+    ///   - host: the host for which the certificate should be.
+    package init(failedHandshake connection: OpaquePointer, host: String) {
+        let result = Int32(truncatingIfNeeded: SSL_get_verify_result(connection))
+        let others = [X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH]
+        if others.contains(result), let certificate = tls_presented_certificate(connection) {
+            ERR_clear_error()
+            let names = certificateNames(certificate).joined(separator: ", ")
+            self.init("\(Self.isForOthers) \(names.isEmpty ? "no host" : names), not for \(host)")
+        } else if result != X509_V_OK, let reason = X509_verify_cert_error_string(Int(result)) {
+            ERR_clear_error()
+            self.init("\(Self.isNotAccepted): \(String(cString: reason))")
+        } else {
+            self.init("the TLS handshake failed")
+        }
     }
 }
 
@@ -146,6 +191,8 @@ package final class TLSContext: Sendable {
         let loaded =
             file.map { SSL_CTX_load_verify_locations(handle, $0, nil) } ?? SSL_CTX_set_default_verify_paths(handle)
         guard loaded == 1 else { throw TLSError("the authorities in \(file ?? "the system's store") cannot be used") }
+        // A file with the server's own certificate or an intermediate one is enough, as it is for libcurl.
+        X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(handle), UInt(X509_V_FLAG_PARTIAL_CHAIN))
         SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
         let h2: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
         SSL_CTX_set_alpn_protos(handle, h2, UInt32(h2.count))

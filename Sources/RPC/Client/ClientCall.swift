@@ -76,7 +76,7 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
         let reason =
             switch connection?.speaksHTTP2 {
             case nil:
-                "it closed the connection without an answer, as a listener for TLS or for other calls does: check the port"
+                "it closed the connection without an answer: use https:// if the listener uses TLS, else check the port"
             case false?: "it answers with HTTP/1 instead of gRPC: check the port"
             case true?: "the connection ended before the reply (HTTP/2 error code \(reset))"
             }

@@ -20,6 +20,10 @@ static inline CURLcode curl_set_pointer(CURL *handle, CURLoption option, void *v
     return curl_easy_setopt(handle, option, value);
 }
 
+static inline CURLcode curl_set_connect_to(CURL *handle, struct curl_slist *target) {
+    return curl_easy_setopt(handle, CURLOPT_CONNECT_TO, target);
+}
+
 static inline CURLcode curl_set_fields(CURL *handle, struct curl_slist *fields) {
     return curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields);
 }

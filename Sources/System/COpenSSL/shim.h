@@ -10,6 +10,7 @@
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <openssl/x509_vfy.h>
 #include <string.h>
 
@@ -222,4 +223,61 @@ static inline void tls_expect_host(SSL *connection, const char *host) {
     if (X509_VERIFY_PARAM_set1_ip_asc(rules, host) == 1) return;
     X509_VERIFY_PARAM_set1_host(rules, host, 0);
     SSL_set_tlsext_host_name(connection, host);
+}
+
+// The names in a certificate.
+
+/// Returns the DNS names and addresses of a certificate (RFC 6125: subjectAltName), separated by line feeds, which the caller frees;
+/// NULL without memory.
+static inline char *tls_certificate_names(X509 *certificate) {
+    BIO *output = BIO_new(BIO_s_mem());
+    GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+    for (int at = 0; output != NULL && at < sk_GENERAL_NAME_num(names); at += 1) {
+        const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, at);
+        if (name->type == GEN_DNS) {
+            const ASN1_STRING *text = name->d.dNSName;
+            BIO_printf(output, "%.*s\n", ASN1_STRING_length(text), (const char *)ASN1_STRING_get0_data(text));
+        } else if (name->type == GEN_IPADD) {
+            const unsigned char *bytes = ASN1_STRING_get0_data(name->d.iPAddress);
+            int length = ASN1_STRING_length(name->d.iPAddress);
+            if (length == 4) BIO_printf(output, "%d.%d.%d.%d\n", bytes[0], bytes[1], bytes[2], bytes[3]);
+            for (int pair = 0; length == 16 && pair < 16; pair += 2) {
+                BIO_printf(output, "%x%s", bytes[pair] << 8 | bytes[pair + 1], pair < 14 ? ":" : "\n");
+            }
+        }
+    }
+    GENERAL_NAMES_free(names);
+    char *bytes = NULL, *text = NULL;
+    if (output != NULL) {
+        long count = BIO_get_mem_data(output, &bytes);
+        text = OPENSSL_strndup(count > 0 ? bytes : "", count > 0 ? (size_t)count : 0);
+    }
+    BIO_free(output);
+    return text;
+}
+
+/// Returns the certificate that the peer of a failed handshake presented; NULL without one.
+static inline X509 *tls_presented_certificate(const SSL *connection) {
+    STACK_OF(X509) *chain = SSL_get_peer_cert_chain(connection);
+    return sk_X509_num(chain) > 0 ? sk_X509_value(chain, 0) : NULL;
+}
+
+/// Returns whether a certificate is for a host: a DNS name or an address.
+static inline int tls_certificate_has(X509 *certificate, const char *host) {
+    return X509_check_ip_asc(certificate, host, 0) == 1 || X509_check_host(certificate, host, 0, 0, NULL) == 1;
+}
+
+/// Returns whether the system's authorities verify the chain of `context`, the server's own certificate first, for servers.
+static inline int tls_system_trusts(SSL_CTX *context) {
+    STACK_OF(X509) *rest = NULL;
+    SSL_CTX_get0_chain_certs(context, &rest);
+    X509_STORE *store = X509_STORE_new();
+    X509_STORE_CTX *check = X509_STORE_CTX_new();
+    int trusted = store != NULL && check != NULL && X509_STORE_set_default_paths(store) == 1 &&
+                  X509_STORE_CTX_init(check, store, SSL_CTX_get0_certificate(context), rest) == 1 &&
+                  X509_STORE_CTX_set_purpose(check, X509_PURPOSE_SSL_SERVER) == 1 && X509_verify_cert(check) == 1;
+    X509_STORE_CTX_free(check);
+    X509_STORE_free(store);
+    ERR_clear_error();
+    return trusted;
 }

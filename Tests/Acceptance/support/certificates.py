@@ -29,10 +29,12 @@ class Authority:
         context.set_alpn_protocols(["h2"])
         return context
 
-    def issue(self, name: str, addresses: tuple[str, ...] = ()):
-        """Issues a certificate for localhost (and addresses) and its key, and writes both files, replacing earlier ones."""
+    def issue(self, name: str, addresses: tuple[str, ...] = (), hosts: tuple[str, ...] = ("localhost",)):
+        """Issues a certificate for hosts and addresses and its key, and writes both files, replacing earlier ones."""
         key = ec.generate_private_key(ec.SECP256R1())
-        certificate = self._sign(name, key.public_key(), self.certificate.subject.rfc4514_string()[3:], addresses)
+        certificate = self._sign(
+            name, key.public_key(), self.certificate.subject.rfc4514_string()[3:], (hosts, addresses)
+        )
         certificate_path, key_path = self.directory / "server.pem", self.directory / "server.key"
         certificate_path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
         key_path.write_bytes(
@@ -42,7 +44,7 @@ class Authority:
         )
         return certificate_path, key_path, certificate.serial_number
 
-    def _sign(self, name, public_key, issuer, addresses=(), is_authority=False):
+    def _sign(self, name, public_key, issuer, subjects=None, is_authority=False):
         now = datetime.datetime.now(datetime.UTC)
         named = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, text)]) for text in (name, issuer)]
         builder = (
@@ -56,7 +58,8 @@ class Authority:
             .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
         )
         if not is_authority:
-            names = [x509.DNSName("localhost")]
+            hosts, addresses = subjects
+            names = [x509.DNSName(host) for host in hosts]
             names += [x509.IPAddress(ipaddress.ip_address(address)) for address in addresses]
             builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
         return builder.sign(self.key, hashes.SHA256())

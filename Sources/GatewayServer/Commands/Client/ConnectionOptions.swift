@@ -3,7 +3,8 @@ import HTTPTypes
 
 /// The options for the connection and the output that every such command has.
 struct ConnectionOptions: Sendable {
-    var server: PeerAddress?
+    var server: ListenerEndpoint?
+    var tlsName: String?
     var organization: OrganizationArgument?
     var json = false
     /// The form of lists, for commands that print them.
@@ -12,6 +13,10 @@ struct ConnectionOptions: Sendable {
     static func parameters(of listener: CommandListener) -> [Parameter<Self>] {
         [
             .option("--server", "HOST:PORT", \.server, listener.help),
+            .option(
+                "--tls-name", "NAME", \.tlsName,
+                "The name in the listener's certificate, if it is not the host (default: $\(ListenerTrust.nameVariable))"
+            ),
             .option(
                 "--organization", "NAME", \.organization,
                 "Act for an organization other than your own (requires an admin of 'system')"),

@@ -1,28 +1,86 @@
 import CommandLineInterface
 import EventLoops
 import HTTPTypes
+import Proto
 import Sockets
 import Wire
 
 /// A connection to one listener of a gateway; failures of calls have messages for people.
 struct GatewayConnection: CallTransport {
     private static let callTimeout = Duration.seconds(30)
+    private static let probeTimeout = Duration.seconds(10)
 
-    let server: PeerAddress
+    /// The listener, with what is known of its use of TLS.
+    let endpoint: ListenerEndpoint
     private let channel: RPCChannel
 
+    /// Connects to the listener. Of one whose use of TLS is not known, a call without a secret finds out.
+    ///
     /// - Throws: `ClientFailure` if the gateway cannot be reached.
-    init(to server: PeerAddress, on loop: EventLoop, in environment: CommandEnvironment) async throws {
-        self.server = server
-        do {
-            let authorities = try environment[CommandEnvironment.authoritiesVariable].map {
-                try TLSAuthorities(file: $0 == "system" ? nil : $0)
+    init(to endpoint: ListenerEndpoint, trust: ListenerTrust, on loop: EventLoop) async throws {
+        let choices: [Bool] =
+            if let isSecure = endpoint.isSecure {
+                [isSecure]
+            } else if trust.expectsTLS {
+                endpoint.isLoopback ? [true, false] : [true]
+            } else {
+                [false, true]
             }
-            channel = try await RPCChannel.connect(to: server, loop: loop, authorities: authorities)
-        } catch let error as TLSError {
-            throw ClientFailure("\(CommandEnvironment.authoritiesVariable): \(error)", exitCode: .usage)
+        var refusal: (any Error)?
+        for isSecure in choices {
+            let choice = ListenerEndpoint(endpoint.address, isSecure: isSecure)
+            let channel = try await Self.connect(to: choice, trust, loop)
+            do {
+                if choices.count > 1 { try await Self.probe(channel) }
+            } catch let status as GRPCStatus where !status.isOfCertificate {
+                channel.close()
+                refusal = refusal ?? ClientFailure(status, of: HealthMethods.check, at: endpoint.address)
+                continue
+            } catch let status as GRPCStatus {
+                throw ClientFailure(connecting: status, to: endpoint.address)
+            }
+            self.endpoint = choice
+            self.channel = channel
+            return
+        }
+        throw refusal ?? ClientFailure.notSignedIn
+    }
+
+    private static func connect(
+        to endpoint: ListenerEndpoint, _ trust: ListenerTrust, _ loop: EventLoop
+    ) async throws(ClientFailure) -> RPCChannel {
+        let authorities = endpoint.isSecure == true ? try trust.authorities() : nil
+        do {
+            return try await RPCChannel.connect(
+                to: endpoint.address, loop: loop, authorities: authorities, name: trust.name)
+        } catch {
+            let message = (error as? GRPCStatus)?.message ?? "\(error)"
+            throw ClientFailure(
+                endpoint.isLoopback ? message : "\(message); \(forwarding(endpoint.address.port))",
+                exitCode: .unreachable)
+        }
+    }
+
+    /// The help for a listener that may accept connections only on its own machine.
+    private static func forwarding(_ port: Int) -> String {
+        """
+        if it listens on loopback, forward its port (ssh -L \(port):127.0.0.1:\(port) HOST) and use --server \
+        127.0.0.1:\(port)
+        """
+    }
+
+    /// Makes a call to which every listener answers.
+    ///
+    /// - Throws: `GRPCStatus` if the connection does not work.
+    private static func probe(_ channel: RPCChannel) async throws {
+        do {
+            let _: HealthCheckResponse = try await channel.unary(
+                HealthMethods.check, HealthCheckRequest(), options: CallOptions(timeout: probeTimeout))
         } catch let status as GRPCStatus {
-            throw ClientFailure(status.message, exitCode: .unreachable)
+            guard status.code == .unavailable || status.code == .deadlineExceeded || status.code == .unknown else {
+                return
+            }
+            throw status
         }
     }
 
@@ -49,8 +107,29 @@ struct GatewayConnection: CallTransport {
         do {
             return try await call()
         } catch let status as GRPCStatus {
-            throw ClientFailure(status, of: method, at: server)
+            throw status.isOfCertificate
+                ? ClientFailure(connecting: status, to: endpoint.address)
+                : ClientFailure(status, of: method, at: endpoint.address)
         }
+    }
+}
+
+extension GRPCStatus {
+    /// Whether the connection failed because of the server's certificate.
+    fileprivate var isOfCertificate: Bool {
+        code == .unavailable
+            && [TLSError.isForOthers, TLSError.isNotAccepted].contains { message.hasPrefix($0) }
+    }
+}
+
+extension ClientFailure {
+    /// The failure of a TLS connection, with what helps.
+    fileprivate init(connecting status: GRPCStatus, to address: PeerAddress) {
+        let help =
+            status.message.hasPrefix(TLSError.isForOthers)
+            ? "use one of these names as the host, or give one with --tls-name"
+            : "set \(CommandEnvironment.authoritiesVariable) to the PEM file of the authority that signed it"
+        self.init("\(address): \(status.message); \(help)", exitCode: .unreachable, status: status.code)
     }
 }
 

@@ -1,82 +1,155 @@
 import CommandLineInterface
+import Configuration
 import Foundation
 import HTTPClient
 import HTTPTypes
 import Sockets
 
-/// `http[s]://HOST[:PORT]`: the web listener of a gateway, which tells where its other listeners are.
+/// `[http[s]://]HOST[:PORT]`: the web listener of a gateway, which names the other listeners.
 struct GatewayHost: ArgumentValue, Hashable, Sendable {
-    private static let standardPort = 50_070
+    static let standardPort = 50_070
+    static let path = "/.well-known/data-gateway"
     private static let timeout = Duration.seconds(10)
 
-    let scheme: String
+    /// Whether it uses TLS; of a host without a scheme, unless it is a loopback address.
+    let isSecure: Bool
     let address: PeerAddress
+    /// Whether the port was given.
+    private let hasPort: Bool
 
     init(argument: String) throws(ArgumentProblem) {
-        let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
-        let isURL = parts.count >= 3 && ["http:", "https:"].contains(parts[0]) && parts[1].isEmpty
-        guard isURL, parts.count == 3 || (parts.count == 4 && parts[3].isEmpty),
-            let address = PeerAddress(String(parts[2])) ?? PeerAddress("\(parts[2]):\(Self.standardPort)")
-        else { throw ArgumentProblem("must be http://HOST[:PORT] or https://HOST[:PORT], not '\(argument)'") }
-        scheme = String(parts[0].dropLast())
+        let scheme = ["http", "https"].first { argument.hasPrefix("\($0)://") }
+        var rest = scheme.map { argument.dropFirst($0.count + 3) } ?? argument[...]
+        if rest.hasSuffix("/") { rest = rest.dropLast() }
+        let given = PeerAddress(String(rest))
+        guard !rest.isEmpty, !rest.contains("/"), let address = given ?? PeerAddress("\(rest):\(Self.standardPort)")
+        else { throw ArgumentProblem("must be [http[s]://]HOST[:PORT], not '\(argument)'") }
+        isSecure = scheme.map { $0 == "https" } ?? !address.isLoopback
         self.address = address
+        hasPort = given != nil
     }
 
-    /// The addresses of the listeners.
-    struct Listeners: Sendable {
-        let auth: PeerAddress
-        let admin: PeerAddress?
-        let gateway: PeerAddress?
+    private func url(_ host: String) -> String {
+        "\(isSecure ? "https" : "http")://\(PeerAddress(host: host, port: address.port))\(Self.path)"
     }
 
-    private struct Document: Decodable {
-        struct Listener: Decodable {
-            let port: Int
-            let tls: Bool
+    /// Asks the web listener for the others. If it does not accept connections, as one that is only on loopback at another machine,
+    /// those of the standard ports are used.
+    ///
+    /// - Parameter trust: for the certificate of the web listener.
+    func listeners(_ environment: CommandEnvironment, _ trust: ListenerTrust) async throws(ClientFailure) -> Listeners {
+        var options = HTTPConnection.Options(authorities: trust.authorityFile)
+        options.totalTimeout = Self.timeout
+        // The name is asked for, at the address.
+        let name = isSecure ? trust.name : nil
+        options.connectTo = name == nil ? nil : address
+        let url = url(name ?? address.host)
+        do {
+            let reply = try await HTTPConnection(options).exchange(HTTPRequest("GET", url))
+            guard reply.status == 200, let document = GatewayDocument(reply.body) else {
+                throw ClientFailure(
+                    "\(url) does not name the listeners: check that the address is a gateway's web listener")
+            }
+            return try document.listeners(at: self, name: trust.name)
+        } catch let failure as ClientFailure {
+            throw failure
+        } catch TransferFailure.connection(let reason) where !hasPort && !address.isLoopback {
+            environment.errorOutput(
+                TextLayout.printable(
+                    """
+                    data-gateway: \(url) is not available: \(reason); the standard ports of \(address.host) are used
+                    """))
+            return standard
+        } catch TransferFailure.connection(let reason), TransferFailure.unusable(let reason) {
+            throw unavailable(url, reason)
+        } catch {
+            throw unavailable(url, "\(error)")
         }
+    }
 
-        let listeners: [String: Listener]
+    /// The listeners at the standard ports, with TLS as given for the host.
+    private var standard: Listeners {
+        func listener(_ name: ListenerName) -> ListenerEndpoint {
+            let port = ServerAddress.standard(name).port
+            return ListenerEndpoint(PeerAddress(host: address.host, port: port), isSecure: isSecure)
+        }
+        return Listeners(auth: listener(.auth), admin: nil, gateway: listener(.gateway))
     }
 
     private func unavailable(_ url: String, _ reason: String) -> ClientFailure {
         ClientFailure(
             """
             \(url) is not available: \(reason); check that --host is the web listener of a gateway, whose default port is \
-            \(Self.standardPort)
+            \(Self.standardPort)\(isSecure ? "" : ", and use https:// if it uses TLS")
             """, exitCode: .unreachable)
     }
 
-    /// Asks the web listener.
-    func listeners(_ environment: CommandEnvironment) async throws(ClientFailure) -> Listeners {
-        var options = HTTPConnection.Options(authorities: environment.authorities)
-        options.totalTimeout = Self.timeout
-        let url = "\(scheme)://\(address)/.well-known/data-gateway"
-        let reply: HTTPReply
-        do {
-            reply = try await HTTPConnection(options).exchange(HTTPRequest("GET", url))
-        } catch TransferFailure.connection(let reason), TransferFailure.unusable(let reason) {
-            throw unavailable(url, reason)
-        } catch {
-            throw unavailable(url, "\(error)")
+    /// The listeners of a gateway for commands.
+    struct Listeners: Sendable {
+        var auth: ListenerEndpoint
+        var admin: ListenerEndpoint?
+        var gateway: ListenerEndpoint?
+        /// The name in their certificates; `nil` = the host of each address.
+        var tlsName: String?
+    }
+}
+
+/// The document of the web listener that names the others.
+struct GatewayDocument: Decodable {
+    private struct Listener: Decodable {
+        let port: Int
+        let tls: Bool
+        /// `nil` = all addresses of the gateway's machine.
+        let host: String?
+    }
+
+    private let listeners: [String: Listener]
+    /// The names of the certificate; `nil` without one, or from an earlier version of the gateway.
+    private let names: [String]?
+
+    private enum CodingKeys: String, CodingKey {
+        case listeners
+        case names = "certificate_names"
+    }
+
+    init?(_ body: [UInt8]) {
+        guard let document = try? JSONDecoder().decode(Self.self, from: Data(body)) else { return nil }
+        self = document
+    }
+
+    /// Returns the addresses for a client that reached the web listener at `host`.
+    func listeners(at host: GatewayHost, name: String?) throws(ClientFailure) -> GatewayHost.Listeners {
+        guard let auth = endpoint("auth", at: host) else {
+            throw ClientFailure("the auth listener of \(host.address.host) is off, and commands cannot sign in there")
         }
-        guard reply.status == 200, let document = try? JSONDecoder().decode(Document.self, from: Data(reply.body)),
-            let auth = document.listeners["auth"]
-        else {
-            throw ClientFailure(
-                "\(url) does not name the listeners: check that the address is a gateway's web listener")
+        return GatewayHost.Listeners(
+            auth: auth, admin: endpoint("admin", at: host), gateway: endpoint("gateway", at: host),
+            tlsName: name ?? certificateName(for: host))
+    }
+
+    private func endpoint(_ name: String, at host: GatewayHost) -> ListenerEndpoint? {
+        guard let listener = listeners[name] else { return nil }
+        let isOnLoopback = listener.host.map { PeerAddress(host: $0, port: 0).isLoopback } ?? false
+        if isOnLoopback, !host.address.isLoopback {
+            // A proxy on the gateway's machine is in front of it; it uses TLS as for the web listener.
+            return ListenerEndpoint(
+                PeerAddress(host: host.address.host, port: listener.port), isSecure: listener.tls || host.isSecure)
         }
-        guard !auth.tls || environment[CommandEnvironment.authoritiesVariable] != nil else {
-            throw ClientFailure(
-                """
-                the gateway requires TLS: set \(CommandEnvironment.authoritiesVariable) to the file of its authorities, or \
-                to system
-                """)
+        // A listener of one address is not reachable at the loopback address.
+        let place = host.address.isLoopback && !isOnLoopback ? listener.host ?? host.address.host : host.address.host
+        return ListenerEndpoint(PeerAddress(host: place, port: listener.port), isSecure: listener.tls)
+    }
+
+    /// Returns the name that the certificate is checked for instead of the host; `nil` = the host. Somebody on the way could write
+    /// any name into a document that came without TLS from another machine.
+    private func certificateName(for host: GatewayHost) -> String? {
+        guard let names, host.isSecure || host.address.isLoopback, !names.contains(host.address.host) else {
+            return nil
         }
-        func listener(_ name: String) -> PeerAddress? {
-            document.listeners[name].map { PeerAddress(host: address.host, port: $0.port) }
+        let isCovered = names.contains { name in
+            name.hasPrefix("*.")
+                && host.address.host.split(separator: ".").dropFirst().joined(separator: ".") == name.dropFirst(2)
         }
-        return Listeners(
-            auth: PeerAddress(host: address.host, port: auth.port), admin: listener("admin"),
-            gateway: listener("gateway"))
+        return isCovered ? nil : names.first { !$0.hasPrefix("*") }
     }
 }

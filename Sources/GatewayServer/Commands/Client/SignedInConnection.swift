@@ -17,6 +17,7 @@ final class SignedInConnection: CallTransport {
     private let organization: String?
     private let file: SessionFile
     private let environment: CommandEnvironment
+    private let trust: ListenerTrust
     private let session: Lock<SignedInSession>
     /// Whether the calls are made with an API token, which cannot be refreshed.
     private let isAPIToken: Bool
@@ -32,8 +33,9 @@ final class SignedInConnection: CallTransport {
             throw ClientFailure.notSignedIn
         }
         loop = EventLoop(name: "client")
+        trust = ListenerTrust(environment, session, name: options.tlsName)
         connection = try await GatewayConnection(
-            to: ServerAddress.of(listener, options.server, environment, session), on: loop, in: environment)
+            to: ServerAddress.of(listener, options.server, environment, session), trust: trust, on: loop)
         organization = options.organization?.name
         self.environment = environment
         self.session = Lock(session)
@@ -60,7 +62,7 @@ final class SignedInConnection: CallTransport {
     }
 
     /// The auth listener that issued the session.
-    var authServer: PeerAddress? { PeerAddress(session.withLock { $0.authServer }) }
+    var authServer: PeerAddress? { session.withLock { $0.authServer?.address } }
 
     /// Finds objects by their names, over a connection of its own to the listener for objects.
     func lookup(_ options: ConnectionOptions) -> ObjectLookup { ObjectLookup(options, environment) }
@@ -71,8 +73,8 @@ final class SignedInConnection: CallTransport {
     /// Writes a line to standard error.
     func report(_ line: String) { environment.errorOutput(line) }
 
-    /// Whether the commands speak TLS.
-    var isSecure: Bool { environment[CommandEnvironment.authoritiesVariable] != nil }
+    /// Whether the listeners for devices are expected to use TLS, as the auth listener does.
+    var isSecure: Bool { session.withLock { $0.authServer?.isSecure } ?? trust.expectsTLS }
 
     private func signed(_ options: CallOptions) -> CallOptions {
         var options = options
@@ -83,12 +85,12 @@ final class SignedInConnection: CallTransport {
 
     private func refresh() async throws {
         let old = session.withLock { $0 }
-        guard !old.refreshToken.isEmpty, let server = PeerAddress(old.authServer) else {
+        guard !old.refreshToken.isEmpty, let server = old.authServer else {
             throw ClientFailure.ended(old)
         }
         let reply: RefreshTokenResponse
         do {
-            reply = try await AuthServiceClient(try await GatewayConnection(to: server, on: loop, in: environment))
+            reply = try await AuthServiceClient(try await GatewayConnection(to: server, trust: trust, on: loop))
                 .refreshToken(RefreshTokenRequest(refreshToken: old.refreshToken))
         } catch let failure as ClientFailure
             where failure.status == .unauthenticated || failure.status == .unimplemented

@@ -4,12 +4,16 @@ import RPC
 
 /// The session of a signed-in user: the gateway and the tokens, stored by `data-gateway login` for later commands.
 struct SignedInSession: Codable, Sendable, Hashable {
-    /// The listener that issued the tokens, `HOST:PORT`.
-    var authServer: String
+    /// The listener that issued the tokens; `nil` for an API token.
+    var authServer: ListenerEndpoint?
     /// The listener for the commands; `nil` = the admin listener's default port at the host of `authServer`.
-    var adminServer: String?
+    var adminServer: ListenerEndpoint?
     /// The address for commands about objects; `nil` = the default port of the gateway listener on the same host.
-    var gatewayServer: String?
+    var gatewayServer: ListenerEndpoint?
+    /// The name in the listeners' certificates; `nil` = the host of each address.
+    var tlsName: String?
+    /// The PEM file of the authorities of the certificates, or `system`; `nil` = those of the machine.
+    var authorities: String?
     var organization: String
     var userName: String
     var role: String
@@ -23,6 +27,8 @@ struct SignedInSession: Codable, Sendable, Hashable {
         case authServer = "auth_server"
         case adminServer = "admin_server"
         case gatewayServer = "gateway_server"
+        case tlsName = "tls_name"
+        case authorities
         case organization
         case userName = "user_name"
         case role
@@ -37,10 +43,15 @@ struct SignedInSession: Codable, Sendable, Hashable {
 
     /// The addresses of the session, without its user.
     var signedOut: SignedInSession {
-        SignedInSession(
-            authServer: authServer, adminServer: adminServer, gatewayServer: gatewayServer, organization: "",
-            userName: "", role: "", accessToken: "", accessTokenExpiresAtUnix: 0, refreshToken: "",
-            refreshTokenExpiresAtUnix: 0)
+        var session = self
+        session.organization = ""
+        session.userName = ""
+        session.role = ""
+        session.accessToken = ""
+        session.accessTokenExpiresAtUnix = 0
+        session.refreshToken = ""
+        session.refreshTokenExpiresAtUnix = 0
+        return session
     }
 
     /// Whether the access token has expired, or may expire during a call.
@@ -53,7 +64,7 @@ extension SignedInSession {
     /// Makes a session of an API token, which no file contains. Its listeners are those of the environment, else of this machine.
     init(apiToken: String) {
         self.init(
-            authServer: "", organization: "", userName: "", role: "", accessToken: apiToken,
+            authServer: nil, organization: "", userName: "", role: "", accessToken: apiToken,
             accessTokenExpiresAtUnix: .max, refreshToken: "", refreshTokenExpiresAtUnix: 0)
     }
 }

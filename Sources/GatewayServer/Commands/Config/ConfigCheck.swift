@@ -11,7 +11,8 @@ struct ConfigCheck: Command {
     static let discussion = [
         """
         Reads the file, the variables DATA_GATEWAY_SECTION__NAME and the options like 'serve', and the certificates \
-        that they name. Exits with 1 if the configuration has an error.
+        that they name. Exits with 1 if the configuration has an error. Notes are about what will not work, such as \
+        an address for which the certificate is not.
         """
     ]
 
@@ -32,11 +33,16 @@ struct ConfigCheck: Command {
         guard faults.isEmpty else { return report(faults, environment) }
         return await environment.report(asJSON: json) {
             let configuration = try Configuration(options, variables: environment.variables, log: Logger(log))
-            _ = try GatewayCertificates(configuration)
+            let certificates = try GatewayCertificates(configuration)
             let given = configuration.settings.count { $0.source != .standard }
+            let notes = ConfigurationNotes.all(configuration, certificates, now: environment.clock.now())
+            let lines = ["no faults: \(TextLayout.count(given, "key")) set"] + notes.map { "note: \($0)" }
             return Reply(
-                json: .object([JSONValue.Member(name: "settings", value: .number(Int64(given)))]),
-                text: "no faults: \(given) of \(configuration.settings.count) keys are set")
+                json: .object([
+                    JSONValue.Member(name: "settings", value: .number(Int64(given))),
+                    JSONValue.Member(name: "notes", value: .array(notes.map { .string($0) })),
+                ]),
+                text: lines.joined(separator: "\n"))
         }
     }
 

@@ -15,22 +15,14 @@ struct ContextAdd: Command {
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("NAME", \.context, "The name of the context"),
-            .option(
-                "--host", "URL", \.host,
-                "http[s]://HOST[:PORT] of the gateway's web listener (default port: 50070), which names the others"),
-            .option("--auth-server", "HOST:PORT", \.authServer, "The gateway's auth listener, instead of --host"),
-            .option(
-                "--server", "HOST:PORT", \.adminServer,
-                "The gateway's admin listener (default: port 50054 of the same host)"),
-            .flag("--json", \.json, "Print one JSON object"),
+            .argument("NAME", \.context, "The name of the context")
+        ] + ListenerOptions.parameters.map { $0.at(\.listeners) } + [
+            .flag("--json", \.json, "Print one JSON object")
         ]
     }
 
     var context = ContextName.standard
-    var host: GatewayHost?
-    var authServer: PeerAddress?
-    var adminServer: PeerAddress?
+    var listeners = ListenerOptions()
     var json = false
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
@@ -42,15 +34,10 @@ struct ContextAdd: Command {
                     "the context \(context.text) exists already: select it with data-gateway context use \(context.text)"
                 )
             }
-            let needsOne = ClientFailure("context add needs either --host or --auth-server", exitCode: .usage)
-            guard host == nil || authServer == nil else { throw needsOne }
-            let listeners = try await host?.listeners(environment)
-            guard let authServer = listeners?.auth ?? authServer else { throw needsOne }
-            try file.write(
-                SignedInSession(
-                    authServer: "\(authServer)", adminServer: (adminServer ?? listeners?.admin).map { "\($0)" },
-                    gatewayServer: listeners?.gateway.map { "\($0)" }, organization: "", userName: "", role: "",
-                    accessToken: "", accessTokenExpiresAtUnix: 0, refreshToken: "", refreshTokenExpiresAtUnix: 0))
+            guard !listeners.isEmpty else {
+                throw ClientFailure("context add needs either --host or --auth-server", exitCode: .usage)
+            }
+            try file.write(try await listeners.session(environment, last: nil).signedOut)
             try contexts.select(context)
             return Reply(
                 ContextRow(name: context, session: try file.read(), isSelected: true))

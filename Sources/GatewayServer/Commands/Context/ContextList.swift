@@ -37,7 +37,7 @@ struct ContextRow: Resource {
         [
             ResourceField(
                 name: "is_selected", json: .bool(isSelected), text: isSelected ? "yes" : "no", heading: "selected"),
-            .text("name", name.text), .text("auth_server", session?.authServer ?? ""),
+            .text("name", name.text), .text("auth_server", (session?.authServer).map { "\($0)" } ?? ""),
             .text("organization", session?.organization ?? ""), .text("user_name", session?.userName ?? ""),
         ]
     }

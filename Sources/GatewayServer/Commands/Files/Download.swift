@@ -121,8 +121,9 @@ struct Download: Command {
     ) async -> ExitCode {
         var targets = DownloadTargets(
             folder: folder, naming: isByID ? .byID : template.map { .template($0) } ?? .byName)
+        let authorities = ListenerTrust(current: environment).authorityFile
         let connections = (0..<min(Int(parallel), max(1, wanted.count))).map { _ in
-            HTTPConnection(HTTPConnection.Options(authorities: environment.authorities))
+            HTTPConnection(HTTPConnection.Options(authorities: authorities))
         }
         let start = ContinuousClock.now
         var worst = ExitCode.success

@@ -40,7 +40,8 @@ struct ObjectCat: Command {
 
     private func write(_ file: RemoteFile, _ environment: CommandEnvironment) async throws {
         let content = ReceivedContent()
-        let reply = try await HTTPConnection(HTTPConnection.Options(authorities: environment.authorities)).exchange(
+        let authorities = ListenerTrust(current: environment).authorityFile
+        let reply = try await HTTPConnection(HTTPConnection.Options(authorities: authorities)).exchange(
             HTTPRequest("GET", file.location.url, fields: file.location.fields),
             receiver: HTTPReceiver { status, _ in
                 status == 200

@@ -34,24 +34,7 @@ struct Login: Command {
             .flag(
                 "--password-stdin", \.passwordFromStandardInput,
                 "Read the password from the first line of standard input"),
-            .option(
-                "--host", "URL", \.host,
-                """
-                http[s]://HOST[:PORT] of the gateway's web listener (default port: 50070), which names the \
-                addresses of the other listeners
-                """),
-            .option(
-                "--auth-server", "HOST:PORT", \.authServer,
-                """
-                The gateway's auth listener (default: $DATA_GATEWAY_AUTH, else the one of the last login, else \
-                127.0.0.1:50051)
-                """),
-            .option(
-                "--server", "HOST:PORT", \.server,
-                """
-                The admin listener for later commands (default: $DATA_GATEWAY_ADMIN, else port 50054 of the \
-                same host)
-                """),
+        ] + ListenerOptions.parameters.map { $0.at(\.listeners) } + [
             .option(
                 "--code", "CODE", \.code,
                 "The code of your second factor, or a recovery code (default: asks for it on the terminal if it is needed)"
@@ -65,9 +48,7 @@ struct Login: Command {
     var tokenFile = ""
     var organization = "system"
     var passwordFromStandardInput = false
-    var host: GatewayHost?
-    var authServer: PeerAddress?
-    var server: PeerAddress?
+    var listeners = ListenerOptions()
     var code: String?
     var json = false
 
@@ -83,33 +64,38 @@ struct Login: Command {
             throw ClientFailure(
                 "login needs one of --user NAME, --sso PROVIDER and --identity-token-file FILE", exitCode: .usage)
         }
-        guard host == nil || authServer == nil else {
-            throw ClientFailure("--host and --auth-server must not be given together", exitCode: .usage)
-        }
-        let listeners = try await host?.listeners(environment)
-        let address = try listeners?.auth ?? ServerAddress.auth(authServer, environment, last)
-        // Another sign-in at the same gateway keeps the addresses that --host found.
-        let same = listeners == nil && last?.authServer == address.description ? last : nil
-        let adminServer =
-            try server ?? listeners?.admin ?? ServerAddress.chosenAdmin(nil, environment)
-            ?? same?.adminServer.flatMap { PeerAddress($0) }
-        let gatewayServer = listeners?.gateway?.description ?? same?.gatewayServer
-        let connection = try await GatewayConnection(to: address, on: EventLoop(name: "client"), in: environment)
+        var session = try await listeners.session(environment, last: last)
+        let connection = try await connect(&session, environment)
         if !tokenFile.isEmpty {
             let reply = try await ProviderLogin(
                 service: IdentityServiceClient(connection), environment: environment
             ).exchange(tokenIn: tokenFile)
-            var session = SignedInSession(reply, authServer: address, adminServer: adminServer)
-            session.gatewayServer = gatewayServer
+            session.signIn(reply)
             try file.write(session)
             return Reply(session)
         }
-        let reply = try await person(at: address, over: connection, environment)
+        let reply = try await person(at: connection.endpoint.address, over: connection, environment)
         let user = try reply.user.present("user")
-        var session = SignedInSession(reply, user, authServer: address, adminServer: adminServer)
-        session.gatewayServer = gatewayServer
+        session.signIn(reply, user)
         try file.write(session)
         return Reply(json: user.json, text: "signed in as \(user.userName) of \(user.organization) (\(user.role))")
+    }
+
+    /// Connects to the auth listener of the session, and notes there whether it uses TLS.
+    private func connect(
+        _ session: inout SignedInSession, _ environment: CommandEnvironment
+    ) async throws -> GatewayConnection {
+        guard let server = session.authServer else { throw ClientFailure.notSignedIn }
+        do {
+            let connection = try await GatewayConnection(
+                to: server, trust: ListenerTrust(environment, session), on: EventLoop(name: "client"))
+            session.authServer = connection.endpoint
+            return connection
+        } catch let failure as ClientFailure where failure.exitCode == .unreachable && listeners.isEmpty {
+            throw ClientFailure(
+                "\(failure.message); the address is that of the last login: --host names another gateway",
+                exitCode: failure.exitCode, status: failure.status)
+        }
     }
 
     private func person(
@@ -145,22 +131,24 @@ struct Login: Command {
 }
 
 extension SignedInSession {
-    /// Makes the session of a workload, which cannot be refreshed: the workload gets another token of its provider.
-    fileprivate init(
-        _ reply: ExchangeWorkloadTokenResponse, authServer: PeerAddress, adminServer: PeerAddress?
-    ) {
-        self.init(
-            authServer: authServer.description, adminServer: adminServer?.description,
-            organization: reply.organization, userName: reply.userName, role: "service",
-            accessToken: reply.accessToken, accessTokenExpiresAtUnix: reply.accessTokenExpiresAtUnix,
-            refreshToken: "", refreshTokenExpiresAtUnix: 0)
+    /// Takes the token of a workload, which cannot be refreshed: the workload gets another token of its provider.
+    fileprivate mutating func signIn(_ reply: ExchangeWorkloadTokenResponse) {
+        organization = reply.organization
+        userName = reply.userName
+        role = "service"
+        accessToken = reply.accessToken
+        accessTokenExpiresAtUnix = reply.accessTokenExpiresAtUnix
+        refreshToken = ""
+        refreshTokenExpiresAtUnix = 0
     }
 
-    fileprivate init(_ reply: LoginResponse, _ user: User, authServer: PeerAddress, adminServer: PeerAddress?) {
-        self.init(
-            authServer: authServer.description, adminServer: adminServer?.description,
-            organization: user.organization, userName: user.userName, role: user.role,
-            accessToken: reply.accessToken, accessTokenExpiresAtUnix: reply.accessTokenExpiresAtUnix,
-            refreshToken: reply.refreshToken, refreshTokenExpiresAtUnix: reply.refreshTokenExpiresAtUnix)
+    fileprivate mutating func signIn(_ reply: LoginResponse, _ user: User) {
+        organization = user.organization
+        userName = user.userName
+        role = user.role
+        accessToken = reply.accessToken
+        accessTokenExpiresAtUnix = reply.accessTokenExpiresAtUnix
+        refreshToken = reply.refreshToken
+        refreshTokenExpiresAtUnix = reply.refreshTokenExpiresAtUnix
     }
 }

@@ -37,9 +37,10 @@ struct Logout: Command {
 
     /// Revokes the session at the gateway. The local session is removed in any case; a failure is a warning.
     private func revoke(_ session: SignedInSession, _ environment: CommandEnvironment) async {
-        guard !session.refreshToken.isEmpty, let server = PeerAddress(session.authServer) else { return }
+        guard !session.refreshToken.isEmpty, let server = session.authServer else { return }
         do {
-            let connection = try await GatewayConnection(to: server, on: EventLoop(name: "client"), in: environment)
+            let connection = try await GatewayConnection(
+                to: server, trust: ListenerTrust(environment, session), on: EventLoop(name: "client"))
             _ = try await SessionServiceClient(connection).logout(LogoutRequest(refreshToken: session.refreshToken))
         } catch let failure as ClientFailure where failure.status == .unimplemented {
             // A gateway without SessionService cannot revoke tokens; they expire.

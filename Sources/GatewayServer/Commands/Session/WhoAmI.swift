@@ -29,8 +29,9 @@ extension SignedInSession: Resource {
     package var fields: [ResourceField] {
         [
             .text("organization", organization), .text("user_name", userName), .text("role", role),
-            .text("auth_server", authServer), .text("admin_server", adminServer ?? ""),
-            .text("gateway_server", gatewayServer ?? ""),
+            .text("auth_server", authServer.map { "\($0)" } ?? ""),
+            .text("admin_server", adminServer.map { "\($0)" } ?? ""),
+            .text("gateway_server", gatewayServer.map { "\($0)" } ?? ""),
             .unixTime("session_expires_at_unix", max(accessTokenExpiresAtUnix, refreshTokenExpiresAtUnix)),
         ]
     }

@@ -1,0 +1,54 @@
+import CommandLineInterface
+import Configuration
+import HTTPTypes
+import Sockets
+
+/// A listener of a gateway: its address, and whether it uses TLS. As text `HOST:PORT`, `http://HOST:PORT` or `https://HOST:PORT`.
+struct ListenerEndpoint: Hashable, Sendable {
+    var address: PeerAddress
+    /// Whether the listener uses TLS; `nil` = not known, the connection finds out.
+    var isSecure: Bool?
+
+    init(_ address: PeerAddress, isSecure: Bool? = nil) {
+        self.address = address
+        self.isSecure = isSecure
+    }
+
+    /// - Returns: `nil` if the text is not an address.
+    init?(_ text: String) {
+        let scheme = ["http", "https"].first { text.hasPrefix("\($0)://") }
+        let rest = scheme.map { String(text.dropFirst($0.count + 3)) } ?? text
+        guard let address = PeerAddress(rest.hasSuffix("/") ? String(rest.dropLast()) : rest) else { return nil }
+        self.init(address, isSecure: scheme.map { $0 == "https" })
+    }
+
+    var isLoopback: Bool { address.isLoopback }
+}
+
+extension ListenerEndpoint: CustomStringConvertible {
+    var description: String { isSecure.map { "\($0 ? "https" : "http")://\(address)" } ?? "\(address)" }
+}
+
+extension ListenerEndpoint: ArgumentValue {
+    init(argument: String) throws(ArgumentProblem) {
+        guard let endpoint = ListenerEndpoint(argument) else {
+            throw ArgumentProblem("must be [http[s]://]HOST:PORT (IPv6: [HOST]:PORT), not '\(argument)'")
+        }
+        self = endpoint
+    }
+}
+
+extension ListenerEndpoint: Codable {
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let endpoint = ListenerEndpoint(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "the text is not an address")
+        }
+        self = endpoint
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
