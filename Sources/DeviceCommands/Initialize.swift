@@ -13,15 +13,27 @@ struct Initialize: Command {
         """
         Writes archebase-config.json and archebase-endpoints.json, as the SDKs do. A device can fetch its first key once; \
         if that key or the reply to an earlier init was lost, --reinit replaces the key.
+        """,
         """
+        For a device that has a key, --host or the other URLs without --reinit change the address of the gateway, after a \
+        call with the device's token there succeeded. If a call fails, nothing changes.
+        """,
     ]
 
-    static let examples = ["init 260427-000001 --host https://gateway.example.com"]
+    static let examples = [
+        "init 260427-000001 --host https://gateway.example.com", "init --host https://new.example.com",
+    ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("DEVICE_ID", \.deviceID, "The registered device id: YYMMDD-NNNNNN"),
+            .argument(
+                "DEVICE_ID", \.deviceID,
+                "The registered device id: YYMMDD-NNNNNN; optional if only the address of the gateway changes",
+                isRequired: false),
             .flag("--reinit", \.isReplacing, "Replace the device's current key"),
+            .flag(
+                "--insecure", \.isInsecure,
+                "Permit http:// URLs for a device whose present addresses use TLS: others may read its key"),
         ] + EndpointOptions.parameters(standard: "the host of an earlier init, else 127.0.0.1").map { $0.at(\.place) }
             + DeviceOptions.parameters(json: "Print one JSON object").map { $0.at(\.device) }
     }
@@ -29,6 +41,7 @@ struct Initialize: Command {
     var deviceID = ""
     var place = EndpointOptions()
     var isReplacing = false
+    var isInsecure = false
     var device = DeviceOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
@@ -49,19 +62,18 @@ struct Initialize: Command {
     }
 
     private func initialize(_ folder: DeviceFolder, _ environment: CommandEnvironment) async throws -> Reply {
-        if !isReplacing, try folder.configuration() != nil {
-            guard deviceID.wholeMatch(of: /[0-9]{6}-[0-9]{6}/) != nil else {
-                throw ClientFailure("DEVICE_ID must be YYMMDD-NNNNNN, not '\(deviceID)'", exitCode: .usage)
-            }
+        let present = try folder.endpoints()
+        let endpoints = place.endpoints(over: present ?? Endpoints())
+        let isInitialized = try folder.configuration() != nil
+        try check(folder, isInitialized: isInitialized, changes: endpoints != present)
+        if isInitialized, !isInsecure, let weak = present?.withoutTLS(in: endpoints) {
             throw ClientFailure(
-                """
-                \(folder.configurationPath) already has a key: --reinit replaces it; use another folder (--device-dir) for \
-                another device
-                """)
+                "the device uses TLS now, which \(weak) does not: use https://, or permit it with --insecure",
+                exitCode: .usage)
         }
+        if isInitialized, !isReplacing { return try await changeAddress(folder, endpoints, environment) }
         let configuration = try await DeviceInitialization(
-            folder, endpoints: try place.endpoints(over: folder.endpoints() ?? Endpoints()),
-            authorities: environment.authorities
+            folder, endpoints: endpoints, authorities: environment.authorities
         ).run(
             deviceID: deviceID, version: "data-gateway/\(ProgramVersion.current)", platform: Self.platform,
             replacingKey: isReplacing)
@@ -75,6 +87,40 @@ struct Initialize: Command {
                     value: .object(tags.map { JSONValue.Member(name: $0.key, value: .string($0.value)) })),
             ]),
             text: "initialized \(deviceID): its key is in \(folder.configurationPath)")
+    }
+
+    /// - Parameter changes: whether the options name other endpoints than the present ones.
+    private func check(_ folder: DeviceFolder, isInitialized: Bool, changes: Bool) throws {
+        if deviceID.isEmpty, isReplacing || !isInitialized {
+            throw ClientFailure("init requires DEVICE_ID", exitCode: .usage)
+        }
+        guard isInitialized, !isReplacing else { return }
+        guard deviceID.isEmpty || deviceID.wholeMatch(of: /[0-9]{6}-[0-9]{6}/) != nil else {
+            throw ClientFailure("DEVICE_ID must be YYMMDD-NNNNNN, not '\(deviceID)'", exitCode: .usage)
+        }
+        let known = try folder.deviceID()
+        guard changes, deviceID.isEmpty || known.isEmpty || deviceID == known else {
+            throw ClientFailure(
+                """
+                \(folder.configurationPath) already has a key\(known.isEmpty ? "" : " of \(known)"): --reinit replaces it; use \
+                another folder (--device-dir) for another device; --host alone changes the address of the gateway
+                """)
+        }
+    }
+
+    private func changeAddress(
+        _ folder: DeviceFolder, _ endpoints: Endpoints, _ environment: CommandEnvironment
+    ) async throws -> Reply {
+        try await AddressChange(folder, endpoints: endpoints, authorities: environment.authorities).run()
+        let all = [("auth", endpoints.auth), ("gateway", endpoints.gateway), ("device_init", endpoints.deviceInit)]
+        return Reply(
+            json: .object([
+                JSONValue.Member(name: "device_id", value: .string(try folder.deviceID())),
+                JSONValue.Member(
+                    name: "endpoints",
+                    value: .object(all.map { JSONValue.Member(name: $0.0, value: .string("\($0.1)")) })),
+            ]),
+            text: "the gateway of this device is at \(endpoints.gateway) now: it accepted the device's key")
     }
 
     private static var platform: String {

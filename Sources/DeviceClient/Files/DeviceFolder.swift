@@ -13,6 +13,8 @@ package struct DeviceFolder: Sendable {
 
     /// The largest size of a configuration, in bytes; 256 tags of the largest length fit.
     private static let maximumBytes = 4 << 20
+    /// The space for a key with its tags in three files, in bytes.
+    private static let reservedBytes = 256 << 10
 
     package let path: String
 
@@ -26,12 +28,24 @@ package struct DeviceFolder: Sendable {
     package var uploadsPath: String { path + "/uploads" }
     /// The record of the files that the gateway confirmed.
     package var deliveredPath: String { path + "/delivered.jsonl" }
+    /// A new key with its device and endpoints, until they are in their files.
+    private var adoptionPath: String { path + "/init.json" }
+    /// A file that holds space for a key until it is received.
+    private var reservePath: String { path + "/init.space" }
     /// The folder for standard input until it is uploaded.
     package var spoolPath: String { path + "/spool" }
 
+    /// A device's key with what belongs to it.
+    struct Identity: Codable, Sendable {
+        let deviceID: String
+        let configuration: DeviceConfiguration
+        let endpoints: Endpoints
+    }
+
     /// Returns the key and tags; `nil` if the device was never initialized in this folder.
     package func configuration() throws(Failure) -> DeviceConfiguration? {
-        try read(configurationPath)
+        try finishAdoption()
+        return try read(configurationPath)
     }
 
     /// Returns the key and tags of an initialized device; throws if it is not initialized.
@@ -44,6 +58,7 @@ package struct DeviceFolder: Sendable {
 
     /// Returns the gateway's endpoints; `nil` if they were never stored.
     package func endpoints() throws(Failure) -> Endpoints? {
+        try finishAdoption()
         guard let endpoints: Endpoints = try read(endpointsPath) else { return nil }
         for endpoint in [endpoints.auth, endpoints.gateway, endpoints.deviceInit] {
             guard !endpoint.host.isEmpty, (1...65_535).contains(endpoint.port) else {
@@ -53,14 +68,45 @@ package struct DeviceFolder: Sendable {
         return endpoints
     }
 
-    /// Empty where no init of this program told it.
+    /// The device id of the latest init; empty if an SDK initialized the folder.
     package func deviceID() throws(Failure) -> String {
+        try finishAdoption()
         do throws(FileReader.Failure) {
             let bytes = try FileReader(deviceIDPath).contents(limit: 256)
             return String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
         } catch {
             if error.isMissing { return "" }
             throw Failure("cannot read \(deviceIDPath): \(error.reason)")
+        }
+    }
+
+    /// Writes a file with space for a key.
+    func reserve() throws(Failure) {
+        do {
+            try PrivateFile.makeFolders(path)
+            try PrivateFile.write([UInt8](repeating: 0x20, count: Self.reservedBytes), to: reservePath)
+        } catch {
+            throw Failure("cannot write \(reservePath): \(error)")
+        }
+    }
+
+    func releaseReserve() { unlink(reservePath) }
+
+    /// Replaces the key, the device id and the endpoints. After a crash or a power loss, all of them are as before, or all are new.
+    func adopt(_ identity: Identity) throws(Failure) {
+        try write(identity, to: adoptionPath)
+        try finishAdoption()
+    }
+
+    /// Brings a received key into the files of the SDKs, after an `adopt` that did not finish.
+    private func finishAdoption() throws(Failure) {
+        guard let identity: Identity = try read(adoptionPath) else { return }
+        // Before the key: with the key of another device, nothing of the former one may count as delivered.
+        try write(deviceID: identity.deviceID)
+        try write(identity.configuration)
+        try write(identity.endpoints)
+        guard unlink(adoptionPath) == 0 || errno == ENOENT else {
+            throw Failure("cannot remove \(adoptionPath): \(String(cString: strerror(errno)))")
         }
     }
 

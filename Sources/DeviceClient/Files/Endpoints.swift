@@ -27,6 +27,13 @@ package struct Endpoints: Codable, Sendable, Hashable {
     package var gateway: Endpoint
     package var deviceInit: Endpoint
 
+    private var all: [Endpoint] { [auth, gateway, deviceInit] }
+
+    /// Returns the first of the new endpoints that is without TLS though the present one of that listener uses it; `nil` = none is.
+    package func withoutTLS(in new: Endpoints) -> Endpoint? {
+        zip(all, new.all).first { $0.scheme == .https && $1.scheme == .http }?.1
+    }
+
     /// The default ports of one host.
     package init(scheme: Endpoint.Scheme = .http, host: String = "127.0.0.1") {
         auth = Endpoint(scheme: scheme, host: host, port: 50051)

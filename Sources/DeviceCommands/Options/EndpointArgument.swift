@@ -15,15 +15,17 @@ struct EndpointArgument: ArgumentValue, Hashable, Sendable {
     }
 }
 
-/// An argument `http[s]://NAME`.
+/// An argument `[http[s]://]NAME`. Without a scheme it is https, unless the name is a loopback address.
 struct HostArgument: ArgumentValue, Hashable, Sendable {
     let endpoints: Endpoints
 
     init(argument: String) throws(ArgumentProblem) {
-        guard let (scheme, rest) = Endpoints.Endpoint.Scheme.split(argument), !rest.isEmpty,
-            let address = PeerAddress("\(rest):1")
-        else { throw ArgumentProblem("must be http://NAME or https://NAME, not '\(argument)'") }
-        endpoints = Endpoints(scheme: scheme, host: address.host)
+        let split = Endpoints.Endpoint.Scheme.split(argument)
+        let rest = split?.1 ?? argument
+        guard !rest.isEmpty, !rest.contains("/"), let address = PeerAddress("\(rest):1") else {
+            throw ArgumentProblem("must be [http[s]://]NAME, not '\(argument)'")
+        }
+        endpoints = Endpoints(scheme: split?.0 ?? (address.isLoopback ? .http : .https), host: address.host)
     }
 }
 

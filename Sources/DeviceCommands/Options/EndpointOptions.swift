@@ -10,12 +10,15 @@ package struct EndpointOptions: Sendable {
 
     package init() {}
 
+    /// Whether no option is given.
+    var isEmpty: Bool { host == nil && auth == nil && gateway == nil && deviceInit == nil }
+
     /// - Parameter standard: the default of the options, for the help.
     package static func parameters(standard: String) -> [Parameter<Self>] {
         [
             .option(
                 "--host", "URL", \.host,
-                "http[s]://NAME: the gateway's host with its standard ports (default: \(standard))"),
+                "[http[s]://]NAME: the gateway's host with its standard ports (default: \(standard))"),
             .option("--auth", "URL", \.auth, "http[s]://HOST:PORT of the auth listener (default: from --host)"),
             .option(
                 "--gateway", "URL", \.gateway, "http[s]://HOST:PORT of the gateway listener (default: from --host)"),

@@ -267,13 +267,3 @@ package struct Configuration: Sendable {
         }
     }
 }
-
-extension PeerAddress {
-    private static let loopback = ["127.0.0.0/8", "::1"].compactMap(AddressRange.init)
-    private static let wildcards = ["0.0.0.0", "::"].compactMap(AddressRange.init)
-
-    /// Whether the host is a loopback address. Names are treated as non-loopback, except `localhost`.
-    package var isLoopback: Bool { host == "localhost" || Self.loopback.contain(host) }
-
-    package var isWildcard: Bool { Self.wildcards.contain(host) }
-}

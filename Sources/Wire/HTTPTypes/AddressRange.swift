@@ -96,3 +96,14 @@ extension [AddressRange] {
         contains { $0.contains(host) }
     }
 }
+
+extension PeerAddress {
+    private static let loopback = ["127.0.0.0/8", "::1"].compactMap(AddressRange.init)
+    private static let wildcards = ["0.0.0.0", "::"].compactMap(AddressRange.init)
+
+    /// Whether the host is a loopback address. Names are treated as non-loopback, except `localhost`.
+    package var isLoopback: Bool { host == "localhost" || Self.loopback.contain(host) }
+
+    /// Whether the host is the address of all interfaces.
+    package var isWildcard: Bool { Self.wildcards.contain(host) }
+}
