@@ -96,6 +96,8 @@ extension AccessTable {
                 DeviceManagementServiceMethods.enableDevice, DeviceManagementServiceMethods.disableDevice,
                 DeviceManagementServiceMethods.addDeviceToSuite, DeviceManagementServiceMethods.removeDeviceFromSuite,
                 DeviceManagementServiceMethods.deleteDevice, DeviceManagementServiceMethods.allowReinit,
+                DeviceManagementServiceMethods.announceAddresses,
+                DeviceManagementServiceMethods.getAnnouncedAddresses, DeviceManagementServiceMethods.withdrawAddresses,
             ]
         ),
         (

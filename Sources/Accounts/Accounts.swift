@@ -21,6 +21,9 @@ package final class Accounts: Sendable {
     /// The removal of users, which other modules can observe.
     package let userRemoval = UserRemoval()
 
+    /// The announcements of addresses, for the device registry.
+    package let addresses: AddressAnnouncements
+
     let keyExchange: KeyExchange
     let sessions: Sessions
     let ownSessions: OwnSessions
@@ -87,6 +90,7 @@ package final class Accounts: Sendable {
         }
         keyExchange = KeyExchange(
             database: database, tokens: tokens, deferred: deferred, check: check("ExchangeCredential"))
+        addresses = AddressAnnouncements(database: database, clock: clock)
         sessions = Sessions(
             database: database, passwords: passwords, identifiers: identifiers, deferred: deferred, pepper: pepper,
             configuration: configuration, clockGuard: clockGuard, failures: failures,

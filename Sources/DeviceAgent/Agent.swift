@@ -83,7 +83,11 @@ package actor Agent {
         let rates = configuration.rates
         options.sendLimit = SendLimit { rates.rate(atMinute: RatePlan.currentMinute()) }
         uploader = try Uploader(deviceFolder, options: options, clock: clock) { notice in
-            if case .waiting(let what, let reason, _) = notice { log("\(what) failed and is tried again: \(reason)") }
+            switch notice {
+            case .waiting(let what, let reason, _): log("\(what) failed and is tried again: \(reason)")
+            case .addressChanged(let message): log(message)
+            default: break
+            }
         }
         self.clock = clock
         self.log = log

@@ -33,7 +33,7 @@ struct Initialize: Command {
             .flag("--reinit", \.isReplacing, "Replace the device's current key"),
             .flag(
                 "--insecure", \.isInsecure,
-                "Permit http:// URLs for a device whose present addresses use TLS: others may read its key"),
+                "Allow http:// URLs for a device whose present addresses use TLS, so that others may read its key"),
         ] + EndpointOptions.parameters(standard: "the host of an earlier init, else 127.0.0.1").map { $0.at(\.place) }
             + DeviceOptions.parameters(json: "Print one JSON object").map { $0.at(\.device) }
     }
@@ -73,7 +73,8 @@ struct Initialize: Command {
         }
         if isInitialized, !isReplacing { return try await changeAddress(folder, endpoints, environment) }
         let configuration = try await DeviceInitialization(
-            folder, endpoints: endpoints, authorities: environment.authorities
+            folder, endpoints: endpoints,
+            authorities: try folder.authorities(for: endpoints, else: environment.authorities)
         ).run(
             deviceID: deviceID, version: "data-gateway/\(ProgramVersion.current)", platform: Self.platform,
             replacingKey: isReplacing)

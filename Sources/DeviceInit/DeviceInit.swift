@@ -31,7 +31,7 @@ package final class DeviceInit: Sendable {
             registry: DeviceRegistry(
                 database: database, keys: accounts.deviceKeys, clock: clock,
                 reinitWindow: configuration.reinitWindow),
-            pageTokens: PageTokens(keyring: environment.keyring))
+            addresses: accounts.addresses, pageTokens: PageTokens(keyring: environment.keyring))
     }
 
     /// Registers DeviceInitService.

@@ -6,6 +6,7 @@ import RPC
 /// The gRPC service for the device registry, for operators.
 package struct DeviceManagementService: DeviceManagementServiceHandler {
     let registry: DeviceRegistry
+    let addresses: AddressAnnouncements
     let pageTokens: PageTokens
 
     package func createDeviceSuite(
@@ -120,6 +121,25 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
         let suiteID = try ResourceName.suiteID(request.suite, field: "suite")
         let id = try ResourceName.deviceID(request.device, field: "device")
         return try await registry.unbind(id, fromSuite: suiteID, by: try Caller(context)).message
+    }
+
+    package func announceAddresses(
+        _ request: AnnounceAddressesRequest, context: CallContext
+    ) async throws -> AnnouncedAddresses {
+        let announcement = try AddressRules.announcement(request, at: registry.clock.now())
+        return try await addresses.announce(announcement, by: try Caller(context)).message
+    }
+
+    package func getAnnouncedAddresses(
+        _ request: GetAnnouncedAddressesRequest, context: CallContext
+    ) async throws -> AnnouncedAddresses {
+        try await addresses.state(for: try Caller(context)).message
+    }
+
+    package func withdrawAddresses(
+        _ request: WithdrawAddressesRequest, context: CallContext
+    ) async throws -> AnnouncedAddresses {
+        try await addresses.withdraw(by: try Caller(context)).message
     }
 
     package func deleteDevice(_ request: DeleteDeviceRequest, context: CallContext) async throws -> Empty {

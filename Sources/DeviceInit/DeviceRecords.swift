@@ -24,6 +24,8 @@ struct DeviceRecord: Sendable {
     let reinitAllowedUntil: UnixTime?
     let createdAt: UnixTime
     let updatedAt: UnixTime
+    /// The announcement of addresses that the device took last, 0 = none; `nil` = its client does not read announcements.
+    let addressSerial: Int64?
 
     /// The suite and site of the device; `nil` while it is unbound.
     var place: DeviceKeys.Place? {
@@ -96,8 +98,9 @@ enum DeviceSchema {
 private let select = """
     SELECT d.id, d.organization_id, d.suite_id, s.site_id, d.display_name, d.description, d.tags, d.is_disabled,
         d.initialized_at, d.sdk_version, d.platform, d.last_seen_at, d.reinit_allowed_until, d.created_at,
-        d.updated_at
+        d.updated_at, a.serial AS address_serial
     FROM devices d LEFT JOIN device_suites s ON s.id = d.suite_id
+        LEFT JOIN device_address_serials a ON a.device_id = d.id
     """
 
 /// The information about devices for the management of keys.
@@ -228,7 +231,7 @@ struct DeviceRecords<C: ReadConnection> {
             initializedAt: row.optionalTime("initialized_at"), sdkVersion: row.text("sdk_version"),
             platform: row.text("platform"), lastSeenAt: row.optionalTime("last_seen_at"),
             reinitAllowedUntil: row.optionalTime("reinit_allowed_until"), createdAt: row.time("created_at"),
-            updatedAt: row.time("updated_at"))
+            updatedAt: row.time("updated_at"), addressSerial: row.optionalInt64("address_serial"))
     }
 
     private static func encode(_ tags: [String: String]) throws -> String {

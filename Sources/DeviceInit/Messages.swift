@@ -20,7 +20,8 @@ extension DeviceView {
             status: device.status, siteID: device.siteID ?? 0, sdkVersion: device.sdkVersion,
             platform: device.platform, initializedAt: device.initializedAt.map { Timestamp($0) },
             lastSeenAt: [device.lastSeenAt, keyUsedAt].compactMap { $0 }.max().map { Timestamp($0) },
-            createdAt: Timestamp(device.createdAt), updatedAt: Timestamp(device.updatedAt))
+            createdAt: Timestamp(device.createdAt), updatedAt: Timestamp(device.updatedAt),
+            addressSerial: device.addressSerial)
     }
 }
 

@@ -99,7 +99,7 @@ def test_another_gateway_is_refused(device, gateway_with, second):
     other = gateway_with().listeners
     strange = {name: other[name] for name in LISTENERS}
     assert "AUTH_INVALID_CREDENTIAL" in device.refused(REFUSED, "init", *urls(strange))
-    # A token of the one gateway is none of the other's.
+    # The other gateway does not accept a token of the first.
     mixed = second | {"gateway": other["gateway"]}
     assert "UNAUTHENTICATED" in device.refused(REFUSED, "init", *urls(mixed))
     assert files(device) == before

@@ -70,7 +70,7 @@ import Testing
             id: "260427-000001", organizationID: 1, suiteID: isBound ? 1 : nil, siteID: isBound ? 1 : nil,
             displayName: "", description: "", tags: [:], isDisabled: isDisabled,
             initializedAt: wasInitialized ? time : nil, sdkVersion: "", platform: "", lastSeenAt: nil,
-            reinitAllowedUntil: reinitAllowedUntil, createdAt: time, updatedAt: time)
+            reinitAllowedUntil: reinitAllowedUntil, createdAt: time, updatedAt: time, addressSerial: nil)
     }
 
     @Test func assignedIDsAreOfTheDayAndRandom() throws {

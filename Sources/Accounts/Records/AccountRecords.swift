@@ -239,6 +239,7 @@ enum AccountRecords {
                 CREATE INDEX sites_organization ON sites (organization_id, id);
                 CREATE INDEX users_organization ON users (organization_id, id);
                 """),
+        AddressRecords<Connection>.migration,
     ]
 }
 

@@ -49,8 +49,10 @@ package struct OrganizationRecords<C: ReadConnection> {
             displayName, now.microseconds, row: Self.record)
     }
 
-    /// - Throws: a constraint error if anything except its users refers to the organization.
+    /// - Throws: a constraint error if anything except its users and announcements refers to the organization.
     package func delete(id: Int64) throws where C == Connection {
+        try connection.execute("DELETE FROM address_announcements WHERE organization_id = $1", id)
+        try connection.execute("DELETE FROM device_address_serials WHERE organization_id = $1", id)
         try connection.execute("DELETE FROM users WHERE organization_id = $1", id)
         try connection.execute("DELETE FROM organizations WHERE id = $1", id)
     }

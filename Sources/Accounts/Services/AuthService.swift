@@ -12,12 +12,15 @@ package struct AuthService: AuthServiceHandler {
         _ request: ExchangeCredentialRequest, context: CallContext
     ) async throws -> ExchangeCredentialResponse {
         try await withBareUnavailability {
-            let (token, expiresAt) = try await accounts.keyExchange.exchange(
-                request.credential, peer: context.peer.host, at: accounts.clock.now())
+            let issue = try await accounts.keyExchange.exchange(
+                request.credential, addressSerial: request.addressSerial, peer: context.peer.host,
+                at: accounts.clock.now())
+            let mac = issue.announcement.map { DeviceMAC.addressAnnouncement($0, credential: request.credential) }
             // `principal` stays unset: a deployed Go client declares it as a string, and fails if its bytes are not UTF-8, which
             // the ids of sites above 127 are not.
             return ExchangeCredentialResponse(
-                accessToken: token, expiresAtUnix: expiresAt.seconds, tokenType: "Bearer")
+                accessToken: issue.token.text, expiresAtUnix: issue.token.expiresAt.seconds, tokenType: "Bearer",
+                addressAnnouncement: issue.announcement ?? [], addressAnnouncementMac: mac ?? [])
         }
     }
 

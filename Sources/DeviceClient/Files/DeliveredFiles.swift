@@ -89,6 +89,8 @@ package final class DeliveredFiles: Sendable {
 
     private let path: String
     private let gateway: String
+    /// The addresses that the gateway has or had.
+    private let gateways: Set<String>
     private let deviceID: String
     private let known: Lock<Known>
 
@@ -96,6 +98,7 @@ package final class DeliveredFiles: Sendable {
     package init(in folder: DeviceFolder) throws(DeviceFolder.Failure) {
         path = folder.deliveredPath
         let gateway = "\((try folder.endpoints() ?? Endpoints()).gateway.address)"
+        gateways = Set(try folder.addressHistory().former + [gateway])
         let deviceID = try folder.deviceID()
         (self.gateway, self.deviceID) = (gateway, deviceID)
         try Self.compact(path)
@@ -112,7 +115,7 @@ package final class DeliveredFiles: Sendable {
         // The index keeps the lines of a record that another file replaced.
         if known.inode != status.st_ino { (known.inode, known.end) = (status.st_ino, 0) }
         let end = try Self.forEachLine(file, path, from: known.end) { line, _ in
-            guard line.gateway == gateway, line.deviceID == deviceID else { return }
+            guard let gateway = line.gateway, gateways.contains(gateway), line.deviceID == deviceID else { return }
             known.insert(line.source, line.crc64.flatMap { UInt64($0) })
         }
         known.end = end

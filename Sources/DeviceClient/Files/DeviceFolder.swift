@@ -101,6 +101,7 @@ package struct DeviceFolder: Sendable {
     /// Brings a received key into the files of the SDKs, after an `adopt` that did not finish.
     private func finishAdoption() throws(Failure) {
         guard let identity: Identity = try read(adoptionPath) else { return }
+        if try read(endpointsPath) != identity.endpoints { try removeAddressHistory() }
         // Before the key: with the key of another device, nothing of the former one may count as delivered.
         try write(deviceID: identity.deviceID)
         try write(identity.configuration)
@@ -135,7 +136,7 @@ package struct DeviceFolder: Sendable {
         }
     }
 
-    private func read<Content: Decodable>(_ file: String) throws(Failure) -> Content? {
+    func read<Content: Decodable>(_ file: String) throws(Failure) -> Content? {
         let bytes: [UInt8]
         do throws(FileReader.Failure) {
             bytes = try FileReader(file).contents(limit: Self.maximumBytes)
@@ -160,7 +161,7 @@ package struct DeviceFolder: Sendable {
     }
 
     /// Replaces the file atomically, so that neither a crash nor a power loss leaves a partial file; mode 0600.
-    private func write(_ content: some Encodable, to file: String) throws(Failure) {
+    func write(_ content: some Encodable, to file: String) throws(Failure) {
         do {
             try PrivateFile.makeFolders(path)
             try PrivateFile.write(Array(try Self.encoder.encode(content)) + [0x0A], to: file)

@@ -15,7 +15,18 @@ package struct CallFailure: Error, Sendable, Hashable {
         status.details.flatMap { try? ErrorDetail(decoding: $0) }.flatMap { DetailCode(rawValue: $0.code) }
     }
 
+    /// Whether no answer arrived: the address or the network is to blame, or the gateway is overloaded.
+    var isOfConnection: Bool { status.code == .unavailable || status.code == .deadlineExceeded }
+
     /// Whether the device has no such upload: the gateway does not know it, or it belongs to the one that the folder was initialized for
     /// before.
     var isOfUnknownUpload: Bool { detail == .uploadNotFound || detail == .uploadNotOwned }
+}
+
+extension CallFailure: CustomStringConvertible {
+    package var description: String {
+        let code = detail?.rawValue ?? status.code.name
+        let message = status.message.isEmpty ? "the call failed" : status.message
+        return "\(method.name) at \(server): \(message) (\(code))"
+    }
 }

@@ -12,18 +12,15 @@ struct DeviceCalls: CallTransport {
     /// The time before a token's expiry at which it is exchanged again.
     private static let tokenLead = Duration.minutes(1)
 
-    private let gateway: GatewayChannel
+    private let address: GatewayAddress
     private let token: Renewable<String>
     private let retrying: Retrying
 
-    init(
-        gateway: GatewayChannel, auth: GatewayChannel, credential: String, clock: any WallClock, retrying: Retrying
-    ) {
-        self.gateway = gateway
+    init(at address: GatewayAddress, credential: String, clock: any WallClock, retrying: Retrying) {
+        self.address = address
         self.retrying = retrying
         token = Renewable(lead: Self.tokenLead, clock: clock) {
-            let reply = try await AuthServiceClient(auth).exchangeCredential(
-                ExchangeCredentialRequest(credential: credential))
+            let reply = try await address.exchange(credential)
             return Renewable.Issue(value: reply.accessToken, expiresAt: UnixTime(seconds: reply.expiresAtUnix))
         }
     }
@@ -37,21 +34,27 @@ struct DeviceCalls: CallTransport {
         try await retrying.run(method.name) {
             let current = try await token.current()
             do {
-                return try await gateway.unary(method, request, options: options.signed(current.value))
+                return try await send(method, request, options.signed(current.value))
             } catch let failure as CallFailure where failure.status.code == .unauthenticated {
                 // Exchanged and tried once more: a token ends with its key, and may be expired by a wrong clock.
                 let fresh = try await token.replacing(current)
-                return try await gateway.unary(method, request, options: options.signed(fresh.value))
+                return try await send(method, request, options.signed(fresh.value))
             }
         }
+    }
+
+    private func send<Input: Message, Output: Message>(
+        _ method: MethodDescriptor, _ request: Input, _ options: CallOptions
+    ) async throws -> Output {
+        try await address.trying { try await $0.gateway.unary(method, request, options: options) }
     }
 
     func serverStreaming<Input: Message, Output: Message>(
         _ method: MethodDescriptor, _ request: Input, options: CallOptions,
         receive: @escaping @Sendable (Output) async throws -> Void
     ) async throws {
-        try await gateway.serverStreaming(
-            method, request, options: options.signed(try await token.current().value), receive: receive)
+        let signed = options.signed(try await token.current().value)
+        try await address.place.gateway.serverStreaming(method, request, options: signed, receive: receive)
     }
 }
 

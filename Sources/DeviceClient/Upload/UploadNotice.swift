@@ -10,6 +10,8 @@ package enum UploadNotice: Sendable {
     case acknowledged(part: Int, bytes: Int64)
     /// A temporary error; the step is retried after the delay.
     case waiting(what: String, reason: any Error, delay: Duration)
+    /// The address of the gateway changed, or an announced one is not used: a sentence without a full stop.
+    case addressChanged(String)
     /// The stored parts are lost: the file is sent again from its beginning.
     case restarted
 }

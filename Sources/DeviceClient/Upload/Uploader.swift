@@ -1,6 +1,5 @@
 import Basics
 import Crypto
-import EventLoops
 import Foundation
 import GatewayErrors
 import HTTPClient
@@ -52,6 +51,7 @@ package struct Uploader: Sendable {
 
     private let folder: DeviceFolder
     private let configuration: DeviceConfiguration
+    private let address: GatewayAddress
     private let calls: DeviceCalls
     private let service: DataGatewayServiceClient<DeviceCalls>
     private let options: Options
@@ -64,18 +64,16 @@ package struct Uploader: Sendable {
         notice: @escaping @Sendable (UploadNotice) -> Void
     ) throws {
         let configuration = try folder.initializedConfiguration()
-        let endpoints = try folder.endpoints() ?? Endpoints()
-        let loop = EventLoop(name: "device")
-        let authorities = try endpoints.authorities(options.authorities)
+        address = try GatewayAddress(folder, authorities: options.authorities, clock: clock) {
+            notice(.addressChanged($0))
+        }
         let retrying = Retrying(policy: options.retries) {
             FailureResponse($0).failureKind
         } notice: { what, reason, delay in
             notice(.waiting(what: what, reason: reason, delay: delay))
         }
         calls = DeviceCalls(
-            gateway: GatewayChannel(to: endpoints.gateway, authorities: authorities, loop: loop),
-            auth: GatewayChannel(to: endpoints.auth, authorities: authorities, loop: loop),
-            credential: configuration.apiKey, clock: clock, retrying: retrying)
+            at: address, credential: configuration.apiKey, clock: clock, retrying: retrying)
         service = DataGatewayServiceClient(calls)
         self.folder = folder
         self.configuration = configuration
@@ -128,7 +126,7 @@ package struct Uploader: Sendable {
                 transfer: UploadRun.Transfer(
                     retrying: storeRetrying(notice), parallel: options.parallel, refusesWriters: expected != nil,
                     connection: HTTPConnection.Options(
-                        authorities: options.authorities, sendLimit: options.sendLimit)), notice: notice)
+                        authorities: await address.place.authorities, sendLimit: options.sendLimit)), notice: notice)
             let finished = try await run.finish()
             let logicalID = await ledger.state.logicalID ?? ""
             // Before the journal is removed: after a crash between the two, the upload is completed once more, and not repeated.

@@ -10,15 +10,12 @@ package struct EndpointOptions: Sendable {
 
     package init() {}
 
-    /// Whether no option is given.
-    var isEmpty: Bool { host == nil && auth == nil && gateway == nil && deviceInit == nil }
-
     /// - Parameter standard: the default of the options, for the help.
     package static func parameters(standard: String) -> [Parameter<Self>] {
         [
             .option(
                 "--host", "URL", \.host,
-                "[http[s]://]NAME: the gateway's host with its standard ports (default: \(standard))"),
+                "The gateway's host with its standard ports: [http[s]://]NAME (default: \(standard))"),
             .option("--auth", "URL", \.auth, "http[s]://HOST:PORT of the auth listener (default: from --host)"),
             .option(
                 "--gateway", "URL", \.gateway, "http[s]://HOST:PORT of the gateway listener (default: from --host)"),
@@ -27,6 +24,9 @@ package struct EndpointOptions: Sendable {
                 "http[s]://HOST:PORT of the device-init listener (default: from --host)"),
         ]
     }
+
+    /// Whether the options name every endpoint.
+    package var isComplete: Bool { host != nil || auth != nil && gateway != nil && deviceInit != nil }
 
     /// Returns the endpoints of the options, with the defaults of `standard`.
     package func endpoints(over standard: @autoclosure () throws -> Endpoints) rethrows -> Endpoints {

@@ -38,6 +38,9 @@ extension TransferReporter {
                     ("operation", .string(what)), ("reason", .string(failure.message)),
                     ("milliseconds", .number(delay.nanoseconds / 1_000_000)),
                 ])
+        case .addressChanged(let message):
+            warning(message)
+            event("address", [("message", .string(message))])
         case .restarted:
             warning("the stored parts are lost: sending the file from the beginning")
             event("restarted", [("file", .string(key))])

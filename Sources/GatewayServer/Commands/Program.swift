@@ -69,6 +69,14 @@ package enum Program: CompletedProgram {
                                     .command(DeviceSuiteRemove.self),
                                     .command(DeviceSuiteDelete.self),
                                 ])),
+                        .group(
+                            CommandGroup(
+                                "address", "Announce new addresses of the gateway to devices",
+                                [
+                                    .command(DeviceAddressAnnounce.self),
+                                    .command(DeviceAddressShow.self),
+                                    .command(DeviceAddressWithdraw.self),
+                                ])),
                         .command(DeviceRegister.self),
                         .command(DeviceList.self),
                         .command(DeviceShow.self),

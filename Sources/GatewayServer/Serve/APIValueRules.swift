@@ -45,6 +45,7 @@ extension OpenAPIDocument {
         "archebase.meta.v1.AddDeviceToSuiteRequest.device": device,
         "archebase.meta.v1.AddDeviceToSuiteRequest.suite": suite,
         "archebase.meta.v1.AllowReinitRequest.name": device,
+        "archebase.auth.v1.DeviceEndpoint.port": .range(1...65_535, isRequired: true),
         "archebase.meta.v1.CreateDeviceSuiteRequest.display_name": .minimumLength(1),
         "archebase.meta.v1.DeleteDeviceRequest.name": device,
         "archebase.meta.v1.DeleteDeviceSuiteRequest.name": suiteNumber,

@@ -31,7 +31,10 @@ public enum GatewayProtoFiles {
         AbortUploadRequest.self,
         AbortUploadResponse.self,
         AddDeviceToSuiteRequest.self,
+        AddressAnnouncement.self,
         AllowReinitRequest.self,
+        AnnounceAddressesRequest.self,
+        AnnouncedAddresses.self,
         ApiKey.self,
         ApiKeyPrincipal.self,
         ApiToken.self,
@@ -109,6 +112,7 @@ public enum GatewayProtoFiles {
         DeleteUserRequest.self,
         DeleteUserResponse.self,
         Device.self,
+        DeviceEndpoint.self,
         DeviceSuite.self,
         DisableApiKeyRequest.self,
         DisableApiKeyResponse.self,
@@ -134,6 +138,7 @@ public enum GatewayProtoFiles {
         ExchangeWorkloadTokenResponse.self,
         GetAccountRequest.self,
         GetAccountResponse.self,
+        GetAnnouncedAddressesRequest.self,
         GetApiKeyRequest.self,
         GetApiKeyResponse.self,
         GetClockRequest.self,
@@ -308,6 +313,7 @@ public enum GatewayProtoFiles {
         UserIdentity.self,
         UserSession.self,
         WebhookView.self,
+        WithdrawAddressesRequest.self,
         ZipObjectsRequest.self,
     ]
 
@@ -404,9 +410,18 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.AdminAuthService.RotateApiKeySecret	Issues a new secret for the same key id; the old one becomes invalid at once.
         archebase.auth.v1.UserAuthService	Users of the caller's organization, for administrators.
         archebase.auth.v1.ExchangeCredentialRequest.credential	The opaque text that was issued as `api_key` or `credential`.
+        archebase.auth.v1.ExchangeCredentialRequest.address_serial	The serial number of the last announcement of addresses that the device took; 0 = none. Clients that do not read announcements do not set it.
         archebase.auth.v1.ExchangeCredentialResponse.expires_at_unix	Seconds since 1970.
         archebase.auth.v1.ExchangeCredentialResponse.token_type	Always `Bearer`.
         archebase.auth.v1.ExchangeCredentialResponse.principal	Never set: deployed clients have another type in this field.
+        archebase.auth.v1.ExchangeCredentialResponse.address_announcement	A serialized AddressAnnouncement, if there is one with a higher serial number than the request's; else empty.
+        archebase.auth.v1.ExchangeCredentialResponse.address_announcement_mac	HMAC-SHA256 of `address_announcement`. Its key is HKDF-SHA256 (RFC 5869) of the credential's bytes without a salt, with the info `data-gateway address announcement 1`, 32 bytes.
+        archebase.auth.v1.AddressAnnouncement	New addresses of the gateway, which an operator announces to devices.
+        archebase.auth.v1.AddressAnnouncement.serial	Above that of every earlier announcement in the organization.
+        archebase.auth.v1.AddressAnnouncement.authority	The PEM certificates of the authority that signed the listeners' certificate; empty = one that the device trusts.
+        archebase.auth.v1.AddressAnnouncement.ends_at_unix	Seconds since 1970: later, a device does not take the addresses any more.
+        archebase.auth.v1.DeviceEndpoint	A listener's address for devices.
+        archebase.auth.v1.DeviceEndpoint.host	A host name or an IP address, without brackets.
         archebase.auth.v1.LoginResponse.access_token_expires_at_unix	Seconds since 1970.
         archebase.auth.v1.LoginResponse.token_type	Always `Bearer`.
         archebase.auth.v1.User.role	`admin`, `operator`, `viewer`, `member` or `service`.
@@ -564,11 +579,22 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.DeviceManagementService.DisableDevice	Disables a device: its key becomes invalid with its next call.
         archebase.meta.v1.DeviceManagementService.RemoveDeviceFromSuite	Removes the device from its suite: its key becomes invalid with its next call.
         archebase.meta.v1.DeviceManagementService.AllowReinit	Permits a device to replace a key in use for some minutes, under the reinit policy `window`.
+        archebase.meta.v1.DeviceManagementService.AnnounceAddresses	Announces new addresses of the gateway to the organization's devices, with their next token. Replaces an earlier announcement.
+        archebase.meta.v1.DeviceManagementService.GetAnnouncedAddresses	Returns the announcement, and how many devices took it.
+        archebase.meta.v1.DeviceManagementService.WithdrawAddresses	Ends the announcement for devices that have not taken it. Idempotent.
         archebase.meta.v1.DeviceSuite	A group of devices at one site.
         archebase.meta.v1.DeviceSuite.name	`deviceSuites/ID`.
         archebase.meta.v1.Device.name	`devices/260427-000001`.
         archebase.meta.v1.Device.device_id	`260427-000001`: the day of its assignment (YYMMDD) and six digits.
         archebase.meta.v1.Device.suite	The suite's name; empty = none.
+        archebase.meta.v1.Device.address_serial	The serial number of the last announcement of addresses that the device took; 0 = none. Not set if its client does not read announcements, or has not fetched a token since it does.
+        archebase.meta.v1.AnnounceAddressesRequest.authority	The PEM certificates of the authority that signed the listeners' certificate; empty = one that the devices trust.
+        archebase.meta.v1.AnnounceAddressesRequest.ends_at	At most 400 days from now.
+        archebase.meta.v1.AnnouncedAddresses	The announcement of an organization, and the number of its devices by what they did with it.
+        archebase.meta.v1.AnnouncedAddresses.announcement	Not set before the first announcement, and after it was withdrawn.
+        archebase.meta.v1.AnnouncedAddresses.devices	Devices with a key.
+        archebase.meta.v1.AnnouncedAddresses.taken	Devices that took this announcement.
+        archebase.meta.v1.AnnouncedAddresses.unaware	Devices whose client does not read announcements, or has not fetched a token since it does.
         archebase.meta.v1.RegisterDeviceRequest.device_id	Empty = generated: today's date and six random digits.
         archebase.meta.v1.UpdateDeviceRequest.replace_tags	Replaces all tags by `tags`; otherwise `tags` are merged into them.
         archebase.events.v1.EventService.ListWebhooks	Lists the webhooks of the caller's organization, by name; for an admin of SYSTEM who acts for no other organization, all.

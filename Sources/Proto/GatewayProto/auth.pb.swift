@@ -528,20 +528,26 @@ public struct ExchangeCredentialRequest: Message {
 
     /// The opaque text that was issued as `api_key` or `credential`.
     public var credential: String = ""
+    /// The serial number of the last announcement of addresses that the device took; 0 = none. Clients that do not read
+    /// announcements do not set it.
+    public var addressSerial: Int64?
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
-        credential: String = ""
+        credential: String = "",
+        addressSerial: Int64? = nil
     ) {
         self.credential = credential
+        self.addressSerial = addressSerial
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoString.merge(into: &self.credential, from: &reader)
+            case 128: try ProtoInt64.merge(into: &self.addressSerial, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -550,11 +556,13 @@ public struct ExchangeCredentialRequest: Message {
     public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoString.size(self.credential, tag: 10)
+        size += ProtoInt64.size(optional: self.addressSerial, tag: 128)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoInt64.write(optional: self.addressSerial, tag: 128, to: &writer)
         ProtoString.write(self.credential, tag: 10, to: &writer)
     }
 }
@@ -569,6 +577,11 @@ public struct ExchangeCredentialResponse: Message {
     public var tokenType: String = ""
     /// Never set: deployed clients have another type in this field.
     public var principal: ApiKeyPrincipal?
+    /// A serialized AddressAnnouncement, if there is one with a higher serial number than the request's; else empty.
+    public var addressAnnouncement: [UInt8] = []
+    /// HMAC-SHA256 of `address_announcement`. Its key is HKDF-SHA256 (RFC 5869) of the credential's bytes without a salt, with the
+    /// info `data-gateway address announcement 1`, 32 bytes.
+    public var addressAnnouncementMac: [UInt8] = []
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -577,12 +590,16 @@ public struct ExchangeCredentialResponse: Message {
         accessToken: String = "",
         expiresAtUnix: Int64 = 0,
         tokenType: String = "",
-        principal: ApiKeyPrincipal? = nil
+        principal: ApiKeyPrincipal? = nil,
+        addressAnnouncement: [UInt8] = [],
+        addressAnnouncementMac: [UInt8] = []
     ) {
         self.accessToken = accessToken
         self.expiresAtUnix = expiresAtUnix
         self.tokenType = tokenType
         self.principal = principal
+        self.addressAnnouncement = addressAnnouncement
+        self.addressAnnouncementMac = addressAnnouncementMac
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -592,6 +609,8 @@ public struct ExchangeCredentialResponse: Message {
             case 16: try ProtoInt64.merge(into: &self.expiresAtUnix, from: &reader)
             case 26: try ProtoString.merge(into: &self.tokenType, from: &reader)
             case 34: try ProtoMessage<ApiKeyPrincipal>.merge(into: &self.principal, from: &reader)
+            case 130: try ProtoBytes.merge(into: &self.addressAnnouncement, from: &reader)
+            case 138: try ProtoBytes.merge(into: &self.addressAnnouncementMac, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -603,15 +622,137 @@ public struct ExchangeCredentialResponse: Message {
         size += ProtoInt64.size(self.expiresAtUnix, tag: 16)
         size += ProtoString.size(self.tokenType, tag: 26)
         size += ProtoMessage<ApiKeyPrincipal>.size(optional: self.principal, tag: 34)
+        size += ProtoBytes.size(self.addressAnnouncement, tag: 130)
+        size += ProtoBytes.size(self.addressAnnouncementMac, tag: 138)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBytes.write(self.addressAnnouncementMac, tag: 138, to: &writer)
+        ProtoBytes.write(self.addressAnnouncement, tag: 130, to: &writer)
         ProtoMessage<ApiKeyPrincipal>.write(optional: self.principal, tag: 34, to: &writer)
         ProtoString.write(self.tokenType, tag: 26, to: &writer)
         ProtoInt64.write(self.expiresAtUnix, tag: 16, to: &writer)
         ProtoString.write(self.accessToken, tag: 10, to: &writer)
+    }
+}
+
+/// New addresses of the gateway, which an operator announces to devices.
+public struct AddressAnnouncement: Message {
+    public static var fullName: String { "archebase.auth.v1.AddressAnnouncement" }
+
+    /// Above that of every earlier announcement in the organization.
+    public var serial: Int64 = 0
+    public var auth: DeviceEndpoint?
+    public var gateway: DeviceEndpoint?
+    public var deviceInit: DeviceEndpoint?
+    /// The PEM certificates of the authority that signed the listeners' certificate; empty = one that the device trusts.
+    public var authority: String = ""
+    /// Seconds since 1970: later, a device does not take the addresses any more.
+    public var endsAtUnix: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        serial: Int64 = 0,
+        auth: DeviceEndpoint? = nil,
+        gateway: DeviceEndpoint? = nil,
+        deviceInit: DeviceEndpoint? = nil,
+        authority: String = "",
+        endsAtUnix: Int64 = 0
+    ) {
+        self.serial = serial
+        self.auth = auth
+        self.gateway = gateway
+        self.deviceInit = deviceInit
+        self.authority = authority
+        self.endsAtUnix = endsAtUnix
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.serial, from: &reader)
+            case 18: try ProtoMessage<DeviceEndpoint>.merge(into: &self.auth, from: &reader)
+            case 26: try ProtoMessage<DeviceEndpoint>.merge(into: &self.gateway, from: &reader)
+            case 34: try ProtoMessage<DeviceEndpoint>.merge(into: &self.deviceInit, from: &reader)
+            case 42: try ProtoString.merge(into: &self.authority, from: &reader)
+            case 48: try ProtoInt64.merge(into: &self.endsAtUnix, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.serial, tag: 8)
+        size += ProtoMessage<DeviceEndpoint>.size(optional: self.auth, tag: 18)
+        size += ProtoMessage<DeviceEndpoint>.size(optional: self.gateway, tag: 26)
+        size += ProtoMessage<DeviceEndpoint>.size(optional: self.deviceInit, tag: 34)
+        size += ProtoString.size(self.authority, tag: 42)
+        size += ProtoInt64.size(self.endsAtUnix, tag: 48)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.endsAtUnix, tag: 48, to: &writer)
+        ProtoString.write(self.authority, tag: 42, to: &writer)
+        ProtoMessage<DeviceEndpoint>.write(optional: self.deviceInit, tag: 34, to: &writer)
+        ProtoMessage<DeviceEndpoint>.write(optional: self.gateway, tag: 26, to: &writer)
+        ProtoMessage<DeviceEndpoint>.write(optional: self.auth, tag: 18, to: &writer)
+        ProtoInt64.write(self.serial, tag: 8, to: &writer)
+    }
+}
+
+/// A listener's address for devices.
+public struct DeviceEndpoint: Message {
+    public static var fullName: String { "archebase.auth.v1.DeviceEndpoint" }
+
+    /// A host name or an IP address, without brackets.
+    public var host: String = ""
+    public var port: Int32 = 0
+    public var tls: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        host: String = "",
+        port: Int32 = 0,
+        tls: Bool = false
+    ) {
+        self.host = host
+        self.port = port
+        self.tls = tls
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.host, from: &reader)
+            case 16: try ProtoInt32.merge(into: &self.port, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.tls, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.host, tag: 10)
+        size += ProtoInt32.size(self.port, tag: 16)
+        size += ProtoBool.size(self.tls, tag: 24)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.tls, tag: 24, to: &writer)
+        ProtoInt32.write(self.port, tag: 16, to: &writer)
+        ProtoString.write(self.host, tag: 10, to: &writer)
     }
 }
 
@@ -3270,167 +3411,174 @@ extension FileDescriptor {
         name: "auth.proto",
         base64: """
             CgphdXRoLnByb3RvEhFhcmNoZWJhc2UuYXV0aC52MRocZ29vZ2xlL2FwaS9hbm5vdGF0aW9ucy5wcm90bxofZ29vZ2xlL3Byb3Rv\
-            YnVmL3RpbWVzdGFtcC5wcm90byI7ChlFeGNoYW5nZUNyZWRlbnRpYWxSZXF1ZXN0Eh4KCmNyZWRlbnRpYWwYASABKAlSCmNyZWRl\
-            bnRpYWwiyAEKGkV4Y2hhbmdlQ3JlZGVudGlhbFJlc3BvbnNlEiEKDGFjY2Vzc190b2tlbhgBIAEoCVILYWNjZXNzVG9rZW4SJgoP\
-            ZXhwaXJlc19hdF91bml4GAIgASgDUg1leHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYAyABKAlSCXRva2VuVHlwZRJACglwcmlu\
-            Y2lwYWwYBCABKAsyIi5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlQcmluY2lwYWxSCXByaW5jaXBhbCJrCgxMb2dpblJlcXVlc3QS\
-            IgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24SGwoJdXNlcl9uYW1lGAIgASgJUgh1c2VyTmFtZRIaCghwYXNzd29y\
-            ZBgDIAEoCVIIcGFzc3dvcmQipQIKDUxvZ2luUmVzcG9uc2USIQoMYWNjZXNzX3Rva2VuGAEgASgJUgthY2Nlc3NUb2tlbhI+Chxh\
-            Y2Nlc3NfdG9rZW5fZXhwaXJlc19hdF91bml4GAIgASgDUhhhY2Nlc3NUb2tlbkV4cGlyZXNBdFVuaXgSIwoNcmVmcmVzaF90b2tl\
-            bhgDIAEoCVIMcmVmcmVzaFRva2VuEkAKHXJlZnJlc2hfdG9rZW5fZXhwaXJlc19hdF91bml4GAQgASgDUhlyZWZyZXNoVG9rZW5F\
-            eHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYBSABKAlSCXRva2VuVHlwZRIrCgR1c2VyGAYgASgLMhcuYXJjaGViYXNlLmF1dGgu\
-            djEuVXNlclIEdXNlciI6ChNSZWZyZXNoVG9rZW5SZXF1ZXN0EiMKDXJlZnJlc2hfdG9rZW4YASABKAlSDHJlZnJlc2hUb2tlbiKs\
-            AgoUUmVmcmVzaFRva2VuUmVzcG9uc2USIQoMYWNjZXNzX3Rva2VuGAEgASgJUgthY2Nlc3NUb2tlbhI+ChxhY2Nlc3NfdG9rZW5f\
-            ZXhwaXJlc19hdF91bml4GAIgASgDUhhhY2Nlc3NUb2tlbkV4cGlyZXNBdFVuaXgSIwoNcmVmcmVzaF90b2tlbhgDIAEoCVIMcmVm\
-            cmVzaFRva2VuEkAKHXJlZnJlc2hfdG9rZW5fZXhwaXJlc19hdF91bml4GAQgASgDUhlyZWZyZXNoVG9rZW5FeHBpcmVzQXRVbml4\
-            Eh0KCnRva2VuX3R5cGUYBSABKAlSCXRva2VuVHlwZRIrCgR1c2VyGAYgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNl\
-            ciJBCh9FeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0Eh4KCmNyZWRlbnRpYWwYASABKAlSCmNyZWRlbnRpYWwi5QEKIEV4\
-            Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlc3BvbnNlEiEKDGFjY2Vzc190b2tlbhgBIAEoCVILYWNjZXNzVG9rZW4SPgocYWNjZXNz\
-            X3Rva2VuX2V4cGlyZXNfYXRfdW5peBgCIAEoA1IYYWNjZXNzVG9rZW5FeHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYAyABKAlS\
-            CXRva2VuVHlwZRIiCgxvcmdhbml6YXRpb24YBCABKAlSDG9yZ2FuaXphdGlvbhIbCgl1c2VyX25hbWUYBSABKAlSCHVzZXJOYW1l\
-            ItMCCgRVc2VyEiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEhsKCXVzZXJfbmFtZRgCIAEoCVIIdXNlck5hbWUS\
-            EgoEcm9sZRgDIAEoCVIEcm9sZRI+Cg1sYXN0X2xvZ2luX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFILbGFz\
-            dExvZ2luQXQSOQoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRh\
-            dGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJdXBkYXRlZEF0EicKD29yZ2FuaXphdGlvbl9pZBgIIAEo\
-            A1IOb3JnYW5pemF0aW9uSWQSFwoHdXNlcl9pZBgJIAEoA1IGdXNlcklkIp0CCgxPcmdhbml6YXRpb24SIgoMb3JnYW5pemF0aW9u\
-            GAEgASgJUgxvcmdhbml6YXRpb24SIQoMZGlzcGxheV9uYW1lGAIgASgJUgtkaXNwbGF5TmFtZRI5CgpjcmVhdGVkX2F0GAMgASgL\
-            MhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRlZEF0EjkKCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9i\
-            dWYuVGltZXN0YW1wUgl1cGRhdGVkQXQSUAoRb3JnYW5pemF0aW9uX2tpbmQYBSABKA4yIy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdh\
-            bml6YXRpb25LaW5kUhBvcmdhbml6YXRpb25LaW5kIsEBCgRTaXRlEhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBISCgRuYW1lGAIg\
-            ASgJUgRuYW1lEhYKBnN0YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGlt\
-            ZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXVwZGF0ZWRB\
-            dCLeAQoPQXBpS2V5UHJpbmNpcGFsEhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIcCgphcGlfa2V5X2lkGAIgASgJUghhcGlLZXlJ\
-            ZBIZCghrZXlfbmFtZRgDIAEoCVIHa2V5TmFtZRJBCgpvd25lcl9raW5kGAQgASgOMiIuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5\
-            T3duZXJLaW5kUglvd25lcktpbmQSGwoJZGV2aWNlX2lkGAUgASgJUghkZXZpY2VJZBIZCghzdWl0ZV9pZBgGIAEoCVIHc3VpdGVJ\
-            ZCKUAgoGQXBpS2V5EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkEhkKCGtleV9uYW1lGAIgASgJUgdrZXlOYW1lEhYKBnN0\
-            YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmV4cGlyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUglleHBpcmVk\
-            QXQSPAoMbGFzdF91c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKbGFzdFVzZWRBdBJACglwcmluY2lw\
-            YWwYBiABKAsyIi5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlQcmluY2lwYWxSCXByaW5jaXBhbCI/ChFDcmVhdGVTaXRlUmVxdWVz\
-            dBISCgRuYW1lGAEgASgJUgRuYW1lEhYKBnN0YXR1cxgCIAEoBVIGc3RhdHVzIkEKEkNyZWF0ZVNpdGVSZXNwb25zZRIrCgRzaXRl\
-            GAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuU2l0ZVIEc2l0ZSIpCg5HZXRTaXRlUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZz\
-            aXRlSWQiPgoPR2V0U2l0ZVJlc3BvbnNlEisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIk4KEExp\
-            c3RTaXRlc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4i\
-            agoRTGlzdFNpdGVzUmVzcG9uc2USLQoFc2l0ZXMYASADKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgVzaXRlcxImCg9uZXh0\
-            X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iLAoRRW5hYmxlU2l0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0\
-            ZUlkIkEKEkVuYWJsZVNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuU2l0ZVIEc2l0ZSItChJE\
-            aXNhYmxlU2l0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkIkIKE0Rpc2FibGVTaXRlUmVzcG9uc2USKwoEc2l0ZRgB\
-            IAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlNpdGVSBHNpdGUidgoRVXBkYXRlU2l0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IG\
-            c2l0ZUlkEhcKBG5hbWUYAiABKAlIAFIEbmFtZYgBARIbCgZzdGF0dXMYAyABKAVIAVIGc3RhdHVziAEBQgcKBV9uYW1lQgkKB19z\
-            dGF0dXMiQQoSVXBkYXRlU2l0ZVJlc3BvbnNlEisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIiwK\
-            EURlbGV0ZVNpdGVSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZCIUChJEZWxldGVTaXRlUmVzcG9uc2UioAEKF0NyZWF0\
-            ZVNpdGVBcGlLZXlSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIZCghrZXlfbmFtZRgCIAEoCVIHa2V5TmFtZRIWCgZz\
-            dGF0dXMYAyABKAVSBnN0YXR1cxI5CgpleHBpcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJZXhwaXJl\
-            ZEF0Im4KGENyZWF0ZVNpdGVBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5\
-            UgZhcGlLZXkSHgoKY3JlZGVudGlhbBgCIAEoCVIKY3JlZGVudGlhbCKAAgohQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXF1\
-            ZXN0EhsKCWRldmljZV9pZBgBIAEoCVIIZGV2aWNlSWQSGQoIa2V5X25hbWUYAiABKAlSB2tleU5hbWUSFgoGc3RhdHVzGAMgASgF\
-            UgZzdGF0dXMSOQoKZXhwaXJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWV4cGlyZWRBdBJQCg1tdXRh\
-            dGlvbl9tb2RlGAUgASgOMisuYXJjaGViYXNlLmF1dGgudjEuRGV2aWNlQXBpS2V5TXV0YXRpb25Nb2RlUgxtdXRhdGlvbk1vZGUi\
-            eAoiQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEu\
-            QXBpS2V5UgZhcGlLZXkSHgoKY3JlZGVudGlhbBgCIAEoCVIKY3JlZGVudGlhbCIwChBHZXRBcGlLZXlSZXF1ZXN0EhwKCmFwaV9r\
-            ZXlfaWQYASABKAlSCGFwaUtleUlkIkcKEUdldEFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0\
-            aC52MS5BcGlLZXlSBmFwaUtleSLJAQoSTGlzdEFwaUtleXNSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBJBCgpvd25l\
-            cl9raW5kGAIgASgOMiIuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5T3duZXJLaW5kUglvd25lcktpbmQSGwoJZGV2aWNlX2lkGAMg\
-            ASgJUghkZXZpY2VJZBIbCglwYWdlX3NpemUYBCABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBSABKAlSCXBhZ2VUb2tlbiJz\
-            ChNMaXN0QXBpS2V5c1Jlc3BvbnNlEjQKCGFwaV9rZXlzGAEgAygLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgdhcGlLZXlz\
-            EiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiIzChNFbmFibGVBcGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlf\
-            aWQYASABKAlSCGFwaUtleUlkIkoKFEVuYWJsZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0\
-            aC52MS5BcGlLZXlSBmFwaUtleSI0ChREaXNhYmxlQXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJL\
-            ChVEaXNhYmxlQXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleVIGYXBpS2V5\
-            Iu0BChNVcGRhdGVBcGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkEh4KCGtleV9uYW1lGAIgASgJSABS\
-            B2tleU5hbWWIAQESGwoGc3RhdHVzGAMgASgFSAFSBnN0YXR1c4gBARI5CgpleHBpcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3Rv\
-            YnVmLlRpbWVzdGFtcFIJZXhwaXJlZEF0EigKEGNsZWFyX2V4cGlyZWRfYXQYBSABKAhSDmNsZWFyRXhwaXJlZEF0QgsKCV9rZXlf\
-            bmFtZUIJCgdfc3RhdHVzIkoKFFVwZGF0ZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52\
-            MS5BcGlLZXlSBmFwaUtleSI5ChlSb3RhdGVBcGlLZXlTZWNyZXRSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlk\
-            InAKGlJvdGF0ZUFwaUtleVNlY3JldFJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlS\
-            BmFwaUtleRIeCgpjcmVkZW50aWFsGAIgASgJUgpjcmVkZW50aWFsIjMKE0RlbGV0ZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9p\
-            ZBgBIAEoCVIIYXBpS2V5SWQiFgoURGVsZXRlQXBpS2V5UmVzcG9uc2Ui1wEKGUNyZWF0ZU9yZ2FuaXphdGlvblJlcXVlc3QSIgoM\
-            b3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24SIQoMZGlzcGxheV9uYW1lGAIgASgJUgtkaXNwbGF5TmFtZRI5Chlib290\
-            c3RyYXBfYWRtaW5fdXNlcl9uYW1lGAMgASgJUhZib290c3RyYXBBZG1pblVzZXJOYW1lEjgKGGJvb3RzdHJhcF9hZG1pbl9wYXNz\
-            d29yZBgEIAEoCVIWYm9vdHN0cmFwQWRtaW5QYXNzd29yZCKjAQoaQ3JlYXRlT3JnYW5pemF0aW9uUmVzcG9uc2USQwoMb3JnYW5p\
-            emF0aW9uGAEgASgLMh8uYXJjaGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uUgxvcmdhbml6YXRpb24SQAoPYm9vdHN0cmFwX2Fk\
-            bWluGAIgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIOYm9vdHN0cmFwQWRtaW4iPAoWR2V0T3JnYW5pemF0aW9uUmVxdWVz\
-            dBIiCgxvcmdhbml6YXRpb24YASABKAlSDG9yZ2FuaXphdGlvbiJeChdHZXRPcmdhbml6YXRpb25SZXNwb25zZRJDCgxvcmdhbml6\
-            YXRpb24YASABKAsyHy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25SDG9yZ2FuaXphdGlvbiJWChhMaXN0T3JnYW5pemF0\
-            aW9uc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4iigEK\
-            GUxpc3RPcmdhbml6YXRpb25zUmVzcG9uc2USRQoNb3JnYW5pemF0aW9ucxgBIAMoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2Fu\
-            aXphdGlvblINb3JnYW5pemF0aW9ucxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4ieAoZVXBkYXRlT3Jn\
-            YW5pemF0aW9uUmVxdWVzdBIiCgxvcmdhbml6YXRpb24YASABKAlSDG9yZ2FuaXphdGlvbhImCgxkaXNwbGF5X25hbWUYAiABKAlI\
-            AFILZGlzcGxheU5hbWWIAQFCDwoNX2Rpc3BsYXlfbmFtZSJhChpVcGRhdGVPcmdhbml6YXRpb25SZXNwb25zZRJDCgxvcmdhbml6\
-            YXRpb24YASABKAsyHy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25SDG9yZ2FuaXphdGlvbiI/ChlEZWxldGVPcmdhbml6\
-            YXRpb25SZXF1ZXN0EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uIhwKGkRlbGV0ZU9yZ2FuaXphdGlvblJlc3Bv\
-            bnNlImAKEUNyZWF0ZVVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUSGgoIcGFzc3dvcmQYAiABKAlSCHBh\
-            c3N3b3JkEhIKBHJvbGUYAyABKAlSBHJvbGUiQQoSQ3JlYXRlVXNlclJlc3BvbnNlEisKBHVzZXIYASABKAsyFy5hcmNoZWJhc2Uu\
-            YXV0aC52MS5Vc2VyUgR1c2VyIi0KDkdldFVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUiPgoPR2V0VXNl\
-            clJlc3BvbnNlEisKBHVzZXIYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5Vc2VyUgR1c2VyIk4KEExpc3RVc2Vyc1JlcXVlc3QS\
-            GwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4iagoRTGlzdFVzZXJzUmVz\
-            cG9uc2USLQoFdXNlcnMYASADKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5Vc2VyUgV1c2VycxImCg9uZXh0X3BhZ2VfdG9rZW4YAiAB\
-            KAlSDW5leHRQYWdlVG9rZW4igAEKEVVwZGF0ZVVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUSHwoIcGFz\
-            c3dvcmQYAiABKAlIAFIIcGFzc3dvcmSIAQESFwoEcm9sZRgDIAEoCUgBUgRyb2xliAEBQgsKCV9wYXNzd29yZEIHCgVfcm9sZSJB\
-            ChJVcGRhdGVVc2VyUmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiMAoRRGVsZXRl\
-            VXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZSIUChJEZWxldGVVc2VyUmVzcG9uc2UqcwoQT3JnYW5pemF0\
-            aW9uS2luZBIhCh1PUkdBTklaQVRJT05fS0lORF9VTlNQRUNJRklFRBAAEh4KGk9SR0FOSVpBVElPTl9LSU5EX0JVU0lORVNTEAES\
-            HAoYT1JHQU5JWkFUSU9OX0tJTkRfU1lTVEVNEAIqcQoPQXBpS2V5T3duZXJLaW5kEiIKHkFQSV9LRVlfT1dORVJfS0lORF9VTlNQ\
-            RUNJRklFRBAAEhsKF0FQSV9LRVlfT1dORVJfS0lORF9TSVRFEAESHQoZQVBJX0tFWV9PV05FUl9LSU5EX0RFVklDRRACKqQBChhE\
-            ZXZpY2VBcGlLZXlNdXRhdGlvbk1vZGUSLAooREVWSUNFX0FQSV9LRVlfTVVUQVRJT05fTU9ERV9VTlNQRUNJRklFRBAAEiwKKERF\
-            VklDRV9BUElfS0VZX01VVEFUSU9OX01PREVfQ1JFQVRFX09OTFkQARIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RFX1JP\
-            VEFURV9PTkxZEAIqjgIKDUF1dGhFcnJvckNvZGUSHwobQVVUSF9FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASJgoiQVVUSF9FUlJP\
-            Ul9DT0RFX0lOVkFMSURfQ1JFREVOVElBTBABEiAKHEFVVEhfRVJST1JfQ09ERV9LRVlfRElTQUJMRUQQAhIfChtBVVRIX0VSUk9S\
-            X0NPREVfS0VZX0VYUElSRUQQAxIhCh1BVVRIX0VSUk9SX0NPREVfU0lURV9ESVNBQkxFRBAEEiIKHkFVVEhfRVJST1JfQ09ERV9J\
-            TlRFUk5BTF9FUlJPUhAFEioKJkFVVEhfRVJST1JfQ09ERV9TRUNPTkRfRkFDVE9SX1JFUVVJUkVEEAYyiQMKC0F1dGhTZXJ2aWNl\
-            EpEBChJFeGNoYW5nZUNyZWRlbnRpYWwSLC5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZUNyZWRlbnRpYWxSZXF1ZXN0Gi0uYXJj\
-            aGViYXNlLmF1dGgudjEuRXhjaGFuZ2VDcmVkZW50aWFsUmVzcG9uc2UiHoLT5JMCGCITL3YxL3Rva2VuczpleGNoYW5nZToBKhJj\
-            CgVMb2dpbhIfLmFyY2hlYmFzZS5hdXRoLnYxLkxvZ2luUmVxdWVzdBogLmFyY2hlYmFzZS5hdXRoLnYxLkxvZ2luUmVzcG9uc2Ui\
-            F4LT5JMCESIML3YxL3Nlc3Npb25zOgEqEoABCgxSZWZyZXNoVG9rZW4SJi5hcmNoZWJhc2UuYXV0aC52MS5SZWZyZXNoVG9rZW5S\
-            ZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEuUmVmcmVzaFRva2VuUmVzcG9uc2UiH4LT5JMCGSIUL3YxL3Nlc3Npb25zOnJlZnJl\
-            c2g6ASoyvwEKEVN5c3RlbUF1dGhTZXJ2aWNlEqkBChhFeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWwSMi5hcmNoZWJhc2UuYXV0aC52\
-            MS5FeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0GjMuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VTeXN0ZW1DcmVkZW50\
-            aWFsUmVzcG9uc2UiJILT5JMCHiIZL3YxL3Rva2VuczpleGNoYW5nZVN5c3RlbToBKjLjFgoQQWRtaW5BdXRoU2VydmljZRJvCgpD\
-            cmVhdGVTaXRlEiQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVT\
-            aXRlUmVzcG9uc2UiFILT5JMCDiIJL3YxL3NpdGVzOgEqEnAKB0dldFNpdGUSIS5hcmNoZWJhc2UuYXV0aC52MS5HZXRTaXRlUmVx\
-            dWVzdBoiLmFyY2hlYmFzZS5hdXRoLnYxLkdldFNpdGVSZXNwb25zZSIekAIBgtPkkwIVEhMvdjEvc2l0ZXMve3NpdGVfaWR9EmwK\
-            CUxpc3RTaXRlcxIjLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RTaXRlc1JlcXVlc3QaJC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0U2l0\
-            ZXNSZXNwb25zZSIUkAIBgtPkkwILEgkvdjEvc2l0ZXMSgAEKCkVuYWJsZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVT\
-            aXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZVNpdGVSZXNwb25zZSIlgtPkkwIfIhovdjEvc2l0ZXMve3NpdGVf\
-            aWR9OmVuYWJsZToBKhKEAQoLRGlzYWJsZVNpdGUSJS5hcmNoZWJhc2UuYXV0aC52MS5EaXNhYmxlU2l0ZVJlcXVlc3QaJi5hcmNo\
-            ZWJhc2UuYXV0aC52MS5EaXNhYmxlU2l0ZVJlc3BvbnNlIiaC0+STAiAiGy92MS9zaXRlcy97c2l0ZV9pZH06ZGlzYWJsZToBKhJ5\
-            CgpVcGRhdGVTaXRlEiQuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5VcGRh\
-            dGVTaXRlUmVzcG9uc2UiHoLT5JMCGDITL3YxL3NpdGVzL3tzaXRlX2lkfToBKhJ2CgpEZWxldGVTaXRlEiQuYXJjaGViYXNlLmF1\
-            dGgudjEuRGVsZXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVTaXRlUmVzcG9uc2UiG4LT5JMCFSoTL3Yx\
-            L3NpdGVzL3tzaXRlX2lkfRKTAQoQQ3JlYXRlU2l0ZUFwaUtleRIqLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVBcGlLZXlS\
-            ZXF1ZXN0GisuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZUFwaUtleVJlc3BvbnNlIiaC0+STAiAiGy92MS9zaXRlcy97c2l0\
-            ZV9pZH0vYXBpS2V5czoBKhK0AQoaQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXkSNC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVP\
-            clJvdGF0ZURldmljZUFwaUtleVJlcXVlc3QaNS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPclJvdGF0ZURldmljZUFwaUtleVJl\
-            c3BvbnNlIimC0+STAiMiHi92MS9kZXZpY2VzL3tkZXZpY2VfaWR9L2FwaUtleToBKhJ7CglHZXRBcGlLZXkSIy5hcmNoZWJhc2Uu\
-            YXV0aC52MS5HZXRBcGlLZXlSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuR2V0QXBpS2V5UmVzcG9uc2UiI5ACAYLT5JMCGhIY\
-            L3YxL2FwaUtleXMve2FwaV9rZXlfaWR9EnQKC0xpc3RBcGlLZXlzEiUuYXJjaGViYXNlLmF1dGgudjEuTGlzdEFwaUtleXNSZXF1\
-            ZXN0GiYuYXJjaGViYXNlLmF1dGgudjEuTGlzdEFwaUtleXNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvYXBpS2V5cxKEAQoMVXBk\
-            YXRlQXBpS2V5EiYuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0\
-            ZUFwaUtleVJlc3BvbnNlIiOC0+STAh0yGC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfToBKhKLAQoMRW5hYmxlQXBpS2V5EiYuYXJj\
-            aGViYXNlLmF1dGgudjEuRW5hYmxlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZUFwaUtleVJlc3BvbnNl\
-            IiqC0+STAiQiHy92MS9hcGlLZXlzL3thcGlfa2V5X2lkfTplbmFibGU6ASoSjwEKDURpc2FibGVBcGlLZXkSJy5hcmNoZWJhc2Uu\
-            YXV0aC52MS5EaXNhYmxlQXBpS2V5UmVxdWVzdBooLmFyY2hlYmFzZS5hdXRoLnYxLkRpc2FibGVBcGlLZXlSZXNwb25zZSIrgtPk\
-            kwIlIiAvdjEvYXBpS2V5cy97YXBpX2tleV9pZH06ZGlzYWJsZToBKhKdAQoSUm90YXRlQXBpS2V5U2VjcmV0EiwuYXJjaGViYXNl\
-            LmF1dGgudjEuUm90YXRlQXBpS2V5U2VjcmV0UmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZUFwaUtleVNlY3JldFJl\
-            c3BvbnNlIiqC0+STAiQiHy92MS9hcGlLZXlzL3thcGlfa2V5X2lkfTpyb3RhdGU6ASoSgQEKDERlbGV0ZUFwaUtleRImLmFyY2hl\
-            YmFzZS5hdXRoLnYxLkRlbGV0ZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVBcGlLZXlSZXNwb25zZSIg\
-            gtPkkwIaKhgvdjEvYXBpS2V5cy97YXBpX2tleV9pZH0SjwEKEkNyZWF0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYx\
-            LkNyZWF0ZU9yZ2FuaXphdGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPcmdhbml6YXRpb25SZXNwb25zZSIc\
-            gtPkkwIWIhEvdjEvb3JnYW5pemF0aW9uczoBKhKVAQoPR2V0T3JnYW5pemF0aW9uEikuYXJjaGViYXNlLmF1dGgudjEuR2V0T3Jn\
-            YW5pemF0aW9uUmVxdWVzdBoqLmFyY2hlYmFzZS5hdXRoLnYxLkdldE9yZ2FuaXphdGlvblJlc3BvbnNlIiuQAgGC0+STAiISIC92\
-            MS9vcmdhbml6YXRpb25zL3tvcmdhbml6YXRpb259EowBChFMaXN0T3JnYW5pemF0aW9ucxIrLmFyY2hlYmFzZS5hdXRoLnYxLkxp\
-            c3RPcmdhbml6YXRpb25zUmVxdWVzdBosLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RPcmdhbml6YXRpb25zUmVzcG9uc2UiHJACAYLT\
-            5JMCExIRL3YxL29yZ2FuaXphdGlvbnMSngEKElVwZGF0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZU9y\
-            Z2FuaXphdGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVPcmdhbml6YXRpb25SZXNwb25zZSIrgtPkkwIlMiAv\
-            djEvb3JnYW5pemF0aW9ucy97b3JnYW5pemF0aW9ufToBKhKbAQoSRGVsZXRlT3JnYW5pemF0aW9uEiwuYXJjaGViYXNlLmF1dGgu\
-            djEuRGVsZXRlT3JnYW5pemF0aW9uUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZU9yZ2FuaXphdGlvblJlc3BvbnNl\
-            IiiC0+STAiIqIC92MS9vcmdhbml6YXRpb25zL3tvcmdhbml6YXRpb259MtsECg9Vc2VyQXV0aFNlcnZpY2USbwoKQ3JlYXRlVXNl\
-            chIkLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVVzZXJSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlVXNlclJlc3Bv\
-            bnNlIhSC0+STAg4iCS92MS91c2VyczoBKhJyCgdHZXRVc2VyEiEuYXJjaGViYXNlLmF1dGgudjEuR2V0VXNlclJlcXVlc3QaIi5h\
-            cmNoZWJhc2UuYXV0aC52MS5HZXRVc2VyUmVzcG9uc2UiIJACAYLT5JMCFxIVL3YxL3VzZXJzL3t1c2VyX25hbWV9EmwKCUxpc3RV\
-            c2VycxIjLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RVc2Vyc1JlcXVlc3QaJC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0VXNlcnNSZXNw\
-            b25zZSIUkAIBgtPkkwILEgkvdjEvdXNlcnMSewoKVXBkYXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVVzZXJSZXF1\
-            ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlVXNlclJlc3BvbnNlIiCC0+STAhoyFS92MS91c2Vycy97dXNlcl9uYW1lfToB\
-            KhJ4CgpEZWxldGVVc2VyEiQuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlVXNlclJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5E\
-            ZWxldGVVc2VyUmVzcG9uc2UiHYLT5JMCFyoVL3YxL3VzZXJzL3t1c2VyX25hbWV9YgZwcm90bzM=
+            YnVmL3RpbWVzdGFtcC5wcm90byJ6ChlFeGNoYW5nZUNyZWRlbnRpYWxSZXF1ZXN0Eh4KCmNyZWRlbnRpYWwYASABKAlSCmNyZWRl\
+            bnRpYWwSKgoOYWRkcmVzc19zZXJpYWwYECABKANIAFINYWRkcmVzc1NlcmlhbIgBAUIRCg9fYWRkcmVzc19zZXJpYWwitQIKGkV4\
+            Y2hhbmdlQ3JlZGVudGlhbFJlc3BvbnNlEiEKDGFjY2Vzc190b2tlbhgBIAEoCVILYWNjZXNzVG9rZW4SJgoPZXhwaXJlc19hdF91\
+            bml4GAIgASgDUg1leHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYAyABKAlSCXRva2VuVHlwZRJACglwcmluY2lwYWwYBCABKAsy\
+            Ii5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlQcmluY2lwYWxSCXByaW5jaXBhbBIxChRhZGRyZXNzX2Fubm91bmNlbWVudBgQIAEo\
+            DFITYWRkcmVzc0Fubm91bmNlbWVudBI4ChhhZGRyZXNzX2Fubm91bmNlbWVudF9tYWMYESABKAxSFmFkZHJlc3NBbm5vdW5jZW1l\
+            bnRNYWMipQIKE0FkZHJlc3NBbm5vdW5jZW1lbnQSFgoGc2VyaWFsGAEgASgDUgZzZXJpYWwSNQoEYXV0aBgCIAEoCzIhLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgRhdXRoEjsKB2dhdGV3YXkYAyABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZp\
+            Y2VFbmRwb2ludFIHZ2F0ZXdheRJCCgtkZXZpY2VfaW5pdBgEIAEoCzIhLmFyY2hlYmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50\
+            UgpkZXZpY2VJbml0EhwKCWF1dGhvcml0eRgFIAEoCVIJYXV0aG9yaXR5EiAKDGVuZHNfYXRfdW5peBgGIAEoA1IKZW5kc0F0VW5p\
+            eCJKCg5EZXZpY2VFbmRwb2ludBISCgRob3N0GAEgASgJUgRob3N0EhIKBHBvcnQYAiABKAVSBHBvcnQSEAoDdGxzGAMgASgIUgN0\
+            bHMiawoMTG9naW5SZXF1ZXN0EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEhsKCXVzZXJfbmFtZRgCIAEoCVII\
+            dXNlck5hbWUSGgoIcGFzc3dvcmQYAyABKAlSCHBhc3N3b3JkIqUCCg1Mb2dpblJlc3BvbnNlEiEKDGFjY2Vzc190b2tlbhgBIAEo\
+            CVILYWNjZXNzVG9rZW4SPgocYWNjZXNzX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgCIAEoA1IYYWNjZXNzVG9rZW5FeHBpcmVzQXRV\
+            bml4EiMKDXJlZnJlc2hfdG9rZW4YAyABKAlSDHJlZnJlc2hUb2tlbhJACh1yZWZyZXNoX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgE\
+            IAEoA1IZcmVmcmVzaFRva2VuRXhwaXJlc0F0VW5peBIdCgp0b2tlbl90eXBlGAUgASgJUgl0b2tlblR5cGUSKwoEdXNlchgGIAEo\
+            CzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiOgoTUmVmcmVzaFRva2VuUmVxdWVzdBIjCg1yZWZyZXNoX3Rva2VuGAEg\
+            ASgJUgxyZWZyZXNoVG9rZW4irAIKFFJlZnJlc2hUb2tlblJlc3BvbnNlEiEKDGFjY2Vzc190b2tlbhgBIAEoCVILYWNjZXNzVG9r\
+            ZW4SPgocYWNjZXNzX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgCIAEoA1IYYWNjZXNzVG9rZW5FeHBpcmVzQXRVbml4EiMKDXJlZnJl\
+            c2hfdG9rZW4YAyABKAlSDHJlZnJlc2hUb2tlbhJACh1yZWZyZXNoX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgEIAEoA1IZcmVmcmVz\
+            aFRva2VuRXhwaXJlc0F0VW5peBIdCgp0b2tlbl90eXBlGAUgASgJUgl0b2tlblR5cGUSKwoEdXNlchgGIAEoCzIXLmFyY2hlYmFz\
+            ZS5hdXRoLnYxLlVzZXJSBHVzZXIiQQofRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsUmVxdWVzdBIeCgpjcmVkZW50aWFsGAEgASgJ\
+            UgpjcmVkZW50aWFsIuUBCiBFeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWxSZXNwb25zZRIhCgxhY2Nlc3NfdG9rZW4YASABKAlSC2Fj\
+            Y2Vzc1Rva2VuEj4KHGFjY2Vzc190b2tlbl9leHBpcmVzX2F0X3VuaXgYAiABKANSGGFjY2Vzc1Rva2VuRXhwaXJlc0F0VW5peBId\
+            Cgp0b2tlbl90eXBlGAMgASgJUgl0b2tlblR5cGUSIgoMb3JnYW5pemF0aW9uGAQgASgJUgxvcmdhbml6YXRpb24SGwoJdXNlcl9u\
+            YW1lGAUgASgJUgh1c2VyTmFtZSLTAgoEVXNlchIiCgxvcmdhbml6YXRpb24YASABKAlSDG9yZ2FuaXphdGlvbhIbCgl1c2VyX25h\
+            bWUYAiABKAlSCHVzZXJOYW1lEhIKBHJvbGUYAyABKAlSBHJvbGUSPgoNbGFzdF9sb2dpbl9hdBgEIAEoCzIaLmdvb2dsZS5wcm90\
+            b2J1Zi5UaW1lc3RhbXBSC2xhc3RMb2dpbkF0EjkKCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
+            UgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXVwZGF0ZWRBdBInCg9v\
+            cmdhbml6YXRpb25faWQYCCABKANSDm9yZ2FuaXphdGlvbklkEhcKB3VzZXJfaWQYCSABKANSBnVzZXJJZCKdAgoMT3JnYW5pemF0\
+            aW9uEiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUS\
+            OQoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAQg\
+            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJdXBkYXRlZEF0ElAKEW9yZ2FuaXphdGlvbl9raW5kGAUgASgOMiMuYXJj\
+            aGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uS2luZFIQb3JnYW5pemF0aW9uS2luZCLBAQoEU2l0ZRIXCgdzaXRlX2lkGAEgASgD\
+            UgZzaXRlSWQSEgoEbmFtZRgCIAEoCVIEbmFtZRIWCgZzdGF0dXMYAyABKAVSBnN0YXR1cxI5CgpjcmVhdGVkX2F0GAQgASgLMhou\
+            Z29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRlZEF0EjkKCnVwZGF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYu\
+            VGltZXN0YW1wUgl1cGRhdGVkQXQi3gEKD0FwaUtleVByaW5jaXBhbBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSHAoKYXBpX2tl\
+            eV9pZBgCIAEoCVIIYXBpS2V5SWQSGQoIa2V5X25hbWUYAyABKAlSB2tleU5hbWUSQQoKb3duZXJfa2luZBgEIAEoDjIiLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkFwaUtleU93bmVyS2luZFIJb3duZXJLaW5kEhsKCWRldmljZV9pZBgFIAEoCVIIZGV2aWNlSWQSGQoIc3Vp\
+            dGVfaWQYBiABKAlSB3N1aXRlSWQilAIKBkFwaUtleRIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZBIZCghrZXlfbmFtZRgC\
+            IAEoCVIHa2V5TmFtZRIWCgZzdGF0dXMYAyABKAVSBnN0YXR1cxI5CgpleHBpcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVm\
+            LlRpbWVzdGFtcFIJZXhwaXJlZEF0EjwKDGxhc3RfdXNlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCmxh\
+            c3RVc2VkQXQSQAoJcHJpbmNpcGFsGAYgASgLMiIuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UHJpbmNpcGFsUglwcmluY2lwYWwi\
+            PwoRQ3JlYXRlU2l0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZRIWCgZzdGF0dXMYAiABKAVSBnN0YXR1cyJBChJDcmVhdGVT\
+            aXRlUmVzcG9uc2USKwoEc2l0ZRgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlNpdGVSBHNpdGUiKQoOR2V0U2l0ZVJlcXVlc3QS\
+            FwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkIj4KD0dldFNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1dGgu\
+            djEuU2l0ZVIEc2l0ZSJOChBMaXN0U2l0ZXNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tl\
+            bhgCIAEoCVIJcGFnZVRva2VuImoKEUxpc3RTaXRlc1Jlc3BvbnNlEi0KBXNpdGVzGAEgAygLMhcuYXJjaGViYXNlLmF1dGgudjEu\
+            U2l0ZVIFc2l0ZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIiwKEUVuYWJsZVNpdGVSZXF1ZXN0EhcK\
+            B3NpdGVfaWQYASABKANSBnNpdGVJZCJBChJFbmFibGVTaXRlUmVzcG9uc2USKwoEc2l0ZRgBIAEoCzIXLmFyY2hlYmFzZS5hdXRo\
+            LnYxLlNpdGVSBHNpdGUiLQoSRGlzYWJsZVNpdGVSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZCJCChNEaXNhYmxlU2l0\
+            ZVJlc3BvbnNlEisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlInYKEVVwZGF0ZVNpdGVSZXF1ZXN0\
+            EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIXCgRuYW1lGAIgASgJSABSBG5hbWWIAQESGwoGc3RhdHVzGAMgASgFSAFSBnN0YXR1\
+            c4gBAUIHCgVfbmFtZUIJCgdfc3RhdHVzIkEKElVwZGF0ZVNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1\
+            dGgudjEuU2l0ZVIEc2l0ZSIsChFEZWxldGVTaXRlUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQiFAoSRGVsZXRlU2l0\
+            ZVJlc3BvbnNlIqABChdDcmVhdGVTaXRlQXBpS2V5UmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSGQoIa2V5X25hbWUY\
+            AiABKAlSB2tleU5hbWUSFgoGc3RhdHVzGAMgASgFUgZzdGF0dXMSOQoKZXhwaXJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1\
+            Zi5UaW1lc3RhbXBSCWV4cGlyZWRBdCJuChhDcmVhdGVTaXRlQXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkFwaUtleVIGYXBpS2V5Eh4KCmNyZWRlbnRpYWwYAiABKAlSCmNyZWRlbnRpYWwigAIKIUNyZWF0ZU9yUm90\
+            YXRlRGV2aWNlQXBpS2V5UmVxdWVzdBIbCglkZXZpY2VfaWQYASABKAlSCGRldmljZUlkEhkKCGtleV9uYW1lGAIgASgJUgdrZXlO\
+            YW1lEhYKBnN0YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmV4cGlyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
+            UglleHBpcmVkQXQSUAoNbXV0YXRpb25fbW9kZRgFIAEoDjIrLmFyY2hlYmFzZS5hdXRoLnYxLkRldmljZUFwaUtleU11dGF0aW9u\
+            TW9kZVIMbXV0YXRpb25Nb2RlIngKIkNyZWF0ZU9yUm90YXRlRGV2aWNlQXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZ\
+            LmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleVIGYXBpS2V5Eh4KCmNyZWRlbnRpYWwYAiABKAlSCmNyZWRlbnRpYWwiMAoQR2V0QXBp\
+            S2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJHChFHZXRBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEg\
+            ASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkiyQEKEkxpc3RBcGlLZXlzUmVxdWVzdBIXCgdzaXRlX2lkGAEg\
+            ASgDUgZzaXRlSWQSQQoKb3duZXJfa2luZBgCIAEoDjIiLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleU93bmVyS2luZFIJb3duZXJL\
+            aW5kEhsKCWRldmljZV9pZBgDIAEoCVIIZGV2aWNlSWQSGwoJcGFnZV9zaXplGAQgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2Vu\
+            GAUgASgJUglwYWdlVG9rZW4icwoTTGlzdEFwaUtleXNSZXNwb25zZRI0CghhcGlfa2V5cxgBIAMoCzIZLmFyY2hlYmFzZS5hdXRo\
+            LnYxLkFwaUtleVIHYXBpS2V5cxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iMwoTRW5hYmxlQXBpS2V5\
+            UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJKChRFbmFibGVBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEg\
+            ASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkiNAoURGlzYWJsZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9p\
+            ZBgBIAEoCVIIYXBpS2V5SWQiSwoVRGlzYWJsZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0\
+            aC52MS5BcGlLZXlSBmFwaUtleSLtAQoTVXBkYXRlQXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZBIe\
+            CghrZXlfbmFtZRgCIAEoCUgAUgdrZXlOYW1liAEBEhsKBnN0YXR1cxgDIAEoBUgBUgZzdGF0dXOIAQESOQoKZXhwaXJlZF9hdBgE\
+            IAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWV4cGlyZWRBdBIoChBjbGVhcl9leHBpcmVkX2F0GAUgASgIUg5jbGVh\
+            ckV4cGlyZWRBdEILCglfa2V5X25hbWVCCQoHX3N0YXR1cyJKChRVcGRhdGVBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgL\
+            MhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkiOQoZUm90YXRlQXBpS2V5U2VjcmV0UmVxdWVzdBIcCgphcGlfa2V5\
+            X2lkGAEgASgJUghhcGlLZXlJZCJwChpSb3RhdGVBcGlLZXlTZWNyZXRSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhkuYXJjaGVi\
+            YXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkSHgoKY3JlZGVudGlhbBgCIAEoCVIKY3JlZGVudGlhbCIzChNEZWxldGVBcGlLZXlS\
+            ZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkIhYKFERlbGV0ZUFwaUtleVJlc3BvbnNlItcBChlDcmVhdGVPcmdh\
+            bml6YXRpb25SZXF1ZXN0EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVIL\
+            ZGlzcGxheU5hbWUSOQoZYm9vdHN0cmFwX2FkbWluX3VzZXJfbmFtZRgDIAEoCVIWYm9vdHN0cmFwQWRtaW5Vc2VyTmFtZRI4Chhi\
+            b290c3RyYXBfYWRtaW5fcGFzc3dvcmQYBCABKAlSFmJvb3RzdHJhcEFkbWluUGFzc3dvcmQiowEKGkNyZWF0ZU9yZ2FuaXphdGlv\
+            blJlc3BvbnNlEkMKDG9yZ2FuaXphdGlvbhgBIAEoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblIMb3JnYW5pemF0\
+            aW9uEkAKD2Jvb3RzdHJhcF9hZG1pbhgCIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSDmJvb3RzdHJhcEFkbWluIjwKFkdl\
+            dE9yZ2FuaXphdGlvblJlcXVlc3QSIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24iXgoXR2V0T3JnYW5pemF0aW9u\
+            UmVzcG9uc2USQwoMb3JnYW5pemF0aW9uGAEgASgLMh8uYXJjaGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uUgxvcmdhbml6YXRp\
+            b24iVgoYTGlzdE9yZ2FuaXphdGlvbnNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgC\
+            IAEoCVIJcGFnZVRva2VuIooBChlMaXN0T3JnYW5pemF0aW9uc1Jlc3BvbnNlEkUKDW9yZ2FuaXphdGlvbnMYASADKAsyHy5hcmNo\
+            ZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25SDW9yZ2FuaXphdGlvbnMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFn\
+            ZVRva2VuIngKGVVwZGF0ZU9yZ2FuaXphdGlvblJlcXVlc3QSIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24SJgoM\
+            ZGlzcGxheV9uYW1lGAIgASgJSABSC2Rpc3BsYXlOYW1liAEBQg8KDV9kaXNwbGF5X25hbWUiYQoaVXBkYXRlT3JnYW5pemF0aW9u\
+            UmVzcG9uc2USQwoMb3JnYW5pemF0aW9uGAEgASgLMh8uYXJjaGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uUgxvcmdhbml6YXRp\
+            b24iPwoZRGVsZXRlT3JnYW5pemF0aW9uUmVxdWVzdBIiCgxvcmdhbml6YXRpb24YASABKAlSDG9yZ2FuaXphdGlvbiIcChpEZWxl\
+            dGVPcmdhbml6YXRpb25SZXNwb25zZSJgChFDcmVhdGVVc2VyUmVxdWVzdBIbCgl1c2VyX25hbWUYASABKAlSCHVzZXJOYW1lEhoK\
+            CHBhc3N3b3JkGAIgASgJUghwYXNzd29yZBISCgRyb2xlGAMgASgJUgRyb2xlIkEKEkNyZWF0ZVVzZXJSZXNwb25zZRIrCgR1c2Vy\
+            GAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNlciItCg5HZXRVc2VyUmVxdWVzdBIbCgl1c2VyX25hbWUYASABKAlS\
+            CHVzZXJOYW1lIj4KD0dldFVzZXJSZXNwb25zZRIrCgR1c2VyGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNlciJO\
+            ChBMaXN0VXNlcnNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgCIAEoCVIJcGFnZVRv\
+            a2VuImoKEUxpc3RVc2Vyc1Jlc3BvbnNlEi0KBXVzZXJzGAEgAygLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIFdXNlcnMSJgoP\
+            bmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIoABChFVcGRhdGVVc2VyUmVxdWVzdBIbCgl1c2VyX25hbWUYASAB\
+            KAlSCHVzZXJOYW1lEh8KCHBhc3N3b3JkGAIgASgJSABSCHBhc3N3b3JkiAEBEhcKBHJvbGUYAyABKAlIAVIEcm9sZYgBAUILCglf\
+            cGFzc3dvcmRCBwoFX3JvbGUiQQoSVXBkYXRlVXNlclJlc3BvbnNlEisKBHVzZXIYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5V\
+            c2VyUgR1c2VyIjAKEURlbGV0ZVVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUiFAoSRGVsZXRlVXNlclJl\
+            c3BvbnNlKnMKEE9yZ2FuaXphdGlvbktpbmQSIQodT1JHQU5JWkFUSU9OX0tJTkRfVU5TUEVDSUZJRUQQABIeChpPUkdBTklaQVRJ\
+            T05fS0lORF9CVVNJTkVTUxABEhwKGE9SR0FOSVpBVElPTl9LSU5EX1NZU1RFTRACKnEKD0FwaUtleU93bmVyS2luZBIiCh5BUElf\
+            S0VZX09XTkVSX0tJTkRfVU5TUEVDSUZJRUQQABIbChdBUElfS0VZX09XTkVSX0tJTkRfU0lURRABEh0KGUFQSV9LRVlfT1dORVJf\
+            S0lORF9ERVZJQ0UQAiqkAQoYRGV2aWNlQXBpS2V5TXV0YXRpb25Nb2RlEiwKKERFVklDRV9BUElfS0VZX01VVEFUSU9OX01PREVf\
+            VU5TUEVDSUZJRUQQABIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RFX0NSRUFURV9PTkxZEAESLAooREVWSUNFX0FQSV9L\
+            RVlfTVVUQVRJT05fTU9ERV9ST1RBVEVfT05MWRACKo4CCg1BdXRoRXJyb3JDb2RlEh8KG0FVVEhfRVJST1JfQ09ERV9VTlNQRUNJ\
+            RklFRBAAEiYKIkFVVEhfRVJST1JfQ09ERV9JTlZBTElEX0NSRURFTlRJQUwQARIgChxBVVRIX0VSUk9SX0NPREVfS0VZX0RJU0FC\
+            TEVEEAISHwobQVVUSF9FUlJPUl9DT0RFX0tFWV9FWFBJUkVEEAMSIQodQVVUSF9FUlJPUl9DT0RFX1NJVEVfRElTQUJMRUQQBBIi\
+            Ch5BVVRIX0VSUk9SX0NPREVfSU5URVJOQUxfRVJST1IQBRIqCiZBVVRIX0VSUk9SX0NPREVfU0VDT05EX0ZBQ1RPUl9SRVFVSVJF\
+            RBAGMokDCgtBdXRoU2VydmljZRKRAQoSRXhjaGFuZ2VDcmVkZW50aWFsEiwuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VDcmVk\
+            ZW50aWFsUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLkV4Y2hhbmdlQ3JlZGVudGlhbFJlc3BvbnNlIh6C0+STAhgiEy92MS90\
+            b2tlbnM6ZXhjaGFuZ2U6ASoSYwoFTG9naW4SHy5hcmNoZWJhc2UuYXV0aC52MS5Mb2dpblJlcXVlc3QaIC5hcmNoZWJhc2UuYXV0\
+            aC52MS5Mb2dpblJlc3BvbnNlIheC0+STAhEiDC92MS9zZXNzaW9uczoBKhKAAQoMUmVmcmVzaFRva2VuEiYuYXJjaGViYXNlLmF1\
+            dGgudjEuUmVmcmVzaFRva2VuUmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLlJlZnJlc2hUb2tlblJlc3BvbnNlIh+C0+STAhki\
+            FC92MS9zZXNzaW9uczpyZWZyZXNoOgEqMr8BChFTeXN0ZW1BdXRoU2VydmljZRKpAQoYRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFs\
+            EjIuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsUmVxdWVzdBozLmFyY2hlYmFzZS5hdXRoLnYxLkV4\
+            Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlc3BvbnNlIiSC0+STAh4iGS92MS90b2tlbnM6ZXhjaGFuZ2VTeXN0ZW06ASoy4xYKEEFk\
+            bWluQXV0aFNlcnZpY2USbwoKQ3JlYXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVSZXF1ZXN0GiUuYXJjaGVi\
+            YXNlLmF1dGgudjEuQ3JlYXRlU2l0ZVJlc3BvbnNlIhSC0+STAg4iCS92MS9zaXRlczoBKhJwCgdHZXRTaXRlEiEuYXJjaGViYXNl\
+            LmF1dGgudjEuR2V0U2l0ZVJlcXVlc3QaIi5hcmNoZWJhc2UuYXV0aC52MS5HZXRTaXRlUmVzcG9uc2UiHpACAYLT5JMCFRITL3Yx\
+            L3NpdGVzL3tzaXRlX2lkfRJsCglMaXN0U2l0ZXMSIy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0U2l0ZXNSZXF1ZXN0GiQuYXJjaGVi\
+            YXNlLmF1dGgudjEuTGlzdFNpdGVzUmVzcG9uc2UiFJACAYLT5JMCCxIJL3YxL3NpdGVzEoABCgpFbmFibGVTaXRlEiQuYXJjaGVi\
+            YXNlLmF1dGgudjEuRW5hYmxlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVTaXRlUmVzcG9uc2UiJYLT5JMC\
+            HyIaL3YxL3NpdGVzL3tzaXRlX2lkfTplbmFibGU6ASoShAEKC0Rpc2FibGVTaXRlEiUuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJs\
+            ZVNpdGVSZXF1ZXN0GiYuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZVNpdGVSZXNwb25zZSImgtPkkwIgIhsvdjEvc2l0ZXMve3Np\
+            dGVfaWR9OmRpc2FibGU6ASoSeQoKVXBkYXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVNpdGVSZXF1ZXN0GiUuYXJj\
+            aGViYXNlLmF1dGgudjEuVXBkYXRlU2l0ZVJlc3BvbnNlIh6C0+STAhgyEy92MS9zaXRlcy97c2l0ZV9pZH06ASoSdgoKRGVsZXRl\
+            U2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlU2l0ZVJl\
+            c3BvbnNlIhuC0+STAhUqEy92MS9zaXRlcy97c2l0ZV9pZH0SkwEKEENyZWF0ZVNpdGVBcGlLZXkSKi5hcmNoZWJhc2UuYXV0aC52\
+            MS5DcmVhdGVTaXRlQXBpS2V5UmVxdWVzdBorLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVBcGlLZXlSZXNwb25zZSImgtPk\
+            kwIgIhsvdjEvc2l0ZXMve3NpdGVfaWR9L2FwaUtleXM6ASoStAEKGkNyZWF0ZU9yUm90YXRlRGV2aWNlQXBpS2V5EjQuYXJjaGVi\
+            YXNlLmF1dGgudjEuQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXF1ZXN0GjUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JS\
+            b3RhdGVEZXZpY2VBcGlLZXlSZXNwb25zZSIpgtPkkwIjIh4vdjEvZGV2aWNlcy97ZGV2aWNlX2lkfS9hcGlLZXk6ASoSewoJR2V0\
+            QXBpS2V5EiMuYXJjaGViYXNlLmF1dGgudjEuR2V0QXBpS2V5UmVxdWVzdBokLmFyY2hlYmFzZS5hdXRoLnYxLkdldEFwaUtleVJl\
+            c3BvbnNlIiOQAgGC0+STAhoSGC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfRJ0CgtMaXN0QXBpS2V5cxIlLmFyY2hlYmFzZS5hdXRo\
+            LnYxLkxpc3RBcGlLZXlzUmVxdWVzdBomLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiFpACAYLT5JMCDRIL\
+            L3YxL2FwaUtleXMShAEKDFVwZGF0ZUFwaUtleRImLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZUFwaUtleVJlcXVlc3QaJy5hcmNo\
+            ZWJhc2UuYXV0aC52MS5VcGRhdGVBcGlLZXlSZXNwb25zZSIjgtPkkwIdMhgvdjEvYXBpS2V5cy97YXBpX2tleV9pZH06ASoSiwEK\
+            DEVuYWJsZUFwaUtleRImLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5F\
+            bmFibGVBcGlLZXlSZXNwb25zZSIqgtPkkwIkIh8vdjEvYXBpS2V5cy97YXBpX2tleV9pZH06ZW5hYmxlOgEqEo8BCg1EaXNhYmxl\
+            QXBpS2V5EicuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZUFwaUtleVJlcXVlc3QaKC5hcmNoZWJhc2UuYXV0aC52MS5EaXNhYmxl\
+            QXBpS2V5UmVzcG9uc2UiK4LT5JMCJSIgL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OmRpc2FibGU6ASoSnQEKElJvdGF0ZUFwaUtl\
+            eVNlY3JldBIsLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZUFwaUtleVNlY3JldFJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5S\
+            b3RhdGVBcGlLZXlTZWNyZXRSZXNwb25zZSIqgtPkkwIkIh8vdjEvYXBpS2V5cy97YXBpX2tleV9pZH06cm90YXRlOgEqEoEBCgxE\
+            ZWxldGVBcGlLZXkSJi5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVBcGlLZXlSZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEuRGVs\
+            ZXRlQXBpS2V5UmVzcG9uc2UiIILT5JMCGioYL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9Eo8BChJDcmVhdGVPcmdhbml6YXRpb24S\
+            LC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3Jn\
+            YW5pemF0aW9uUmVzcG9uc2UiHILT5JMCFiIRL3YxL29yZ2FuaXphdGlvbnM6ASoSlQEKD0dldE9yZ2FuaXphdGlvbhIpLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkdldE9yZ2FuaXphdGlvblJlcXVlc3QaKi5hcmNoZWJhc2UuYXV0aC52MS5HZXRPcmdhbml6YXRpb25SZXNw\
+            b25zZSIrkAIBgtPkkwIiEiAvdjEvb3JnYW5pemF0aW9ucy97b3JnYW5pemF0aW9ufRKMAQoRTGlzdE9yZ2FuaXphdGlvbnMSKy5h\
+            cmNoZWJhc2UuYXV0aC52MS5MaXN0T3JnYW5pemF0aW9uc1JlcXVlc3QaLC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0T3JnYW5pemF0\
+            aW9uc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS9vcmdhbml6YXRpb25zEp4BChJVcGRhdGVPcmdhbml6YXRpb24SLC5hcmNoZWJh\
+            c2UuYXV0aC52MS5VcGRhdGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlT3JnYW5pemF0aW9u\
+            UmVzcG9uc2UiK4LT5JMCJTIgL3YxL29yZ2FuaXphdGlvbnMve29yZ2FuaXphdGlvbn06ASoSmwEKEkRlbGV0ZU9yZ2FuaXphdGlv\
+            bhIsLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZU9yZ2FuaXphdGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVP\
+            cmdhbml6YXRpb25SZXNwb25zZSIogtPkkwIiKiAvdjEvb3JnYW5pemF0aW9ucy97b3JnYW5pemF0aW9ufTLbBAoPVXNlckF1dGhT\
+            ZXJ2aWNlEm8KCkNyZWF0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRo\
+            LnYxLkNyZWF0ZVVzZXJSZXNwb25zZSIUgtPkkwIOIgkvdjEvdXNlcnM6ASoScgoHR2V0VXNlchIhLmFyY2hlYmFzZS5hdXRoLnYx\
+            LkdldFVzZXJSZXF1ZXN0GiIuYXJjaGViYXNlLmF1dGgudjEuR2V0VXNlclJlc3BvbnNlIiCQAgGC0+STAhcSFS92MS91c2Vycy97\
+            dXNlcl9uYW1lfRJsCglMaXN0VXNlcnMSIy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0VXNlcnNSZXF1ZXN0GiQuYXJjaGViYXNlLmF1\
+            dGgudjEuTGlzdFVzZXJzUmVzcG9uc2UiFJACAYLT5JMCCxIJL3YxL3VzZXJzEnsKClVwZGF0ZVVzZXISJC5hcmNoZWJhc2UuYXV0\
+            aC52MS5VcGRhdGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVVzZXJSZXNwb25zZSIggtPkkwIaMhUvdjEv\
+            dXNlcnMve3VzZXJfbmFtZX06ASoSeAoKRGVsZXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0GiUu\
+            YXJjaGViYXNlLmF1dGgudjEuRGVsZXRlVXNlclJlc3BvbnNlIh2C0+STAhcqFS92MS91c2Vycy97dXNlcl9uYW1lfWIGcHJvdG8z
             """)
 }

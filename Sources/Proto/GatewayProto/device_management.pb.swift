@@ -40,6 +40,15 @@ public protocol DeviceManagementServiceHandler: Sendable {
 
     /// Permits a device to replace a key in use for some minutes, under the reinit policy `window`.
     func allowReinit(_ request: AllowReinitRequest, context: Context) async throws -> Device
+
+    /// Announces new addresses of the gateway to the organization's devices, with their next token. Replaces an earlier announcement.
+    func announceAddresses(_ request: AnnounceAddressesRequest, context: Context) async throws -> AnnouncedAddresses
+
+    /// Returns the announcement, and how many devices took it.
+    func getAnnouncedAddresses(_ request: GetAnnouncedAddressesRequest, context: Context) async throws -> AnnouncedAddresses
+
+    /// Ends the announcement for devices that have not taken it. Idempotent.
+    func withdrawAddresses(_ request: WithdrawAddressesRequest, context: Context) async throws -> AnnouncedAddresses
 }
 
 extension DeviceManagementServiceHandler {
@@ -59,6 +68,9 @@ extension DeviceManagementServiceHandler {
         registry.add(DeviceManagementServiceMethods.removeDeviceFromSuite, unary: { try await self.removeDeviceFromSuite($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.deleteDevice, unary: { try await self.deleteDevice($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.allowReinit, unary: { try await self.allowReinit($0, context: $1) })
+        registry.add(DeviceManagementServiceMethods.announceAddresses, unary: { try await self.announceAddresses($0, context: $1) })
+        registry.add(DeviceManagementServiceMethods.getAnnouncedAddresses, unary: { try await self.getAnnouncedAddresses($0, context: $1) })
+        registry.add(DeviceManagementServiceMethods.withdrawAddresses, unary: { try await self.withdrawAddresses($0, context: $1) })
     }
 }
 
@@ -78,7 +90,10 @@ public enum DeviceManagementServiceMethods {
     public static let removeDeviceFromSuite = MethodDescriptor(service: service, name: "RemoveDeviceFromSuite", kind: .unary)
     public static let deleteDevice = MethodDescriptor(service: service, name: "DeleteDevice", kind: .unary)
     public static let allowReinit = MethodDescriptor(service: service, name: "AllowReinit", kind: .unary)
-    public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, deleteDeviceSuite, registerDevice, getDevice, listDevices, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, deleteDevice, allowReinit]
+    public static let announceAddresses = MethodDescriptor(service: service, name: "AnnounceAddresses", kind: .unary)
+    public static let getAnnouncedAddresses = MethodDescriptor(service: service, name: "GetAnnouncedAddresses", kind: .unary, isSideEffectFree: true)
+    public static let withdrawAddresses = MethodDescriptor(service: service, name: "WithdrawAddresses", kind: .unary)
+    public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, deleteDeviceSuite, registerDevice, getDevice, listDevices, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, deleteDevice, allowReinit, announceAddresses, getAnnouncedAddresses, withdrawAddresses]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(createDeviceSuite, "POST", RouteTemplate([.literal("v1"), .literal("deviceSuites")]), body: .whole, messages: ("archebase.meta.v1.CreateDeviceSuiteRequest", "archebase.meta.v1.DeviceSuite")),
@@ -95,6 +110,9 @@ public enum DeviceManagementServiceMethods {
         HTTPRoute(removeDeviceFromSuite, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("device", 1..<3)], verb: "removeFromSuite"), body: .whole, messages: ("archebase.meta.v1.RemoveDeviceFromSuiteRequest", "archebase.meta.v1.Device")),
         HTTPRoute(deleteDevice, "DELETE", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)]), messages: ("archebase.meta.v1.DeleteDeviceRequest", "google.protobuf.Empty")),
         HTTPRoute(allowReinit, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)], verb: "allowReinit"), body: .whole, messages: ("archebase.meta.v1.AllowReinitRequest", "archebase.meta.v1.Device")),
+        HTTPRoute(announceAddresses, "POST", RouteTemplate([.literal("v1"), .literal("deviceAddresses")], verb: "announce"), body: .whole, messages: ("archebase.meta.v1.AnnounceAddressesRequest", "archebase.meta.v1.AnnouncedAddresses")),
+        HTTPRoute(getAnnouncedAddresses, "GET", RouteTemplate([.literal("v1"), .literal("deviceAddresses")]), messages: ("archebase.meta.v1.GetAnnouncedAddressesRequest", "archebase.meta.v1.AnnouncedAddresses")),
+        HTTPRoute(withdrawAddresses, "POST", RouteTemplate([.literal("v1"), .literal("deviceAddresses")], verb: "withdraw"), body: .whole, messages: ("archebase.meta.v1.WithdrawAddressesRequest", "archebase.meta.v1.AnnouncedAddresses")),
     ]
 }
 
@@ -162,6 +180,21 @@ public struct DeviceManagementServiceClient<Transport: CallTransport>: Sendable 
     /// Permits a device to replace a key in use for some minutes, under the reinit policy `window`.
     public func allowReinit(_ request: AllowReinitRequest, options: CallOptions = CallOptions()) async throws -> Device {
         try await transport.unary(DeviceManagementServiceMethods.allowReinit, request, options: options)
+    }
+
+    /// Announces new addresses of the gateway to the organization's devices, with their next token. Replaces an earlier announcement.
+    public func announceAddresses(_ request: AnnounceAddressesRequest, options: CallOptions = CallOptions()) async throws -> AnnouncedAddresses {
+        try await transport.unary(DeviceManagementServiceMethods.announceAddresses, request, options: options)
+    }
+
+    /// Returns the announcement, and how many devices took it.
+    public func getAnnouncedAddresses(_ request: GetAnnouncedAddressesRequest, options: CallOptions = CallOptions()) async throws -> AnnouncedAddresses {
+        try await transport.unary(DeviceManagementServiceMethods.getAnnouncedAddresses, request, options: options)
+    }
+
+    /// Ends the announcement for devices that have not taken it. Idempotent.
+    public func withdrawAddresses(_ request: WithdrawAddressesRequest, options: CallOptions = CallOptions()) async throws -> AnnouncedAddresses {
+        try await transport.unary(DeviceManagementServiceMethods.withdrawAddresses, request, options: options)
     }
 }
 
@@ -284,6 +317,9 @@ public struct Device: Message {
     public var lastSeenAt: Timestamp?
     public var createdAt: Timestamp?
     public var updatedAt: Timestamp?
+    /// The serial number of the last announcement of addresses that the device took; 0 = none. Not set if its client does not read
+    /// announcements, or has not fetched a token since it does.
+    public var addressSerial: Int64?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -302,7 +338,8 @@ public struct Device: Message {
         initializedAt: Timestamp? = nil,
         lastSeenAt: Timestamp? = nil,
         createdAt: Timestamp? = nil,
-        updatedAt: Timestamp? = nil
+        updatedAt: Timestamp? = nil,
+        addressSerial: Int64? = nil
     ) {
         self.name = name
         self.deviceID = deviceID
@@ -318,6 +355,7 @@ public struct Device: Message {
         self.lastSeenAt = lastSeenAt
         self.createdAt = createdAt
         self.updatedAt = updatedAt
+        self.addressSerial = addressSerial
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -337,6 +375,7 @@ public struct Device: Message {
             case 98: try ProtoMessage<Timestamp>.merge(into: &self.lastSeenAt, from: &reader)
             case 106: try ProtoMessage<Timestamp>.merge(into: &self.createdAt, from: &reader)
             case 114: try ProtoMessage<Timestamp>.merge(into: &self.updatedAt, from: &reader)
+            case 160: try ProtoInt64.merge(into: &self.addressSerial, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -358,11 +397,13 @@ public struct Device: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.lastSeenAt, tag: 98)
         size += ProtoMessage<Timestamp>.size(optional: self.createdAt, tag: 106)
         size += ProtoMessage<Timestamp>.size(optional: self.updatedAt, tag: 114)
+        size += ProtoInt64.size(optional: self.addressSerial, tag: 160)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoInt64.write(optional: self.addressSerial, tag: 160, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.updatedAt, tag: 114, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.createdAt, tag: 106, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.lastSeenAt, tag: 98, to: &writer)
@@ -377,6 +418,175 @@ public struct Device: Message {
         ProtoString.write(self.displayName, tag: 26, to: &writer)
         ProtoString.write(self.deviceID, tag: 18, to: &writer)
         ProtoString.write(self.name, tag: 10, to: &writer)
+    }
+}
+
+public struct AnnounceAddressesRequest: Message {
+    public static var fullName: String { "archebase.meta.v1.AnnounceAddressesRequest" }
+
+    public var auth: DeviceEndpoint?
+    public var gateway: DeviceEndpoint?
+    public var deviceInit: DeviceEndpoint?
+    /// The PEM certificates of the authority that signed the listeners' certificate; empty = one that the devices trust.
+    public var authority: String = ""
+    /// At most 400 days from now.
+    public var endsAt: Timestamp?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        auth: DeviceEndpoint? = nil,
+        gateway: DeviceEndpoint? = nil,
+        deviceInit: DeviceEndpoint? = nil,
+        authority: String = "",
+        endsAt: Timestamp? = nil
+    ) {
+        self.auth = auth
+        self.gateway = gateway
+        self.deviceInit = deviceInit
+        self.authority = authority
+        self.endsAt = endsAt
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<DeviceEndpoint>.merge(into: &self.auth, from: &reader)
+            case 18: try ProtoMessage<DeviceEndpoint>.merge(into: &self.gateway, from: &reader)
+            case 26: try ProtoMessage<DeviceEndpoint>.merge(into: &self.deviceInit, from: &reader)
+            case 34: try ProtoString.merge(into: &self.authority, from: &reader)
+            case 42: try ProtoMessage<Timestamp>.merge(into: &self.endsAt, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<DeviceEndpoint>.size(optional: self.auth, tag: 10)
+        size += ProtoMessage<DeviceEndpoint>.size(optional: self.gateway, tag: 18)
+        size += ProtoMessage<DeviceEndpoint>.size(optional: self.deviceInit, tag: 26)
+        size += ProtoString.size(self.authority, tag: 34)
+        size += ProtoMessage<Timestamp>.size(optional: self.endsAt, tag: 42)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.endsAt, tag: 42, to: &writer)
+        ProtoString.write(self.authority, tag: 34, to: &writer)
+        ProtoMessage<DeviceEndpoint>.write(optional: self.deviceInit, tag: 26, to: &writer)
+        ProtoMessage<DeviceEndpoint>.write(optional: self.gateway, tag: 18, to: &writer)
+        ProtoMessage<DeviceEndpoint>.write(optional: self.auth, tag: 10, to: &writer)
+    }
+}
+
+public struct GetAnnouncedAddressesRequest: Message {
+    public static var fullName: String { "archebase.meta.v1.GetAnnouncedAddressesRequest" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct WithdrawAddressesRequest: Message {
+    public static var fullName: String { "archebase.meta.v1.WithdrawAddressesRequest" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+/// The announcement of an organization, and the number of its devices by what they did with it.
+public struct AnnouncedAddresses: Message {
+    public static var fullName: String { "archebase.meta.v1.AnnouncedAddresses" }
+
+    /// Not set before the first announcement, and after it was withdrawn.
+    public var announcement: AddressAnnouncement?
+    public var announcedAt: Timestamp?
+    /// Devices with a key.
+    public var devices: Int64 = 0
+    /// Devices that took this announcement.
+    public var taken: Int64 = 0
+    /// Devices whose client does not read announcements, or has not fetched a token since it does.
+    public var unaware: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        announcement: AddressAnnouncement? = nil,
+        announcedAt: Timestamp? = nil,
+        devices: Int64 = 0,
+        taken: Int64 = 0,
+        unaware: Int64 = 0
+    ) {
+        self.announcement = announcement
+        self.announcedAt = announcedAt
+        self.devices = devices
+        self.taken = taken
+        self.unaware = unaware
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<AddressAnnouncement>.merge(into: &self.announcement, from: &reader)
+            case 18: try ProtoMessage<Timestamp>.merge(into: &self.announcedAt, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.devices, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.taken, from: &reader)
+            case 40: try ProtoInt64.merge(into: &self.unaware, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<AddressAnnouncement>.size(optional: self.announcement, tag: 10)
+        size += ProtoMessage<Timestamp>.size(optional: self.announcedAt, tag: 18)
+        size += ProtoInt64.size(self.devices, tag: 24)
+        size += ProtoInt64.size(self.taken, tag: 32)
+        size += ProtoInt64.size(self.unaware, tag: 40)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.unaware, tag: 40, to: &writer)
+        ProtoInt64.write(self.taken, tag: 32, to: &writer)
+        ProtoInt64.write(self.devices, tag: 24, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.announcedAt, tag: 18, to: &writer)
+        ProtoMessage<AddressAnnouncement>.write(optional: self.announcement, tag: 10, to: &writer)
     }
 }
 
@@ -1089,69 +1299,83 @@ extension FileDescriptor {
     public static let deviceManagementProto = FileDescriptor(
         name: "device_management.proto",
         base64: """
-            ChdkZXZpY2VfbWFuYWdlbWVudC5wcm90bxIRYXJjaGViYXNlLm1ldGEudjEaHGdvb2dsZS9hcGkvYW5ub3RhdGlvbnMucHJvdG8a\
-            G2dvb2dsZS9wcm90b2J1Zi9lbXB0eS5wcm90bxofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byL1AQoLRGV2aWNlU3Vp\
-            dGUSEgoEbmFtZRgBIAEoCVIEbmFtZRIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSIQoMZGlzcGxheV9uYW1lGAMgASgJUgtkaXNw\
-            bGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgEIAEoCVILZGVzY3JpcHRpb24SOQoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90\
-            b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJ\
-            dXBkYXRlZEF0IowFCgZEZXZpY2USEgoEbmFtZRgBIAEoCVIEbmFtZRIbCglkZXZpY2VfaWQYAiABKAlSCGRldmljZUlkEiEKDGRp\
-            c3BsYXlfbmFtZRgDIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YBCABKAlSC2Rlc2NyaXB0aW9uEhQKBXN1aXRlGAUg\
-            ASgJUgVzdWl0ZRI3CgR0YWdzGAYgAygLMiMuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlLlRhZ3NFbnRyeVIEdGFncxI3CgZzdGF0\
-            dXMYByABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdGF0dXNSBnN0YXR1cxIXCgdzaXRlX2lkGAggASgDUgZzaXRlSWQS\
-            HwoLc2RrX3ZlcnNpb24YCSABKAlSCnNka1ZlcnNpb24SGgoIcGxhdGZvcm0YCiABKAlSCHBsYXRmb3JtEkEKDmluaXRpYWxpemVk\
-            X2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFINaW5pdGlhbGl6ZWRBdBI8CgxsYXN0X3NlZW5fYXQYDCABKAsy\
-            Gi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpsYXN0U2VlbkF0EjkKCmNyZWF0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9i\
-            dWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXVw\
-            ZGF0ZWRBdBo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASJ4ChhDcmVhdGVE\
-            ZXZpY2VTdWl0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5h\
-            bWUSIAoLZGVzY3JpcHRpb24YAyABKAlSC2Rlc2NyaXB0aW9uIisKFUdldERldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJ\
-            UgRuYW1lIm4KF0xpc3REZXZpY2VTdWl0ZXNSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIbCglwYWdlX3NpemUYAiAB\
-            KAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAyABKAlSCXBhZ2VUb2tlbiKHAQoYTGlzdERldmljZVN1aXRlc1Jlc3BvbnNlEkMK\
-            DWRldmljZV9zdWl0ZXMYASADKAsyHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZVIMZGV2aWNlU3VpdGVzEiYKD25leHRf\
-            cGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiIuChhEZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIE\
-            bmFtZSIbChlEZWxldGVEZXZpY2VTdWl0ZVJlc3BvbnNlIpACChVSZWdpc3RlckRldmljZVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEg\
-            ASgJUghkZXZpY2VJZBIhCgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEiAKC2Rlc2NyaXB0aW9uGAMgASgJUgtkZXNj\
-            cmlwdGlvbhIUCgVzdWl0ZRgEIAEoCVIFc3VpdGUSRgoEdGFncxgFIAMoCzIyLmFyY2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2\
-            aWNlUmVxdWVzdC5UYWdzRW50cnlSBHRhZ3MaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2\
-            YWx1ZToCOAEiJgoQR2V0RGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIrgBChJMaXN0RGV2aWNlc1JlcXVlc3QSFAoF\
-            c3VpdGUYASABKAlSBXN1aXRlEhcKB3NpdGVfaWQYAiABKANSBnNpdGVJZBI3CgZzdGF0dXMYAyABKA4yHy5hcmNoZWJhc2UubWV0\
-            YS52MS5EZXZpY2VTdGF0dXNSBnN0YXR1cxIbCglwYWdlX3NpemUYBCABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBSABKAlS\
-            CXBhZ2VUb2tlbiJyChNMaXN0RGV2aWNlc1Jlc3BvbnNlEjMKB2RldmljZXMYASADKAsyGS5hcmNoZWJhc2UubWV0YS52MS5EZXZp\
-            Y2VSB2RldmljZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIrsCChNVcGRhdGVEZXZpY2VSZXF1ZXN0\
-            EhIKBG5hbWUYASABKAlSBG5hbWUSJgoMZGlzcGxheV9uYW1lGAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9u\
-            GAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBEkQKBHRhZ3MYBCADKAsyMC5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1\
-            ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxyZXBsYWNlX3RhZ3MYBSABKAhSC3JlcGxhY2VUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkY\
-            ASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBQg8KDV9kaXNwbGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIikKE0Vu\
-            YWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIqChREaXNhYmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJ\
-            UgRuYW1lIikKE0RlbGV0ZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIoChJBbGxvd1JlaW5pdFJlcXVlc3QSEgoE\
-            bmFtZRgBIAEoCVIEbmFtZSJHChdBZGREZXZpY2VUb1N1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2aWNl\
-            GAIgASgJUgZkZXZpY2UiTAocUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2\
-            aWNlGAIgASgJUgZkZXZpY2UqhgEKDERldmljZVN0YXR1cxIdChlERVZJQ0VfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoYREVWSUNF\
-            X1NUQVRVU19SRUdJU1RFUkVEEAESHQoZREVWSUNFX1NUQVRVU19JTklUSUFMSVpFRBACEhoKFkRFVklDRV9TVEFUVVNfRElTQUJM\
-            RUQQAzKJDgoXRGV2aWNlTWFuYWdlbWVudFNlcnZpY2USfQoRQ3JlYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5D\
-            cmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIbgtPkkwIVIhAvdjEvZGV2aWNl\
-            U3VpdGVzOgEqEoABCg5HZXREZXZpY2VTdWl0ZRIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVN1aXRlUmVxdWVzdBoeLmFy\
-            Y2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlIiSQAgGC0+STAhsSGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn0SiAEKEExpc3RE\
-            ZXZpY2VTdWl0ZXMSKi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBorLmFyY2hlYmFzZS5tZXRhLnYx\
-            Lkxpc3REZXZpY2VTdWl0ZXNSZXNwb25zZSIbkAIBgtPkkwISEhAvdjEvZGV2aWNlU3VpdGVzEpEBChFEZWxldGVEZXZpY2VTdWl0\
-            ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1aXRlUmVxdWVzdBosLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURl\
-            dmljZVN1aXRlUmVzcG9uc2UiIYLT5JMCGyoZL3YxL3tuYW1lPWRldmljZVN1aXRlcy8qfRJtCg5SZWdpc3RlckRldmljZRIoLmFy\
-            Y2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIWgtPkkwIQIgsv\
-            djEvZGV2aWNlczoBKhJsCglHZXREZXZpY2USIy5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNl\
-            Lm1ldGEudjEuRGV2aWNlIh+QAgGC0+STAhYSFC92MS97bmFtZT1kZXZpY2VzLyp9EnQKC0xpc3REZXZpY2VzEiUuYXJjaGViYXNl\
-            Lm1ldGEudjEuTGlzdERldmljZXNSZXF1ZXN0GiYuYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZXNSZXNwb25zZSIWkAIBgtPk\
-            kwINEgsvdjEvZGV2aWNlcxJyCgxVcGRhdGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0Ghku\
-            YXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIh+C0+STAhkyFC92MS97bmFtZT1kZXZpY2VzLyp9OgEqEnkKDEVuYWJsZURldmljZRIm\
-            LmFyY2hlYmFzZS5tZXRhLnYxLkVuYWJsZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiJoLT5JMCICIb\
-            L3YxL3tuYW1lPWRldmljZXMvKn06ZW5hYmxlOgEqEnwKDURpc2FibGVEZXZpY2USJy5hcmNoZWJhc2UubWV0YS52MS5EaXNhYmxl\
-            RGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIngtPkkwIhIhwvdjEve25hbWU9ZGV2aWNlcy8qfTpkaXNh\
-            YmxlOgEqEocBChBBZGREZXZpY2VUb1N1aXRlEiouYXJjaGViYXNlLm1ldGEudjEuQWRkRGV2aWNlVG9TdWl0ZVJlcXVlc3QaGS5h\
-            cmNoZWJhc2UubWV0YS52MS5EZXZpY2UiLILT5JMCJiIhL3YxL3tkZXZpY2U9ZGV2aWNlcy8qfTphZGRUb1N1aXRlOgEqEpYBChVS\
-            ZW1vdmVEZXZpY2VGcm9tU3VpdGUSLy5hcmNoZWJhc2UubWV0YS52MS5SZW1vdmVEZXZpY2VGcm9tU3VpdGVSZXF1ZXN0GhkuYXJj\
-            aGViYXNlLm1ldGEudjEuRGV2aWNlIjGC0+STAisiJi92MS97ZGV2aWNlPWRldmljZXMvKn06cmVtb3ZlRnJvbVN1aXRlOgEqEmwK\
-            DERlbGV0ZURldmljZRImLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1w\
-            dHkiHILT5JMCFioUL3YxL3tuYW1lPWRldmljZXMvKn0SfAoLQWxsb3dSZWluaXQSJS5hcmNoZWJhc2UubWV0YS52MS5BbGxvd1Jl\
-            aW5pdFJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiK4LT5JMCJSIgL3YxL3tuYW1lPWRldmljZXMvKn06YWxsb3dS\
-            ZWluaXQ6ASpiBnByb3RvMw==
+            ChdkZXZpY2VfbWFuYWdlbWVudC5wcm90bxIRYXJjaGViYXNlLm1ldGEudjEaCmF1dGgucHJvdG8aHGdvb2dsZS9hcGkvYW5ub3Rh\
+            dGlvbnMucHJvdG8aG2dvb2dsZS9wcm90b2J1Zi9lbXB0eS5wcm90bxofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byL1\
+            AQoLRGV2aWNlU3VpdGUSEgoEbmFtZRgBIAEoCVIEbmFtZRIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSIQoMZGlzcGxheV9uYW1l\
+            GAMgASgJUgtkaXNwbGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgEIAEoCVILZGVzY3JpcHRpb24SOQoKY3JlYXRlZF9hdBgFIAEoCzIa\
+            Lmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVm\
+            LlRpbWVzdGFtcFIJdXBkYXRlZEF0IssFCgZEZXZpY2USEgoEbmFtZRgBIAEoCVIEbmFtZRIbCglkZXZpY2VfaWQYAiABKAlSCGRl\
+            dmljZUlkEiEKDGRpc3BsYXlfbmFtZRgDIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YBCABKAlSC2Rlc2NyaXB0aW9u\
+            EhQKBXN1aXRlGAUgASgJUgVzdWl0ZRI3CgR0YWdzGAYgAygLMiMuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlLlRhZ3NFbnRyeVIE\
+            dGFncxI3CgZzdGF0dXMYByABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdGF0dXNSBnN0YXR1cxIXCgdzaXRlX2lkGAgg\
+            ASgDUgZzaXRlSWQSHwoLc2RrX3ZlcnNpb24YCSABKAlSCnNka1ZlcnNpb24SGgoIcGxhdGZvcm0YCiABKAlSCHBsYXRmb3JtEkEK\
+            DmluaXRpYWxpemVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFINaW5pdGlhbGl6ZWRBdBI8CgxsYXN0X3Nl\
+            ZW5fYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpsYXN0U2VlbkF0EjkKCmNyZWF0ZWRfYXQYDSABKAsyGi5n\
+            b29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5U\
+            aW1lc3RhbXBSCXVwZGF0ZWRBdBIqCg5hZGRyZXNzX3NlcmlhbBgUIAEoA0gAUg1hZGRyZXNzU2VyaWFsiAEBGjcKCVRhZ3NFbnRy\
+            eRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBQhEKD19hZGRyZXNzX3NlcmlhbCKlAgoYQW5ub3Vu\
+            Y2VBZGRyZXNzZXNSZXF1ZXN0EjUKBGF1dGgYASABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIEYXV0aBI7\
+            CgdnYXRld2F5GAIgASgLMiEuYXJjaGViYXNlLmF1dGgudjEuRGV2aWNlRW5kcG9pbnRSB2dhdGV3YXkSQgoLZGV2aWNlX2luaXQY\
+            AyABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIKZGV2aWNlSW5pdBIcCglhdXRob3JpdHkYBCABKAlSCWF1\
+            dGhvcml0eRIzCgdlbmRzX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIGZW5kc0F0Ih4KHEdldEFubm91bmNl\
+            ZEFkZHJlc3Nlc1JlcXVlc3QiGgoYV2l0aGRyYXdBZGRyZXNzZXNSZXF1ZXN0IukBChJBbm5vdW5jZWRBZGRyZXNzZXMSSgoMYW5u\
+            b3VuY2VtZW50GAEgASgLMiYuYXJjaGViYXNlLmF1dGgudjEuQWRkcmVzc0Fubm91bmNlbWVudFIMYW5ub3VuY2VtZW50Ej0KDGFu\
+            bm91bmNlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSC2Fubm91bmNlZEF0EhgKB2RldmljZXMYAyABKANS\
+            B2RldmljZXMSFAoFdGFrZW4YBCABKANSBXRha2VuEhgKB3VuYXdhcmUYBSABKANSB3VuYXdhcmUieAoYQ3JlYXRlRGV2aWNlU3Vp\
+            dGVSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIhCgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEiAKC2Rl\
+            c2NyaXB0aW9uGAMgASgJUgtkZXNjcmlwdGlvbiIrChVHZXREZXZpY2VTdWl0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSJu\
+            ChdMaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSGwoJcGFnZV9zaXplGAIgASgFUghwYWdl\
+            U2l6ZRIdCgpwYWdlX3Rva2VuGAMgASgJUglwYWdlVG9rZW4ihwEKGExpc3REZXZpY2VTdWl0ZXNSZXNwb25zZRJDCg1kZXZpY2Vf\
+            c3VpdGVzGAEgAygLMh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3VpdGVSDGRldmljZVN1aXRlcxImCg9uZXh0X3BhZ2VfdG9r\
+            ZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iLgoYRGVsZXRlRGV2aWNlU3VpdGVSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiGwoZ\
+            RGVsZXRlRGV2aWNlU3VpdGVSZXNwb25zZSKQAgoVUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0EhsKCWRldmljZV9pZBgBIAEoCVIIZGV2\
+            aWNlSWQSIQoMZGlzcGxheV9uYW1lGAIgASgJUgtkaXNwbGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgDIAEoCVILZGVzY3JpcHRpb24S\
+            FAoFc3VpdGUYBCABKAlSBXN1aXRlEkYKBHRhZ3MYBSADKAsyMi5hcmNoZWJhc2UubWV0YS52MS5SZWdpc3RlckRldmljZVJlcXVl\
+            c3QuVGFnc0VudHJ5UgR0YWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgB\
+            IiYKEEdldERldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSK4AQoSTGlzdERldmljZXNSZXF1ZXN0EhQKBXN1aXRlGAEg\
+            ASgJUgVzdWl0ZRIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSNwoGc3RhdHVzGAMgASgOMh8uYXJjaGViYXNlLm1ldGEudjEuRGV2\
+            aWNlU3RhdHVzUgZzdGF0dXMSGwoJcGFnZV9zaXplGAQgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAUgASgJUglwYWdlVG9r\
+            ZW4icgoTTGlzdERldmljZXNSZXNwb25zZRIzCgdkZXZpY2VzGAEgAygLMhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlUgdkZXZp\
+            Y2VzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiK7AgoTVXBkYXRlRGV2aWNlUmVxdWVzdBISCgRuYW1l\
+            GAEgASgJUgRuYW1lEiYKDGRpc3BsYXlfbmFtZRgCIAEoCUgAUgtkaXNwbGF5TmFtZYgBARIlCgtkZXNjcmlwdGlvbhgDIAEoCUgB\
+            UgtkZXNjcmlwdGlvbogBARJECgR0YWdzGAQgAygLMjAuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRlRGV2aWNlUmVxdWVzdC5UYWdz\
+            RW50cnlSBHRhZ3MSIQoMcmVwbGFjZV90YWdzGAUgASgIUgtyZXBsYWNlVGFncxo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNr\
+            ZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4AUIPCg1fZGlzcGxheV9uYW1lQg4KDF9kZXNjcmlwdGlvbiIpChNFbmFibGVEZXZp\
+            Y2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKgoURGlzYWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIp\
+            ChNEZWxldGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKAoSQWxsb3dSZWluaXRSZXF1ZXN0EhIKBG5hbWUYASAB\
+            KAlSBG5hbWUiRwoXQWRkRGV2aWNlVG9TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIG\
+            ZGV2aWNlIkwKHFJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEo\
+            CVIGZGV2aWNlKoYBCgxEZXZpY2VTdGF0dXMSHQoZREVWSUNFX1NUQVRVU19VTlNQRUNJRklFRBAAEhwKGERFVklDRV9TVEFUVVNf\
+            UkVHSVNURVJFRBABEh0KGURFVklDRV9TVEFUVVNfSU5JVElBTElaRUQQAhIaChZERVZJQ0VfU1RBVFVTX0RJU0FCTEVEEAMywREK\
+            F0RldmljZU1hbmFnZW1lbnRTZXJ2aWNlEn0KEUNyZWF0ZURldmljZVN1aXRlEisuYXJjaGViYXNlLm1ldGEudjEuQ3JlYXRlRGV2\
+            aWNlU3VpdGVSZXF1ZXN0Gh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3VpdGUiG4LT5JMCFSIQL3YxL2RldmljZVN1aXRlczoB\
+            KhKAAQoOR2V0RGV2aWNlU3VpdGUSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2Uu\
+            bWV0YS52MS5EZXZpY2VTdWl0ZSIkkAIBgtPkkwIbEhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9EogBChBMaXN0RGV2aWNlU3Vp\
+            dGVzEiouYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZVN1aXRlc1JlcXVlc3QaKy5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2\
+            aWNlU3VpdGVzUmVzcG9uc2UiG5ACAYLT5JMCEhIQL3YxL2RldmljZVN1aXRlcxKRAQoRRGVsZXRlRGV2aWNlU3VpdGUSKy5hcmNo\
+            ZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QaLC5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VTdWl0\
+            ZVJlc3BvbnNlIiGC0+STAhsqGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn0SbQoOUmVnaXN0ZXJEZXZpY2USKC5hcmNoZWJhc2Uu\
+            bWV0YS52MS5SZWdpc3RlckRldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiFoLT5JMCECILL3YxL2Rldmlj\
+            ZXM6ASoSbAoJR2V0RGV2aWNlEiMuYXJjaGViYXNlLm1ldGEudjEuR2V0RGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYx\
+            LkRldmljZSIfkAIBgtPkkwIWEhQvdjEve25hbWU9ZGV2aWNlcy8qfRJ0CgtMaXN0RGV2aWNlcxIlLmFyY2hlYmFzZS5tZXRhLnYx\
+            Lkxpc3REZXZpY2VzUmVxdWVzdBomLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVzcG9uc2UiFpACAYLT5JMCDRILL3Yx\
+            L2RldmljZXMScgoMVXBkYXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFz\
+            ZS5tZXRhLnYxLkRldmljZSIfgtPkkwIZMhQvdjEve25hbWU9ZGV2aWNlcy8qfToBKhJ5CgxFbmFibGVEZXZpY2USJi5hcmNoZWJh\
+            c2UubWV0YS52MS5FbmFibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiaC0+STAiAiGy92MS97bmFt\
+            ZT1kZXZpY2VzLyp9OmVuYWJsZToBKhJ8Cg1EaXNhYmxlRGV2aWNlEicuYXJjaGViYXNlLm1ldGEudjEuRGlzYWJsZURldmljZVJl\
+            cXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiJ4LT5JMCISIcL3YxL3tuYW1lPWRldmljZXMvKn06ZGlzYWJsZToBKhKH\
+            AQoQQWRkRGV2aWNlVG9TdWl0ZRIqLmFyY2hlYmFzZS5tZXRhLnYxLkFkZERldmljZVRvU3VpdGVSZXF1ZXN0GhkuYXJjaGViYXNl\
+            Lm1ldGEudjEuRGV2aWNlIiyC0+STAiYiIS92MS97ZGV2aWNlPWRldmljZXMvKn06YWRkVG9TdWl0ZToBKhKWAQoVUmVtb3ZlRGV2\
+            aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNlLm1ldGEudjEuUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5t\
+            ZXRhLnYxLkRldmljZSIxgtPkkwIrIiYvdjEve2RldmljZT1kZXZpY2VzLyp9OnJlbW92ZUZyb21TdWl0ZToBKhJsCgxEZWxldGVE\
+            ZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IhyC0+ST\
+            AhYqFC92MS97bmFtZT1kZXZpY2VzLyp9EnwKC0FsbG93UmVpbml0EiUuYXJjaGViYXNlLm1ldGEudjEuQWxsb3dSZWluaXRSZXF1\
+            ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiuC0+STAiUiIC92MS97bmFtZT1kZXZpY2VzLyp9OmFsbG93UmVpbml0OgEq\
+            EpABChFBbm5vdW5jZUFkZHJlc3NlcxIrLmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlQWRkcmVzc2VzUmVxdWVzdBolLmFyY2hl\
+            YmFzZS5tZXRhLnYxLkFubm91bmNlZEFkZHJlc3NlcyIngtPkkwIhIhwvdjEvZGV2aWNlQWRkcmVzc2VzOmFubm91bmNlOgEqEo8B\
+            ChVHZXRBbm5vdW5jZWRBZGRyZXNzZXMSLy5hcmNoZWJhc2UubWV0YS52MS5HZXRBbm5vdW5jZWRBZGRyZXNzZXNSZXF1ZXN0GiUu\
+            YXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VkQWRkcmVzc2VzIh6QAgGC0+STAhUSEy92MS9kZXZpY2VBZGRyZXNzZXMSkAEKEVdp\
+            dGhkcmF3QWRkcmVzc2VzEisuYXJjaGViYXNlLm1ldGEudjEuV2l0aGRyYXdBZGRyZXNzZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1l\
+            dGEudjEuQW5ub3VuY2VkQWRkcmVzc2VzIieC0+STAiEiHC92MS9kZXZpY2VBZGRyZXNzZXM6d2l0aGRyYXc6ASpiBnByb3RvMw==
             """)
 }

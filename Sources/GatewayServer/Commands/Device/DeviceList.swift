@@ -39,9 +39,20 @@ struct DeviceList: ClientCommand {
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let number = try await SiteArgument.number(of: site, gateway)
         let suite = try await SuiteArgument.name(of: suite, gateway)
-        let devices = try await DeviceManagementServiceClient(gateway).allDevices(
+        let service = DeviceManagementServiceClient(gateway)
+        let devices = try await service.allDevices(
             ListDevicesRequest(
                 suite: suite, siteID: number, status: status?.device ?? .unspecified))
+        await report(service, gateway)
         return Reply("devices", devices)
+    }
+
+    /// Writes how many devices took announced addresses. Earlier versions of the gateway have no announcements.
+    private func report(
+        _ service: DeviceManagementServiceClient<SignedInConnection>, _ gateway: SignedInConnection
+    ) async {
+        guard !connection.json, let announced = try? await service.getAnnouncedAddresses(GetAnnouncedAddressesRequest())
+        else { return }
+        if let summary = announced.summary { gateway.report(summary) }
     }
 }

@@ -34,6 +34,18 @@ package struct Endpoints: Codable, Sendable, Hashable {
         zip(all, new.all).first { $0.scheme == .https && $1.scheme == .http }?.1
     }
 
+    /// Whether any listener uses TLS.
+    var usesTLS: Bool { all.contains { $0.scheme == .https } }
+
+    /// The first listener without TLS; `nil` = all use it.
+    var cleartext: Endpoint? { all.first { $0.scheme == .http } }
+
+    init(auth: Endpoint, gateway: Endpoint, deviceInit: Endpoint) {
+        self.auth = auth
+        self.gateway = gateway
+        self.deviceInit = deviceInit
+    }
+
     /// The default ports of one host.
     package init(scheme: Endpoint.Scheme = .http, host: String = "127.0.0.1") {
         auth = Endpoint(scheme: scheme, host: host, port: 50051)
