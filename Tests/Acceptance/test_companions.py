@@ -110,6 +110,12 @@ def test_seeds_own_swift_registers_reads_and_changes_the_picture(binary, server,
     assert run("picture", email, "wrong", tmp_path / "two.png") == "-1 Post Failure"
 
 
+def test_cookie_has_the_spelling_that_foundation_looks_for(server, phone):
+    ada = phone("spelling")
+    answer = ada.send("POST", "/login", data={"email": ada.email, "pass": ada.password})
+    assert [name for name in answer.raw.headers if name.lower() == "set-cookie"] == ["Set-Cookie"]
+
+
 def test_bytes_of_alamofire_are_understood(server):
     """A form as the library sends it: its boundary, a file with name and type, texts without a type."""
     boundary = "alamofire.boundary.9a1b2c3d4e5f6071"

@@ -20,13 +20,17 @@ extension HTTPResponse {
             // The library rejects an empty value; blanks around a value do not belong to it (RFC 9110, section 5.5). It also rejects a
             // value that would break out of its line.
             let value = field.value.isEmpty ? " " : field.value
-            guard MHD_add_response_header(native, field.name, value) == .YES else {
+            guard MHD_add_response_header(native, Self.spelling(of: field.name), value) == .YES else {
                 MHD_destroy_response(native)
                 return nil
             }
         }
         return native
     }
+
+    /// Returns the name that is sent. Foundation's client on Linux compares `Set-Cookie` with regard to case, unlike RFC 9110, section
+    /// 5.1, and keeps no cookie of another spelling.
+    private static func spelling(of name: String) -> String { name == "set-cookie" ? "Set-Cookie" : name }
 
     private var contentLength: Int64 {
         switch body {
