@@ -1,6 +1,7 @@
 """The app for companions: the walk of the published app, the app's own Swift, and other programs."""
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -108,6 +109,32 @@ def test_seeds_own_swift_registers_reads_and_changes_the_picture(binary, server,
     assert run("picture", email, info["password"], tmp_path / "two.png").startswith("0 /img/")
     assert json.loads(run("info", email, info["password"]))["img_path"].endswith(".png")
     assert run("picture", email, "wrong", tmp_path / "two.png") == "-1 Post Failure"
+
+
+def test_tick_of_the_apps_own_tasks_reaches_the_partner(binary, server, phone, tmp_path):
+    """The app makes the tasks of a match from a list of its own, and Foundation's client keeps the cookie of the session."""
+    client, url = binary.with_name("companions-client"), f"http://{server.listeners['apps']}"
+
+    def run(*arguments) -> str:
+        done = subprocess.run(
+            [client, url, *arguments], capture_output=True, text=True, timeout=60,
+            env=os.environ | {"XDG_DATA_HOME": str(tmp_path)},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.splitlines()[-1]
+
+    ada, bob = phone("tick"), phone("tock")
+    assert run("match", ada.email, ada.password) == "0 add queue success"
+    assert run("match", bob.email, bob.password) == "0 add queue success"
+    assert run("tick", ada.email, ada.password, "十五分钟!") == "0 Update Success"
+    first, *others = bob.friend(ada.email)["TogetherTasks"]
+    assert (first["name"], first["comment"], first["IsFinished"]) == ("Leg bent", "十五分钟!", True)
+    assert len(others) == 8 and not any(task["IsFinished"] for task in others)
+    assert ada.refresh()["TogetherTasks"][0] == first | {"friendEmail": bob.email}
+    ada.user["TogetherTasks"][1]["name"] = "Unknown"
+    ada.user["TogetherTasks"].append(first)
+    code, message = ada.change()
+    assert code == -1 and "task 2 is unknown" in message
 
 
 def test_cookie_has_the_spelling_that_foundation_looks_for(server, phone):

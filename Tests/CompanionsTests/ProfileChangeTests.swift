@@ -67,7 +67,6 @@ import Testing
             posted.currentTaskID = 3
             posted.imgPath = "/img/../../etc/passwd"
             posted.togetherTasks += [
-                TogetherTask(name: "Fly", number: 1, comment: "x", friendEmail: "bob@example.com", isFinished: true),
                 TogetherTask(name: "Walk", number: 2, comment: "x", friendEmail: "bob@example.com", isFinished: true),
                 TogetherTask(name: "Walk", number: 1, comment: "x", friendEmail: "eve@example.com", isFinished: true),
             ]
@@ -108,6 +107,41 @@ import Testing
         }
         #expect(change.tasks.map(\.ordinal) == [0, 1])
         #expect(change.tasks.map(\.isFinished) == [true, true] && change.tasks.map(\.comment) == ["", "Dry"])
+    }
+
+    /// The app's own list of tasks has other names than the plan.
+    @Test func tasksWithOtherNamesAreRecognizedByTheirPositions() throws {
+        let change = try change { posted in
+            (posted.togetherTasks[0].name, posted.togetherTasks[1].name) = ("Leg bent", "Stretch")
+            posted.togetherTasks[0].isFinished = true
+            posted.togetherTasks[1].comment = "Dry"
+            posted.togetherTasks.insert(
+                TogetherTask(name: "Fly", number: 2, comment: "x", friendEmail: "bob@example.com", isFinished: true),
+                at: 0)
+        }
+        #expect(change.tasks.map(\.ordinal) == [0, 1])
+        #expect(change.tasks.map(\.isFinished) == [true, true] && change.tasks.map(\.comment) == ["", "Dry"])
+    }
+
+    @Test func unknownTasksOfTheMatchAreRefused() {
+        let edits: [(inout [TogetherTask]) -> Void] = [
+            {
+                $0[1].name = "Fly"; $0.append($0[0])
+            },
+            {
+                $0[0].name = "Fly"; $0.remove(at: 1)
+            },
+            {
+                $0.reverse(); $0[0].name = "Fly"
+            },
+        ]
+        for edit in edits {
+            #expect {
+                try change { edit(&$0.togetherTasks) }
+            } throws: { error in
+                (error as? CompanionResult)?.message.contains("is unknown") == true
+            }
+        }
     }
 
     @Test func readAndRemovedMessagesAreRecognized() throws {

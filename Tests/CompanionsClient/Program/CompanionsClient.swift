@@ -1,8 +1,8 @@
 import Alamofire
 import Foundation
 
-/// Runs one call of the app against a server: `companions-client URL register NAME EMAIL PASSWORD FILE`, `info EMAIL PASSWORD` or
-/// `picture EMAIL PASSWORD FILE`.
+/// Runs one call of the app against a server: `companions-client URL register NAME EMAIL PASSWORD FILE`, `info EMAIL PASSWORD`,
+/// `picture EMAIL PASSWORD FILE`, `match EMAIL PASSWORD` or `tick EMAIL PASSWORD COMMENT`.
 ///
 /// The last line of the output is the result.
 @main enum CompanionsClient {
@@ -25,6 +25,11 @@ import Foundation
         case ("picture", 3):
             PostImagePath = URL(fileURLWithPath: rest[2])
             PostChangeProt(completion: finish, email: rest[0], password: rest[1])
+        case ("match", 2):
+            PostGetUserInfo(completion: { MatchWalk.match($0, completion: finish) }, email: rest[0], pass: rest[1])
+        case ("tick", 3):
+            PostGetUserInfo(
+                completion: { MatchWalk.tick($0, comment: rest[2], completion: finish) }, email: rest[0], pass: rest[1])
         default: exit(2)
         }
         // The app calls no completion if a response is not what it expects.

@@ -70,15 +70,14 @@ struct ProfileChange: Sendable, Hashable {
         if changed != stored { profile = changed }
     }
 
-    /// A task is recognized by plan, name and partner; others are ignored.
+    /// Reads the tasks of the member's plan and partner. Tasks of others, such as those of an earlier match, are ignored.
     private mutating func readTasks(_ stored: [TaskRecord], _ posted: [TogetherTask]) throws(CompanionResult) {
         try CompanionFields.list(posted.count, "TogetherTasks")
+        let recognized = try PostedTasks(posted, of: stored).byOrdinal
         for task in stored {
-            let found = posted.first {
-                $0.number == task.plan && $0.name == task.name
-                    && $0.friendEmail.lowercased() == task.partnerEmail.lowercased()
-            }
-            guard let found, found.isFinished != task.isFinished || found.comment != task.comment else { continue }
+            guard let found = recognized[task.ordinal],
+                found.isFinished != task.isFinished || found.comment != task.comment
+            else { continue }
             if found.comment != task.comment {
                 try CompanionFields.text(found.comment, "comment", atMost: CompanionFields.longestTaskText)
             }
