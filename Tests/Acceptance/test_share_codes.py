@@ -69,9 +69,9 @@ class Phone:
     def post(self, path: str, body, token: str | None = None) -> Answer:
         return self.call("POST", path, body, token)
 
-    def register(self, code: str, umid: str = "ada", **changes) -> Answer:
+    def register(self, code: str, umid: str = "ada", token: str | None = None, **changes) -> Answer:
         registration = {"umid": umid, "shareCode": code, "encryptedData": "…", "validityMinutes": 5}
-        return self.post("/api/share-code/register", registration | changes)
+        return self.post("/api/share-code/register", registration | changes, token)
 
     def claim(self, umid: str) -> str:
         answer = self.post("/api/umid", {"umid": umid})
@@ -201,7 +201,7 @@ def test_one_of_64_registrations_wins_and_survives_a_kill(gateway_with):
     database.close()
     gateway.start()
     found = Phone(gateway, "192.0.2.1").get("/api/share-code/race64")
-    assert (found.status, found.json["umid"], found.json["encryptedData"]) == (200, f"umid-{winner}", "…")
+    assert (found.status, found.json["encryptedData"]) == (200, "…")
     assert found.json["shareCode"] == "race64" and found.json["expiresAt"] == answers[winner].json["expiresAt"]
 
 
@@ -311,6 +311,28 @@ def test_errors_of_every_kind_have_one_shape(phone):
     assert phone.post(check, {"shareCode": "NEWONE", "more": [1]}).status == 200
 
 
+def test_stranger_neither_replaces_nor_uses_up_the_codes_of_a_claimed_umid(server, phone):
+    token, stranger = phone.claim("owner-1"), Phone(server, next(_addresses))
+    assert phone.register("OWNED1", "owner-1", token, encryptedData="genuine").status == 200
+    found = stranger.get("/api/share-code/owned1").json
+    assert list(found) == ["shareCode", "encryptedData", "expiresAt"] and found["encryptedData"] == "genuine"
+    # Somebody who knows the umid from elsewhere.
+    for code in ("OWNED1", "OWNED2"):
+        assert stranger.register(code, "owner-1", encryptedData="forged").error == (401, "UNAUTHORIZED")
+    assert stranger.get("/api/share-code/OWNED1").json == found | {"shareCode": "OWNED1"}
+    assert phone.register("OWNED2", "owner-1", token).status == 200
+
+
+def test_address_cannot_use_up_the_codes_of_all(gateway_with):
+    app = {"enabled": True, "max_codes": 60, "max_percent_of_address": 10}
+    gateway = gateway_with(ENABLED | {"apps": {"share_codes": app}})
+    one, other = Phone(gateway, "192.0.2.1"), Phone(gateway, "192.0.2.2")
+    answers = [one.register(f"FULL0{number}", f"umid-{number}") for number in range(7)]
+    assert [answer.status for answer in answers] == [200] * 6 + [429]
+    assert answers[-1].error == (429, "RATE_LIMITED") and int(answers[-1].fields["retry-after"]) > 0
+    assert other.register("HONEST", "honest").status == 200
+
+
 def test_failed_writes_are_database_errors(binary, tmp_path):
     (disk := tmp_path / "disk").mkdir()
     gateway = Gateway(binary, tmp_path, ENABLED)
@@ -404,7 +426,7 @@ def test_data_at_rest_is_encrypted(gateway_with):
     phone = Phone(gateway, "192.0.2.1")
     secrets = ["a-secret-of-the-app", "a-secret-message", "a-secret-answer"]
     ada = phone.claim("ada")
-    assert phone.register("SEALED", encryptedData=secrets[0]).status == 200
+    assert phone.register("SEALED", token=ada, encryptedData=secrets[0]).status == 200
     request = {"requestId": "r", "fromUserId": "bob", "toUserId": "ada", "message": secrets[1]}
     assert phone.post("/api/status-request", request).status == 200
     answer = {"status": "accepted", "encryptedData": secrets[2]}

@@ -21,7 +21,7 @@ import Testing
         #expect(
             shared
                 == SharedData(
-                    shareCode: "a1b2c3", umid: "ada", encryptedData: "sealed by the app",
+                    shareCode: "a1b2c3", encryptedData: "sealed by the app",
                     expiresAt: "2026-01-01T00:05:00Z"))
     }
 
@@ -51,11 +51,10 @@ import Testing
         #expect(try codes.count("share_codes") == 1)
     }
 
-    /// A lookup of the code returns the umid.
     @Test func codeOfAClaimedUmidIsReplacedWithItsTokenOnly() async throws {
         let codes = try TestShareCodes()
         let (ada, bob) = (try await codes.claim("ada"), try await codes.claim("bob"))
-        let end = try await codes.register("A1B2C3", minutes: 60).expiresAt
+        let end = try await codes.replace("A1B2C3", minutes: 60, token: ada).expiresAt
         for token in [nil, bob] {
             let replaced = await refusal { try await codes.replace("A1B2C3", data: "a stranger's", token: token) }
             #expect(replaced?.detail == .umidUnauthorized)
@@ -75,6 +74,18 @@ import Testing
         try await codes.replace("A1B2C3", data: "again", token: ada)
     }
 
+    /// Otherwise a stranger could use up the codes of the umid.
+    @Test func newCodeOfAClaimedUmidNeedsItsToken() async throws {
+        let codes = try TestShareCodes()
+        let (ada, bob) = (try await codes.claim("ada"), try await codes.claim("bob"))
+        for token in [nil, bob] {
+            let refused = await refusal { try await codes.replace("A1B2C3", token: token) }
+            #expect(refused?.detail == .umidUnauthorized)
+        }
+        #expect(try await codes.isUnique("A1B2C3"))
+        try await codes.replace("A1B2C3", token: ada)
+    }
+
     @Test func umidHasAtMostTenLiveCodes() async throws {
         let codes = try TestShareCodes()
         for number in 0..<10 { try await codes.register("CODE0\(number)") }
@@ -89,7 +100,7 @@ import Testing
     }
 
     @Test func gatewayHasAtMostTheConfiguredNumberOfCodes() async throws {
-        let codes = try TestShareCodes { $0.liveCodes = 2 }
+        let codes = try TestShareCodes { ($0.liveCodes, $0.percentOfAddress) = (2, 100) }
         try await codes.register("CODE01", umid: "a")
         try await codes.register("CODE02", umid: "b")
         let refused = await refusal { try await codes.register("CODE03", umid: "c") }
@@ -100,14 +111,56 @@ import Testing
         try await codes.register("CODE03", umid: "c")
     }
 
+    @Test func addressHasItsPartOfTheCodes() async throws {
+        let codes = try TestShareCodes { ($0.liveCodes, $0.percentOfAddress) = (20, 10) }
+        for number in 1...2 {
+            try await codes.register("CODE0\(number)", umid: "u\(number)", host: "2001:db8::\(number)")
+        }
+        let refused = await refusal { try await codes.register("CODE03", umid: "u3", host: "2001:db8::3") }
+        #expect(refused?.status == .resourceExhausted)
+        #expect(refused?.message.contains("the address has") == true)
+        try await codes.register("CODE02", umid: "u2", data: "later", host: "2001:db8::3")
+        try await codes.register("CODE03", umid: "u3", host: "2001:db8:0:1::1")
+        codes.advance(.minutes(5))
+        try await codes.register("CODE04", umid: "u4", host: "2001:db8::3")
+        _ = try await codes.sweep()
+        let origins = try codes.database.readBlocking {
+            try $0.query("SELECT origin FROM share_codes WHERE origin IS NOT NULL") { $0.blob("origin") }
+        }
+        #expect(origins.map(\.count) == [16], "the addresses of ended codes are erased")
+    }
+
+    @Test func addressHasItsPartOfTheUmids() async throws {
+        let codes = try TestShareCodes { ($0.umids, $0.percentOfAddress) = (200, 1) }
+        for number in 1...2 { _ = try await codes.claim("u\(number)") }
+        let refused = await refusal { _ = try await codes.claim("u3") }
+        #expect(refused?.status == .resourceExhausted)
+        _ = try await codes.claim("u3", host: "192.0.2.8")
+    }
+
     // MARK: Time
+
+    @Test func umidWhoseTokenIsNotUsedCanBeClaimedAgain() async throws {
+        let codes = try TestShareCodes()
+        let (ada, bob) = (try await codes.claim("ada"), try await codes.claim("bob"))
+        codes.advance(.days(179))
+        _ = try await codes.inbox(ada)
+        codes.advance(.days(1))
+        #expect(try await codes.sweep() == [:])
+        codes.advance(.seconds(1))
+        #expect(try await codes.sweep() == ["umids": 1])
+        let removed = await refusal { _ = try await codes.inbox(bob) }
+        #expect(removed?.status == .unauthenticated)
+        _ = try await codes.claim("bob")
+        _ = try await codes.inbox(ada)
+    }
 
     @Test func codeEndsIsErasedBecomesFreeAndIsRemoved() async throws {
         let codes = try TestShareCodes()
         try await codes.register("A1B2C3")
         codes.advance(.seconds(299))
         #expect(try await codes.sweep() == [:])
-        #expect(try await codes.lookUp("A1B2C3").umid == "ada")
+        #expect(try await codes.lookUp("A1B2C3").encryptedData == "sealed by the app")
         // The end.
         codes.advance(.seconds(1))
         let ended = await refusal { _ = try await codes.lookUp("A1B2C3") }
@@ -136,7 +189,7 @@ import Testing
         try await codes.register("A1B2C3")
         codes.advance(.hours(24) + .minutes(5))
         try await codes.register("A1B2C3", umid: "bob", data: "of bob")
-        #expect(try await codes.lookUp("A1B2C3").umid == "bob")
+        #expect(try await codes.lookUp("A1B2C3").encryptedData == "of bob")
     }
 
     @Test func nothingIsErasedWhileTheClockIsNotTrusted() async throws {
@@ -145,7 +198,7 @@ import Testing
         codes.clock.step(seconds: 40 * 86_400)
         #expect(try await codes.sweep() == [:])
         codes.clock.step(seconds: -40 * 86_400)
-        #expect(try await codes.lookUp("A1B2C3").umid == "ada")
+        #expect(try await codes.lookUp("A1B2C3").encryptedData == "sealed by the app")
     }
 
     @Test func dataIsEncryptedAtRest() async throws {
@@ -181,16 +234,16 @@ import Testing
         let stopped = await refusal { _ = try await codes.lookUp("A1B2C3", host: "198.51.100.9") }
         #expect(stopped?.status == .resourceExhausted)
         #expect((1...60_000).contains(stopped?.retryAfterMilliseconds ?? 0))
-        #expect(try await codes.lookUp("A1B2C3").umid == "ada")
+        #expect(try await codes.lookUp("A1B2C3").encryptedData == "sealed by the app")
         codes.advance(.seconds(2))
-        #expect(try await codes.lookUp("A1B2C3", host: "198.51.100.9").umid == "ada")
+        #expect(try await codes.lookUp("A1B2C3", host: "198.51.100.9").encryptedData == "sealed by the app")
         #expect(metric(codes, "data_gateway_share_codes_misses_total") == ["30"])
     }
 
     @Test func lookupsThatSucceedAreNotLimited() async throws {
         let codes = try TestShareCodes()
         try await codes.register("A1B2C3")
-        for _ in 0..<200 { #expect(try await codes.lookUp("A1B2C3").umid == "ada") }
+        for _ in 0..<200 { #expect(try await codes.lookUp("A1B2C3").encryptedData == "sealed by the app") }
     }
 
     @Test func walkAtOnceIsStoppedAtTheSameLimit() async throws {

@@ -40,6 +40,15 @@ import Testing
         #expect(try codes.count("status_requests") == 1)
     }
 
+    @Test func addressHasItsPartOfTheRequests() async throws {
+        let codes = try TestShareCodes { ($0.storedStatusRequests, $0.percentOfAddress) = (200, 1) }
+        for number in 1...2 { try await codes.ask("r\(number)", from: "b\(number)") }
+        let refused = await refusal { try await codes.ask("r3") }
+        #expect(refused?.status == .resourceExhausted)
+        #expect(try await codes.ask("r1", from: "b1") == "pending")
+        try await codes.ask("r3", host: "192.0.2.8")
+    }
+
     @Test func requestsOfOneselfAndUnknownAnswersAreRefused() async throws {
         let codes = try TestShareCodes()
         let own = await refusal { try await codes.ask("r1", from: "ada", to: "ada") }
@@ -198,7 +207,7 @@ import Testing
     @Test func deletedUmidLeavesOnlyReservedCodes() async throws {
         let codes = try TestShareCodes()
         let (ada, bob) = (try await codes.claim("ada"), try await codes.claim("bob"))
-        try await codes.register("A1B2C3", minutes: 10_080)
+        try await codes.replace("A1B2C3", minutes: 10_080, token: ada)
         try await codes.ask("r1")
         try await codes.ask("r2", from: "ada", to: "bob")
         try await codes.ask("r3", from: "bob", to: "eve")

@@ -225,7 +225,7 @@ package enum AppProtoFiles {
         archebase.apps.share_codes.v1.ShareCodeService	Members have the order of the app's documentation, which the JSON keeps.
         archebase.apps.share_codes.v1.ShareCodeService.GetHealth	Returns whether the gateway accepts calls. While it does not, the HTTP status is 503.
         archebase.apps.share_codes.v1.ShareCodeService.CheckShareCode	Returns whether a code is free: it is not registered, and its last end was more than 24 hours ago. Reserves nothing.
-        archebase.apps.share_codes.v1.ShareCodeService.RegisterShareCode	Registers a code with its data until an end. The same umid and code again replace data and end; if the umid is claimed, that needs the umid's token.
+        archebase.apps.share_codes.v1.ShareCodeService.RegisterShareCode	Registers a code with its data until an end. The same umid and code again replace data and end. If the umid is claimed, the call needs the umid's token.
         archebase.apps.share_codes.v1.ShareCodeService.LookUpShareCode	Returns the data of a code that somebody typed. NOT_FOUND after its end.
         archebase.apps.share_codes.v1.ShareCodeService.ClaimUmid	Makes the caller the owner of a umid, once, and returns the token for its inbox.
         archebase.apps.share_codes.v1.ShareCodeService.DeleteUmid	Deletes the caller's umid, the data of its codes, and all requests from and to it. Needs the umid's token.

@@ -15,8 +15,8 @@ package protocol ShareCodeServiceHandler: Sendable {
     /// Returns whether a code is free: it is not registered, and its last end was more than 24 hours ago. Reserves nothing.
     func checkShareCode(_ request: CheckShareCodeRequest, context: Context) async throws -> CheckShareCodeResponse
 
-    /// Registers a code with its data until an end. The same umid and code again replace data and end; if the umid is claimed, that
-    /// needs the umid's token.
+    /// Registers a code with its data until an end. The same umid and code again replace data and end. If the umid is claimed, the
+    /// call needs the umid's token.
     func registerShareCode(_ request: RegisterShareCodeRequest, context: Context) async throws -> RegisterShareCodeResponse
 
     /// Returns the data of a code that somebody typed. NOT_FOUND after its end.
@@ -108,8 +108,8 @@ package struct ShareCodeServiceClient<Transport: CallTransport>: Sendable {
         try await transport.unary(ShareCodeServiceMethods.checkShareCode, request, options: options)
     }
 
-    /// Registers a code with its data until an end. The same umid and code again replace data and end; if the umid is claimed, that
-    /// needs the umid's token.
+    /// Registers a code with its data until an end. The same umid and code again replace data and end. If the umid is claimed, the
+    /// call needs the umid's token.
     package func registerShareCode(_ request: RegisterShareCodeRequest, options: CallOptions = CallOptions()) async throws -> RegisterShareCodeResponse {
         try await transport.unary(ShareCodeServiceMethods.registerShareCode, request, options: options)
     }
@@ -459,7 +459,6 @@ package struct SharedData: Message {
 
     /// The code as it was sent.
     package var shareCode: String = ""
-    package var umid: String = ""
     package var encryptedData: String = ""
     /// In RFC 3339.
     package var expiresAt: String = ""
@@ -469,12 +468,10 @@ package struct SharedData: Message {
 
     package init(
         shareCode: String = "",
-        umid: String = "",
         encryptedData: String = "",
         expiresAt: String = ""
     ) {
         self.shareCode = shareCode
-        self.umid = umid
         self.encryptedData = encryptedData
         self.expiresAt = expiresAt
     }
@@ -483,7 +480,6 @@ package struct SharedData: Message {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoString.merge(into: &self.shareCode, from: &reader)
-            case 18: try ProtoString.merge(into: &self.umid, from: &reader)
             case 26: try ProtoString.merge(into: &self.encryptedData, from: &reader)
             case 34: try ProtoString.merge(into: &self.expiresAt, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
@@ -494,7 +490,6 @@ package struct SharedData: Message {
     package var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoString.size(self.shareCode, tag: 10)
-        size += ProtoString.size(self.umid, tag: 18)
         size += ProtoString.size(self.encryptedData, tag: 26)
         size += ProtoString.size(self.expiresAt, tag: 34)
         return size
@@ -504,7 +499,6 @@ package struct SharedData: Message {
         writer.unknown(self.unknownFields)
         ProtoString.write(self.expiresAt, tag: 34, to: &writer)
         ProtoString.write(self.encryptedData, tag: 26, to: &writer)
-        ProtoString.write(self.umid, tag: 18, to: &writer)
         ProtoString.write(self.shareCode, tag: 10, to: &writer)
     }
 }
@@ -1189,51 +1183,51 @@ extension FileDescriptor {
             c4gBARIdCgpleHBpcmVzX2F0GAUgASgJUglleHBpcmVzQXRCEwoRX3ZhbGlkaXR5X21pbnV0ZXMicwoZUmVnaXN0ZXJTaGFyZUNv\
             ZGVSZXNwb25zZRIYCgdzdWNjZXNzGAEgASgIUgdzdWNjZXNzEh0KCnNoYXJlX2NvZGUYAiABKAlSCXNoYXJlQ29kZRIdCgpleHBp\
             cmVzX2F0GAMgASgJUglleHBpcmVzQXQiNwoWTG9va1VwU2hhcmVDb2RlUmVxdWVzdBIdCgpzaGFyZV9jb2RlGAEgASgJUglzaGFy\
-            ZUNvZGUihQEKClNoYXJlZERhdGESHQoKc2hhcmVfY29kZRgBIAEoCVIJc2hhcmVDb2RlEhIKBHVtaWQYAiABKAlSBHVtaWQSJQoO\
-            ZW5jcnlwdGVkX2RhdGEYAyABKAlSDWVuY3J5cHRlZERhdGESHQoKZXhwaXJlc19hdBgEIAEoCVIJZXhwaXJlc0F0IiYKEENsYWlt\
-            VW1pZFJlcXVlc3QSEgoEdW1pZBgBIAEoCVIEdW1pZCI9ChFDbGFpbVVtaWRSZXNwb25zZRISCgR1bWlkGAEgASgJUgR1bWlkEhQK\
-            BXRva2VuGAIgASgJUgV0b2tlbiITChFEZWxldGVVbWlkUmVxdWVzdCIuChJEZWxldGVVbWlkUmVzcG9uc2USGAoHc3VjY2VzcxgB\
-            IAEoCFIHc3VjY2VzcyKTAQoYU2VuZFN0YXR1c1JlcXVlc3RSZXF1ZXN0Eh0KCnJlcXVlc3RfaWQYASABKAlSCXJlcXVlc3RJZBIg\
-            Cgxmcm9tX3VzZXJfaWQYAiABKAlSCmZyb21Vc2VySWQSHAoKdG9fdXNlcl9pZBgDIAEoCVIIdG9Vc2VySWQSGAoHbWVzc2FnZRgE\
-            IAEoCVIHbWVzc2FnZSJsChlTZW5kU3RhdHVzUmVxdWVzdFJlc3BvbnNlEhgKB3N1Y2Nlc3MYASABKAhSB3N1Y2Nlc3MSHQoKcmVx\
-            dWVzdF9pZBgCIAEoCVIJcmVxdWVzdElkEhYKBnN0YXR1cxgDIAEoCVIGc3RhdHVzIl0KGUxpc3RTdGF0dXNSZXF1ZXN0c1JlcXVl\
-            c3QSFgoGc3RhdHVzGAEgASgJUgZzdGF0dXMSFAoFYWZ0ZXIYAiABKAlSBWFmdGVyEhIKBHdhaXQYAyABKAVSBHdhaXQihgEKGkxp\
-            c3RTdGF0dXNSZXF1ZXN0c1Jlc3BvbnNlElAKCHJlcXVlc3RzGAEgAygLMjQuYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEu\
-            UmVjZWl2ZWRTdGF0dXNSZXF1ZXN0UghyZXF1ZXN0cxIWCgZjdXJzb3IYAiABKAlSBmN1cnNvciKpAQoVUmVjZWl2ZWRTdGF0dXNS\
-            ZXF1ZXN0Eh0KCnJlcXVlc3RfaWQYASABKAlSCXJlcXVlc3RJZBIgCgxmcm9tX3VzZXJfaWQYAiABKAlSCmZyb21Vc2VySWQSGAoH\
-            bWVzc2FnZRgDIAEoCVIHbWVzc2FnZRIWCgZzdGF0dXMYBCABKAlSBnN0YXR1cxIdCgpjcmVhdGVkX2F0GAUgASgJUgljcmVhdGVk\
-            QXQiegoaQW5zd2VyU3RhdHVzUmVxdWVzdFJlcXVlc3QSHQoKcmVxdWVzdF9pZBgBIAEoCVIJcmVxdWVzdElkEhYKBnN0YXR1cxgC\
-            IAEoCVIGc3RhdHVzEiUKDmVuY3J5cHRlZF9kYXRhGAMgASgJUg1lbmNyeXB0ZWREYXRhIm4KG0Fuc3dlclN0YXR1c1JlcXVlc3RS\
-            ZXNwb25zZRIYCgdzdWNjZXNzGAEgASgIUgdzdWNjZXNzEh0KCnJlcXVlc3RfaWQYAiABKAlSCXJlcXVlc3RJZBIWCgZzdGF0dXMY\
-            AyABKAlSBnN0YXR1cyI4ChdHZXRTdGF0dXNSZXF1ZXN0UmVxdWVzdBIdCgpyZXF1ZXN0X2lkGAEgASgJUglyZXF1ZXN0SWQiiQEK\
-            EVNlbnRTdGF0dXNSZXF1ZXN0Eh0KCnJlcXVlc3RfaWQYASABKAlSCXJlcXVlc3RJZBIWCgZzdGF0dXMYAiABKAlSBnN0YXR1cxIq\
-            Cg5lbmNyeXB0ZWRfZGF0YRgDIAEoCUgAUg1lbmNyeXB0ZWREYXRhiAEBQhEKD19lbmNyeXB0ZWRfZGF0YSKSAQoWUmVjb3JkQ29s\
-            bGlzaW9uUmVxdWVzdBIdCgpzaGFyZV9jb2RlGAEgASgJUglzaGFyZUNvZGUSGgoIYXR0ZW1wdHMYAiABKAVSCGF0dGVtcHRzEh8K\
-            C2NvZGVfbGVuZ3RoGAMgASgFUgpjb2RlTGVuZ3RoEhwKCXRpbWVzdGFtcBgEIAEoCVIJdGltZXN0YW1wIjMKF1JlY29yZENvbGxp\
-            c2lvblJlc3BvbnNlEhgKB3N1Y2Nlc3MYASABKAhSB3N1Y2Nlc3Myhg4KEFNoYXJlQ29kZVNlcnZpY2USggEKCUdldEhlYWx0aBIv\
-            LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLkdldEhlYWx0aFJlcXVlc3QaLC5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rl\
-            cy52MS5TZXJ2aWNlSGVhbHRoIhaQAgGC0+STAg0SCy9hcGkvaGVhbHRoEp8BCg5DaGVja1NoYXJlQ29kZRI0LmFyY2hlYmFzZS5h\
-            cHBzLnNoYXJlX2NvZGVzLnYxLkNoZWNrU2hhcmVDb2RlUmVxdWVzdBo1LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLkNo\
-            ZWNrU2hhcmVDb2RlUmVzcG9uc2UiIILT5JMCGiIVL2FwaS9zaGFyZS1jb2RlL2NoZWNrOgEqEqsBChFSZWdpc3RlclNoYXJlQ29k\
-            ZRI3LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLlJlZ2lzdGVyU2hhcmVDb2RlUmVxdWVzdBo4LmFyY2hlYmFzZS5hcHBz\
-            LnNoYXJlX2NvZGVzLnYxLlJlZ2lzdGVyU2hhcmVDb2RlUmVzcG9uc2UiI4LT5JMCHSIYL2FwaS9zaGFyZS1jb2RlL3JlZ2lzdGVy\
-            OgEqEpwBCg9Mb29rVXBTaGFyZUNvZGUSNS5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5Mb29rVXBTaGFyZUNvZGVSZXF1\
-            ZXN0GikuYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuU2hhcmVkRGF0YSInkAIBgtPkkwIeEhwvYXBpL3NoYXJlLWNvZGUv\
-            e3NoYXJlX2NvZGV9EoQBCglDbGFpbVVtaWQSLy5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5DbGFpbVVtaWRSZXF1ZXN0\
-            GjAuYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuQ2xhaW1VbWlkUmVzcG9uc2UiFILT5JMCDiIJL2FwaS91bWlkOgEqEoQB\
-            CgpEZWxldGVVbWlkEjAuYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuRGVsZXRlVW1pZFJlcXVlc3QaMS5hcmNoZWJhc2Uu\
-            YXBwcy5zaGFyZV9jb2Rlcy52MS5EZWxldGVVbWlkUmVzcG9uc2UiEYLT5JMCCyoJL2FwaS91bWlkEqYBChFTZW5kU3RhdHVzUmVx\
-            dWVzdBI3LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLlNlbmRTdGF0dXNSZXF1ZXN0UmVxdWVzdBo4LmFyY2hlYmFzZS5h\
-            cHBzLnNoYXJlX2NvZGVzLnYxLlNlbmRTdGF0dXNSZXF1ZXN0UmVzcG9uc2UiHoLT5JMCGCITL2FwaS9zdGF0dXMtcmVxdWVzdDoB\
-            KhKmAQoSTGlzdFN0YXR1c1JlcXVlc3RzEjguYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuTGlzdFN0YXR1c1JlcXVlc3Rz\
-            UmVxdWVzdBo5LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLkxpc3RTdGF0dXNSZXF1ZXN0c1Jlc3BvbnNlIhuC0+STAhUS\
-            Ey9hcGkvc3RhdHVzLXJlcXVlc3QSwAEKE0Fuc3dlclN0YXR1c1JlcXVlc3QSOS5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52\
-            MS5BbnN3ZXJTdGF0dXNSZXF1ZXN0UmVxdWVzdBo6LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLkFuc3dlclN0YXR1c1Jl\
-            cXVlc3RSZXNwb25zZSIygtPkkwIsIicvYXBpL3N0YXR1cy1yZXF1ZXN0L3tyZXF1ZXN0X2lkfS9hbnN3ZXI6ASoSqQEKEEdldFN0\
-            YXR1c1JlcXVlc3QSNi5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5HZXRTdGF0dXNSZXF1ZXN0UmVxdWVzdBowLmFyY2hl\
-            YmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLlNlbnRTdGF0dXNSZXF1ZXN0IiuQAgGC0+STAiISIC9hcGkvc3RhdHVzLXJlcXVlc3Qv\
-            e3JlcXVlc3RfaWR9EqIBCg9SZWNvcmRDb2xsaXNpb24SNS5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5SZWNvcmRDb2xs\
-            aXNpb25SZXF1ZXN0GjYuYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuUmVjb3JkQ29sbGlzaW9uUmVzcG9uc2UiIILT5JMC\
-            GiIVL2FwaS9jb2xsaXNpb24vcmVjb3JkOgEqGgrK8xgGCAEQASABYgZwcm90bzM=
+            ZUNvZGUidwoKU2hhcmVkRGF0YRIdCgpzaGFyZV9jb2RlGAEgASgJUglzaGFyZUNvZGUSJQoOZW5jcnlwdGVkX2RhdGEYAyABKAlS\
+            DWVuY3J5cHRlZERhdGESHQoKZXhwaXJlc19hdBgEIAEoCVIJZXhwaXJlc0F0SgQIAhADIiYKEENsYWltVW1pZFJlcXVlc3QSEgoE\
+            dW1pZBgBIAEoCVIEdW1pZCI9ChFDbGFpbVVtaWRSZXNwb25zZRISCgR1bWlkGAEgASgJUgR1bWlkEhQKBXRva2VuGAIgASgJUgV0\
+            b2tlbiITChFEZWxldGVVbWlkUmVxdWVzdCIuChJEZWxldGVVbWlkUmVzcG9uc2USGAoHc3VjY2VzcxgBIAEoCFIHc3VjY2VzcyKT\
+            AQoYU2VuZFN0YXR1c1JlcXVlc3RSZXF1ZXN0Eh0KCnJlcXVlc3RfaWQYASABKAlSCXJlcXVlc3RJZBIgCgxmcm9tX3VzZXJfaWQY\
+            AiABKAlSCmZyb21Vc2VySWQSHAoKdG9fdXNlcl9pZBgDIAEoCVIIdG9Vc2VySWQSGAoHbWVzc2FnZRgEIAEoCVIHbWVzc2FnZSJs\
+            ChlTZW5kU3RhdHVzUmVxdWVzdFJlc3BvbnNlEhgKB3N1Y2Nlc3MYASABKAhSB3N1Y2Nlc3MSHQoKcmVxdWVzdF9pZBgCIAEoCVIJ\
+            cmVxdWVzdElkEhYKBnN0YXR1cxgDIAEoCVIGc3RhdHVzIl0KGUxpc3RTdGF0dXNSZXF1ZXN0c1JlcXVlc3QSFgoGc3RhdHVzGAEg\
+            ASgJUgZzdGF0dXMSFAoFYWZ0ZXIYAiABKAlSBWFmdGVyEhIKBHdhaXQYAyABKAVSBHdhaXQihgEKGkxpc3RTdGF0dXNSZXF1ZXN0\
+            c1Jlc3BvbnNlElAKCHJlcXVlc3RzGAEgAygLMjQuYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuUmVjZWl2ZWRTdGF0dXNS\
+            ZXF1ZXN0UghyZXF1ZXN0cxIWCgZjdXJzb3IYAiABKAlSBmN1cnNvciKpAQoVUmVjZWl2ZWRTdGF0dXNSZXF1ZXN0Eh0KCnJlcXVl\
+            c3RfaWQYASABKAlSCXJlcXVlc3RJZBIgCgxmcm9tX3VzZXJfaWQYAiABKAlSCmZyb21Vc2VySWQSGAoHbWVzc2FnZRgDIAEoCVIH\
+            bWVzc2FnZRIWCgZzdGF0dXMYBCABKAlSBnN0YXR1cxIdCgpjcmVhdGVkX2F0GAUgASgJUgljcmVhdGVkQXQiegoaQW5zd2VyU3Rh\
+            dHVzUmVxdWVzdFJlcXVlc3QSHQoKcmVxdWVzdF9pZBgBIAEoCVIJcmVxdWVzdElkEhYKBnN0YXR1cxgCIAEoCVIGc3RhdHVzEiUK\
+            DmVuY3J5cHRlZF9kYXRhGAMgASgJUg1lbmNyeXB0ZWREYXRhIm4KG0Fuc3dlclN0YXR1c1JlcXVlc3RSZXNwb25zZRIYCgdzdWNj\
+            ZXNzGAEgASgIUgdzdWNjZXNzEh0KCnJlcXVlc3RfaWQYAiABKAlSCXJlcXVlc3RJZBIWCgZzdGF0dXMYAyABKAlSBnN0YXR1cyI4\
+            ChdHZXRTdGF0dXNSZXF1ZXN0UmVxdWVzdBIdCgpyZXF1ZXN0X2lkGAEgASgJUglyZXF1ZXN0SWQiiQEKEVNlbnRTdGF0dXNSZXF1\
+            ZXN0Eh0KCnJlcXVlc3RfaWQYASABKAlSCXJlcXVlc3RJZBIWCgZzdGF0dXMYAiABKAlSBnN0YXR1cxIqCg5lbmNyeXB0ZWRfZGF0\
+            YRgDIAEoCUgAUg1lbmNyeXB0ZWREYXRhiAEBQhEKD19lbmNyeXB0ZWRfZGF0YSKSAQoWUmVjb3JkQ29sbGlzaW9uUmVxdWVzdBId\
+            CgpzaGFyZV9jb2RlGAEgASgJUglzaGFyZUNvZGUSGgoIYXR0ZW1wdHMYAiABKAVSCGF0dGVtcHRzEh8KC2NvZGVfbGVuZ3RoGAMg\
+            ASgFUgpjb2RlTGVuZ3RoEhwKCXRpbWVzdGFtcBgEIAEoCVIJdGltZXN0YW1wIjMKF1JlY29yZENvbGxpc2lvblJlc3BvbnNlEhgK\
+            B3N1Y2Nlc3MYASABKAhSB3N1Y2Nlc3Myhg4KEFNoYXJlQ29kZVNlcnZpY2USggEKCUdldEhlYWx0aBIvLmFyY2hlYmFzZS5hcHBz\
+            LnNoYXJlX2NvZGVzLnYxLkdldEhlYWx0aFJlcXVlc3QaLC5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5TZXJ2aWNlSGVh\
+            bHRoIhaQAgGC0+STAg0SCy9hcGkvaGVhbHRoEp8BCg5DaGVja1NoYXJlQ29kZRI0LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVz\
+            LnYxLkNoZWNrU2hhcmVDb2RlUmVxdWVzdBo1LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLkNoZWNrU2hhcmVDb2RlUmVz\
+            cG9uc2UiIILT5JMCGiIVL2FwaS9zaGFyZS1jb2RlL2NoZWNrOgEqEqsBChFSZWdpc3RlclNoYXJlQ29kZRI3LmFyY2hlYmFzZS5h\
+            cHBzLnNoYXJlX2NvZGVzLnYxLlJlZ2lzdGVyU2hhcmVDb2RlUmVxdWVzdBo4LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYx\
+            LlJlZ2lzdGVyU2hhcmVDb2RlUmVzcG9uc2UiI4LT5JMCHSIYL2FwaS9zaGFyZS1jb2RlL3JlZ2lzdGVyOgEqEpwBCg9Mb29rVXBT\
+            aGFyZUNvZGUSNS5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5Mb29rVXBTaGFyZUNvZGVSZXF1ZXN0GikuYXJjaGViYXNl\
+            LmFwcHMuc2hhcmVfY29kZXMudjEuU2hhcmVkRGF0YSInkAIBgtPkkwIeEhwvYXBpL3NoYXJlLWNvZGUve3NoYXJlX2NvZGV9EoQB\
+            CglDbGFpbVVtaWQSLy5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5DbGFpbVVtaWRSZXF1ZXN0GjAuYXJjaGViYXNlLmFw\
+            cHMuc2hhcmVfY29kZXMudjEuQ2xhaW1VbWlkUmVzcG9uc2UiFILT5JMCDiIJL2FwaS91bWlkOgEqEoQBCgpEZWxldGVVbWlkEjAu\
+            YXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuRGVsZXRlVW1pZFJlcXVlc3QaMS5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rl\
+            cy52MS5EZWxldGVVbWlkUmVzcG9uc2UiEYLT5JMCCyoJL2FwaS91bWlkEqYBChFTZW5kU3RhdHVzUmVxdWVzdBI3LmFyY2hlYmFz\
+            ZS5hcHBzLnNoYXJlX2NvZGVzLnYxLlNlbmRTdGF0dXNSZXF1ZXN0UmVxdWVzdBo4LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVz\
+            LnYxLlNlbmRTdGF0dXNSZXF1ZXN0UmVzcG9uc2UiHoLT5JMCGCITL2FwaS9zdGF0dXMtcmVxdWVzdDoBKhKmAQoSTGlzdFN0YXR1\
+            c1JlcXVlc3RzEjguYXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuTGlzdFN0YXR1c1JlcXVlc3RzUmVxdWVzdBo5LmFyY2hl\
+            YmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLkxpc3RTdGF0dXNSZXF1ZXN0c1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvc3RhdHVzLXJl\
+            cXVlc3QSwAEKE0Fuc3dlclN0YXR1c1JlcXVlc3QSOS5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5BbnN3ZXJTdGF0dXNS\
+            ZXF1ZXN0UmVxdWVzdBo6LmFyY2hlYmFzZS5hcHBzLnNoYXJlX2NvZGVzLnYxLkFuc3dlclN0YXR1c1JlcXVlc3RSZXNwb25zZSIy\
+            gtPkkwIsIicvYXBpL3N0YXR1cy1yZXF1ZXN0L3tyZXF1ZXN0X2lkfS9hbnN3ZXI6ASoSqQEKEEdldFN0YXR1c1JlcXVlc3QSNi5h\
+            cmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5HZXRTdGF0dXNSZXF1ZXN0UmVxdWVzdBowLmFyY2hlYmFzZS5hcHBzLnNoYXJl\
+            X2NvZGVzLnYxLlNlbnRTdGF0dXNSZXF1ZXN0IiuQAgGC0+STAiISIC9hcGkvc3RhdHVzLXJlcXVlc3Qve3JlcXVlc3RfaWR9EqIB\
+            Cg9SZWNvcmRDb2xsaXNpb24SNS5hcmNoZWJhc2UuYXBwcy5zaGFyZV9jb2Rlcy52MS5SZWNvcmRDb2xsaXNpb25SZXF1ZXN0GjYu\
+            YXJjaGViYXNlLmFwcHMuc2hhcmVfY29kZXMudjEuUmVjb3JkQ29sbGlzaW9uUmVzcG9uc2UiIILT5JMCGiIVL2FwaS9jb2xsaXNp\
+            b24vcmVjb3JkOgEqGgrK8xgGCAEQASABYgZwcm90bzM=
             """)
 }

@@ -52,7 +52,7 @@ struct ShareCodeService: ShareCodeServiceHandler {
         let code = try ShareCode(request.shareCode)
         let shared = try await Self.converting { try await codes.lookUp(code, for: Self.address(context)) }
         return SharedData(
-            shareCode: code.text, umid: shared.umid, encryptedData: shared.data, expiresAt: Self.text(shared.expiresAt))
+            shareCode: code.text, encryptedData: shared.data, expiresAt: Self.text(shared.expiresAt))
     }
 
     func claimUmid(_ request: ClaimUmidRequest, context: CallContext) async throws -> ClaimUmidResponse {

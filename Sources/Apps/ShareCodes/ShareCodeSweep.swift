@@ -10,7 +10,8 @@ struct ShareCodeSweep: Sendable {
     var all: [AppSweep] {
         [
             AppSweep("share_code_data", run: eraseCodes), AppSweep("share_codes", run: deleteCodes),
-            AppSweep("status_request_data", run: eraseRequests), AppSweep("status_requests", run: deleteRequests),
+            AppSweep("umids", run: deleteUmids), AppSweep("status_request_data", run: eraseRequests),
+            AppSweep("status_requests", run: deleteRequests),
         ]
     }
 
@@ -36,6 +37,15 @@ struct ShareCodeSweep: Sendable {
         guard try await database.read({ try ShareCodeRecords($0).hasFree(before: limit) }) else { return 0 }
         return try await inBatches {
             try ShareCodeRecords($0).deleteFree(before: permit.now().subtracting(age), permit)
+        }
+    }
+
+    /// Removes umids whose tokens have not been used for a long time.
+    private func deleteUmids(_ permit: DeletionPermit) async throws -> Int {
+        let limit = try permit.now().subtracting(UmidClaims.retention)
+        guard try await database.read({ try UmidRecords($0).hasUnused(before: limit) }) else { return 0 }
+        return try await inBatches {
+            try UmidRecords($0).deleteUnused(before: permit.now().subtracting(UmidClaims.retention), permit)
         }
     }
 

@@ -22,20 +22,21 @@ final class ShareCodes: RunningApp {
         let limits = ShareCodeLimits(configuration, clock: clock)
         let contents = SealedContents(key: keyring.key(ofApp: ShareCodesApp.name, for: "contents"))
         let waits = InboxWaits(limit: configuration.waitingLists, ofAddress: configuration.waitingListsOfAddress)
+        let origins = RowOrigins(key: keyring.key(ofApp: ShareCodesApp.name, for: "addresses"))
         let estimates = ShareCodeEstimates(configuration)
         self.waits = waits
         counters = ShareCodeMetrics(database: database, clock: clock, waits: waits)
         sweep = ShareCodeSweep(database: database, estimates: estimates)
         service = ShareCodeService(
             codes: ShareCodeRegistry(
-                database: database, clock: clock, limits: limits, contents: contents, live: estimates.live,
-                metrics: counters),
+                database: database, clock: clock, limits: limits, contents: contents, origins: origins,
+                live: estimates.live, metrics: counters),
             claims: UmidClaims(
                 database: database, clock: clock, limits: limits,
-                key: keyring.key(ofApp: ShareCodesApp.name, for: "tokens"), umids: estimates.umids),
+                key: keyring.key(ofApp: ShareCodesApp.name, for: "tokens"), origins: origins, umids: estimates.umids),
             requests: StatusRequests(
-                database: database, clock: clock, limits: limits, contents: contents, stored: estimates.requests,
-                waits: waits),
+                database: database, clock: clock, limits: limits, contents: contents, origins: origins,
+                stored: estimates.requests, waits: waits),
             inbox: Inbox(
                 database: database, clock: clock, contents: contents, tokens: PageTokens(keyring: keyring), waits: waits
             ),

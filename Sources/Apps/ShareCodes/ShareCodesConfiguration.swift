@@ -24,6 +24,8 @@ struct ShareCodesConfiguration: Sendable {
     var umids = 1_000_000
     /// Stored requests for a status.
     var storedStatusRequests = 1_000_000
+    /// The part of these three limits for one address, in percent.
+    var percentOfAddress = 1
     /// Lists of received requests that wait at the same time.
     var waitingLists = 64
     /// The part of them for calls of one address.
@@ -52,6 +54,9 @@ struct ShareCodesConfiguration: Sendable {
         umids = try settings.count("max_umids", default: umids, most: 100_000_000)
         storedStatusRequests = try settings.count(
             "max_status_requests", default: storedStatusRequests, most: 100_000_000)
+        percentOfAddress = Int(
+            try settings.integer(
+                "max_percent_of_address", default: Int64(percentOfAddress), in: 1...100, unit: "percent"))
         waitingLists = try settings.count("max_waiting_calls", default: waitingLists, most: 10_000, least: 0)
         waitingListsOfAddress = max(1, waitingLists / 8)
     }

@@ -57,6 +57,23 @@ enum ShareCodeMigrations {
                     attempts INTEGER NOT NULL,
                     PRIMARY KEY (day, code_length)
                 ) STRICT;
-                """)
+                """),
+        Migration(
+            name: "share-codes-2",
+            sql: """
+                -- origin: a keyed digest of the address that made the row, for the limit of one address; NULL after a code's end.
+                ALTER TABLE share_codes ADD COLUMN origin BLOB;
+                CREATE INDEX share_codes_origin ON share_codes (origin, expires_at) WHERE sealed IS NOT NULL;
+
+                -- used_at: when the token was last used, in steps of a day.
+                ALTER TABLE umids ADD COLUMN origin BLOB;
+                ALTER TABLE umids ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0;
+                UPDATE umids SET used_at = claimed_at;
+                CREATE INDEX umids_origin ON umids (origin);
+                CREATE INDEX umids_used ON umids (used_at);
+
+                ALTER TABLE status_requests ADD COLUMN origin BLOB;
+                CREATE INDEX status_requests_origin ON status_requests (origin);
+                """),
     ]
 }

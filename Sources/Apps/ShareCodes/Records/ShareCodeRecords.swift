@@ -26,15 +26,17 @@ struct ShareCodeRecords<C: ReadConnection> {
     }
 
     /// Inserts the row, or replaces that of the same code.
-    func put(_ record: ShareCodeRecord) throws where C == Connection {
+    ///
+    /// - Parameter origin: the digest of the caller's address.
+    func put(_ record: ShareCodeRecord, origin: [UInt8]) throws where C == Connection {
         try connection.execute(
             """
-            INSERT INTO share_codes (code, umid, sealed, validity_minutes, expires_at, free_at, created_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)
-            ON CONFLICT (code) DO UPDATE SET
-                umid = $2, sealed = $3, validity_minutes = $4, expires_at = $5, free_at = $6, created_at = $7
+            INSERT INTO share_codes (code, umid, sealed, validity_minutes, expires_at, free_at, created_at, origin)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            ON CONFLICT (code) DO UPDATE SET umid = $2, sealed = $3, validity_minutes = $4, expires_at = $5,
+                free_at = $6, created_at = $7, origin = $8
             """, record.key, record.umid, record.sealed, record.minutes, record.expiresAt.microseconds,
-            record.freeAt.microseconds, record.createdAt.microseconds)
+            record.freeAt.microseconds, record.createdAt.microseconds, origin)
     }
 
     /// Returns the ends of the live codes of a umid other than `key`, the earliest first.
@@ -54,13 +56,23 @@ struct ShareCodeRecords<C: ReadConnection> {
         ) { $0.int("count") } ?? 0
     }
 
+    /// Counts the codes that an address has registered and that can be looked up, up to `limit`.
+    func liveCount(ofOrigin origin: [UInt8], at now: UnixTime, limit: Int) throws -> Int {
+        try connection.first(
+            """
+            SELECT count(*) AS count FROM (
+                SELECT 1 FROM share_codes WHERE origin = $1 AND expires_at > $2 AND sealed IS NOT NULL LIMIT $3)
+            """, origin, now.microseconds, limit
+        ) { $0.int("count") } ?? 0
+    }
+
     /// Erases the data of codes after their end.
     ///
     /// - Returns: the number of codes, of which there may be more.
     func eraseEnded(at now: UnixTime) throws -> Int where C == Connection {
         try connection.execute(
             """
-            UPDATE share_codes SET sealed = NULL WHERE code IN (
+            UPDATE share_codes SET sealed = NULL, origin = NULL WHERE code IN (
                 SELECT code FROM share_codes WHERE sealed IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2)
             """, now.microseconds, sweepSize)
     }
@@ -92,7 +104,7 @@ struct ShareCodeRecords<C: ReadConnection> {
     func release(_ umid: String, at now: UnixTime, freeAt: UnixTime) throws -> Int where C == Connection {
         try connection.execute(
             """
-            UPDATE share_codes SET umid = '', sealed = NULL,
+            UPDATE share_codes SET umid = '', sealed = NULL, origin = NULL,
                 expires_at = CASE WHEN expires_at > $2 THEN $2 ELSE expires_at END,
                 free_at = CASE WHEN free_at > $3 THEN $3 ELSE free_at END
             WHERE code IN (SELECT code FROM share_codes WHERE umid = $1 LIMIT $4)

@@ -18,14 +18,25 @@ struct StatusRequestRecords<C: ReadConnection> {
         try connection.first("\(select) WHERE id = $1", id, row: Self.record)
     }
 
-    /// - Parameter message: encrypted.
-    func insert(_ request: StatusRequest, message: [UInt8], at now: UnixTime, expiresAt: UnixTime) throws
-    where C == Connection {
+    /// - Parameters:
+    ///   - message: encrypted.
+    ///   - origin: the digest of the caller's address.
+    func insert(
+        _ request: StatusRequest, message: [UInt8], origin: [UInt8], at now: UnixTime, expiresAt: UnixTime
+    ) throws where C == Connection {
         try connection.execute(
             """
-            INSERT INTO status_requests (id, from_umid, to_umid, message, status, created_at, expires_at)
-            VALUES ($1, $2, $3, $4, 'pending', $5, $6)
-            """, request.id, request.sender, request.addressee, message, now.microseconds, expiresAt.microseconds)
+            INSERT INTO status_requests (id, from_umid, to_umid, message, status, created_at, expires_at, origin)
+            VALUES ($1, $2, $3, $4, 'pending', $5, $6, $7)
+            """, request.id, request.sender, request.addressee, message, now.microseconds, expiresAt.microseconds,
+            origin)
+    }
+
+    /// Counts the stored requests that an address has sent, up to `limit`.
+    func count(ofOrigin origin: [UInt8], limit: Int) throws -> Int {
+        try connection.first(
+            "SELECT count(*) AS count FROM (SELECT 1 FROM status_requests WHERE origin = $1 LIMIT $2)", origin, limit
+        ) { $0.int("count") } ?? 0
     }
 
     /// Counts the requests to a umid that can be answered, at most `limit` of them, and those of them that were never delivered.

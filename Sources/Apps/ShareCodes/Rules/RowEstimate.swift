@@ -5,19 +5,30 @@ import RPC
 final class RowEstimate: Sendable {
     private let name: String
     private let limit: Int
+    private let limitOfAddress: Int
     private let value = Lock(0)
 
-    /// - Parameter name: the rows in the plural, for the error.
-    init(_ name: String, limit: Int) {
+    /// - Parameters:
+    ///   - name: the rows in the plural, for the error.
+    ///   - percentOfAddress: the part of the limit for one address.
+    init(_ name: String, limit: Int, percentOfAddress: Int) {
         self.name = name
         self.limit = limit
+        limitOfAddress = max(1, limit * percentOfAddress / 100)
     }
 
-    /// - Throws: RESOURCE_EXHAUSTED if there are as many rows as the limit.
-    func checkCapacity() throws(RPCError) {
-        guard value.withLock({ $0 }) >= limit else { return }
-        throw .rateLimited(
-            "the gateway stores the maximum number of \(name): try again later", retryAfterMilliseconds: 60_000)
+    /// - Parameter countOfAddress: returns the exact number of the rows of the caller's address, up to the limit that it is given.
+    /// - Throws: RESOURCE_EXHAUSTED if there are as many rows as the limit, or as many of the address as its part.
+    func checkCapacity(_ countOfAddress: (Int) throws -> Int) throws {
+        guard value.withLock({ $0 }) < limit else {
+            throw RPCError.rateLimited(
+                "the gateway has the maximum number of \(name): try again later", retryAfterMilliseconds: 60_000)
+        }
+        guard try countOfAddress(limitOfAddress) < limitOfAddress else {
+            throw RPCError.rateLimited(
+                "the address has the maximum number of \(name): try again later",
+                retryAfterMilliseconds: 60_000)
+        }
     }
 
     /// Notes one more row.

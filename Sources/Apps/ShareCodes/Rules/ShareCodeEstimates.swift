@@ -5,8 +5,10 @@ struct ShareCodeEstimates: Sendable {
     let requests: RowEstimate
 
     init(_ configuration: ShareCodesConfiguration) {
-        live = RowEstimate("share codes", limit: configuration.liveCodes)
-        umids = RowEstimate("umids", limit: configuration.umids)
-        requests = RowEstimate("requests", limit: configuration.storedStatusRequests)
+        let percent = configuration.percentOfAddress
+        live = RowEstimate("share codes", limit: configuration.liveCodes, percentOfAddress: percent)
+        umids = RowEstimate("umids", limit: configuration.umids, percentOfAddress: percent)
+        requests = RowEstimate(
+            "requests", limit: configuration.storedStatusRequests, percentOfAddress: percent)
     }
 }

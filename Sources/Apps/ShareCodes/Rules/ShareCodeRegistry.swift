@@ -17,7 +17,6 @@ struct ShareCodeRegistry: Sendable {
 
     /// The data of a code, for everybody who has the code.
     struct Shared: Sendable, Hashable {
-        let umid: String
         let data: String
         let expiresAt: UnixTime
     }
@@ -26,6 +25,7 @@ struct ShareCodeRegistry: Sendable {
     let clock: any WallClock
     let limits: ShareCodeLimits
     let contents: SealedContents
+    let origins: RowOrigins
     let live: RowEstimate
     let metrics: ShareCodeMetrics
 
@@ -52,8 +52,8 @@ struct ShareCodeRegistry: Sendable {
 
     /// Registers a code. The primary key decides within the writer's transaction, so of several registrations at once one succeeds.
     ///
-    /// A code of a claimed umid is replaced only with the umid's token: everybody who has the code also learns the umid. A registration
-    /// that is repeated without the token, because its response was lost, changes nothing.
+    /// A claimed umid needs its token, for a new code as well: a stranger could otherwise use up its codes. A registration that is
+    /// repeated without the token, because its response was lost, changes nothing.
     ///
     /// - Returns: the end of the code.
     /// - Throws: ALREADY_EXISTS if somebody else has the code, UNAUTHENTICATED without the token of a claimed umid, RESOURCE_EXHAUSTED
@@ -63,33 +63,28 @@ struct ShareCodeRegistry: Sendable {
         let now = clock.now()
         let (code, umid, end) = (registration.code, registration.umid, registration.period.end)
         let sealed = contents.seal(registration.data, in: .code(code.key, umid: umid))
+        let origin = origins.digest(of: address)
         return try await database.write { [live, contents] connection in
             let records = ShareCodeRecords(connection)
-            let held = try records.find(code.key)
-            if let held, now < held.freeAt {
-                guard held.umid == umid else { throw RPCError.alreadyExists("the share code is taken") }
-                if try !registration.isProven && UmidRecords(connection).isClaimed(umid) {
-                    let place = SealedContents.Place.code(held.key, umid: umid)
-                    guard held.isLive(at: now), let sealed = held.sealed,
-                        try contents.open(sealed, in: place) == registration.data
-                    else {
-                        throw RPCError(
-                            .umidUnauthorized, "the umid is claimed: replacing its share code requires the umid's token"
-                        )
-                    }
-                    return held.expiresAt
+            let held = try records.find(code.key).flatMap { now < $0.freeAt ? $0 : nil }
+            if let held, held.umid != umid { throw RPCError.alreadyExists("the share code is taken") }
+            if try !registration.isProven && UmidRecords(connection).isClaimed(umid) {
+                guard let held, try held.repeats(registration, contents, at: now) else {
+                    throw RPCError(
+                        .umidUnauthorized, "the umid is claimed: registering its share codes requires the umid's token")
                 }
+                return held.expiresAt
             }
-            let isNew = held.map { $0.umid != umid || !$0.isLive(at: now) } ?? true
+            let isNew = held.map { !$0.isLive(at: now) } ?? true
             if isNew {
-                try live.checkCapacity()
+                try live.checkCapacity { try records.liveCount(ofOrigin: origin, at: now, limit: $0) }
                 try Self.checkCount(of: umid, except: code.key, at: now, in: records)
             }
             try records.put(
                 ShareCodeRecord(
                     key: code.key, umid: umid, sealed: sealed, minutes: registration.period.minutes,
                     createdAt: isNew ? now : held?.createdAt ?? now, expiresAt: end,
-                    freeAt: end.adding(ShareCodePeriod.reservation)))
+                    freeAt: end.adding(ShareCodePeriod.reservation)), origin: origin)
             if isNew { connection.afterCommit { live.add() } }
             return end
         }
@@ -125,7 +120,16 @@ struct ShareCodeRegistry: Sendable {
         }
         limits.giveBackMiss(of: address)
         return Shared(
-            umid: found.umid, data: try contents.open(sealed, in: .code(found.key, umid: found.umid)),
-            expiresAt: found.expiresAt)
+            data: try contents.open(sealed, in: .code(found.key, umid: found.umid)), expiresAt: found.expiresAt)
+    }
+}
+
+extension ShareCodeRecord {
+    /// Whether the code is live and has the data of the registration.
+    fileprivate func repeats(
+        _ registration: ShareCodeRegistry.Registration, _ contents: SealedContents, at now: UnixTime
+    ) throws -> Bool {
+        guard isLive(at: now), let sealed else { return false }
+        return try contents.open(sealed, in: .code(key, umid: umid)) == registration.data
     }
 }

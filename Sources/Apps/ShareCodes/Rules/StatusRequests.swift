@@ -9,6 +9,7 @@ struct StatusRequests: Sendable {
     let clock: any WallClock
     let limits: ShareCodeLimits
     let contents: SealedContents
+    let origins: RowOrigins
     let stored: RowEstimate
     let waits: InboxWaits
 
@@ -20,6 +21,7 @@ struct StatusRequests: Sendable {
         try limits.countStatusRequest(from: request.sender, of: address)
         let now = clock.now()
         let message = contents.seal(request.message, in: .message(requestID: request.id))
+        let origin = origins.digest(of: address)
         return try await database.write { [contents, stored, waits] connection in
             let records = StatusRequestRecords(connection)
             if let known = try records.find(request.id) {
@@ -28,7 +30,7 @@ struct StatusRequests: Sendable {
                 }
                 return known.state(at: now)
             }
-            try stored.checkCapacity()
+            try stored.checkCapacity { try records.count(ofOrigin: origin, limit: $0) }
             let (all, new) = try records.open(
                 to: request.addressee, at: now, limit: ShareCodesConfiguration.openRequestsToUmid)
             guard new < ShareCodesConfiguration.newRequestsToUmid, all < ShareCodesConfiguration.openRequestsToUmid
@@ -38,7 +40,7 @@ struct StatusRequests: Sendable {
                 )
             }
             try records.insert(
-                request, message: message, at: now, expiresAt: now.adding(StatusRequest.lifetime))
+                request, message: message, origin: origin, at: now, expiresAt: now.adding(StatusRequest.lifetime))
             connection.afterCommit {
                 stored.add()
                 waits.wake(request.addressee)

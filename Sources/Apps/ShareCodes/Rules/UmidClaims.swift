@@ -8,8 +8,14 @@ struct UmidClaims: Sendable {
     let database: Database
     let clock: any WallClock
     let limits: ShareCodeLimits
+    /// The time after which a umid whose token is not used can be claimed again.
+    static let retention = Duration.days(180)
+    /// The precision of the time of a token's last use.
+    private static let usePrecision = Duration.days(1)
+
     /// The key of the stored digests.
     let key: [UInt8]
+    let origins: RowOrigins
     let umids: RowEstimate
 
     /// Claims a umid, once.
@@ -19,12 +25,12 @@ struct UmidClaims: Sendable {
         try limits.countClaim(of: address)
         let now = clock.now()
         let token = UmidToken()
-        let digest = token.digest(key: key)
+        let (digest, origin) = (token.digest(key: key), origins.digest(of: address))
         try await database.write { [umids] connection in
             let records = UmidRecords(connection)
             guard try !records.isClaimed(umid) else { throw RPCError.alreadyExists("the umid is claimed") }
-            try umids.checkCapacity()
-            try records.insert(umid, tokenID: token.id, digest: digest, at: now)
+            try umids.checkCapacity { try records.count(ofOrigin: origin, limit: $0) }
+            try records.insert(umid, tokenID: token.id, digest: digest, origin: origin, at: now)
             connection.afterCommit { umids.add() }
         }
         return token
@@ -43,6 +49,10 @@ struct UmidClaims: Sendable {
             constantTimeEqual(found.digest, token.digest(key: key))
         else { throw Self.refusal("the token is not valid") }
         try limits.countCall(of: found.umid)
+        let now = clock.now()
+        if found.usedAt.adding(Self.usePrecision) <= now {
+            try await database.write { try UmidRecords($0).markUsed(found.umid, at: now) }
+        }
         return found.umid
     }
 
