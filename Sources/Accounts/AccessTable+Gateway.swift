@@ -21,6 +21,7 @@ extension AccessTable {
             ]
         ),
         (.user(.viewer), [IdentityServiceMethods.listIdentities]),
+        (.user(.admin), [IdentityServiceMethods.findUsersByEmail]),
         (.session, [IdentityServiceMethods.unlink]),
         (
             .unprovenSession,

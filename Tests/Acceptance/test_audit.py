@@ -117,6 +117,9 @@ def test_every_call_that_changes_something_leaves_one_line(
         admin.admin("DeleteOrganization", organization=made)
     with walk.one_line("CreateUser", **by_boss):
         user_id = boss.users("CreateUser", user_name=user, password=PASSWORD, role="viewer").user.user_id
+    with walk.one_line("FindUsersByEmail", **by_boss, target="users"):
+        request = stubs.auth.FindUsersByEmailRequest(email="nobody@example.com")
+        call(stubs.auth.IdentityServiceStub(gateway.channel("auth")).FindUsersByEmail, request, boss.token)
     with walk.one_line("Login", actor=f"user:{organization}/{user}", organization=organization):
         session = User.login(gateway, stubs, organization, user, PASSWORD)
     auth = stubs.auth.AuthServiceStub(gateway.channel("auth"))

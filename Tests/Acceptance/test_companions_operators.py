@@ -4,6 +4,7 @@ import concurrent.futures
 
 import pytest
 import requests
+from support.commands import OK, CommandLine
 from support.companions import ENABLED, Phone, chunk, pair_of, png, registrar, rows
 from support.gateway import Gateway, eventually
 from support.monitoring import metric
@@ -74,6 +75,22 @@ def test_account_that_an_operator_deletes_frees_the_partner(server, pair, login)
     assert [text for text in notices if "account of your companion was deleted" in text] == notices[-1:]
     assert second.match(4)[0] == 0 and second.post("/match/cancel")[0] == 0
     assert first.login() == (-1, "Email does not exist")
+
+
+def test_operator_finds_a_member_by_address_and_resets_the_password(binary, server, phone, tmp_path):
+    ada = phone("forgetful")
+    operator = CommandLine(binary, server, tmp_path).login()
+    within = ("--organization", "companions")
+    (found,) = operator.json("user", "find", "--email", ada.email.upper(), *within)["users"]
+    assert (found["email"], found["role"], found["issuer"]) == (ada.email, "member", "password")
+    lines = rows(server, "SELECT target, organization, peer FROM audit WHERE action = 'FindUsersByEmail'")
+    assert lines == [(f"users/{found['user_id']}", "companions", "127.0.0.1")]
+    assert operator.json("user", "find", "--email", "nobody@example.com", *within)["users"] == []
+    done = operator.run("user", "passwd", found["user_name"], "--password-stdin", *within, input="another secret\n")
+    assert done.returncode == OK, done.stderr
+    assert ada.send("POST", "/GetFriend", data={"email": ada.email}).json()["code"] == -1, "the session has ended"
+    assert ada.login() == (0, "Wrong Password")
+    assert ada.login("another secret") == (1, "Login success")
 
 
 def test_match_is_reported_to_webhooks_without_addresses(gateway_with, receivers, tmp_path):

@@ -9,6 +9,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import requests
 from support import described_calls
 from support.app_calls import App
 from support.gateway import ADMIN_PASSWORD, eventually
@@ -500,6 +501,29 @@ def test_disabled_user_cannot_sign_in(gateway, app, stubs):
     refused(again, 401, "Unauthorized", "账号已被禁用")
     assert app.send("PUT", path, {"status": "ACTIVE"}, admin, x_organization="zhixi").json["status"] == "ACTIVE"
     assert dev(app, "disabled@zhixi.app")["user"]["id"] == session["user"]["id"]
+
+
+def test_operator_finds_a_user_by_address_and_disables_the_account(gateway, app, stubs):
+    session = dev(app, "wanted@zhixi.app")
+    admin = User.login(gateway, stubs, "system", "admin", ADMIN_PASSWORD)
+    web = f"http://{gateway.listeners['web']}"
+
+    def find(email: str, organization: str = "zhixi") -> requests.Response:
+        headers = {"Authorization": f"Bearer {admin.token}", "X-Organization": organization}
+        return requests.post(f"{web}/v1/users:findByEmail", json={"email": email}, headers=headers, timeout=60)
+
+    (found,) = find("Wanted@ZHIXI.app").json()["users"]
+    assert found["identity"]["email"] == "wanted@zhixi.app" and found["user"]["role"] == "member"
+    assert (
+        find("wanted@zhixi").json().get("users", []) == [] == find("wanted@zhixi.app", "system").json().get("users", [])
+    )
+    assert find("wanted").status_code == 400
+    path = f"/api/users/{found['user']['userName']}/status"
+    answer = app.send("PUT", path, {"status": "DISABLED"}, admin.token, x_organization="zhixi")
+    assert answer.status == 200 and answer.json["id"] == session["user"]["id"], answer.body
+    refused(app.get("/api/users/me", session["accessToken"]), 401, "Unauthorized")
+    answer = app.send("PUT", "/api/users/nobody/status", {"status": "ACTIVE"}, admin.token, x_organization="zhixi")
+    refused(answer, 404, "Not Found")
 
 
 def test_every_answered_change_survives_kills(gateway_with, issuer):

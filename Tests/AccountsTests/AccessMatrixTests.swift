@@ -50,7 +50,7 @@ import Wire
         "DeleteObjects", "GetObjectOperation", "ListObjectOperations", "CancelObjectOperation", "RestoreObject",
         "PurgeObject", "SetTrashSettings", "GetTrashSettings", "ListDeadLetters", "RedeliverEvent",
         "ListWebhooks", "ListDeliveries", "SendTestEvent",
-        "ResetSecondFactor", "GetSignInPolicy", "SetSignInPolicy",
+        "ResetSecondFactor", "FindUsersByEmail", "GetSignInPolicy", "SetSignInPolicy",
     ]
     private static let system: Set<String> = [
         "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",

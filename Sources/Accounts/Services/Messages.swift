@@ -25,7 +25,7 @@ extension OrganizationRecord {
 }
 
 extension UserRecord {
-    var message: User {
+    package var message: User {
         User(
             organization: organization.name, userName: name, role: role.rawValue,
             lastLoginAt: lastLoginAt.map { Timestamp($0) }, createdAt: Timestamp(createdAt),

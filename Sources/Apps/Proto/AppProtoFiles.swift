@@ -298,7 +298,7 @@ package enum AppProtoFiles {
         archebase.apps.sign_in.v1.NotifyByAppleRequest.payload	A token that Apple has signed.
         archebase.apps.sign_in.v1.UpdateMeRequest.nickname	1 to 64 characters; empty = none.
         archebase.apps.sign_in.v1.UpdateMeRequest.avatar_url	An https URL; empty = none.
-        archebase.apps.sign_in.v1.SetStatusRequest.id	`user_…`
+        archebase.apps.sign_in.v1.SetStatusRequest.id	`user_…`, or the name of the user's account.
         archebase.apps.sign_in.v1.SetStatusRequest.status	ACTIVE or DISABLED.
         archebase.apps.sign_in.v1.PersonalData	Everything that is stored about a user.
         archebase.apps.sign_in.v1.PersonalData.created_at	RFC 3339.

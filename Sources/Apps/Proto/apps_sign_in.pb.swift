@@ -890,7 +890,7 @@ package struct DeleteMeResponse: Message {
 package struct SetStatusRequest: Message {
     package static var fullName: String { "archebase.apps.sign_in.v1.SetStatusRequest" }
 
-    /// `user_…`
+    /// `user_…`, or the name of the user's account.
     package var id: String = ""
     /// ACTIVE or DISABLED.
     package var status: String = ""

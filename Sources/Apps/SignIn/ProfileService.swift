@@ -48,15 +48,17 @@ struct ProfileService: ProfileServiceHandler {
             throw RPCError(bare: .invalidArgument, "status must be ACTIVE or DISABLED")
         }
         let now = store.clock.now()
-        return try await store.database.write(mayUseReserve: true) { [accounts] connection in
-            guard var profile = try ProfileRecords(connection).find(publicID: request.id),
-                let user = try UserRecords(connection).find(id: profile.userID)
-            else { throw RPCError.notFound("user \(request.id.prefix(64)) does not exist") }
-            profile.status = status
-            try ProfileRecords(connection).update(profile, at: now)
-            if status == .disabled { try accounts.externalSignIns.endSessions(of: user, at: now, in: connection) }
-            try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
-            return ProfileStore.Member(user: user, profile: profile).message
+        return try await store.database.write(mayUseReserve: true) { [accounts, store] connection in
+            guard var member = try store.find(request.id, at: now, in: connection) else {
+                throw RPCError.notFound("user \(request.id.prefix(64)) does not exist")
+            }
+            member.profile.status = status
+            try ProfileRecords(connection).update(member.profile, at: now)
+            if status == .disabled {
+                try accounts.externalSignIns.endSessions(of: member.user, at: now, in: connection)
+            }
+            try Audit.record(caller.did(to: "users/\(member.user.id)"), at: now, in: connection)
+            return member.message
         }
     }
 

@@ -53,6 +53,18 @@ struct ProfileStore: Sendable {
         return try admit(Member(user: user, profile: profile))
     }
 
+    /// Returns the user with an id that clients see, or with the name of an account, which is all that operators see.
+    func find(_ id: String, at now: UnixTime, in connection: Connection) throws -> Member? {
+        if let profile = try ProfileRecords(connection).find(publicID: id) {
+            return try UserRecords(connection).find(id: profile.userID).map { Member(user: $0, profile: profile) }
+        }
+        guard let user = try UserRecords(connection).find(organizationID: organization.reference.id, name: id) else {
+            return nil
+        }
+        return try ProfileRecords(connection).findOrInsert(userID: user.id, email: nil, nickname: nil, at: now)
+            .map { Member(user: user, profile: $0) }
+    }
+
     private func admit(_ member: Member) throws -> Member {
         guard member.profile.status == .active else { throw DisabledAccount() }
         return member

@@ -95,6 +95,7 @@ package enum Program: CompletedProgram {
                     [
                         .command(UserCreate.self),
                         .command(UserList.self),
+                        .command(UserFind.self),
                         .command(UserShow.self),
                         .command(UserUpdate.self),
                         .command(UserPassword.self),

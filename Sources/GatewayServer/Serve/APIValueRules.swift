@@ -14,6 +14,8 @@ extension OpenAPIDocument {
         "archebase.auth.v1.CreateOrganizationRequest.bootstrap_admin_user_name": name,
         "archebase.auth.v1.CreateOrganizationRequest.bootstrap_admin_password": password,
         "archebase.auth.v1.CreateUserRequest.password": password,
+        "archebase.auth.v1.FindUsersByEmailRequest.email":
+            .pattern("^[^@]{1,64}@[^@]{1,255}$", example: "ada@example.com"),
         "archebase.auth.v1.CreateUserRequest.role": role,
         "archebase.auth.v1.CreateUserRequest.user_name": name,
         "archebase.auth.v1.UpdateUserRequest.password": password,

@@ -60,6 +60,15 @@ struct UserIdentityRecords<C: ReadConnection> {
             organizationID, verifiedEmail, row: Self.record)
     }
 
+    /// Returns the identities of an organization with an address, verified or not.
+    ///
+    /// - Parameter email: in the form in which addresses are compared.
+    func all(email: String, organizationID: Int64, limit: Int) throws -> [UserIdentityRecord] {
+        try connection.query(
+            "\(select) WHERE organization_id = $1 AND email = $2 ORDER BY id LIMIT $3", organizationID, email, limit,
+            row: Self.record)
+    }
+
     func noteUse(id: Int64, at now: UnixTime) throws where C == Connection {
         try connection.execute("UPDATE user_identities SET last_used_at = $2 WHERE id = $1", id, now.microseconds)
     }

@@ -5,6 +5,9 @@ import RPC
 
 /// The identities with which users can sign in.
 struct Identities: Sendable {
+    /// The most results of a search for an address.
+    private static let mostFound = 100
+
     let database: Database
     let clock: any WallClock
     let accounts: ExternalSignIns
@@ -14,6 +17,22 @@ struct Identities: Sendable {
         try await database.read { connection in
             let userID = try name.isEmpty ? caller.user.userID : user(named: name, for: caller, in: connection).id
             return try UserIdentityRecords(connection).all(userID: userID)
+        }
+    }
+
+    /// Returns the users of the caller's organization who sign in with an address, and records the search.
+    func users(withEmail email: String, for caller: Caller) async throws -> [(UserRecord, UserIdentityRecord)] {
+        let now = clock.now()
+        return try await database.write(mayUseReserve: true) { connection in
+            let found = try UserIdentityRecords(connection).all(
+                email: SignInRules.comparable(email), organizationID: caller.organization.id, limit: Self.mostFound)
+            let users = try found.compactMap { identity in
+                try UserRecords(connection).find(id: identity.userID).map { ($0, identity) }
+            }
+            let ids = Set(users.map(\.0.id)).sorted().map { "\($0)" }
+            try Audit.record(
+                ids.isEmpty ? caller.did(to: "users") : caller.did(to: ids, of: "users"), at: now, in: connection)
+            return users
         }
     }
 

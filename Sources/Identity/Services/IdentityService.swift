@@ -7,6 +7,9 @@ import RPC
 /// The gRPC service IdentityService, which converts messages and calls the rules.
 struct IdentityService: IdentityServiceHandler {
     private static let longestName = 64
+    /// The lengths of the parts of an address (RFC 5321, section 4.5.3.1).
+    private static let longestEmailName = 64
+    private static let longestEmailHost = 255
 
     let providers: [IdentityProvider]
     let signIns: IdentitySignIns
@@ -47,9 +50,24 @@ struct IdentityService: IdentityServiceHandler {
     }
 
     func listIdentities(_ request: ListIdentitiesRequest, context: CallContext) async throws -> ListIdentitiesResponse {
-        let names = Dictionary(providers.map { ($0.issuer, $0.name) }) { first, _ in first }
         let found = try await identities.list(of: request.userName, for: try Caller(context))
-        return ListIdentitiesResponse(identities: found.map { $0.message(provider: names[$0.issuer] ?? "") })
+        return ListIdentitiesResponse(identities: found.map(message))
+    }
+
+    func findUsersByEmail(
+        _ request: FindUsersByEmailRequest, context: CallContext
+    ) async throws -> FindUsersByEmailResponse {
+        let parts = request.email.unicodeScalars.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...Self.longestEmailName).contains(parts[0].count),
+            (1...Self.longestEmailHost).contains(parts[1].count)
+        else { throw RPCError.invalidArgument("email must be a whole address such as ada@example.com") }
+        let found = try await identities.users(withEmail: request.email, for: try Caller(context))
+        return FindUsersByEmailResponse(
+            users: found.map { user, identity in FoundUser(user: user.message, identity: message(identity)) })
+    }
+
+    private func message(_ identity: UserIdentityRecord) -> UserIdentity {
+        identity.message(provider: providers.first { $0.issuer == identity.issuer }?.name ?? "")
     }
 
     func unlink(_ request: UnlinkRequest, context: CallContext) async throws -> UnlinkResponse {

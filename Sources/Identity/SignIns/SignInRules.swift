@@ -124,7 +124,7 @@ struct SignInRules: Sendable {
 
     /// Returns the form in which addresses are compared. Only the case of ASCII letters is ignored: otherwise the mailbox of somebody
     /// else, whose name begins with the Kelvin sign (U+212A), would count as one that begins with "k".
-    private static func comparable(_ email: String) -> String {
+    static func comparable(_ email: String) -> String {
         String(decoding: email.utf8.map(\.asciiLowercased), as: UTF8.self)
     }
 

@@ -136,6 +136,9 @@ public enum GatewayProtoFiles {
         ExchangeSystemCredentialResponse.self,
         ExchangeWorkloadTokenRequest.self,
         ExchangeWorkloadTokenResponse.self,
+        FindUsersByEmailRequest.self,
+        FindUsersByEmailResponse.self,
+        FoundUser.self,
         GetAccountRequest.self,
         GetAccountResponse.self,
         GetAnnouncedAddressesRequest.self,
@@ -631,6 +634,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.IdentityService.SignInWithIdentityToken	Signs in with an identity token that an app got from the provider. A token is accepted once.
         archebase.auth.v1.IdentityService.ExchangeWorkloadToken	Exchanges the identity token of a workload, e.g. of a CI job, for an access token of the service account whose claims fit.
         archebase.auth.v1.IdentityService.ListIdentities	Lists the identities with which a user can sign in.
+        archebase.auth.v1.IdentityService.FindUsersByEmail	Finds the users of the organization who sign in with an e-mail address, for admins. The audit log has a line for each call.
         archebase.auth.v1.IdentityService.Unlink	Removes an identity, and ends the user's sessions.
         archebase.auth.v1.IdentityProviderInfo	A provider with which people can sign in.
         archebase.auth.v1.IdentityProviderInfo.name	The name in the configuration, e.g. `corp`.
@@ -656,6 +660,9 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.UserIdentity.provider	The provider's name in the configuration; empty if it was removed from it.
         archebase.auth.v1.UserIdentity.subject	The provider's name for the person.
         archebase.auth.v1.UserIdentity.email	The address that the provider gave when the identity was linked; empty if it gave none.
+        archebase.auth.v1.FindUsersByEmailRequest.email	The whole address; the case of letters does not matter.
+        archebase.auth.v1.FoundUser	A user who signs in with an address that was searched for.
+        archebase.auth.v1.FoundUser.identity	The identity that has the address.
         archebase.auth.v1.IdentityManagementService.ResetSecondFactor	Removes the second factor of a user of the organization who lost it, and their recovery codes.
         archebase.auth.v1.IdentityManagementService.GetSignInPolicy	Returns how the users of the organization have to sign in.
         archebase.auth.v1.IdentityManagementService.SetSignInPolicy	Sets how the users of the organization have to sign in.

@@ -27,6 +27,9 @@ public protocol IdentityServiceHandler: Sendable {
     /// Lists the identities with which a user can sign in.
     func listIdentities(_ request: ListIdentitiesRequest, context: Context) async throws -> ListIdentitiesResponse
 
+    /// Finds the users of the organization who sign in with an e-mail address, for admins. The audit log has a line for each call.
+    func findUsersByEmail(_ request: FindUsersByEmailRequest, context: Context) async throws -> FindUsersByEmailResponse
+
     /// Removes an identity, and ends the user's sessions.
     func unlink(_ request: UnlinkRequest, context: Context) async throws -> UnlinkResponse
 }
@@ -40,6 +43,7 @@ extension IdentityServiceHandler {
         registry.add(IdentityServiceMethods.signInWithIdentityToken, unary: { try await self.signInWithIdentityToken($0, context: $1) })
         registry.add(IdentityServiceMethods.exchangeWorkloadToken, unary: { try await self.exchangeWorkloadToken($0, context: $1) })
         registry.add(IdentityServiceMethods.listIdentities, unary: { try await self.listIdentities($0, context: $1) })
+        registry.add(IdentityServiceMethods.findUsersByEmail, unary: { try await self.findUsersByEmail($0, context: $1) })
         registry.add(IdentityServiceMethods.unlink, unary: { try await self.unlink($0, context: $1) })
     }
 }
@@ -52,8 +56,9 @@ public enum IdentityServiceMethods {
     public static let signInWithIdentityToken = MethodDescriptor(service: service, name: "SignInWithIdentityToken", kind: .unary)
     public static let exchangeWorkloadToken = MethodDescriptor(service: service, name: "ExchangeWorkloadToken", kind: .unary)
     public static let listIdentities = MethodDescriptor(service: service, name: "ListIdentities", kind: .unary, isSideEffectFree: true)
+    public static let findUsersByEmail = MethodDescriptor(service: service, name: "FindUsersByEmail", kind: .unary)
     public static let unlink = MethodDescriptor(service: service, name: "Unlink", kind: .unary)
-    public static let all: [MethodDescriptor] = [listProviders, beginSignIn, completeSignIn, signInWithIdentityToken, exchangeWorkloadToken, listIdentities, unlink]
+    public static let all: [MethodDescriptor] = [listProviders, beginSignIn, completeSignIn, signInWithIdentityToken, exchangeWorkloadToken, listIdentities, findUsersByEmail, unlink]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(listProviders, "GET", RouteTemplate([.literal("v1"), .literal("identityProviders")]), messages: ("archebase.auth.v1.ListProvidersRequest", "archebase.auth.v1.ListProvidersResponse")),
@@ -62,6 +67,7 @@ public enum IdentityServiceMethods {
         HTTPRoute(signInWithIdentityToken, "POST", RouteTemplate([.literal("v1"), .literal("signIns")], verb: "identityToken"), body: .whole, messages: ("archebase.auth.v1.SignInWithIdentityTokenRequest", "archebase.auth.v1.LoginResponse")),
         HTTPRoute(exchangeWorkloadToken, "POST", RouteTemplate([.literal("v1"), .literal("tokens")], verb: "exchangeWorkload"), body: .whole, messages: ("archebase.auth.v1.ExchangeWorkloadTokenRequest", "archebase.auth.v1.ExchangeWorkloadTokenResponse")),
         HTTPRoute(listIdentities, "GET", RouteTemplate([.literal("v1"), .literal("identities")]), messages: ("archebase.auth.v1.ListIdentitiesRequest", "archebase.auth.v1.ListIdentitiesResponse")),
+        HTTPRoute(findUsersByEmail, "POST", RouteTemplate([.literal("v1"), .literal("users")], verb: "findByEmail"), body: .whole, messages: ("archebase.auth.v1.FindUsersByEmailRequest", "archebase.auth.v1.FindUsersByEmailResponse")),
         HTTPRoute(unlink, "DELETE", RouteTemplate([.literal("v1"), .literal("identities"), .single], [.init("identity_id", 2..<3)]), messages: ("archebase.auth.v1.UnlinkRequest", "archebase.auth.v1.UnlinkResponse")),
     ]
 }
@@ -100,6 +106,11 @@ public struct IdentityServiceClient<Transport: CallTransport>: Sendable {
     /// Lists the identities with which a user can sign in.
     public func listIdentities(_ request: ListIdentitiesRequest, options: CallOptions = CallOptions()) async throws -> ListIdentitiesResponse {
         try await transport.unary(IdentityServiceMethods.listIdentities, request, options: options)
+    }
+
+    /// Finds the users of the organization who sign in with an e-mail address, for admins. The audit log has a line for each call.
+    public func findUsersByEmail(_ request: FindUsersByEmailRequest, options: CallOptions = CallOptions()) async throws -> FindUsersByEmailResponse {
+        try await transport.unary(IdentityServiceMethods.findUsersByEmail, request, options: options)
     }
 
     /// Removes an identity, and ends the user's sessions.
@@ -724,6 +735,120 @@ public struct UnlinkResponse: Message {
     }
 }
 
+public struct FindUsersByEmailRequest: Message {
+    public static var fullName: String { "archebase.auth.v1.FindUsersByEmailRequest" }
+
+    /// The whole address; the case of letters does not matter.
+    public var email: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        email: String = ""
+    ) {
+        self.email = email
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.email, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.email, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.email, tag: 10, to: &writer)
+    }
+}
+
+public struct FindUsersByEmailResponse: Message {
+    public static var fullName: String { "archebase.auth.v1.FindUsersByEmailResponse" }
+
+    public var users: [FoundUser] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        users: [FoundUser] = []
+    ) {
+        self.users = users
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<FoundUser>.append(to: &self.users, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<FoundUser>.size(repeated: self.users, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<FoundUser>.write(repeated: self.users, tag: 10, to: &writer)
+    }
+}
+
+/// A user who signs in with an address that was searched for.
+public struct FoundUser: Message {
+    public static var fullName: String { "archebase.auth.v1.FoundUser" }
+
+    public var user: User?
+    /// The identity that has the address.
+    public var identity: UserIdentity?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        user: User? = nil,
+        identity: UserIdentity? = nil
+    ) {
+        self.user = user
+        self.identity = identity
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<User>.merge(into: &self.user, from: &reader)
+            case 18: try ProtoMessage<UserIdentity>.merge(into: &self.identity, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<User>.size(optional: self.user, tag: 10)
+        size += ProtoMessage<UserIdentity>.size(optional: self.identity, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<UserIdentity>.write(optional: self.identity, tag: 18, to: &writer)
+        ProtoMessage<User>.write(optional: self.user, tag: 10, to: &writer)
+    }
+}
+
 extension FileDescriptor {
     /// `identity.proto`
     public static let identityProto = FileDescriptor(
@@ -750,19 +875,24 @@ extension FileDescriptor {
             dWJqZWN0GAQgASgJUgdzdWJqZWN0EhQKBWVtYWlsGAUgASgJUgVlbWFpbBIlCg5lbWFpbF92ZXJpZmllZBgGIAEoCFINZW1haWxW\
             ZXJpZmllZBI5CgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRlZEF0EjwKDGxhc3Rf\
             dXNlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCmxhc3RVc2VkQXQiMAoNVW5saW5rUmVxdWVzdBIfCgtp\
-            ZGVudGl0eV9pZBgBIAEoA1IKaWRlbnRpdHlJZCIQCg5VbmxpbmtSZXNwb25zZTLHBwoPSWRlbnRpdHlTZXJ2aWNlEoQBCg1MaXN0\
-            UHJvdmlkZXJzEicuYXJjaGViYXNlLmF1dGgudjEuTGlzdFByb3ZpZGVyc1JlcXVlc3QaKC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0\
-            UHJvdmlkZXJzUmVzcG9uc2UiIJACAYLT5JMCFxIVL3YxL2lkZW50aXR5UHJvdmlkZXJzEnoKC0JlZ2luU2lnbkluEiUuYXJjaGVi\
-            YXNlLmF1dGgudjEuQmVnaW5TaWduSW5SZXF1ZXN0GiYuYXJjaGViYXNlLmF1dGgudjEuQmVnaW5TaWduSW5SZXNwb25zZSIcgtPk\
-            kwIWIhEvdjEvc2lnbkluczpiZWdpbjoBKhJ9Cg5Db21wbGV0ZVNpZ25JbhIoLmFyY2hlYmFzZS5hdXRoLnYxLkNvbXBsZXRlU2ln\
-            bkluUmVxdWVzdBogLmFyY2hlYmFzZS5hdXRoLnYxLkxvZ2luUmVzcG9uc2UiH4LT5JMCGSIUL3YxL3NpZ25JbnM6Y29tcGxldGU6\
-            ASoSlAEKF1NpZ25JbldpdGhJZGVudGl0eVRva2VuEjEuYXJjaGViYXNlLmF1dGgudjEuU2lnbkluV2l0aElkZW50aXR5VG9rZW5S\
-            ZXF1ZXN0GiAuYXJjaGViYXNlLmF1dGgudjEuTG9naW5SZXNwb25zZSIkgtPkkwIeIhkvdjEvc2lnbkluczppZGVudGl0eVRva2Vu\
-            OgEqEqIBChVFeGNoYW5nZVdvcmtsb2FkVG9rZW4SLy5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZVdvcmtsb2FkVG9rZW5SZXF1\
-            ZXN0GjAuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VXb3JrbG9hZFRva2VuUmVzcG9uc2UiJoLT5JMCICIbL3YxL3Rva2Vuczpl\
-            eGNoYW5nZVdvcmtsb2FkOgEqEoABCg5MaXN0SWRlbnRpdGllcxIoLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RJZGVudGl0aWVzUmVx\
-            dWVzdBopLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RJZGVudGl0aWVzUmVzcG9uc2UiGZACAYLT5JMCEBIOL3YxL2lkZW50aXRpZXMS\
-            cwoGVW5saW5rEiAuYXJjaGViYXNlLmF1dGgudjEuVW5saW5rUmVxdWVzdBohLmFyY2hlYmFzZS5hdXRoLnYxLlVubGlua1Jlc3Bv\
-            bnNlIiSC0+STAh4qHC92MS9pZGVudGl0aWVzL3tpZGVudGl0eV9pZH1iBnByb3RvMw==
+            ZGVudGl0eV9pZBgBIAEoA1IKaWRlbnRpdHlJZCIQCg5VbmxpbmtSZXNwb25zZSIvChdGaW5kVXNlcnNCeUVtYWlsUmVxdWVzdBIU\
+            CgVlbWFpbBgBIAEoCVIFZW1haWwiTgoYRmluZFVzZXJzQnlFbWFpbFJlc3BvbnNlEjIKBXVzZXJzGAEgAygLMhwuYXJjaGViYXNl\
+            LmF1dGgudjEuRm91bmRVc2VyUgV1c2VycyJ1CglGb3VuZFVzZXISKwoEdXNlchgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVz\
+            ZXJSBHVzZXISOwoIaWRlbnRpdHkYAiABKAsyHy5hcmNoZWJhc2UuYXV0aC52MS5Vc2VySWRlbnRpdHlSCGlkZW50aXR5MtcICg9J\
+            ZGVudGl0eVNlcnZpY2UShAEKDUxpc3RQcm92aWRlcnMSJy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0UHJvdmlkZXJzUmVxdWVzdBoo\
+            LmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RQcm92aWRlcnNSZXNwb25zZSIgkAIBgtPkkwIXEhUvdjEvaWRlbnRpdHlQcm92aWRlcnMS\
+            egoLQmVnaW5TaWduSW4SJS5hcmNoZWJhc2UuYXV0aC52MS5CZWdpblNpZ25JblJlcXVlc3QaJi5hcmNoZWJhc2UuYXV0aC52MS5C\
+            ZWdpblNpZ25JblJlc3BvbnNlIhyC0+STAhYiES92MS9zaWduSW5zOmJlZ2luOgEqEn0KDkNvbXBsZXRlU2lnbkluEiguYXJjaGVi\
+            YXNlLmF1dGgudjEuQ29tcGxldGVTaWduSW5SZXF1ZXN0GiAuYXJjaGViYXNlLmF1dGgudjEuTG9naW5SZXNwb25zZSIfgtPkkwIZ\
+            IhQvdjEvc2lnbkluczpjb21wbGV0ZToBKhKUAQoXU2lnbkluV2l0aElkZW50aXR5VG9rZW4SMS5hcmNoZWJhc2UuYXV0aC52MS5T\
+            aWduSW5XaXRoSWRlbnRpdHlUb2tlblJlcXVlc3QaIC5hcmNoZWJhc2UuYXV0aC52MS5Mb2dpblJlc3BvbnNlIiSC0+STAh4iGS92\
+            MS9zaWduSW5zOmlkZW50aXR5VG9rZW46ASoSogEKFUV4Y2hhbmdlV29ya2xvYWRUb2tlbhIvLmFyY2hlYmFzZS5hdXRoLnYxLkV4\
+            Y2hhbmdlV29ya2xvYWRUb2tlblJlcXVlc3QaMC5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZVdvcmtsb2FkVG9rZW5SZXNwb25z\
+            ZSImgtPkkwIgIhsvdjEvdG9rZW5zOmV4Y2hhbmdlV29ya2xvYWQ6ASoSgAEKDkxpc3RJZGVudGl0aWVzEiguYXJjaGViYXNlLmF1\
+            dGgudjEuTGlzdElkZW50aXRpZXNSZXF1ZXN0GikuYXJjaGViYXNlLmF1dGgudjEuTGlzdElkZW50aXRpZXNSZXNwb25zZSIZkAIB\
+            gtPkkwIQEg4vdjEvaWRlbnRpdGllcxKNAQoQRmluZFVzZXJzQnlFbWFpbBIqLmFyY2hlYmFzZS5hdXRoLnYxLkZpbmRVc2Vyc0J5\
+            RW1haWxSZXF1ZXN0GisuYXJjaGViYXNlLmF1dGgudjEuRmluZFVzZXJzQnlFbWFpbFJlc3BvbnNlIiCC0+STAhoiFS92MS91c2Vy\
+            czpmaW5kQnlFbWFpbDoBKhJzCgZVbmxpbmsSIC5hcmNoZWJhc2UuYXV0aC52MS5VbmxpbmtSZXF1ZXN0GiEuYXJjaGViYXNlLmF1\
+            dGgudjEuVW5saW5rUmVzcG9uc2UiJILT5JMCHiocL3YxL2lkZW50aXRpZXMve2lkZW50aXR5X2lkfWIGcHJvdG8z
             """)
 }
