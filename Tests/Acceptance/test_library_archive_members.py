@@ -1,10 +1,13 @@
 """The app for archives: members have libraries of their own."""
 
 import json
+import re
+import subprocess
+from pathlib import Path
 
 import pytest
 from support.commands import CommandLine
-from support.gateway import Gateway
+from support.gateway import ADMIN_PASSWORD, Gateway
 from support.library_archive import (
     DOCUMENTS,
     Phone,
@@ -18,6 +21,9 @@ from support.library_archive import (
     start_with_members,
     unpacked,
 )
+from support.ports import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +70,34 @@ def test_deleting_an_account_deletes_its_library(binary, members, tmp_path):
     done = operator.run("audit", "--organization", "kvasir", "--json")
     actions = {json.loads(line)["action"] for line in done.stdout.splitlines()}
     assert {"DeleteUser", "OpenArchiveSession"} <= actions
+
+
+def test_commands_of_the_page_make_a_member_with_the_example_configuration(binary, tmp_path):
+    """The lines of the page as an operator types them, on ports and with a password file of this test."""
+    gateway = Gateway(binary, tmp_path)
+    example = (ROOT / "deploy/debian/apps.example").read_text()
+    gateway.config.write_text(example.replace("apps: {", 'apps: { archive: { enabled: true, organization: "kvasir" },'))
+    gateway.off = set(re.findall(r"(\w+): \"off\"", example))
+    gateway.off = {name.replace("_", "-") for name in gateway.off}
+    gateway.listeners["apps"] = f"127.0.0.1:{free_port()}"
+    gateway.start()
+    try:
+        lines = re.findall(r"^\$ (.*data-gateway .*)", (ROOT / "docs/apps/archive.md").read_text(), re.M)
+        assert len(lines) == 2
+        (tmp_path / "password").write_text(ADMIN_PASSWORD + "\n")
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin/data-gateway").symlink_to(binary)
+        environment = {"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "HOME": str(tmp_path)}
+        for line in lines:
+            line = line.replace("127.0.0.1:50072", gateway.listeners["web"])
+            line = line.replace("/var/lib/data-gateway-apps/initial-admin-password", str(tmp_path / "password"))
+            done = subprocess.run(
+                ["sh", "-c", line], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60
+            )
+            assert done.returncode == 0, (line, done.stderr)
+        assert Phone(gateway).sign_in("ada", "a long password") == 204
+    finally:
+        gateway.close()
 
 
 def test_user_of_the_gateway_is_nobody_here(members):
