@@ -40,6 +40,18 @@ def test_library_is_the_same_after_import_and_export(empty, method):
     assert unpacked(empty.export()) == sorted_lists(library())
 
 
+def test_library_that_compresses_well_is_imported_from_its_own_export(empty):
+    """Sixteen digests of one repeated character are 1/500 of their size."""
+    digests = [digest(100 + number, "哈" * 80_000) for number in range(16)]
+    assert empty.take(archive(library() | {"digests": digests}, zipfile.ZIP_STORED)) == (200, {"ok": True})
+    exported = empty.export()
+    with zipfile.ZipFile(io.BytesIO(exported)) as file:
+        info = file.getinfo("digests.json")
+        assert info.file_size > 300 * info.compress_size
+    assert empty.take(exported) == (200, {"ok": True})
+    assert unpacked(empty.export()) == unpacked(exported)
+
+
 def test_export_of_an_empty_library_has_four_empty_documents(empty):
     status, fields, body = empty.raw("GET", "/export")
     assert (status, unpacked(body)) == (200, {name: [] for name in DOCUMENTS})
