@@ -503,6 +503,14 @@ def test_disabled_user_cannot_sign_in(gateway, app, stubs):
     assert dev(app, "disabled@zhixi.app")["user"]["id"] == session["user"]["id"]
 
 
+def test_dev_login_works_through_a_tunnel_to_this_machine(gateway, app):
+    """As `ssh -L` does: the bytes arrive from this machine, and the request names the port of the other end."""
+    answer = app.send(
+        "POST", "/api/auth/dev-login", {"email": "mac@zhixi.app", "devSecret": SECRET}, host="192.168.1.7:8080"
+    )
+    assert answer.status == 200, answer.body
+
+
 def test_operator_finds_a_user_by_address_and_disables_the_account(gateway, app, stubs):
     session = dev(app, "wanted@zhixi.app")
     admin = User.login(gateway, stubs, "system", "admin", ADMIN_PASSWORD)
