@@ -277,6 +277,17 @@ def test_same_token_at_once_makes_one_account(app, issuer):
     assert len({answer.json["user"]["id"] for answer in answers}) == 1
 
 
+def test_nonces_of_token_and_request_agree(app, issuer):
+    own = "a nonce of the app"
+    for number, (claim, sent, status) in enumerate([
+        (None, None, 200), (None, "", 200), (own, own, 200), (digest(own), own, 200),
+        (own, None, 401), (digest(own), "another", 401), (None, "optional_nonce", 401),
+    ]):  # fmt: skip
+        token = issuer.token(BUNDLE, f"000904.{number}", **({} if claim is None else {"nonce": claim}))
+        body = {"identityToken": token} | ({} if sent is None else {"nonce": sent})
+        assert app.post("/api/auth/apple", body).status == status, (claim, sent)
+
+
 def test_nonce_of_the_server_is_accepted_once(app, issuer):
     nonce = app.post("/api/auth/nonce", {}).json["nonce"]
     token = issuer.token(BUNDLE, "000903.n", nonce=digest(nonce))
