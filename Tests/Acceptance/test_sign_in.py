@@ -8,6 +8,7 @@ import threading
 import time
 from datetime import UTC, datetime, timedelta
 
+import jwt
 import pytest
 import requests
 from support import described_calls
@@ -349,7 +350,7 @@ def test_token_of_the_gateway_opens_nothing_of_the_app(gateway, app, stubs):
 
 
 def test_calls_of_the_gateway_are_not_on_the_listener(app):
-    for path in ("/v1/objects", "/v1/health", "/console/", "/.well-known/jwks.json", "/.well-known/data-gateway"):
+    for path in ("/v1/objects", "/v1/health", "/console/", "/.well-known/data-gateway"):
         assert app.get(path).status == 404, path
     login = "/archebase.auth.v1.AuthService/Login"
     assert app.post(login, {"organization": "system", "userName": "admin"}).status == 404
@@ -512,6 +513,21 @@ def test_disabled_user_cannot_sign_in(gateway, app, stubs):
     refused(again, 401, "Unauthorized", "账号已被禁用")
     assert app.send("PUT", path, {"status": "ACTIVE"}, admin, x_organization="zhixi").json["status"] == "ACTIVE"
     assert dev(app, "disabled@zhixi.app")["user"]["id"] == session["user"]["id"]
+
+
+def test_another_server_verifies_tokens_with_the_keys_of_the_listener(gateway, app):
+    session = dev(app, "backend@zhixi.app")
+    keys = jwt.PyJWKClient(f"http://{gateway.listeners['apps']}/.well-known/jwks.json")
+    for token in (
+        session["accessToken"],
+        app.post("/api/auth/refresh", {"refreshToken": session["refreshToken"]}).json["accessToken"],
+    ):
+        claims = jwt.decode(
+            token, keys.get_signing_key_from_jwt(token), algorithms=["ES256"], issuer="data-gateway",
+            audience="data-gateway/users",
+        )  # fmt: skip
+        assert claims["user_id"] == session["user"]["id"]
+    assert app.send("POST", "/.well-known/jwks.json").status == 405
 
 
 def test_dev_login_works_through_a_tunnel_to_this_machine(gateway, app):

@@ -19,6 +19,9 @@ package protocol App: Sendable {
     /// The types of the events for webhooks that the app reports; by default none.
     static var eventTypes: [EventType] { get }
 
+    /// Whether clients of the app have access tokens, which other servers may want to verify; by default not.
+    static var issuesAccessTokens: Bool { get }
+
     /// Reads the keys of the app's section, except `enabled`, also if the app is disabled.
     ///
     /// - Throws: an error of ``AppSettings``.
@@ -33,6 +36,8 @@ package protocol App: Sendable {
 
 extension App {
     package static var eventTypes: [EventType] { [] }
+
+    package static var issuesAccessTokens: Bool { false }
 
     package func adapt(_ style: inout RESTStyle) {}
 }

@@ -32,9 +32,11 @@ package struct ExternalSignIns: Sendable {
     }
 
     /// Returns the tokens of a session as clients get them.
-    package func response(for session: Session, at now: UnixTime) -> LoginResponse {
+    ///
+    /// - Parameter nameInApp: the id by which an app's clients know the user, which becomes the claim `user_id`; `nil` = none.
+    package func response(for session: Session, nameInApp: String? = nil, at now: UnixTime) -> LoginResponse {
         let (opened, user) = (session.opened, session.opened.user)
-        let access = tokens.issue(opened, at: now)
+        let access = tokens.issue(opened, nameInApp: nameInApp, at: now)
         return LoginResponse(
             accessToken: access.text, accessTokenExpiresAtUnix: access.expiresAt.seconds,
             refreshToken: opened.refreshToken, refreshTokenExpiresAtUnix: opened.refreshExpiresAt.seconds,

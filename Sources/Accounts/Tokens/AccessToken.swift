@@ -37,4 +37,6 @@ struct AccessToken: Sendable, Equatable {
     let expiresAt: UnixTime
     /// The session of a user's token; `nil` for tokens of other kinds.
     var session: String?
+    /// The id by which an app's clients know the user, for other servers that verify the token; not read by the gateway.
+    var nameInApp: String?
 }

@@ -25,17 +25,31 @@ final class AccessTokens: Sendable {
         _ kind: TokenKind, subject: String, epoch: Int64, session: String? = nil, until end: UnixTime? = nil,
         at now: UnixTime
     ) -> (text: String, expiresAt: UnixTime) {
-        let longest = UnixTime(seconds: now.seconds).adding(lifetime)
-        let expiresAt = min(longest, end ?? longest)
+        let expiresAt = expiry(until: end, at: now)
         let token = AccessToken(kind: kind, subject: subject, epoch: epoch, expiresAt: expiresAt, session: session)
         return (currentSigner.issue(token, at: now), expiresAt)
     }
 
     /// Issues a token of an open session.
-    func issue(_ session: Sessions.Opened, at now: UnixTime) -> (text: String, expiresAt: UnixTime) {
+    ///
+    /// - Parameter nameInApp: the id by which an app's clients know the user; `nil` = none.
+    func issue(
+        _ session: Sessions.Opened, nameInApp: String? = nil, at now: UnixTime
+    ) -> (text: String, expiresAt: UnixTime) {
         let user = session.user
-        return issue(
-            .user, subject: "\(user.id)", epoch: user.epoch, session: session.id, until: session.endsAt, at: now)
+        let expiresAt = expiry(until: session.endsAt, at: now)
+        let token = AccessToken(
+            kind: .user, subject: "\(user.id)", epoch: user.epoch, expiresAt: expiresAt, session: session.id,
+            nameInApp: nameInApp)
+        return (currentSigner.issue(token, at: now), expiresAt)
+    }
+
+    /// Returns the time at which a token that is issued now expires.
+    ///
+    /// - Parameter end: the end of its session; `nil` = none.
+    private func expiry(until end: UnixTime?, at now: UnixTime) -> UnixTime {
+        let longest = UnixTime(seconds: now.seconds).adding(lifetime)
+        return min(longest, end ?? longest)
     }
 
     /// Returns the claims of a token that one of the gateway's keys signed and that is valid at `now`.

@@ -31,6 +31,7 @@ struct TokenSigner: Sendable {
             ("epoch", .number(token.epoch)),
         ]
         if let session = token.session { claims.append(("sid", .text(session))) }
+        if let name = token.nameInApp { claims.append(("user_id", .text(name))) }
         let payload = Base64.encodeURL(Array(FlatJSON.encode(claims).utf8))
         let signed = Self.header(token.kind, keys.current) + "." + payload
         return signed + "." + Base64.encodeURL(keys.current.key.sign(Array(signed.utf8)))

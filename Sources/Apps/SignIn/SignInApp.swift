@@ -38,6 +38,8 @@ package struct SignInApp: App {
             comments: AppProtoFiles.comments)
     }
 
+    package static var issuesAccessTokens: Bool { true }
+
     let configuration: SignInConfiguration
 
     package init(_ settings: inout some AppSettings) throws {

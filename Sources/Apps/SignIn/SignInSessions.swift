@@ -9,10 +9,11 @@ struct SignInSessions: Sendable {
 
     /// Returns the tokens of a session.
     func message(for session: ExternalSignIns.Session) async throws -> SignInSession {
-        let tokens = accounts.externalSignIns.response(for: session, at: store.clock.now())
         let user = session.user
         let profile = try await store.database.read { try ProfileRecords($0).find(userID: user.id) }
         guard let profile else { throw RPCError(bare: .unauthenticated, "账号已注销") }
+        let tokens = accounts.externalSignIns.response(
+            for: session, nameInApp: profile.publicID, at: store.clock.now())
         return SignInSession(
             accessToken: tokens.accessToken, refreshToken: tokens.refreshToken,
             user: ProfileStore.Member(user: user, profile: profile).message)

@@ -58,6 +58,9 @@ extension AppsConfiguration {
         }
     }
 
+    /// Whether clients of an enabled app have access tokens.
+    var issuesAccessTokens: Bool { enabled.contains { type(of: $0).issuesAccessTokens } }
+
     /// The comments of the apps' files; several apps may give those of the same ones.
     var comments: String { Set(apis.map(\.comments)).sorted().joined(separator: "\n") }
 

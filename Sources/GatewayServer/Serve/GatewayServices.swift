@@ -111,7 +111,9 @@ struct GatewayServices: Sendable {
                 calls: RPCRequestHandler(server: server, loops: loops.value, passesHost: true),
                 description: APIDescription(
                     server, access: modules.value.accounts.access, about: .apps, comments: configuration.apps.comments,
-                    rules: [:]))
+                    rules: [:]),
+                publicKeys: configuration.apps.issuesAccessTokens
+                    ? PublicKeys(accounts: modules.value.accounts) : nil)
         }
         // Services that end with their calls and requests are stopped together, since each may take long.
         var work = grpc.map { $1 as any Service }

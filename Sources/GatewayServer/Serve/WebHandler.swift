@@ -21,7 +21,7 @@ struct WebHandler: HTTPRequestHandler {
         case "/" where console != nil && isRead:
             response = HTTPResponse(status: 307, fields: ["Location": "/console/", "Cache-Control": "no-store"])
         case ListenerDirectory.path: response = directory.response
-        case "/.well-known/jwks.json": response = publicKeys
+        case PublicKeys.path: response = PublicKeys(accounts: accounts).response
         case "/openapi.json": response = description.document
         case "/reference": response = description.page
         default: return calls.begin(head)
@@ -30,14 +30,5 @@ struct WebHandler: HTTPRequestHandler {
             return .respond(HTTPResponse(status: 405, fields: ["Allow": "GET, HEAD"]))
         }
         return .respond(response)
-    }
-
-    private var publicKeys: HTTPResponse {
-        // A new key signs at once: clients that cache the keys have to fetch them again when a token names an unknown key.
-        let fields: HTTPFields = [
-            "Content-Type": "application/jwk-set+json", "Cache-Control": "public, max-age=300",
-            "X-Content-Type-Options": "nosniff",
-        ]
-        return HTTPResponse(status: 200, fields: fields, body: .bytes(Array(accounts.publicKeys.utf8)))
     }
 }
