@@ -40,6 +40,13 @@ def test_library_is_the_same_after_import_and_export(empty, method):
     assert unpacked(empty.export()) == sorted_lists(library())
 
 
+def test_unknown_path_and_method_have_the_form_of_the_app(empty):
+    status, _, body = empty.raw("GET", "/nothing")
+    assert (status, json.loads(body)) == (404, {"message": "this listener has no such path"})
+    status, fields, body = empty.raw("GET", "/import")
+    assert list(json.loads(body)) == ["message"] and "POST" in fields["allow"], status
+
+
 def test_library_that_compresses_well_is_imported_from_its_own_export(empty):
     """Sixteen digests of one repeated character are 1/500 of their size."""
     digests = [digest(100 + number, "哈" * 80_000) for number in range(16)]

@@ -267,6 +267,7 @@ def test_errors_of_every_kind_have_one_shape(phone):
     check = "/api/share-code/check"
     for body in (b"", b"{", b"[]", b"null", b'"A1B2C3"', b"\xff", b'{"shareCode":"A1B2C3"'):
         assert refused("POST", check, body).error == (400, "INVALID_REQUEST"), body
+    assert "archebase" not in refused("POST", check, b"{}x").json["error"]["message"]
     for body in ({"shareCode": "A1"}, {"shareCode": 5}, {"shareCode": None}, {}):
         answer = refused("POST", check, body)
         assert answer.error == (400, "INVALID_REQUEST") and answer.json["error"]["details"] == "shareCode", body

@@ -169,7 +169,7 @@ import WireTesting
         ("PUT", "/v1/messages/1", #"{"tex":1}"#, "tex: the field is unknown"),
         ("GET", "/v1/messages/1", "{}", "takes no body"),
         ("PUT", "/v1/messages/1?text=a", "{}", "text must be in the body"),
-        ("PUT", "/v1/messages/1", "", "the body is missing: PUT of this path needs gateway.test.TextMessage in JSON"),
+        ("PUT", "/v1/messages/1", "", "the body is missing: PUT of this path needs a JSON object"),
         ("PATCH", "/v1/messages/1", "", "the body is missing: PATCH of this path needs"),
     ])
     func wrongBodyIsExplained(method: String, path: String, body: String, explanation: String) throws {

@@ -69,7 +69,7 @@ final class RESTRequestReader: @unchecked Sendable {  // state belongs to the ca
             if body.isEmpty {
                 guard !route.requiresBody else {
                     throw .invalidRequest(
-                        "the body is missing: \(route.httpMethod) of this path needs \(route.bodyType) in JSON")
+                        "the body is missing: \(route.httpMethod) of this path needs a JSON object")
                 }
                 return parameters
             }
@@ -114,7 +114,7 @@ final class RESTRequestReader: @unchecked Sendable {  // state belongs to the ca
             return try route.json.encode(body, as: type, ignoresUnknownFields: route.style.ignoresUnknown)
         } catch {
             throw .invalidRequest(
-                "the body is not a valid \(type) in JSON: \(error.explanation)", field: error.field)
+                "the body is not the JSON that this path takes: \(error.explanation)", field: error.field)
         }
     }
 

@@ -7,7 +7,7 @@ struct RESTRoutes: Sendable {
     private let tree: RouteTree
     /// The first segments of all paths; no other protocol uses paths below them.
     private let roots: Set<[UInt8]>
-    /// Whether the clients of all routes expect one form of errors that is not the gateway's own, so also for other paths.
+    /// Whether the clients of all routes expect forms of their own, so that a path without a route is answered in REST as well.
     private let ownsAllPaths: Bool
 
     /// `nil` if no method of the router has a route.
@@ -27,22 +27,21 @@ struct RESTRoutes: Sendable {
         }
         self.tree = tree
         self.roots = roots
-        let styles = Set(routes.map(\.style))
-        ownsAllPaths = styles.count == 1 && styles != [RESTStyle()]
+        ownsAllPaths = routes.allSatisfy { $0.style != RESTStyle() }
     }
 
     /// Returns the routes that match a path, the most specific first.
     func matches(_ path: RoutePath) -> [RESTRoute] { tree.routes(for: path).map { routes[$0] } }
 
-    /// Returns the form of the error for a path without a route: that of the routes with which it shares the most segments, if it is
-    /// the same for all of them.
+    /// Returns the form of the error for a path without a route: that of the routes with which it shares the most segments, if their
+    /// errors have the same form.
     func style(of path: some Collection<UInt8>) -> RESTStyle {
         let segments = path.split(separator: UInt8(ascii: "/")).map { Array($0) }
         let shared = routes.map { ($0.style, $0.template.count(sharedWith: segments)) }
         let most = shared.map(\.1).max()
         let nearest = shared.filter { $0.1 == most }.map(\.0)
-        guard let first = nearest.first, nearest.allSatisfy({ $0 == first }) else { return RESTStyle() }
-        return first
+        guard let first = nearest.first, nearest.allSatisfy({ $0.errors == first.errors }) else { return RESTStyle() }
+        return nearest.allSatisfy { $0 == first } ? first : RESTStyle(errors: first.errors)
     }
 
     /// Whether a path without a route still belongs to REST.
