@@ -40,6 +40,25 @@ def test_library_is_the_same_after_import_and_export(empty, method):
     assert unpacked(empty.export()) == sorted_lists(library())
 
 
+def test_folder_that_a_mac_has_packed_is_imported(empty):
+    """Safari unpacks a download, so people pack the folder again, with the Finder's Compress."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("backup/", b"")
+        file.writestr("__MACOSX/._backup", b"\0\5\x16\7")
+        for name in DOCUMENTS:
+            file.writestr(f"backup/{name}.json", json.dumps({name: library()[name]}))
+            file.writestr(f"__MACOSX/backup/._{name}.json", b"\0\5\x16\7")
+        file.writestr("backup/.DS_Store", b"\0\0\0\1Bud1")
+    assert empty.take(data.getvalue()) == (200, {"ok": True})
+    assert unpacked(empty.export()) == sorted_lists(library())
+    # Two folders with documents leave open which is meant.
+    with zipfile.ZipFile(data, "a") as file:
+        file.writestr("other/books.json", b"{}")
+    status, answer = empty.take(data.getvalue())
+    assert status == 500 and "no file books.json" in answer["message"]
+
+
 def test_unknown_path_and_method_have_the_form_of_the_app(empty):
     status, _, body = empty.raw("GET", "/nothing")
     assert (status, json.loads(body)) == (404, {"message": "this listener has no such path"})

@@ -20,8 +20,9 @@ enum ReceivedArchive {
         do {
             let reader = try ZipReader(try ZipFile(descriptor: file.file.descriptor), limits: limits)
             var documents: [LibraryDocument: [UInt8]] = [:]
+            let folder = Self.folder(in: reader.entries.map(\.name))
             for document in LibraryDocument.allCases {
-                guard let entry = reader.entries.first(where: { $0.name == document.fileName }) else {
+                guard let entry = reader.entries.first(where: { $0.name == folder + document.fileName }) else {
                     throw ArchiveFailure.archive("the archive has no file \(document.fileName)")
                 }
                 var bytes: [UInt8] = []
@@ -35,5 +36,17 @@ enum ReceivedArchive {
         } catch let error as ZipError {
             throw ArchiveFailure.archive("\(error)")
         }
+    }
+
+    /// Returns the folder of the documents with a slash at its end; empty = they are at the root.
+    ///
+    /// A person whose browser has unpacked the archive, and who packs the folder again, gets an archive with one folder: on a Mac
+    /// beside a folder `__MACOSX`, which has a file for each of the documents as well.
+    private static func folder(in names: [String]) -> String {
+        let document = "/" + LibraryDocument.books.fileName
+        let folders = names.filter { $0.hasSuffix(document) }.map { $0.dropLast(document.utf8.count) }
+            .filter { !$0.contains("/") && $0 != "__MACOSX" }
+        guard !names.contains(LibraryDocument.books.fileName), folders.count == 1 else { return "" }
+        return folders[0] + "/"
     }
 }
