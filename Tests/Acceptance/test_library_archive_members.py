@@ -52,6 +52,28 @@ def test_members_have_libraries_of_their_own(members):
     assert ada.raw("GET", "/status")[0] == 401
 
 
+def test_member_changes_the_password_and_ends_all_sessions(binary, members, tmp_path):
+    operator = CommandLine(binary, members, tmp_path).login()
+    create_member(operator, "carol")
+    phone, page = member(members, "carol"), member(members, "carol")
+
+    def change(password: str, new: str) -> tuple[int, str]:
+        body = json.dumps({"name": "carol", "password": password, "newPassword": new}).encode()
+        status, fields, answer = page.raw("POST", "/password", body, content_type="application/json")
+        if status == 204:
+            page.cookie = fields["set-cookie"].split(";")[0]
+        return status, answer.decode()
+
+    assert change("wrong password", "a new password") == (401, '{"message":"用户名或密码错误"}')
+    assert change("carol's password", "short") == (500, '{"message":"新密码须为 8 至 1024 字节"}')
+    assert phone.raw("GET", "/status")[0] == 200
+    assert change("carol's password", "a new password") == (204, "")
+    assert phone.raw("GET", "/status")[0] == 401 and page.raw("GET", "/status")[0] == 200
+    assert phone.sign_in("carol", "carol's password") == 401 and phone.sign_in("carol", "a new password") == 204
+    done = operator.run("audit", "--organization", "kvasir", "--json")
+    assert "ChangeArchivePassword" in {json.loads(line)["action"] for line in done.stdout.splitlines()}
+
+
 def test_deleting_an_account_deletes_its_library(binary, members, tmp_path):
     operator = CommandLine(binary, members, tmp_path)
     operator.login()

@@ -7,6 +7,8 @@ import Zip
 enum ArchiveFailure: RPCErrorConvertible {
     case signedOut
     case wrongPassword
+    /// The new password has a wrong length.
+    case newPassword
     /// The request names a host that is not the listener's.
     case host(String)
     /// The library, or the gateway, is busy with another task.
@@ -24,6 +26,7 @@ enum ArchiveFailure: RPCErrorConvertible {
         switch self {
         case .signedOut: RPCError(bare: .unauthenticated, "请先登录")
         case .wrongPassword: RPCError(bare: .unauthenticated, "用户名或密码错误")
+        case .newPassword: RPCError(bare: .invalidArgument, "新密码须为 8 至 1024 字节")
         case .host(let name):
             RPCError(
                 bare: .permissionDenied,

@@ -66,6 +66,15 @@ struct ArchiveService: ArchiveServiceHandler {
         return OpenArchiveSessionResponse()
     }
 
+    func changeArchivePassword(
+        _ request: ChangeArchivePasswordRequest, context: CallContext
+    ) async throws -> ChangeArchivePasswordResponse {
+        let cookie = try await owners.changePassword(
+            name: request.name, password: Secret(request.password), new: request.newPassword, context)
+        context.responseMetadata.append(name: "set-cookie", value: cookie)
+        return ChangeArchivePasswordResponse()
+    }
+
     func endArchiveSession(
         _ request: EndArchiveSessionRequest, context: CallContext
     ) async throws -> EndArchiveSessionResponse {

@@ -74,6 +74,30 @@ package struct MemberSessions: Sendable {
     /// - Returns: the value of the response's field `set-cookie`.
     /// - Throws: AUTH_INVALID_CREDENTIAL for a wrong name or password.
     package func open(name: String, password: Secret, _ context: CallContext) async throws -> String {
+        let proven = try await prove(name, password, context)
+        return try await passwords.signIn(proven) { user, connection in try open(for: user, in: connection) }
+    }
+
+    /// Replaces the password of a member, under the limits of the gateway's sign-ins, and ends all sessions but a new one.
+    ///
+    /// - Returns: the value of the response's field `set-cookie`.
+    /// - Throws: AUTH_INVALID_CREDENTIAL for a wrong name or password.
+    package func changePassword(
+        name: String, password: Secret, new: Secret, _ context: CallContext
+    ) async throws -> String {
+        let proven = try await prove(name, password, context)
+        let hash = try await passwords.hash(new, context)
+        let now = clock.now()
+        return try await passwords.signIn(proven) { user, connection in
+            let records = UserRecords(connection)
+            // The epoch changes, with which all sessions end.
+            try records.update(id: user.id, role: user.role, passwordHash: hash, at: now)
+            guard let changed = try records.find(id: user.id) else { throw Self.wrongPassword }
+            return try open(for: changed, in: connection)
+        }
+    }
+
+    private func prove(_ name: String, _ password: Secret, _ context: CallContext) async throws -> ProvenPassword {
         let organization = organization.reference
         // No account has such a name, and the text may be long.
         guard FieldRules.isAccountName(name) else { throw Self.wrongPassword }
@@ -84,7 +108,7 @@ package struct MemberSessions: Sendable {
         guard
             let proven = try await passwords.prove(password, of: user, named: account, context, at: clock.now())
         else { throw Self.wrongPassword }
-        return try await passwords.signIn(proven) { user, connection in try open(for: user, in: connection) }
+        return proven
     }
 
     /// Returns the member of a call's cookie; `nil` if the call has no cookie that counts, or its session has ended.

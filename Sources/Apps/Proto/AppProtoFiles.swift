@@ -23,6 +23,8 @@ package enum AppProtoFiles {
         ArchiveStatus.self,
         BlockCompanionRequest.self,
         CancelMatchRequest.self,
+        ChangeArchivePasswordRequest.self,
+        ChangeArchivePasswordResponse.self,
         ChangeCompanionPasswordRequest.self,
         CheckShareCodeRequest.self,
         CheckShareCodeResponse.self,
@@ -146,6 +148,7 @@ package enum AppProtoFiles {
         archebase.apps.archive.v1.ArchiveService.GetArchiveStatus	Returns what happens to the library now.
         archebase.apps.archive.v1.ArchiveService.SearchDigests	Finds the digests that contain a text, the last changed first. Upper and lower case are equal.
         archebase.apps.archive.v1.ArchiveService.OpenArchiveSession	Signs in with a password. The response sets a cookie, and has no body.
+        archebase.apps.archive.v1.ArchiveService.ChangeArchivePassword	Replaces the password of a member, ends all sessions, and begins a new one as OpenArchiveSession.
         archebase.apps.archive.v1.ArchiveService.EndArchiveSession	Signs out.
         archebase.apps.archive.v1.ArchiveService.DeleteArchiveAccount	Deletes the account of the caller with the library.
         archebase.apps.archive.v1.ArchivePageService	The page with which a person uses the library from a browser.
@@ -160,6 +163,9 @@ package enum AppProtoFiles {
         archebase.apps.archive.v1.DigestSearchResult.book_name	Empty if the digest belongs to no book.
         archebase.apps.archive.v1.DigestSearchResult.ranges	The hits in `content`.
         archebase.apps.archive.v1.TextRange	A part of a text, in UTF-16 code units.
+        archebase.apps.archive.v1.ChangeArchivePasswordRequest.name	The member's name in the organization of the app.
+        archebase.apps.archive.v1.ChangeArchivePasswordRequest.password	The current password.
+        archebase.apps.archive.v1.ChangeArchivePasswordRequest.new_password	8 to 1024 bytes.
         archebase.apps.archive.v1.GetArchivePageFileRequest.name	The name of a file, e.g. archive.css.
         archebase.apps.archive.v1.PlainBooks	The document books.json. Ids are UUIDs, and times are of RFC 3339, with milliseconds.
         archebase.apps.archive.v1.PlainBook.authors	The names of the creators who wrote it.

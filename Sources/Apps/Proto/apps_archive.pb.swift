@@ -25,6 +25,9 @@ package protocol ArchiveServiceHandler: Sendable {
     /// Signs in with a password. The response sets a cookie, and has no body.
     func openArchiveSession(_ request: OpenArchiveSessionRequest, context: Context) async throws -> OpenArchiveSessionResponse
 
+    /// Replaces the password of a member, ends all sessions, and begins a new one as OpenArchiveSession.
+    func changeArchivePassword(_ request: ChangeArchivePasswordRequest, context: Context) async throws -> ChangeArchivePasswordResponse
+
     /// Signs out.
     func endArchiveSession(_ request: EndArchiveSessionRequest, context: Context) async throws -> EndArchiveSessionResponse
 
@@ -40,6 +43,7 @@ extension ArchiveServiceHandler {
         registry.add(ArchiveServiceMethods.getArchiveStatus, unary: { try await self.getArchiveStatus($0, context: $1) })
         registry.add(ArchiveServiceMethods.searchDigests, unary: { try await self.searchDigests($0, context: $1) })
         registry.add(ArchiveServiceMethods.openArchiveSession, unary: { try await self.openArchiveSession($0, context: $1) })
+        registry.add(ArchiveServiceMethods.changeArchivePassword, unary: { try await self.changeArchivePassword($0, context: $1) })
         registry.add(ArchiveServiceMethods.endArchiveSession, unary: { try await self.endArchiveSession($0, context: $1) })
         registry.add(ArchiveServiceMethods.deleteArchiveAccount, unary: { try await self.deleteArchiveAccount($0, context: $1) })
     }
@@ -52,9 +56,10 @@ package enum ArchiveServiceMethods {
     package static let getArchiveStatus = MethodDescriptor(service: service, name: "GetArchiveStatus", kind: .unary, isSideEffectFree: true)
     package static let searchDigests = MethodDescriptor(service: service, name: "SearchDigests", kind: .unary, isSideEffectFree: true)
     package static let openArchiveSession = MethodDescriptor(service: service, name: "OpenArchiveSession", kind: .unary)
+    package static let changeArchivePassword = MethodDescriptor(service: service, name: "ChangeArchivePassword", kind: .unary)
     package static let endArchiveSession = MethodDescriptor(service: service, name: "EndArchiveSession", kind: .unary)
     package static let deleteArchiveAccount = MethodDescriptor(service: service, name: "DeleteArchiveAccount", kind: .unary)
-    package static let all: [MethodDescriptor] = [exportArchive, importArchive, getArchiveStatus, searchDigests, openArchiveSession, endArchiveSession, deleteArchiveAccount]
+    package static let all: [MethodDescriptor] = [exportArchive, importArchive, getArchiveStatus, searchDigests, openArchiveSession, changeArchivePassword, endArchiveSession, deleteArchiveAccount]
     /// The HTTP requests that call the methods.
     package static let routes: [HTTPRoute] = [
         HTTPRoute(exportArchive, "GET", RouteTemplate([.literal("export")]), messages: ("archebase.apps.archive.v1.ExportArchiveRequest", "google.api.HttpBody"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500), response: RESTResponse(contentTypes: ["application/zip"])),
@@ -62,6 +67,7 @@ package enum ArchiveServiceMethods {
         HTTPRoute(getArchiveStatus, "GET", RouteTemplate([.literal("status")]), messages: ("archebase.apps.archive.v1.GetArchiveStatusRequest", "archebase.apps.archive.v1.ArchiveStatus"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500)),
         HTTPRoute(searchDigests, "GET", RouteTemplate([.literal("search")]), messages: ("archebase.apps.archive.v1.SearchDigestsRequest", "archebase.apps.archive.v1.SearchDigestsResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500)),
         HTTPRoute(openArchiveSession, "POST", RouteTemplate([.literal("session")]), body: .whole, messages: ("archebase.apps.archive.v1.OpenArchiveSessionRequest", "archebase.apps.archive.v1.OpenArchiveSessionResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500), response: RESTResponse(status: 204)),
+        HTTPRoute(changeArchivePassword, "POST", RouteTemplate([.literal("password")]), body: .whole, messages: ("archebase.apps.archive.v1.ChangeArchivePasswordRequest", "archebase.apps.archive.v1.ChangeArchivePasswordResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500), response: RESTResponse(status: 204)),
         HTTPRoute(endArchiveSession, "DELETE", RouteTemplate([.literal("session")]), messages: ("archebase.apps.archive.v1.EndArchiveSessionRequest", "archebase.apps.archive.v1.EndArchiveSessionResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500), response: RESTResponse(status: 204)),
         HTTPRoute(deleteArchiveAccount, "DELETE", RouteTemplate([.literal("account")]), messages: ("archebase.apps.archive.v1.DeleteArchiveAccountRequest", "archebase.apps.archive.v1.DeleteArchiveAccountResponse"), style: RESTStyle(errors: .message, unset: .initial, ignoresUnknown: true, failureStatus: 500), response: RESTResponse(status: 204)),
     ]
@@ -91,6 +97,11 @@ package struct ArchiveServiceClient<Transport: CallTransport>: Sendable {
     /// Signs in with a password. The response sets a cookie, and has no body.
     package func openArchiveSession(_ request: OpenArchiveSessionRequest, options: CallOptions = CallOptions()) async throws -> OpenArchiveSessionResponse {
         try await transport.unary(ArchiveServiceMethods.openArchiveSession, request, options: options)
+    }
+
+    /// Replaces the password of a member, ends all sessions, and begins a new one as OpenArchiveSession.
+    package func changeArchivePassword(_ request: ChangeArchivePasswordRequest, options: CallOptions = CallOptions()) async throws -> ChangeArchivePasswordResponse {
+        try await transport.unary(ArchiveServiceMethods.changeArchivePassword, request, options: options)
     }
 
     /// Signs out.
@@ -501,6 +512,78 @@ package struct OpenArchiveSessionRequest: Message {
 
 package struct OpenArchiveSessionResponse: Message {
     package static var fullName: String { "archebase.apps.archive.v1.OpenArchiveSessionResponse" }
+
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    package var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+package struct ChangeArchivePasswordRequest: Message {
+    package static var fullName: String { "archebase.apps.archive.v1.ChangeArchivePasswordRequest" }
+
+    /// The member's name in the organization of the app.
+    package var name: String = ""
+    /// The current password.
+    package var password: String = ""
+    /// 8 to 1024 bytes.
+    package var newPassword: String = ""
+    package var unknownFields = UnknownFields()
+
+    package init() {}
+
+    package init(
+        name: String = "",
+        password: String = "",
+        newPassword: String = ""
+    ) {
+        self.name = name
+        self.password = password
+        self.newPassword = newPassword
+    }
+
+    package mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.name, from: &reader)
+            case 18: try ProtoString.merge(into: &self.password, from: &reader)
+            case 26: try ProtoString.merge(into: &self.newPassword, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    package var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.name, tag: 10)
+        size += ProtoString.size(self.password, tag: 18)
+        size += ProtoString.size(self.newPassword, tag: 26)
+        return size
+    }
+
+    package func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.newPassword, tag: 26, to: &writer)
+        ProtoString.write(self.password, tag: 18, to: &writer)
+        ProtoString.write(self.name, tag: 10, to: &writer)
+    }
+}
+
+package struct ChangeArchivePasswordResponse: Message {
+    package static var fullName: String { "archebase.apps.archive.v1.ChangeArchivePasswordResponse" }
 
     package var unknownFields = UnknownFields()
 
@@ -1279,51 +1362,56 @@ extension FileDescriptor {
             CVIHY29udGVudBIbCglib29rX25hbWUYAyABKAlSCGJvb2tOYW1lEjwKBnJhbmdlcxgEIAMoCzIkLmFyY2hlYmFzZS5hcHBzLmFy\
             Y2hpdmUudjEuVGV4dFJhbmdlUgZyYW5nZXMiOQoJVGV4dFJhbmdlEhQKBXN0YXJ0GAEgASgFUgVzdGFydBIWCgZsZW5ndGgYAiAB\
             KAVSBmxlbmd0aCJLChlPcGVuQXJjaGl2ZVNlc3Npb25SZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSGgoIcGFzc3dvcmQYAiAB\
-            KAlSCHBhc3N3b3JkIhwKGk9wZW5BcmNoaXZlU2Vzc2lvblJlc3BvbnNlIhoKGEVuZEFyY2hpdmVTZXNzaW9uUmVxdWVzdCIbChlF\
-            bmRBcmNoaXZlU2Vzc2lvblJlc3BvbnNlIh0KG0RlbGV0ZUFyY2hpdmVBY2NvdW50UmVxdWVzdCIeChxEZWxldGVBcmNoaXZlQWNj\
-            b3VudFJlc3BvbnNlIhcKFUdldEFyY2hpdmVQYWdlUmVxdWVzdCIvChlHZXRBcmNoaXZlUGFnZUZpbGVSZXF1ZXN0EhIKBG5hbWUY\
-            ASABKAlSBG5hbWUiSAoKUGxhaW5Cb29rcxI6CgVib29rcxgBIAMoCzIkLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuUGxhaW5C\
-            b29rUgVib29rcyKyAwoJUGxhaW5Cb29rEg4KAmlkGAEgASgJUgJpZBIbCglzZXJ2ZXJfaWQYAiABKAlSCHNlcnZlcklkEh0KCmNy\
-            ZWF0ZWRfYXQYAyABKAlSCWNyZWF0ZWRBdBIdCgp1cGRhdGVkX2F0GAQgASgJUgl1cGRhdGVkQXQSFgoGaXNibjEzGAUgASgJUgZp\
-            c2JuMTMSFgoGaXNibjEwGAYgASgJUgZpc2JuMTASEgoEbmFtZRgHIAEoCVIEbmFtZRIfCgtsb2NhbGVfbmFtZRgIIAEoCVIKbG9j\
-            YWxlTmFtZRIYCgdzdW1tYXJ5GAkgASgJUgdzdW1tYXJ5EhwKCXB1Ymxpc2hlchgKIAEoCVIJcHVibGlzaGVyEh8KC2ltYWdlX2xh\
-            cmdlGAsgASgJUgppbWFnZUxhcmdlEiEKDGltYWdlX21lZGl1bRgMIAEoCVILaW1hZ2VNZWRpdW0SGAoHYXV0aG9ycxgNIAMoCVIH\
-            YXV0aG9ycxIgCgt0cmFuc2xhdG9ycxgOIAMoCVILdHJhbnNsYXRvcnMSHQoKZGlnZXN0X2lkcxgPIAMoCVIJZGlnZXN0SWRzIlQK\
-            DVBsYWluQ3JlYXRvcnMSQwoIY3JlYXRvcnMYASADKAsyJy5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLlBsYWluQ3JlYXRvclII\
-            Y3JlYXRvcnMi3AIKDFBsYWluQ3JlYXRvchIOCgJpZBgBIAEoCVICaWQSGwoJc2VydmVyX2lkGAIgASgJUghzZXJ2ZXJJZBIdCgpj\
-            cmVhdGVkX2F0GAMgASgJUgljcmVhdGVkQXQSHQoKdXBkYXRlZF9hdBgEIAEoCVIJdXBkYXRlZEF0EhIKBG5hbWUYBSABKAlSBG5h\
-            bWUSHwoLbG9jYWxlX25hbWUYBiABKAlSCmxvY2FsZU5hbWUSUgoNd3JpdHRlbl9ib29rcxgHIAMoCzItLmFyY2hlYmFzZS5hcHBz\
-            LmFyY2hpdmUudjEuUGxhaW5Cb29rUmVmZXJlbmNlUgx3cml0dGVuQm9va3MSWAoQdHJhbnNsYXRlZF9ib29rcxgIIAMoCzItLmFy\
-            Y2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuUGxhaW5Cb29rUmVmZXJlbmNlUg90cmFuc2xhdGVkQm9va3MicQoSUGxhaW5Cb29rUmVm\
-            ZXJlbmNlEg4KAmlkGAEgASgJUgJpZBIWCgZpc2JuMTMYAiABKAlSBmlzYm4xMxIWCgZpc2JuMTAYAyABKAlSBmlzYm4xMBIbCgli\
-            b29rX25hbWUYBCABKAlSCGJvb2tOYW1lIkQKCVBsYWluVGFncxI3CgR0YWdzGAEgAygLMiMuYXJjaGViYXNlLmFwcHMuYXJjaGl2\
-            ZS52MS5QbGFpblRhZ1IEdGFncyK+AQoIUGxhaW5UYWcSDgoCaWQYASABKAlSAmlkEhsKCXNlcnZlcl9pZBgCIAEoCVIIc2VydmVy\
-            SWQSEgoEbmFtZRgDIAEoCVIEbmFtZRIUCgVjb2xvchgEIAEoCVIFY29sb3ISHQoKY3JlYXRlZF9hdBgFIAEoCVIJY3JlYXRlZEF0\
-            Eh0KCnVwZGF0ZWRfYXQYBiABKAlSCXVwZGF0ZWRBdBIdCgpkaWdlc3RfaWRzGAcgAygJUglkaWdlc3RJZHMiTQoRUGxhaW5UYWdS\
-            ZWZlcmVuY2USDgoCaWQYASABKAlSAmlkEhIKBG5hbWUYAiABKAlSBG5hbWUSFAoFY29sb3IYAyABKAlSBWNvbG9yIlAKDFBsYWlu\
-            RGlnZXN0cxJACgdkaWdlc3RzGAEgAygLMiYuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52MS5QbGFpbkRpZ2VzdFIHZGlnZXN0cyLS\
-            AgoLUGxhaW5EaWdlc3QSDgoCaWQYASABKAlSAmlkEhsKCXNlcnZlcl9pZBgCIAEoCVIIc2VydmVySWQSHQoKY3JlYXRlZF9hdBgD\
-            IAEoCVIJY3JlYXRlZEF0Eh0KCnVwZGF0ZWRfYXQYBCABKAlSCXVwZGF0ZWRBdBIYCgdjb250ZW50GAUgASgJUgdjb250ZW50Eh0K\
-            CnBhZ2VfaW5kZXgYBiABKAVSCXBhZ2VJbmRleBIaCghjYXRlZ29yeRgHIAEoBVIIY2F0ZWdvcnkSQQoEYm9vaxgIIAEoCzItLmFy\
-            Y2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuUGxhaW5Cb29rUmVmZXJlbmNlUgRib29rEkAKBHRhZ3MYCSADKAsyLC5hcmNoZWJhc2Uu\
-            YXBwcy5hcmNoaXZlLnYxLlBsYWluVGFnUmVmZXJlbmNlUgR0YWdzMv8HCg5BcmNoaXZlU2VydmljZRKBAQoNRXhwb3J0QXJjaGl2\
-            ZRIvLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuRXhwb3J0QXJjaGl2ZVJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IieQ\
-            AgGC0+STAgkSBy9leHBvcnTS8xgREg9hcHBsaWNhdGlvbi96aXAwARJtCg1JbXBvcnRBcmNoaXZlEhQuZ29vZ2xlLmFwaS5IdHRw\
-            Qm9keRowLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuSW1wb3J0QXJjaGl2ZVJlc3BvbnNlIhKC0+STAgwiBy9pbXBvcnQ6ASoo\
-            ARKEAQoQR2V0QXJjaGl2ZVN0YXR1cxIyLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuR2V0QXJjaGl2ZVN0YXR1c1JlcXVlc3Qa\
-            KC5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLkFyY2hpdmVTdGF0dXMiEpACAYLT5JMCCRIHL3N0YXR1cxKGAQoNU2VhcmNoRGln\
-            ZXN0cxIvLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuU2VhcmNoRGlnZXN0c1JlcXVlc3QaMC5hcmNoZWJhc2UuYXBwcy5hcmNo\
-            aXZlLnYxLlNlYXJjaERpZ2VzdHNSZXNwb25zZSISkAIBgtPkkwIJEgcvc2VhcmNoEp0BChJPcGVuQXJjaGl2ZVNlc3Npb24SNC5h\
-            cmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLk9wZW5BcmNoaXZlU2Vzc2lvblJlcXVlc3QaNS5hcmNoZWJhc2UuYXBwcy5hcmNoaXZl\
-            LnYxLk9wZW5BcmNoaXZlU2Vzc2lvblJlc3BvbnNlIhqC0+STAg0iCC9zZXNzaW9uOgEq0vMYAwjMARKXAQoRRW5kQXJjaGl2ZVNl\
-            c3Npb24SMy5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLkVuZEFyY2hpdmVTZXNzaW9uUmVxdWVzdBo0LmFyY2hlYmFzZS5hcHBz\
-            LmFyY2hpdmUudjEuRW5kQXJjaGl2ZVNlc3Npb25SZXNwb25zZSIXgtPkkwIKKggvc2Vzc2lvbtLzGAMIzAESoAEKFERlbGV0ZUFy\
-            Y2hpdmVBY2NvdW50EjYuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52MS5EZWxldGVBcmNoaXZlQWNjb3VudFJlcXVlc3QaNy5hcmNo\
-            ZWJhc2UuYXBwcy5hcmNoaXZlLnYxLkRlbGV0ZUFyY2hpdmVBY2NvdW50UmVzcG9uc2UiF4LT5JMCCioIL2FjY291bnTS8xgDCMwB\
-            Gg3K8xgJCAQQASABOPQDMtcCChJBcmNoaXZlUGFnZVNlcnZpY2UShgEKDkdldEFyY2hpdmVQYWdlEjAuYXJjaGViYXNlLmFwcHMu\
-            YXJjaGl2ZS52MS5HZXRBcmNoaXZlUGFnZVJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IiyQAgGC0+STAhISAS9aDRILL2lu\
-            ZGV4Lmh0bWzS8xgNEgl0ZXh0L2h0bWwYARKrAQoSR2V0QXJjaGl2ZVBhZ2VGaWxlEjQuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52\
-            MS5HZXRBcmNoaXZlUGFnZUZpbGVSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSJJkAIBgtPkkwIQEg4vYXNzZXRzL3tuYW1l\
-            fdLzGCwSCHRleHQvY3NzEg90ZXh0L2phdmFzY3JpcHQSDWltYWdlL3N2Zyt4bWwYARoKyvMYBggEEAEgAWIGcHJvdG8z
+            KAlSCHBhc3N3b3JkIhwKGk9wZW5BcmNoaXZlU2Vzc2lvblJlc3BvbnNlInEKHENoYW5nZUFyY2hpdmVQYXNzd29yZFJlcXVlc3QS\
+            EgoEbmFtZRgBIAEoCVIEbmFtZRIaCghwYXNzd29yZBgCIAEoCVIIcGFzc3dvcmQSIQoMbmV3X3Bhc3N3b3JkGAMgASgJUgtuZXdQ\
+            YXNzd29yZCIfCh1DaGFuZ2VBcmNoaXZlUGFzc3dvcmRSZXNwb25zZSIaChhFbmRBcmNoaXZlU2Vzc2lvblJlcXVlc3QiGwoZRW5k\
+            QXJjaGl2ZVNlc3Npb25SZXNwb25zZSIdChtEZWxldGVBcmNoaXZlQWNjb3VudFJlcXVlc3QiHgocRGVsZXRlQXJjaGl2ZUFjY291\
+            bnRSZXNwb25zZSIXChVHZXRBcmNoaXZlUGFnZVJlcXVlc3QiLwoZR2V0QXJjaGl2ZVBhZ2VGaWxlUmVxdWVzdBISCgRuYW1lGAEg\
+            ASgJUgRuYW1lIkgKClBsYWluQm9va3MSOgoFYm9va3MYASADKAsyJC5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLlBsYWluQm9v\
+            a1IFYm9va3MisgMKCVBsYWluQm9vaxIOCgJpZBgBIAEoCVICaWQSGwoJc2VydmVyX2lkGAIgASgJUghzZXJ2ZXJJZBIdCgpjcmVh\
+            dGVkX2F0GAMgASgJUgljcmVhdGVkQXQSHQoKdXBkYXRlZF9hdBgEIAEoCVIJdXBkYXRlZEF0EhYKBmlzYm4xMxgFIAEoCVIGaXNi\
+            bjEzEhYKBmlzYm4xMBgGIAEoCVIGaXNibjEwEhIKBG5hbWUYByABKAlSBG5hbWUSHwoLbG9jYWxlX25hbWUYCCABKAlSCmxvY2Fs\
+            ZU5hbWUSGAoHc3VtbWFyeRgJIAEoCVIHc3VtbWFyeRIcCglwdWJsaXNoZXIYCiABKAlSCXB1Ymxpc2hlchIfCgtpbWFnZV9sYXJn\
+            ZRgLIAEoCVIKaW1hZ2VMYXJnZRIhCgxpbWFnZV9tZWRpdW0YDCABKAlSC2ltYWdlTWVkaXVtEhgKB2F1dGhvcnMYDSADKAlSB2F1\
+            dGhvcnMSIAoLdHJhbnNsYXRvcnMYDiADKAlSC3RyYW5zbGF0b3JzEh0KCmRpZ2VzdF9pZHMYDyADKAlSCWRpZ2VzdElkcyJUCg1Q\
+            bGFpbkNyZWF0b3JzEkMKCGNyZWF0b3JzGAEgAygLMicuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52MS5QbGFpbkNyZWF0b3JSCGNy\
+            ZWF0b3JzItwCCgxQbGFpbkNyZWF0b3ISDgoCaWQYASABKAlSAmlkEhsKCXNlcnZlcl9pZBgCIAEoCVIIc2VydmVySWQSHQoKY3Jl\
+            YXRlZF9hdBgDIAEoCVIJY3JlYXRlZEF0Eh0KCnVwZGF0ZWRfYXQYBCABKAlSCXVwZGF0ZWRBdBISCgRuYW1lGAUgASgJUgRuYW1l\
+            Eh8KC2xvY2FsZV9uYW1lGAYgASgJUgpsb2NhbGVOYW1lElIKDXdyaXR0ZW5fYm9va3MYByADKAsyLS5hcmNoZWJhc2UuYXBwcy5h\
+            cmNoaXZlLnYxLlBsYWluQm9va1JlZmVyZW5jZVIMd3JpdHRlbkJvb2tzElgKEHRyYW5zbGF0ZWRfYm9va3MYCCADKAsyLS5hcmNo\
+            ZWJhc2UuYXBwcy5hcmNoaXZlLnYxLlBsYWluQm9va1JlZmVyZW5jZVIPdHJhbnNsYXRlZEJvb2tzInEKElBsYWluQm9va1JlZmVy\
+            ZW5jZRIOCgJpZBgBIAEoCVICaWQSFgoGaXNibjEzGAIgASgJUgZpc2JuMTMSFgoGaXNibjEwGAMgASgJUgZpc2JuMTASGwoJYm9v\
+            a19uYW1lGAQgASgJUghib29rTmFtZSJECglQbGFpblRhZ3MSNwoEdGFncxgBIAMoCzIjLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUu\
+            djEuUGxhaW5UYWdSBHRhZ3MivgEKCFBsYWluVGFnEg4KAmlkGAEgASgJUgJpZBIbCglzZXJ2ZXJfaWQYAiABKAlSCHNlcnZlcklk\
+            EhIKBG5hbWUYAyABKAlSBG5hbWUSFAoFY29sb3IYBCABKAlSBWNvbG9yEh0KCmNyZWF0ZWRfYXQYBSABKAlSCWNyZWF0ZWRBdBId\
+            Cgp1cGRhdGVkX2F0GAYgASgJUgl1cGRhdGVkQXQSHQoKZGlnZXN0X2lkcxgHIAMoCVIJZGlnZXN0SWRzIk0KEVBsYWluVGFnUmVm\
+            ZXJlbmNlEg4KAmlkGAEgASgJUgJpZBISCgRuYW1lGAIgASgJUgRuYW1lEhQKBWNvbG9yGAMgASgJUgVjb2xvciJQCgxQbGFpbkRp\
+            Z2VzdHMSQAoHZGlnZXN0cxgBIAMoCzImLmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuUGxhaW5EaWdlc3RSB2RpZ2VzdHMi0gIK\
+            C1BsYWluRGlnZXN0Eg4KAmlkGAEgASgJUgJpZBIbCglzZXJ2ZXJfaWQYAiABKAlSCHNlcnZlcklkEh0KCmNyZWF0ZWRfYXQYAyAB\
+            KAlSCWNyZWF0ZWRBdBIdCgp1cGRhdGVkX2F0GAQgASgJUgl1cGRhdGVkQXQSGAoHY29udGVudBgFIAEoCVIHY29udGVudBIdCgpw\
+            YWdlX2luZGV4GAYgASgFUglwYWdlSW5kZXgSGgoIY2F0ZWdvcnkYByABKAVSCGNhdGVnb3J5EkEKBGJvb2sYCCABKAsyLS5hcmNo\
+            ZWJhc2UuYXBwcy5hcmNoaXZlLnYxLlBsYWluQm9va1JlZmVyZW5jZVIEYm9vaxJACgR0YWdzGAkgAygLMiwuYXJjaGViYXNlLmFw\
+            cHMuYXJjaGl2ZS52MS5QbGFpblRhZ1JlZmVyZW5jZVIEdGFnczKpCQoOQXJjaGl2ZVNlcnZpY2USgQEKDUV4cG9ydEFyY2hpdmUS\
+            Ly5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLkV4cG9ydEFyY2hpdmVSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSInkAIB\
+            gtPkkwIJEgcvZXhwb3J00vMYERIPYXBwbGljYXRpb24vemlwMAESbQoNSW1wb3J0QXJjaGl2ZRIULmdvb2dsZS5hcGkuSHR0cEJv\
+            ZHkaMC5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLkltcG9ydEFyY2hpdmVSZXNwb25zZSISgtPkkwIMIgcvaW1wb3J0OgEqKAES\
+            hAEKEEdldEFyY2hpdmVTdGF0dXMSMi5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLkdldEFyY2hpdmVTdGF0dXNSZXF1ZXN0Gigu\
+            YXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52MS5BcmNoaXZlU3RhdHVzIhKQAgGC0+STAgkSBy9zdGF0dXMShgEKDVNlYXJjaERpZ2Vz\
+            dHMSLy5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLlNlYXJjaERpZ2VzdHNSZXF1ZXN0GjAuYXJjaGViYXNlLmFwcHMuYXJjaGl2\
+            ZS52MS5TZWFyY2hEaWdlc3RzUmVzcG9uc2UiEpACAYLT5JMCCRIHL3NlYXJjaBKdAQoST3BlbkFyY2hpdmVTZXNzaW9uEjQuYXJj\
+            aGViYXNlLmFwcHMuYXJjaGl2ZS52MS5PcGVuQXJjaGl2ZVNlc3Npb25SZXF1ZXN0GjUuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52\
+            MS5PcGVuQXJjaGl2ZVNlc3Npb25SZXNwb25zZSIagtPkkwINIggvc2Vzc2lvbjoBKtLzGAMIzAESpwEKFUNoYW5nZUFyY2hpdmVQ\
+            YXNzd29yZBI3LmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuQ2hhbmdlQXJjaGl2ZVBhc3N3b3JkUmVxdWVzdBo4LmFyY2hlYmFz\
+            ZS5hcHBzLmFyY2hpdmUudjEuQ2hhbmdlQXJjaGl2ZVBhc3N3b3JkUmVzcG9uc2UiG4LT5JMCDiIJL3Bhc3N3b3JkOgEq0vMYAwjM\
+            ARKXAQoRRW5kQXJjaGl2ZVNlc3Npb24SMy5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLkVuZEFyY2hpdmVTZXNzaW9uUmVxdWVz\
+            dBo0LmFyY2hlYmFzZS5hcHBzLmFyY2hpdmUudjEuRW5kQXJjaGl2ZVNlc3Npb25SZXNwb25zZSIXgtPkkwIKKggvc2Vzc2lvbtLz\
+            GAMIzAESoAEKFERlbGV0ZUFyY2hpdmVBY2NvdW50EjYuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52MS5EZWxldGVBcmNoaXZlQWNj\
+            b3VudFJlcXVlc3QaNy5hcmNoZWJhc2UuYXBwcy5hcmNoaXZlLnYxLkRlbGV0ZUFyY2hpdmVBY2NvdW50UmVzcG9uc2UiF4LT5JMC\
+            CioIL2FjY291bnTS8xgDCMwBGg3K8xgJCAQQASABOPQDMtcCChJBcmNoaXZlUGFnZVNlcnZpY2UShgEKDkdldEFyY2hpdmVQYWdl\
+            EjAuYXJjaGViYXNlLmFwcHMuYXJjaGl2ZS52MS5HZXRBcmNoaXZlUGFnZVJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IiyQ\
+            AgGC0+STAhISAS9aDRILL2luZGV4Lmh0bWzS8xgNEgl0ZXh0L2h0bWwYARKrAQoSR2V0QXJjaGl2ZVBhZ2VGaWxlEjQuYXJjaGVi\
+            YXNlLmFwcHMuYXJjaGl2ZS52MS5HZXRBcmNoaXZlUGFnZUZpbGVSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSJJkAIBgtPk\
+            kwIQEg4vYXNzZXRzL3tuYW1lfdLzGCwSCHRleHQvY3NzEg90ZXh0L2phdmFzY3JpcHQSDWltYWdlL3N2Zyt4bWwYARoKyvMYBggE\
+            EAEgAWIGcHJvdG8z
             """)
 }

@@ -108,9 +108,20 @@ on('more', 'click', () => {
   search.page += 1
   return showPage()
 })
+// Sends values as JSON.
+function post(path, values) {
+  const headers = { 'Content-Type': 'application/json' }
+  return send(path, { method: 'POST', headers, body: JSON.stringify(values) })
+}
+
+on('change-password', 'submit', async () => {
+  const [name, password, newPassword] = ['own-name', 'old-password', 'new-password'].map((id) => element(id).value)
+  await post('/password', { name, password, newPassword })
+  element('change-password').reset()
+  notify('密码已修改')
+})
 on('sign-in', 'submit', async () => {
-  const body = JSON.stringify({ name: element('name').value, password: element('password').value })
-  await send('/session', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+  await post('/session', { name: element('name').value, password: element('password').value })
   element('password').value = ''
   show(true)
 })

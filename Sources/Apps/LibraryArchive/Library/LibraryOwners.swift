@@ -2,6 +2,7 @@ import Accounts
 import Basics
 import Crypto
 import Database
+import GatewayAPI
 import Identity
 import Members
 import RPC
@@ -55,8 +56,24 @@ struct LibraryOwners: Sendable {
     ///
     /// - Throws: UNAUTHENTICATED for a wrong name or password, UNAVAILABLE after too many of them.
     func open(name: String, password: Secret, _ context: CallContext) async throws -> String {
+        try await Self.converting { try await sessions.open(name: name, password: password, context) }
+    }
+
+    /// Replaces a member's password, and returns the value of the response's field `set-cookie` for a new session.
+    ///
+    /// - Throws: as ``open(name:password:_:)``; INVALID_ARGUMENT for a new password of a wrong length.
+    func changePassword(
+        name: String, password: Secret, new: String, _ context: CallContext
+    ) async throws -> String {
+        guard FieldRules.isPassword(new) else { throw ArchiveFailure.newPassword }
+        return try await Self.converting {
+            try await sessions.changePassword(name: name, password: password, new: Secret(new), context)
+        }
+    }
+
+    private static func converting(_ body: () async throws -> String) async throws -> String {
         do {
-            return try await sessions.open(name: name, password: password, context)
+            return try await body()
         } catch {
             guard let refusal = RPCError(of: error), refusal.status == .unauthenticated else { throw error }
             throw ArchiveFailure.wrongPassword.rpcError.caused(by: error)
