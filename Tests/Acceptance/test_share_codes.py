@@ -302,7 +302,8 @@ def test_errors_of_every_kind_have_one_shape(phone):
     assert answer.error == (404, "NOT_FOUND")
     answer = refused("DELETE", check)
     assert answer.error == (405, "METHOD_NOT_ALLOWED") and "POST" in answer.fields["allow"]
-    assert refused("GET", "/api/collision/record").error == (405, "METHOD_NOT_ALLOWED")
+    for path in ("/api/collision/record", check, "/api/share-code/register"):
+        assert refused("GET", path).error == (405, "METHOD_NOT_ALLOWED"), path
     assert refused("POST", check, {"shareCode": "A1B2C3", "more": "x" * 200_000}).error == (413, "PAYLOAD_TOO_LARGE")
     for method, path in (("GET", "/api/status-request"), ("DELETE", "/api/umid"), ("GET", "/api/status-request/r")):
         answer = refused(method, path)

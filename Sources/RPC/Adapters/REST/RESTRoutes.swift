@@ -30,8 +30,12 @@ struct RESTRoutes: Sendable {
         ownsAllPaths = routes.allSatisfy { $0.style != RESTStyle() }
     }
 
-    /// Returns the routes that match a path, the most specific first.
-    func matches(_ path: RoutePath) -> [RESTRoute] { tree.routes(for: path).map { routes[$0] } }
+    /// Returns the routes of the most specific template that matches a path. It alone decides which HTTP methods the path has:
+    /// `GET /codes/check` is not a read of the code `check` if there is `POST /codes/check`.
+    func matches(_ path: RoutePath) -> [RESTRoute] {
+        let found = tree.routes(for: path).map { routes[$0] }
+        return found.filter { $0.template.segments == found[0].template.segments }
+    }
 
     /// Returns the form of the error for a path without a route: that of the routes with which it shares the most segments, if their
     /// errors have the same form.
