@@ -110,6 +110,17 @@ def test_example_configuration_is_valid(binary, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.skipif(not NAMES, reason="there are no apps")
+def test_configurations_of_the_page_for_other_servers_are_valid(binary, tmp_path):
+    blocks = re.findall(r"```json5\n(.*?)```", (ROOT / "docs/apps/from-env.md").read_text(), re.DOTALL)
+    assert len(blocks) >= len(NAMES)
+    for block in blocks:
+        (tmp_path / "config").write_text(block)
+        command = [binary, "config", "check", "--config", tmp_path / "config"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, block + done.stdout + done.stderr
+
+
 def test_nothing_outside_apps_names_one():
     done = subprocess.run([ROOT / "scripts/apps"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
