@@ -166,7 +166,7 @@ def test_memory_stays_bounded_under_hostile_archives(attacked):
 def test_archive_above_the_limit_is_refused_after_its_end(attacked):
     before = rows(attacked)
     status, answer = Phone(attacked).take(b"\0" * ((64 << 20) + 1))
-    assert (status, answer) == (500, {"message": "导入失败: the archive exceeds the limit of 67108864 bytes"})
+    assert (status, answer) == (500, {"message": "导入失败: 备份最大为 64 MiB"})
     assert rows(attacked) == before
     eventually(lambda: not open_deleted_files(attacked))
 

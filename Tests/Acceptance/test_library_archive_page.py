@@ -204,7 +204,7 @@ def test_page_imports_exports_and_searches(browser, members, tmp_path):
     browser.find("//*[@id='notice'][text()='导出完成']")
     (tmp_path / "broken.zip").write_bytes(archive(library())[:-30])
     choose(browser, tmp_path / "broken.zip")
-    assert alert(browser).startswith("导入失败: the archive has no end record")
+    assert alert(browser) == "导入失败: 文件不完整，或者不是 zip 备份"
 
     browser.fill("关键字", "作者")
     browser.press("搜索")

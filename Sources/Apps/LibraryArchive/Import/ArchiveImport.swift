@@ -39,7 +39,7 @@ struct ArchiveImport: Sendable {
         let file = try await storing { [files] in try files.make() }
         for try await request in requests {
             guard file.size + Int64(request.data.count) <= LibraryLimits.archive else {
-                throw ArchiveFailure.archive("the archive exceeds the limit of \(LibraryLimits.archive) bytes")
+                throw ArchiveFailure.archive("备份最大为 \(LibraryLimits.archive >> 20) MiB")
             }
             try await storing { try file.append(request.data) }
         }

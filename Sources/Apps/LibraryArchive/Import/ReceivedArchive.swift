@@ -23,7 +23,7 @@ enum ReceivedArchive {
             let folder = Self.folder(in: reader.entries.map(\.name))
             for document in LibraryDocument.allCases {
                 guard let entry = reader.entries.first(where: { $0.name == folder + document.fileName }) else {
-                    throw ArchiveFailure.archive("the archive has no file \(document.fileName)")
+                    throw ArchiveFailure.archive("备份中没有文件 \(document.fileName)")
                 }
                 var bytes: [UInt8] = []
                 bytes.reserveCapacity(Int(entry.size))
@@ -34,7 +34,7 @@ enum ReceivedArchive {
         } catch ZipError.unreadable(let code) {
             throw ArchiveFailure.storage(ZipError.unreadable(code))
         } catch let error as ZipError {
-            throw ArchiveFailure.archive("\(error)")
+            throw ArchiveFailure.archive(error.explanation)
         }
     }
 
@@ -48,5 +48,17 @@ enum ReceivedArchive {
             .filter { !$0.contains("/") && $0 != "__MACOSX" }
         guard !names.contains(LibraryDocument.books.fileName), folders.count == 1 else { return "" }
         return folders[0] + "/"
+    }
+}
+
+extension ZipError {
+    /// The text for the person who has chosen the archive; the parentheses are for whoever looks for the cause.
+    fileprivate var explanation: String {
+        switch self {
+        case .noEndRecord: "文件不完整，或者不是 zip 备份"
+        case .limitExceeded: "备份太大 (\(self))"
+        case .malformed, .corrupted: "备份已损坏 (\(self))"
+        case .unsupported, .invalidName, .duplicateName, .unreadable: "无法读取备份 (\(self))"
+        }
     }
 }

@@ -11,17 +11,17 @@ struct LibrarySize {
     /// - Throws: ``ArchiveFailure/archive(_:)`` above a limit.
     func check() throws(ArchiveFailure) {
         guard records <= LibraryLimits.records else {
-            throw .archive("a library can have at most \(LibraryLimits.records) records")
+            throw .archive("资料库最多 \(LibraryLimits.records) 条记录")
         }
         guard relations <= LibraryLimits.relations else {
-            throw .archive("a library can have at most \(LibraryLimits.relations) relations between records")
+            throw .archive("资料库最多 \(LibraryLimits.relations) 个关联")
         }
         guard texts <= LibraryLimits.texts else {
-            throw .archive("a library can have at most \(LibraryLimits.texts) bytes of text")
+            throw .archive("资料库的文字最多 \(LibraryLimits.texts) 字节")
         }
         guard repeatedTexts <= LibraryLimits.repeatedTexts else {
             throw .archive(
-                "the names of related books, tags and creators can have at most \(LibraryLimits.repeatedTexts) bytes")
+                "关联的书名、标签名和作者名最多 \(LibraryLimits.repeatedTexts) 字节")
         }
     }
 }

@@ -39,7 +39,7 @@ struct LibraryGenerations<C: ReadConnection> {
         try connection.execute("UPDATE libraries SET is_current = 0 WHERE owner = $1 AND is_current = 1", owner)
         let count = try connection.execute(
             "UPDATE libraries SET is_current = 1 WHERE id = $1 AND owner = $2", id, owner)
-        guard count == 1 else { throw ArchiveFailure.archive("the account was deleted meanwhile") }
+        guard count == 1 else { throw ArchiveFailure.archive("账号已被删除") }
     }
 
     /// Returns libraries that nobody reads, with their owners; `nil` = the owner's account was deleted.
