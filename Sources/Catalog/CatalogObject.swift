@@ -35,6 +35,8 @@ package struct CatalogObject: Sendable, Hashable {
     package struct Description: Sendable, Hashable {
         /// The name; `nil` for an object of a version that kept no names.
         package let name: FileName?
+        /// The path below the folder that was uploaded; `nil` if the client sent none.
+        package let relativePath: RelativePath?
         /// The media type.
         package let contentType: String
         /// CRC-64/XZ of the bytes; `nil` if it is unknown.
@@ -47,10 +49,12 @@ package struct CatalogObject: Sendable, Hashable {
         package static let none = Description(name: nil, contentType: ContentType.unknown, crc64: nil)
 
         package init(
-            name: FileName?, contentType: String, crc64: UInt64?, recordedFrom: UnixTime? = nil,
+            name: FileName?, relativePath: RelativePath? = nil, contentType: String, crc64: UInt64?,
+            recordedFrom: UnixTime? = nil,
             recordedTo: UnixTime? = nil
         ) {
             self.name = name
+            self.relativePath = relativePath
             self.contentType = contentType
             self.crc64 = crc64
             self.recordedFrom = recordedFrom

@@ -19,6 +19,7 @@ extension DataObject {
             contentType: description.contentType, deviceID: object.owner.deviceID ?? "", siteID: object.owner.siteID,
             tags: listed.tags, crc64Ecma: description.crc64.map { String($0) } ?? "",
             recordedFrom: description.recordedFrom.map { Timestamp($0) },
-            recordedTo: description.recordedTo.map { Timestamp($0) }, trashedAt: object.trashedAt.map { Timestamp($0) })
+            recordedTo: description.recordedTo.map { Timestamp($0) }, trashedAt: object.trashedAt.map { Timestamp($0) },
+            relativePath: description.relativePath?.text ?? "")
     }
 }

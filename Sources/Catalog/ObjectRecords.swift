@@ -119,6 +119,12 @@ package enum ObjectSchema {
                 DELETE FROM object_facets WHERE kind = \(FacetKind.tag.rawValue)
                     AND length(CAST(value AS BLOB)) > \(TagCost.longestFacet);
                 """),
+        Migration(
+            name: "catalog-9",
+            sql: """
+                -- relative_path: of the file, below the folder that was uploaded; NULL = none was sent.
+                ALTER TABLE objects ADD COLUMN relative_path TEXT;
+                """),
     ]
 }
 
@@ -141,9 +147,9 @@ package struct ObjectRecords<C: ReadConnection> {
             """
             INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket,
                 object_key, size, etag, created_at, uploaded_at, verified_at, tag_bytes, name, content_type, crc64,
-                recorded_from, recorded_to, logical_upload_id, tag_texts, tag_cost)
+                recorded_from, recorded_to, logical_upload_id, tag_texts, tag_cost, relative_path)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-                $23)
+                $23, $24)
             RETURNING position
             """, object.id, object.fileID, object.uploadID, owner.organizationID, owner.siteID, owner.suiteID,
             owner.deviceID, content.bucket, content.key, content.size, content.etag, times.createdAt.microseconds,
@@ -151,7 +157,7 @@ package struct ObjectRecords<C: ReadConnection> {
             Self.bytes(of: tags), description.name?.text,
             description.contentType, description.crc64.map { Int64(bitPattern: $0) },
             description.recordedFrom?.microseconds, description.recordedTo?.microseconds, logicalID,
-            TagTexts.text(of: tags), TagCost.bytes(of: tags)
+            TagTexts.text(of: tags), TagCost.bytes(of: tags), description.relativePath?.text
         ) { $0.int64("position") }
         guard let position else { throw DatabaseError.misuse("an insertion returned no position") }
         try insert(tags, at: position)
@@ -292,7 +298,7 @@ extension CatalogObject {
         o.position, o.id, o.file_id, o.upload_id, o.organization_id, o.site_id, o.suite_id, o.device_id, o.bucket,
         o.object_key, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at, o.bad_at IS NOT NULL AS is_bad,
         o.name, o.content_type, o.crc64, o.recorded_from, o.recorded_to, o.trashed_at, o.tag_bytes,
-        o.tag_texts IS NULL AS lacks_tag_texts
+        o.relative_path, o.tag_texts IS NULL AS lacks_tag_texts
         """
 
     init(_ row: Row) {
@@ -309,6 +315,7 @@ extension CatalogObject {
                 verifiedAt: row.time("verified_at")))
         description = Description(
             name: row.optionalText("name").map { FileName(verbatim: $0) },
+            relativePath: row.optionalText("relative_path").map { RelativePath(verbatim: $0) },
             contentType: row.optionalText("content_type") ?? ContentType.unknown,
             crc64: row.optionalInt64("crc64").map { UInt64(bitPattern: $0) },
             recordedFrom: row.optionalTime("recorded_from"), recordedTo: row.optionalTime("recorded_to"))
@@ -326,6 +333,7 @@ extension FilterSubject {
             name: texts.hasName ? row.optionalText("name")?.lowercasedByScalar : "")
         if texts.hasContentType { contentType = row.optionalText("content_type") ?? ContentType.unknown }
         isTrashed = !row.isNull("trashed_at")
+        if texts.hasPath { path = row.optionalText("relative_path") ?? "" }
         if texts.hasRecordedTimes {
             recordedFrom = row.optionalInt64("recorded_from")
             recordedTo = row.optionalInt64("recorded_to")

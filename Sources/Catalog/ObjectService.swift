@@ -25,7 +25,8 @@ struct ObjectService: DataGatewayObjectServiceHandler {
                     fileID: file.object.fileID,
                     read: PresignedOperation(method: file.request.method, uri: file.request.url),
                     name: file.name.text, sizeBytes: file.object.content.size,
-                    crc64Ecma: file.object.description.crc64.map { String($0) } ?? "")
+                    crc64Ecma: file.object.description.crc64.map { String($0) } ?? "",
+                    relativePath: file.object.description.relativePath?.text ?? "")
             },
             expiresAtUnix: download.expiresAt.seconds,
             largeFileThresholdBytes: downloads.configuration.largeFileThreshold,

@@ -21,19 +21,21 @@ extension Agent {
             let tags = directory.tags.tags(of: file.relativePath, size: file.seen.size, modified: file.seen.modified)
             progress.begin(path, size: file.seen.size)
             uploads[path] = Task { [uploader, progress, log] in
-                waker.yield(.ended(path, await Self.upload(source, tags, uploader, progress, log)))
+                let labels = (tags: tags, path: file.relativePath)
+                waker.yield(.ended(path, await Self.upload(source, labels, uploader, progress, log)))
             }
         }
     }
 
     private static func upload(
-        _ source: SourceIdentity, _ tags: [String: String], _ uploader: Uploader, _ progress: UploadProgress,
-        _ log: @Sendable (String) -> Void
+        _ source: SourceIdentity, _ labels: (tags: [String: String], path: String), _ uploader: Uploader,
+        _ progress: UploadProgress, _ log: @Sendable (String) -> Void
     ) async -> Ending {
         let path = source.path
         do {
             let outcome = try await uploader.upload(
-                path, tags: tags, .resuming, expecting: source, notice: { progress.note($0, path) })
+                path, relativePath: labels.path, tags: labels.tags, .resuming, expecting: source,
+                notice: { progress.note($0, path) })
             log("uploaded \(path): \(outcome.source.size) bytes, file \(outcome.fileID)")
             return .arrived(outcome.source)
         } catch is CancellationError {

@@ -43,6 +43,7 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
     var detectedContentType: String?
     let recordedFrom: Int64?
     let recordedTo: Int64?
+    let relativePath: String?
 
     enum CodingKeys: String, CodingKey {
         case objectID = "object_id"
@@ -77,6 +78,7 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
         case detectedContentType = "detected_content_type"
         case recordedFrom = "recorded_from"
         case recordedTo = "recorded_to"
+        case relativePath = "relative_path"
     }
 
     init(_ object: CatalogObject, _ stored: StoredObject, _ upload: UploadRecord, tags: [String: String]) {
@@ -112,12 +114,14 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
         detectedContentType = object.description.contentType
         recordedFrom = object.description.recordedFrom?.microseconds
         recordedTo = object.description.recordedTo?.microseconds
+        relativePath = object.description.relativePath?.text
     }
 
     /// The description in the catalog.
     var description: CatalogObject.Description {
         CatalogObject.Description(
-            name: name.map { FileName(verbatim: $0) }, contentType: detectedContentType ?? ContentType.unknown,
+            name: name.map { FileName(verbatim: $0) }, relativePath: relativePath.flatMap { RelativePath($0) },
+            contentType: detectedContentType ?? ContentType.unknown,
             crc64: crc64, recordedFrom: recordedFrom.map { UnixTime(microseconds: $0) },
             recordedTo: recordedTo.map { UnixTime(microseconds: $0) })
     }

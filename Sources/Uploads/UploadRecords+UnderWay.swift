@@ -32,7 +32,8 @@ extension UploadRecords {
             limit,
             """
             SELECT u.id, u.logical_id, l.organization_id, l.site_id, l.device_id, u.part_size, coalesce(s.bytes, 0) AS stored,
-                u.created_at, u.session_ends_at, l.file_name, l.file_size, l.recorded_from, l.recorded_to
+                u.created_at, u.session_ends_at, l.file_name, l.file_size, l.recorded_from, l.recorded_to,
+                l.relative_path
             FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id LEFT JOIN store_usage s ON s.upload_id = u.id
             WHERE u.state = 1 AND u.is_swept = 0 AND u.id < $1
             ORDER BY u.id DESC LIMIT $2

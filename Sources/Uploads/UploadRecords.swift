@@ -69,6 +69,12 @@ enum UploadSchema {
                 """),
         UsageSchema.changedTagsMigration,
         UsageSchema.tagCostMigration,
+        Migration(
+            name: "uploads-8",
+            sql: """
+                -- The path of the file below the folder that is uploaded; NULL = none was sent.
+                ALTER TABLE logical_uploads ADD COLUMN relative_path TEXT;
+                """),
     ]
 }
 
@@ -77,7 +83,7 @@ private let select = """
         u.backend, u.object_key, u.part_size, u.created_at, u.is_restart, u.state, u.session_ends_at, u.is_touched,
         u.is_swept, u.refresh_count, u.abort_reason, u.completed_size, u.completed_etag, u.completed_part_count,
         u.completed_tags_digest, coalesce(u.began_at, u.created_at) AS began_at, l.file_name,
-        l.file_size, l.recorded_from, l.recorded_to
+        l.file_size, l.recorded_from, l.recorded_to, l.relative_path
     FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id
     """
 
@@ -131,11 +137,12 @@ struct UploadRecords<C: ReadConnection> {
         try connection.execute(
             """
             INSERT INTO logical_uploads (id, organization_id, site_id, suite_id, device_id, created_at, file_name,
-                file_size, recorded_from, recorded_to)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+                file_size, recorded_from, recorded_to, relative_path)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
             """, upload.logicalID, upload.owner.organizationID, upload.owner.siteID, upload.owner.suiteID,
             upload.owner.deviceID, upload.createdAt.microseconds, upload.hints.fileName?.text, upload.hints.fileSize,
-            upload.hints.recordedFrom?.microseconds, upload.hints.recordedTo?.microseconds)
+            upload.hints.recordedFrom?.microseconds, upload.hints.recordedTo?.microseconds,
+            upload.hints.relativePath?.text)
     }
 
     func insert(_ upload: UploadRecord) throws where C == Connection {
@@ -194,6 +201,7 @@ struct UploadRecords<C: ReadConnection> {
     static func hints(_ row: Row) -> UploadHints {
         UploadHints(
             fileName: row.optionalText("file_name").map { FileName(verbatim: $0) },
+            relativePath: row.optionalText("relative_path").map { RelativePath(verbatim: $0) },
             fileSize: row.optionalInt64("file_size"), recordedFrom: row.optionalTime("recorded_from"),
             recordedTo: row.optionalTime("recorded_to"))
     }

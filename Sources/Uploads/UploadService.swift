@@ -13,7 +13,7 @@ struct UploadService: DataGatewayServiceHandler {
         let key = try IdempotencyKey(hints: request.clientHints)
         let issued =
             request.restartFromUploadID.isEmpty
-            ? try await sessions.begin(for: caller, key: key, hints: UploadHints(request.clientHints))
+            ? try await sessions.begin(for: caller, key: key, hints: try UploadHints(request.clientHints))
             : try await sessions.restart(from: request.restartFromUploadID, for: caller, key: key)
         return CreateLogicalUploadResponse(
             logicalUploadID: issued.upload.logicalID, uploadID: issued.upload.id,

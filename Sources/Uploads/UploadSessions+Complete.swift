@@ -73,7 +73,8 @@ extension UploadSessions {
         let name = ObjectNaming.name(
             hint: hints.fileName, tags: claim.tags, owner: upload.owner, createdAt: upload.createdAt)
         return CatalogObject.Description(
-            name: name, contentType: ContentType.detect(declared: object.contentType, fileName: name),
+            name: name, relativePath: hints.relativePath,
+            contentType: ContentType.detect(declared: object.contentType, fileName: name),
             crc64: object.crc64, recordedFrom: hints.recordedFrom, recordedTo: hints.recordedTo)
     }
 

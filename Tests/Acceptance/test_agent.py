@@ -345,8 +345,9 @@ def test_directory_that_cannot_be_read_hides_no_other(agent_with, device, user):
 
 
 def test_file_that_is_never_accepted_is_reported_once(agent_with, device, user):
-    agent = agent_with({"rescan_seconds": 1})
+    agent = agent_with({"rescan_seconds": 1}, {"tags": {"file": "{stem}"}})
     agent.directory.mkdir(exist_ok=True)
+    # The gateway refuses the tag that is made of the name.
     (agent.directory / "a\nb\x1b[31m.txt").write_bytes(content(3 * PART))
     (agent.directory / "good.txt").write_bytes(b"x")
     agent.start()
@@ -365,7 +366,7 @@ def test_file_that_is_never_accepted_is_reported_once(agent_with, device, user):
     assert "data_gateway_agent_refused_files 1\n" in agent.metrics.read_text()
     assert not list((device.folder / "uploads").glob("*.jsonl"))
     # The command refuses it with the same reason, and sends the others.
-    result = device.run("upload", agent.directory, "--skip-existing")
+    result = device.run("upload", agent.directory, "--skip-existing", "--tag-template", "file={stem}")
     assert result.returncode == REFUSED and "must not contain control characters" in result.stderr
     (agent.directory / "a\nb\x1b[31m.txt").rename(agent.directory / "renamed.txt")
     assert "renamed.txt" in {each["name"] for each in settled(user, device, 5)}

@@ -73,10 +73,17 @@ import Wire
         for error in others { #expect(FileRefusal(error, of: "/x") == nil, "\(error)") }
     }
 
-    @Test(arguments: ["a\nb", "a\u{1B}[31m", "\u{85}", "a\tb"])
-    func nameWithControlCharactersIsRefusedBeforeAnythingIsSent(name: String) throws {
-        let refusal = #expect(throws: FileRefusal.self) { try FileRefusal.check("/data/\(name)", [:]) }
-        #expect(refusal?.message == "the name of /data/\(name) must not contain control characters: rename the file")
+    @Test(arguments: [
+        ("a\nb", "a%0Ab"), ("a\u{1B}[31m", "a%1B[31m"), ("\u{85}", "%C2%85"), ("a\tb/c", "a%09b/c"), ("ü%", "ü%"),
+    ])
+    func controlCharactersOfNamesAreEscaped(name: String, sent: String) {
+        #expect(FileLabels.escaped(name) == sent)
+    }
+
+    @Test(arguments: ["/a", "a/../b", "a//b", "a/", "./a", "a\u{7F}/b", String(repeating: "a/", count: 32) + "a"])
+    func pathsThatTheGatewayRefusesAreInvalid(path: String) {
+        #expect(RelativePath(path) == nil)
+        #expect(RelativePath("run 1/ü/.hidden")?.names == ["run 1", "ü", ".hidden"])
     }
 
     @Test func tagsThatTheGatewayRefusesAreRefusedBeforeAnythingIsSent() throws {

@@ -23,7 +23,8 @@ extension ZipWriter {
     }
 }
 
-/// The names of an archive's entries: `DEVICE/TIME-NAME`, each only once, also for file systems that ignore case.
+/// The names of an archive's entries: `DEVICE/PATH` for files of an uploaded folder, else `DEVICE/TIME-NAME`; each only once, also for
+/// file systems that ignore case.
 struct ArchiveNames {
     private var taken: Set<String> = []
 
@@ -31,7 +32,10 @@ struct ArchiveNames {
         let time = object.description.recordedFrom ?? object.times.createdAt
         let folder = object.owner.deviceID ?? "site-\(object.owner.siteID)"
         let stamp = RFC3339.text(UnixTime(seconds: time.seconds)).map { $0 == ":" ? "-" : $0 }
-        let path = "\(folder)/\(String(stamp))-\(name.text)"
+        // Programs for other systems take a backslash for a slash.
+        let path =
+            object.description.relativePath.map { "\(folder)/\($0.text.replacing("\\", with: "_"))" }
+            ?? "\(folder)/\(String(stamp))-\(name.text)"
         return ArchivedFile(
             name: unique(path), time: time,
             file: StoredFile(

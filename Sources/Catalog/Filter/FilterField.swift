@@ -1,6 +1,6 @@
 /// The field names of terms. `KEY=VALUE` with any other name compares the tag of that key.
 enum FilterField: String, CaseIterable {
-    case status, device, site, size, created, age, name, topic, trashed
+    case status, device, site, size, created, age, name, path, topic, trashed
     case objectID = "object_id"
     case contentType = "content_type"
     case recordedFrom = "recorded_from"

@@ -38,6 +38,7 @@ extension FilterParser {
             return .trashed(isTrashed)
         case .device: return .device(try pattern())
         case .contentType: return .contentType(try pattern())
+        case .path: return .path(try pattern())
         case .name: return .name(try pattern().lowercased)
         case .objectID:
             try equality()

@@ -11,6 +11,8 @@ package struct FilterSubject: Sendable {
     /// The name in lower case; `nil` = it is derived from the tags.
     package var name: String?
     package var contentType = ""
+    /// The path below the folder that was uploaded; empty if none was sent.
+    package var path = ""
     package var isTrashed = false
     /// The time range of a recording in microseconds since 1970; `nil` = unknown, which no range contains.
     package var recordedFrom: Int64?
@@ -74,6 +76,7 @@ extension ObjectFilter {
         case .age: preconditionFailure("an age has no meaning without the time")
         case .name(let pattern): object.name.map(pattern.matches)
         case .contentType(let pattern): pattern.matches(object.contentType)
+        case .path(let pattern): pattern.matches(object.path)
         case .trashed(let isTrashed): object.isTrashed == isTrashed
         case .word(let word): matches(word: word, object, tags)
         }

@@ -23,6 +23,8 @@ extension ObjectFilter {
         /// The name in lower case.
         case name(Pattern)
         case contentType(Pattern)
+        /// The path below the folder that was uploaded.
+        case path(Pattern)
         /// A word in lower case that the name, the device or the value of a tag begins with.
         case word(String)
         case trashed(Bool)

@@ -7,6 +7,7 @@ struct FilterTexts: Sendable, Hashable {
     let hasDevice: Bool
     let hasName: Bool
     let hasContentType: Bool
+    let hasPath: Bool
     let hasRecordedTimes: Bool
     let hasTopics: Bool
 
@@ -25,6 +26,7 @@ struct FilterTexts: Sendable, Hashable {
             }
         }
         hasContentType = filter.contains { if case .contentType = $0 { true } else { false } }
+        hasPath = filter.contains { if case .path = $0 { true } else { false } }
         hasRecordedTimes = filter.contains { term in
             switch term {
             case .recordedFrom, .recordedTo: true

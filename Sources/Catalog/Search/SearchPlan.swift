@@ -128,7 +128,7 @@ struct SearchPlan {
         // All objects with topics, each of which is compared.
         case .topic: .stream(index("object_topics", []), isScoped: false)
         case .trashed(true): .stream(try trash(), isScoped: true)
-        case .isVerified, .device, .size, .age, .recordedFrom, .recordedTo, .trashed(false): .everything
+        case .isVerified, .device, .path, .size, .age, .recordedFrom, .recordedTo, .trashed(false): .everything
         }
     }
 

@@ -56,9 +56,6 @@ package struct FileRefusal: Error, Sendable, Hashable {
     ///
     /// - Parameter tags: all tags of the upload.
     static func check(_ path: String, _ tags: [String: String]) throws(FileRefusal) {
-        guard !Path.name(of: path).hasControlCharacter() else {
-            throw FileRefusal("the name of \(path) must not contain control characters: rename the file")
-        }
         do throws(RPCError) {
             try TagRules.check(tags, field: "tags", maximum: TagRules.maximumOfObject)
         } catch {

@@ -4,8 +4,9 @@ import StoreClient
 /// upload is removed: until then, its last step may be repeated.
 package enum UploadEvent: Codable, Sendable, Hashable {
     /// The upload of a file was requested, with these tags, including the device's. `key` is CreateLogicalUpload's idempotency key,
-    /// so that a lost response leaves no second upload.
-    case begun(source: SourceIdentity, tags: [String: String], key: String)
+    /// so that a lost response leaves no second upload. `path`: the file's path below the folder that is uploaded; `nil` = it was given
+    /// itself.
+    case begun(source: SourceIdentity, tags: [String: String], key: String, path: String? = nil)
     /// The gateway issued an upload id: the first, or one that replaces another.
     case created(logical: String, attempt: UploadAttempt)
     /// The store began a multipart upload.

@@ -23,16 +23,19 @@ package struct UploadState: Sendable, Equatable {
     package let tags: [String: String]
     /// The idempotency key of the first CreateLogicalUpload.
     package let key: String
+    /// The path below the folder that is uploaded; `nil` = the file was given itself.
+    package let path: String?
     /// `nil` before the gateway's first response.
     package private(set) var logicalID: String?
     package private(set) var phase = Phase.begun
 
     /// - Parameter first: the first event of the journal.
     package init(_ first: UploadEvent) throws(Misplaced) {
-        guard case .begun(let source, let tags, let key) = first, source.size >= 0 else { throw Misplaced() }
+        guard case .begun(let source, let tags, let key, let path) = first, source.size >= 0 else { throw Misplaced() }
         self.source = source
         self.tags = tags
         self.key = key
+        self.path = path
     }
 
     package mutating func apply(_ event: UploadEvent) throws(Misplaced) {

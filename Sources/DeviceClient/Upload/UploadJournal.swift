@@ -25,7 +25,7 @@ final class UploadJournal {
         let first = try FileReader(path).contents(limit: 1 << 20).split(
             separator: 0x0A, omittingEmptySubsequences: false)
         guard first.count > 1,
-            case .begun(let source, _, _) = try? JSONDecoder().decode(UploadEvent.self, from: Data(first[0]))
+            case .begun(let source, _, _, _) = try? JSONDecoder().decode(UploadEvent.self, from: Data(first[0]))
         else { return nil }
         return source
     }

@@ -131,9 +131,11 @@ struct UploadRun: Sendable {
     }
 
     /// Returns the properties that the gateway shows during the upload, and from which it names the object.
-    private func hints(_ key: String?, of source: SourceIdentity) -> [String: String] {
-        var hints = ["file_name": Path.name(of: source.path), "file_size": String(source.size)]
+    private func hints(_ key: String?, of state: UploadState) -> [String: String] {
+        let name = FileLabels.escaped(Path.name(of: state.source.path))
+        var hints = ["file_name": name, "file_size": String(state.source.size)]
         hints["idempotency_key"] = key
+        hints["relative_path"] = state.path
         return hints
     }
 
@@ -144,7 +146,7 @@ struct UploadRun: Sendable {
     private func create(restartFrom former: String = "", key: String? = nil) async throws -> AttemptStore {
         let reply = try await service.createLogicalUpload(
             CreateLogicalUploadRequest(
-                clientHints: hints(key, of: await ledger.state.source), restartFromUploadID: former))
+                clientHints: hints(key, of: await ledger.state), restartFromUploadID: former))
         guard let issued = reply.credentials, !reply.uploadID.isEmpty, issued.partSizeBytes > 0 else {
             throw TransferFailure.unusable("the gateway's reply to CreateLogicalUpload has no credentials")
         }

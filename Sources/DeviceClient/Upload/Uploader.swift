@@ -105,19 +105,21 @@ package struct Uploader: Sendable {
     /// Uploads `path`, with retries of temporary errors. If cancelled, it can be resumed.
     ///
     /// - Parameters:
+    ///   - relativePath: the path below the folder that is uploaded; `nil` = the file was given itself.
     ///   - tags: beside those of the device, before which they count. An upload that is resumed keeps its own.
     ///   - expected: the file that was found at `path`, which nobody is to write to until it is stored: any other, one that is
     ///     written to, and a symbolic link are refused with `SourceChange` or a failure to read. `nil` = whatever is there.
     ///   - ownNotice: gets what happens to this file, in the place of the uploader's.
     package func upload(
-        _ path: String, tags: [String: String], _ beginning: Beginning, expecting expected: SourceIdentity? = nil,
-        notice ownNotice: (@Sendable (UploadNotice) -> Void)? = nil
+        _ path: String, relativePath: String? = nil, tags: [String: String], _ beginning: Beginning,
+        expecting expected: SourceIdentity? = nil, notice ownNotice: (@Sendable (UploadNotice) -> Void)? = nil
     ) async throws -> Outcome {
         let notice = ownNotice ?? notice
         let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
         try folder.makeUploads()
         if case .restarting = beginning { try await giveUp(absolute) }
-        let ledger = try open(absolute, tags, beginning, expected)
+        let labels = FileLabels(tags: tags, relativePath: relativePath.flatMap(FileLabels.path))
+        let ledger = try open(absolute, labels, beginning, expected)
         let state = await ledger.state
         notice(.began(state, acknowledged: state.acknowledgedBytes))
         do {
@@ -152,15 +154,16 @@ package struct Uploader: Sendable {
     }
 
     private func open(
-        _ path: String, _ tags: [String: String], _ beginning: Beginning, _ expected: SourceIdentity?
+        _ path: String, _ labels: FileLabels, _ beginning: Beginning, _ expected: SourceIdentity?
     ) throws -> UploadLedger {
         let ledger = try UploadLedger.open(UploadJournal.path(of: path, in: folder)) {
-            var all = configuration.tags.merging(tags) { $1 }
-            all[FileName.tagKey] = Path.name(of: path)
+            var all = configuration.tags.merging(labels.tags) { $1 }
+            all[FileName.tagKey] = FileLabels.escaped(Path.name(of: path))
             try FileRefusal.check(path, all)
             let source = try SourceIdentity(FileReader(path, followsLinks: expected == nil))
             if let change = expected?.change(to: source) { throw SourceChange(path, change) }
-            return .begun(source: source, tags: all, key: Hex.lower(Random.bytes(16)))
+            return .begun(
+                source: source, tags: all, key: Hex.lower(Random.bytes(16)), path: labels.relativePath)
         }
         guard let ledger else { throw UnfinishedUpload(path: path) }
         if ledger.isResumed, case .new = beginning { throw UnfinishedUpload(path: path) }

@@ -77,7 +77,8 @@ struct UploadBatch: Sendable {
             let isRepeated = isKnown(file)
             let own = templates.tags(of: file.relativePath, size: file.size, modified: file.modified)
             let outcome = try await uploader.upload(
-                file.path, tags: tags.merging(own) { $1 }, beginning, notice: { reporter.report($0, of: file.path) })
+                file.path, relativePath: file.isInFolder ? file.relativePath : nil, tags: tags.merging(own) { $1 },
+                beginning, notice: { reporter.report($0, of: file.path) })
             reporter.report(outcome, of: file.path, shownAs: inputName, in: ContinuousClock.now - start)
             if options.deletesDelivered { try delete(outcome.source, named: file.path) }
             return .uploaded(bytes: outcome.source.size, isRepeated: isRepeated)

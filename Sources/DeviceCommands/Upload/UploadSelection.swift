@@ -11,6 +11,8 @@ struct UploadSelection: Sendable {
         let path: String
         /// The path below the given directory, or the name of a file that was given itself.
         let relativePath: String
+        /// Whether it was found in a given directory.
+        var isInFolder = false
         /// The size in bytes.
         let size: Int64
         /// The time of the last write, in nanoseconds since 1970.
@@ -67,7 +69,9 @@ struct UploadSelection: Sendable {
         var unread: [FolderListing.Failure] = []
         try FileTree(directory, except: excluded).forEach(failed: { unread.append($0) }) { file, status in
             guard admits(file.relativePath), filter.admits(file.relativePath) else { return }
-            found.append(File(path: file.path, relativePath: file.relativePath, status))
+            var file = File(path: file.path, relativePath: file.relativePath, status)
+            file.isInFolder = true
+            found.append(file)
         }
         for file in found { insert(file) }
         unreadable += unread

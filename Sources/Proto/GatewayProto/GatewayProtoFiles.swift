@@ -562,6 +562,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DataObject.crc64_ecma	CRC-64/XZ of the bytes, as a decimal number; empty if unknown.
         archebase.data_gateway.v1.DataObject.recorded_from	The time range of the content, if the client sent it.
         archebase.data_gateway.v1.DataObject.trashed_at	The time at which the object was moved to the trash; unset = it is not in the trash.
+        archebase.data_gateway.v1.DataObject.relative_path	The file's path below the folder that was uploaded, with the file's own name: names separated by slashes, without `.` and `..`; empty if the client sent none.
         archebase.data_gateway.v1.ListObjectsResponse.next_page_token	Empty on the last page.
         archebase.data_gateway.v1.RequestDownloadRequest.lifetime_seconds	For how long the URLs work; 0 means 900. At most what the gateway's configuration allows (downloads.max_lifetime_seconds).
         archebase.data_gateway.v1.DownloadObjectLocation.read	The response to it has the file's name in Content-Disposition.

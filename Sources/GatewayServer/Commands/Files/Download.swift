@@ -82,6 +82,10 @@ struct Download: Command {
         }
     }
 
+    private var naming: DownloadTargets.Naming {
+        isByID ? .byID : template.map { .template($0) } ?? .byName
+    }
+
     private func find(
         _ object: String, _ source: DownloadSource, _ reporter: TransferReporter
     ) async throws -> [DownloadSource.Wanted] {
@@ -100,8 +104,7 @@ struct Download: Command {
         for object in wanted {
             let file = try await source.file(object)
             let name =
-                try template.map { try $0.path(of: file).map(\.text).joined(separator: "/") }
-                ?? (isByID ? file.id : file.name?.text ?? file.id)
+                try DownloadTargets.names(of: file, naming).joined(separator: "/")
             reporter.event(
                 "planned",
                 [
@@ -119,8 +122,12 @@ struct Download: Command {
         _ wanted: [DownloadSource.Wanted], _ source: DownloadSource, _ environment: CommandEnvironment,
         _ reporter: TransferReporter
     ) async -> ExitCode {
-        var targets = DownloadTargets(
-            folder: folder, naming: isByID ? .byID : template.map { .template($0) } ?? .byName)
+        var targets: DownloadTargets
+        do {
+            targets = try DownloadTargets(folder: folder, naming: naming)
+        } catch {
+            return fail(error, folder, reporter)
+        }
         let authorities = ListenerTrust(current: environment).authorityFile
         let connections = (0..<min(Int(parallel), max(1, wanted.count))).map { _ in
             HTTPConnection(HTTPConnection.Options(authorities: authorities))
@@ -189,7 +196,7 @@ struct Download: Command {
         _ file: RemoteFile, to target: DownloadTargets.Target, _ object: DownloadSource.Wanted,
         _ source: DownloadSource, _ http: HTTPConnection, _ reporter: TransferReporter
     ) async throws -> Int64 {
-        let path = target.path
+        let path = target.shown
         reporter.event("begun", [("file_id", .string(file.id)), ("file", .string(path))])
         if target.isComplete {
             reporter.skip(file.size)
@@ -201,7 +208,7 @@ struct Download: Command {
         defer { reporter.end(path) }
         let issued = Lock<FileDownload.Location?>(file.location)
         let size = try await FileDownload(
-            to: path, over: http, retrying: retrying(reporter),
+            to: target.path, over: http, retrying: retrying(reporter),
             location: {
                 // The one that came with the object's details; another where it does not suffice.
                 if let first = issued.withLock({ place in

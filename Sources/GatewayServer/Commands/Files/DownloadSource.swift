@@ -20,6 +20,8 @@ actor DownloadSource {
     struct Wanted: Sendable {
         let id: String
         var details: DataObject?
+        /// Whether a filter found it, which may be for a folder: its path is kept. One that was given by its name or id is a file.
+        var isOfFilter = false
     }
 
     /// Returns the objects of an argument, which is an id, the name of objects, or a filter, tried in this order.
@@ -58,7 +60,7 @@ actor DownloadSource {
         guard !found.isEmpty else {
             throw ClientFailure("no object matches the filter \(argument)\(NameSearch.advice(for: argument))")
         }
-        return found
+        return found.map { Wanted(id: $0.id, details: $0.details, isOfFilter: true) }
     }
 
     /// Whether the text is an id: file ids have 32 hexadecimal digits, ids of uploads are UUIDs.
@@ -84,7 +86,9 @@ actor DownloadSource {
             let file = try reply.files.first.present("files")
             let read = try file.read.present("read")
             return RemoteFile(
-                id: file.fileID, name: FileName(file.name), size: file.sizeBytes, crc64: UInt64(file.crc64Ecma),
+                id: file.fileID, name: FileName(file.name),
+                relativePath: wanted.isOfFilter ? RelativePath(file.relativePath) : nil,
+                size: file.sizeBytes, crc64: UInt64(file.crc64Ecma),
                 location: FileDownload.Location(url: read.uri, fields: HTTPFields(read.headers)),
                 details: wanted.details)
         }

@@ -10,6 +10,8 @@ struct RemoteFile: Sendable {
     let id: String
     /// `nil` = the gateway's version does not return names.
     let name: FileName?
+    /// The path below the folder that was uploaded; `nil` if none was sent, or it is not valid.
+    let relativePath: RelativePath?
     /// The size in bytes.
     let size: Int64
     /// `nil` = not returned.
@@ -29,58 +31,83 @@ struct DownloadTargets: Sendable {
     }
 
     struct Target: Sendable {
-        let path: String
+        /// The open folder, and the name of the file in it.
+        let folder: TargetFolder
+        let name: String
         /// Whether the file already exists with the same bytes.
         let isComplete: Bool
+
+        /// The path for this process, and for people.
+        var path: String { folder.path(of: name) }
+        var shown: String { "\(folder.shown)/\(name)" }
     }
 
     /// The largest number of files with one name in a folder.
     private static let mostOfOneName = 10_000
 
-    let folder: String
-    let naming: Naming
-    /// The paths of the other downloads of this run.
-    private var taken: Set<String> = []
+    private let root: TargetFolder
+    private let naming: Naming
+    /// The paths of the other downloads of this run, and the same in the form that some file systems compare.
+    private var taken: [String: Content] = [:]
+    private var folded: Set<String> = []
 
-    init(folder: String, naming: Naming) {
-        self.folder = folder
+    private struct Content: Hashable {
+        let size: Int64
+        /// `nil` = not known, which equals no other.
+        let crc64: UInt64?
+    }
+
+    init(folder: String, naming: Naming) throws(ClientFailure) {
+        root = try TargetFolder(folder)
         self.naming = naming
     }
 
     /// Returns the first of `NAME`, `NAME (2)` and so on that does not exist or has the same bytes: no existing file is
     /// overwritten.
     mutating func find(for file: RemoteFile) async throws -> Target {
-        var (folder, name) = (folder, try name(of: file))
-        if case .template(let template) = naming {
-            let names = try template.path(of: file)
-            folder = ([folder] + names.dropLast().map(\.text)).joined(separator: "/")
-            name = names[names.count - 1]
-            try Self.makeFolder(folder)
-        }
-        let tail = name.fileExtension.isEmpty ? "" : String(name.text.suffix(name.fileExtension.utf8.count + 1))
-        let stem = name.text.dropLast(tail.count)
+        let names = try Self.names(of: file, naming)
+        let folder = try root.folder(Array(names.dropLast()))
+        let name = names[names.count - 1]
+        let tail = FileName(verbatim: name).fileExtension
+        let ending = tail.isEmpty ? "" : String(name.suffix(tail.utf8.count + 1))
+        let stem = name.dropLast(ending.count)
         for number in 1...Self.mostOfOneName {
-            let path = "\(folder)/\(number == 1 ? name.text : "\(stem) (\(number))\(tail)")"
-            guard !taken.contains(path) else { continue }
-            guard FileManager.default.fileExists(atPath: path) else {
-                taken.insert(path)
-                return Target(path: path, isComplete: false)
+            let numbered = number == 1 ? name : "\(stem) (\(number))\(ending)"
+            if file.crc64 != nil, taken["\(folder.shown)/\(numbered)"] == Content(size: file.size, crc64: file.crc64) {
+                // The same bytes were uploaded twice.
+                return Target(folder: folder, name: numbered, isComplete: true)
             }
-            if try await Self.isCopy(path, of: file) {
-                taken.insert(path)
-                return Target(path: path, isComplete: true)
-            }
+            guard !isTaken(numbered, in: folder) else { continue }
+            let exists = folder.has(numbered)
+            let isComplete = exists ? try await Self.isCopy(folder.path(of: numbered), of: file) : false
+            guard !exists || isComplete else { continue }
+            take(numbered, in: folder, Content(size: file.size, crc64: file.crc64))
+            return Target(folder: folder, name: numbered, isComplete: isComplete)
         }
-        throw ClientFailure("\(folder) has \(Self.mostOfOneName) files named \(name.text)")
+        throw ClientFailure("\(folder.shown) has \(Self.mostOfOneName) files named \(name)")
     }
 
-    /// Returns the file's name. The gateway's name is used in a folder only if it cannot lead out of it.
-    private func name(of file: RemoteFile) throws(ClientFailure) -> FileName {
-        let isByID = naming == .byID
-        guard let name = (isByID ? nil : file.name) ?? FileName(file.id), !isByID || name.text == file.id else {
-            throw ClientFailure("the gateway's response has no file")
-        }
-        return name
+    private static func fold(_ path: String) -> String { path.lowercased().precomposedStringWithCanonicalMapping }
+
+    private func isTaken(_ name: String, in folder: TargetFolder) -> Bool {
+        let path = "\(folder.shown)/\(name)"
+        return taken[path] != nil || folded.contains(Self.fold(path)) && folder.foldsNames()
+    }
+
+    private mutating func take(_ name: String, in folder: TargetFolder, _ content: Content) {
+        let path = "\(folder.shown)/\(name)"
+        taken[path] = content
+        folded.insert(Self.fold(path))
+    }
+
+    /// Returns the names of the folders and of the file. What the gateway sent is used only if it cannot lead out of the target.
+    static func names(of file: RemoteFile, _ naming: Naming) throws(ClientFailure) -> [String] {
+        if case .template(let template) = naming { return try template.path(of: file) }
+        if naming == .byName, let path = file.relativePath { return path.names }
+        guard let name = (naming == .byID ? nil : file.name) ?? FileName(file.id),
+            naming != .byID || name.text == file.id
+        else { throw ClientFailure("the gateway's response has no file") }
+        return [name.text]
     }
 
     static func makeFolder(_ path: String) throws(ClientFailure) {

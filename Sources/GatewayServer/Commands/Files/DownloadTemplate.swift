@@ -3,8 +3,8 @@ import CommandLineInterface
 
 /// The template of a download's `--name TEMPLATE`: the path of each file below the target folder.
 struct DownloadTemplate: ArgumentValue, Hashable, Sendable {
-    static let placeholders = "{name}, {stem}, {ext}, {id}, {device}, {site}, {date}, {time}, {tag:KEY}"
-    private static let known: Set = ["name", "stem", "ext", "id", "device", "site", "date", "time"]
+    static let placeholders = "{name}, {stem}, {ext}, {path}, {id}, {device}, {site}, {date}, {time}, {tag:KEY}"
+    private static let known: Set = ["name", "stem", "ext", "path", "id", "device", "site", "date", "time"]
 
     private let template: TextTemplate
 
@@ -22,9 +22,10 @@ struct DownloadTemplate: ArgumentValue, Hashable, Sendable {
     /// Returns the names of the folders and of the file. Values are made valid names, so that they cannot lead out of the folder.
     ///
     /// - Throws: if a placeholder has no value, or a name is empty.
-    func path(of file: RemoteFile) throws(ClientFailure) -> [FileName] {
+    func path(of file: RemoteFile) throws(ClientFailure) -> [String] {
         var missing = ""
         let text = template.text { placeholder in
+            if placeholder == "path" { return file.relativePath?.text ?? file.name?.text ?? file.id }
             guard let value = Self.value(placeholder, file), let name = FileName(value) else {
                 missing = placeholder
                 return nil
@@ -34,12 +35,11 @@ struct DownloadTemplate: ArgumentValue, Hashable, Sendable {
         guard let text else {
             throw ClientFailure("object \(file.id) has no {\(missing)}, which --name requires")
         }
-        let names = text.split(separator: "/").map { FileName($0) }
-        let valid = names.compactMap { $0 }
-        guard !valid.isEmpty, valid.count == names.count else {
+        // A path keeps its names, such as one that begins with a dot.
+        guard let path = RelativePath(text.split(separator: "/").joined(separator: "/")) else {
             throw ClientFailure("--name '\(template.source)' makes no file name for object \(file.id)")
         }
-        return valid
+        return path.names
     }
 
     private static func value(_ placeholder: String, _ file: RemoteFile) -> String? {
@@ -65,5 +65,5 @@ struct DownloadTemplate: ArgumentValue, Hashable, Sendable {
     }
 
     /// Whether the names need more than the fields of RequestDownload's response.
-    var needsDetails: Bool { template.placeholders.contains { !["name", "stem", "ext", "id"].contains($0) } }
+    var needsDetails: Bool { template.placeholders.contains { !["name", "stem", "ext", "path", "id"].contains($0) } }
 }

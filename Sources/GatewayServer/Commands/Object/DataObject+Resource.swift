@@ -8,7 +8,8 @@ extension DataObject: Resource {
 
     package var fields: [ResourceField] {
         [
-            .text("name", name), .text("file_id", fileID), .text("object_id", objectID),
+            .text("name", name), .text("relative_path", relativePath), .text("file_id", fileID),
+            .text("object_id", objectID),
             .text("status", "DATA_OBJECT_STATUS_\("\(status)".uppercased())", shownAs: "\(status)"),
             .size("size_bytes", sizeBytes), .text("content_type", contentType), .text("device_id", deviceID),
             .number("site_id", siteID), tagField,
