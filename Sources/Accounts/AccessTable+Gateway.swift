@@ -124,6 +124,8 @@ extension AccessTable {
                 ObjectManagementServiceMethods.deleteObject, ObjectManagementServiceMethods.restoreObject,
                 ObjectManagementServiceMethods.purgeObject, ObjectManagementServiceMethods.setTrashSettings,
                 ObjectManagementServiceMethods.getTrashSettings, ObjectManagementServiceMethods.deleteObjects,
+                ObjectManagementServiceMethods.restoreObjects, ObjectManagementServiceMethods.purgeObjects,
+                ObjectManagementServiceMethods.undoObjectOperation,
                 ObjectManagementServiceMethods.getObjectOperation,
                 ObjectManagementServiceMethods.listObjectOperations,
                 ObjectManagementServiceMethods.cancelObjectOperation, ObjectManagementServiceMethods.setRetention,

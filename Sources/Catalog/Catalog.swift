@@ -38,10 +38,10 @@ package struct Catalog: Sendable {
             database: database, store: store, clock: clock, configuration: configuration, log: environment.log)
         removal = ObjectRemoval(database: database, store: store, clock: clock, outbox: outbox)
         operations = OperationRunner(database: database, removal: removal, clock: clock, log: environment.log)
-        let bulkDeletion = BulkDeletion(
+        let bulkOperations = BulkOperations(
             database: database, clock: clock, identifiers: environment.identifiers, runner: operations)
         management = ObjectManagementService(
-            removal: removal, bulkDeletion: bulkDeletion,
+            removal: removal, bulkOperations: bulkOperations,
             tagEditing: TagEditing(database: database, clock: clock, outbox: outbox),
             statistics: Statistics(database: database, clock: clock), database: database,
             tokens: tokens, facets: ObjectFacets(database: database, clock: clock))

@@ -11,7 +11,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     private static let mostTrashDays: Int32 = 3650
 
     let removal: ObjectRemoval
-    let bulkDeletion: BulkDeletion
+    let bulkOperations: BulkOperations
     let tagEditing: TagEditing
     let statistics: Statistics
     let database: Database
@@ -74,17 +74,49 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     }
 
     func deleteObjects(_ request: DeleteObjectsRequest, context: CallContext) async throws -> DeleteObjectsResponse {
-        let (matches, operation) = try await bulkDeletion.delete(
-            request.filter, reason: request.reason, isDryRun: request.dryRun, by: try Caller(context))
+        let (matches, operation) = try await bulkOperations.begin(
+            BulkOperations.Request(
+                kind: .delete, filter: request.filter, reason: request.reason, isDryRun: request.dryRun),
+            by: try Caller(context))
         return DeleteObjectsResponse(
             matchingObjects: matches.amount.objects, matchingBytes: matches.amount.bytes,
             isLowerBound: matches.isLowerBound, operation: operation.map { ObjectOperation($0) })
     }
 
+    func restoreObjects(_ request: RestoreObjectsRequest, context: CallContext) async throws -> RestoreObjectsResponse {
+        let (matches, operation) = try await bulkOperations.begin(
+            BulkOperations.Request(kind: .restore, filter: request.filter, isDryRun: request.dryRun),
+            by: try Caller(context))
+        return RestoreObjectsResponse(
+            matchingObjects: matches.amount.objects, matchingBytes: matches.amount.bytes,
+            isLowerBound: matches.isLowerBound, operation: operation.map { ObjectOperation($0) })
+    }
+
+    func purgeObjects(_ request: PurgeObjectsRequest, context: CallContext) async throws -> PurgeObjectsResponse {
+        let (matches, operation) = try await bulkOperations.begin(
+            BulkOperations.Request(
+                kind: .purge, filter: request.filter, reason: request.reason, isDryRun: request.dryRun),
+            by: try Caller(context))
+        return PurgeObjectsResponse(
+            matchingObjects: matches.amount.objects, matchingBytes: matches.amount.bytes,
+            isLowerBound: matches.isLowerBound, operation: operation.map { ObjectOperation($0) })
+    }
+
+    func undoObjectOperation(
+        _ request: UndoObjectOperationRequest, context: CallContext
+    ) async throws -> UndoObjectOperationResponse {
+        let (matches, operation) = try await bulkOperations.begin(
+            BulkOperations.Request(kind: .undo, undoneID: request.operationID, isDryRun: request.dryRun),
+            by: try Caller(context))
+        return UndoObjectOperationResponse(
+            matchingObjects: matches.amount.objects, matchingBytes: matches.amount.bytes,
+            operation: operation.map { ObjectOperation($0) })
+    }
+
     func getObjectOperation(
         _ request: GetObjectOperationRequest, context: CallContext
     ) async throws -> GetObjectOperationResponse {
-        let operation = try await bulkDeletion.operation(request.operationID, for: try Caller(context))
+        let operation = try await bulkOperations.operation(request.operationID, for: try Caller(context))
         return GetObjectOperationResponse(operation: ObjectOperation(operation))
     }
 
@@ -95,7 +127,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         let page = try Page(
             size: request.pageSize, token: request.pageToken, tokens: tokens,
             scope: "object operations of \(caller.organization.id) for \(caller.user.userID)")
-        let found = try await bulkDeletion.operations(page, for: caller)
+        let found = try await bulkOperations.operations(page, for: caller)
         return ListObjectOperationsResponse(
             operations: found.rows.map { ObjectOperation($0) },
             nextPageToken: page.next(after: found) { $0.id })
@@ -104,7 +136,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     func cancelObjectOperation(
         _ request: CancelObjectOperationRequest, context: CallContext
     ) async throws -> CancelObjectOperationResponse {
-        let operation = try await bulkDeletion.cancel(request.operationID, by: try Caller(context))
+        let operation = try await bulkOperations.cancel(request.operationID, by: try Caller(context))
         return CancelObjectOperationResponse(operation: ObjectOperation(operation))
     }
 
@@ -169,22 +201,6 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         let found = try await facets.facets(filter: request.filter, scope: try context.user.objectScope)
         return GetObjectFacetsResponse(
             count: found.count, isExact: found.isExact, facets: found.facets.map(ObjectFacet.init))
-    }
-}
-
-extension ObjectOperation {
-    init(_ operation: BulkOperation) {
-        let status: ObjectOperationStatus =
-            switch operation.state {
-            case .running: .running
-            case .succeeded: .succeeded
-            case .canceled: .canceled
-            }
-        self.init(
-            operationID: operation.id, status: status, filter: operation.filter, reason: operation.reason,
-            createdBy: operation.actor, createdAt: Timestamp(operation.createdAt),
-            finishedAt: operation.finishedAt.map { Timestamp($0) }, deletedObjects: operation.removed.objects,
-            deletedBytes: operation.removed.bytes, progressPercent: operation.percent)
     }
 }
 

@@ -125,6 +125,7 @@ package enum ObjectSchema {
                 -- relative_path: of the file, below the folder that was uploaded; NULL = none was sent.
                 ALTER TABLE objects ADD COLUMN relative_path TEXT;
                 """),
+        ObjectOperationSchema.undoMigration,
     ]
 }
 

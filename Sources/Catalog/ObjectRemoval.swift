@@ -15,8 +15,10 @@ struct ObjectRemoval: Sendable {
     struct Order: Sendable {
         /// The author, as in the audit log.
         let actor: String
-        let reason: String
+        var reason: String
         var traceparent: String?
+        /// The operation on many objects that removes it; `nil` = none.
+        var operationID: String?
     }
 
     let database: Database
@@ -77,10 +79,7 @@ struct ObjectRemoval: Sendable {
             }
             if object.trashedAt != nil {
                 try Audit.record(caller.did(to: "objects/\(object.fileID)"), at: now, in: connection)
-                try records.restore(object, at: now)
-                object.trashedAt = nil
-                try outbox.record(
-                    .objectRestored(object, traceparent: caller.traceparent), at: now, in: connection)
+                object = try restore(object, traceparent: caller.traceparent, at: now, in: connection)
             }
             return ListedObject(object: object, tags: try records.tags(uploadID: object.uploadID) ?? [:])
         }
@@ -145,9 +144,22 @@ struct ObjectRemoval: Sendable {
         _ object: CatalogObject, _ order: Order, _ grace: TrashGrace, at now: UnixTime, in connection: Connection
     ) throws {
         guard grace.days > 0 else { return try purge(object, order, at: now, in: connection) }
-        try ObjectRecords(connection).trash(object, by: order.actor, reason: order.reason, at: now)
+        try ObjectRecords(connection).trash(object, order, at: now)
         try outbox.record(
             .objectTrashed(object, reason: order.reason, traceparent: order.traceparent), at: now, in: connection)
+    }
+
+    /// Moves an object from the trash back to the lists.
+    ///
+    /// - Returns: the object outside the trash.
+    func restore(
+        _ object: CatalogObject, traceparent: String?, at now: UnixTime, in connection: Connection
+    ) throws -> CatalogObject {
+        var object = object
+        try ObjectRecords(connection).restore(object, at: now)
+        object.trashedAt = nil
+        try outbox.record(.objectRestored(object, traceparent: traceparent), at: now, in: connection)
+        return object
     }
 
     /// Deletes an object permanently.

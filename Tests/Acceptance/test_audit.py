@@ -364,6 +364,12 @@ def test_every_call_that_changes_something_leaves_one_line(
     eventually(lambda: boss.object_management("GetObjectOperation", operation_id=operation).operation.status != 1)
     with walk.no_line("CancelObjectOperation"):
         boss.object_management("CancelObjectOperation", operation_id=operation)
+    with walk.one_line("UndoObjectOperation", **by_boss):
+        boss.object_management("UndoObjectOperation", operation_id=operation)
+    with walk.one_line("RestoreObjects", **by_boss):
+        boss.object_management("RestoreObjects", filter="size<0")
+    with walk.one_line("PurgeObjects", **by_boss):
+        boss.object_management("PurgeObjects", filter="size<0", reason=PASSWORD)
     with walk.one_line("SetTrashSettings", target="trash/0", **by_boss):
         boss.object_management("SetTrashSettings", days=0)
     secrets += [upload.credentials.secret, upload.credentials.token, location.read.uri.split("?")[1]]

@@ -122,6 +122,62 @@ def test_kills_at_any_moment_delete_each_match_once(gateway_with, login, stubs, 
     gateway.start()
 
 
+def finished(user: User, stubs, operation_id: str):
+    eventually(lambda: status(user, operation_id).status != stubs.gateway.OBJECT_OPERATION_STATUS_RUNNING)
+    return status(user, operation_id)
+
+
+def test_undo_restores_what_the_deletion_moved(uploader, admin, stubs, new_organization):
+    run = unique("run")
+    for number in range(4):
+        completed(uploader, content(100 + number), {"run": run})
+    first, second, third, _ = admin.list_all(filter=f"run={run}")
+    admin.object_management("DeleteObject", file_id=first.file_id)
+    made = admin.object_management("DeleteObjects", filter=f"run={run}").operation
+    finished(admin, stubs, made.operation_id)
+    admin.object_management("RestoreObject", file_id=second.file_id)
+    admin.object_management("PurgeObject", file_id=third.file_id)
+    dry = admin.object_management("UndoObjectOperation", operation_id=made.operation_id, dry_run=True)
+    assert dry.matching_objects == 1 and not dry.HasField("operation")
+    undo = admin.object_management("UndoObjectOperation", operation_id=made.operation_id)
+    assert undo.matching_objects == 1
+    done = finished(admin, stubs, undo.operation.operation_id)
+    assert (done.kind, done.restored_objects, done.deleted_objects) == (4, 1, 0)
+    assert done.undone_operation_id == made.operation_id
+    assert len(admin.list_all(filter=f"run={run}")) == 2
+    assert [found.file_id for found in admin.list_all(filter=f"trashed=true run={run}")] == [first.file_id]
+    with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION") as refusal:
+        admin.object_management("UndoObjectOperation", operation_id=undo.operation.operation_id)
+    assert "only deletions" in refusal.message
+    with refused(stubs, "NOT_FOUND"):
+        new_organization().object_management("UndoObjectOperation", operation_id=made.operation_id)
+
+
+def test_trash_is_restored_and_purged_by_filter(uploader, admin, stubs):
+    run = unique("run")
+    for number in range(4):
+        completed(uploader, content(100 + number), {"run": run, "kind": "test" if number < 3 else "kept"})
+    live = completed(uploader, content(99), {"run": f"{run}-live"})
+    for found in admin.list_all(filter=f"run={run}"):
+        admin.object_management("DeleteObject", file_id=found.file_id)
+    for method in ("RestoreObjects", "PurgeObjects"):
+        for filter, word in [("", "empty"), ("trashed=true", "trashed"), ("size>much", "byte 5")]:
+            with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
+                admin.object_management(method, filter=filter)
+            assert word in refusal.message
+    dry = admin.object_management("RestoreObjects", filter=f"run={run} kind=test", dry_run=True)
+    assert (dry.matching_objects, dry.matching_bytes) == (3, 303)
+    made = admin.object_management("RestoreObjects", filter=f"run={run} kind=test").operation
+    done = finished(admin, stubs, made.operation_id)
+    assert (done.restored_objects, done.restored_bytes, done.progress_percent) == (3, 303, 100)
+    assert len(admin.list_all(filter=f"run={run}")) == 3
+    made = admin.object_management("PurgeObjects", filter=f"run={run} OR run={run}-live", reason="acceptance").operation
+    done = finished(admin, stubs, made.operation_id)
+    assert (done.deleted_objects, done.kind) == (1, 3)
+    assert admin.list_all(filter=f"trashed=true run={run}") == []
+    assert live and len(admin.list_all(filter=f"run={run} OR run={run}-live")) == 4
+
+
 def test_retention_rules_go_by_tag_device_and_site(gateway_with, login):
     gateway = gateway_with()
     user = login(gateway)
@@ -174,6 +230,20 @@ def test_command_line_removes_by_filter(binary, gateway, tmp_path, uploader, adm
     }
     command.json("object", "operation", "cancel", made["operation_id"])
     assert len(admin.list_all(filter=f"trashed=true run={run}")) == 3
+    undo = command.json("object", "operation", "undo", made["operation_id"])
+    assert undo["matching_objects"] == 2
+    eventually(lambda: len(admin.list_all(filter=f"run={run}")) == 2)
+    assert "--yes" in command.refused(USAGE, "trash", "restore", "--filter", f"run={run}")
+    assert "OBJECT" in command.refused(USAGE, "trash", "restore")
+    assert command.json("trash", "restore", "--filter", f"run={run}", "--dry-run")["matching_objects"] == 1
+    command.json("trash", "restore", "--filter", f"run={run}", "--yes")
+    eventually(lambda: len(admin.list_all(filter=f"run={run}")) == 3)
+    command.json("rm", one)
+    assert "--yes" in command.refused(USAGE, "trash", "purge", "--filter", f"run={run}")
+    command.json("trash", "purge", "--filter", f"run={run}", "--yes", "--reason", "acceptance test")
+    eventually(lambda: admin.list_all(filter=f"trashed=true run={run}") == [])
+    assert "--yes" in command.refused(USAGE, "trash", "empty")
+    assert command.json("trash", "empty", "--dry-run")["matching_objects"] >= 0
 
 
 def test_command_line_sets_retention_rules(binary, gateway, tmp_path, new_organization, admin):

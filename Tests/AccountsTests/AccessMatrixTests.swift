@@ -48,6 +48,7 @@ import Wire
         "CreateSite", "EnableSite", "DisableSite", "UpdateSite", "DeleteSite", "CreateUser", "GetUser", "ListUsers",
         "UpdateUser", "DeleteUser", "ListAuditLines", "DeleteObject", "SetRetention", "GetRetention", "ListBadObjects",
         "DeleteObjects", "GetObjectOperation", "ListObjectOperations", "CancelObjectOperation", "RestoreObject",
+        "RestoreObjects", "PurgeObjects", "UndoObjectOperation",
         "PurgeObject", "SetTrashSettings", "GetTrashSettings", "ListDeadLetters", "RedeliverEvent",
         "ListWebhooks", "ListDeliveries", "SendTestEvent",
         "ResetSecondFactor", "FindUsersByEmail", "GetSignInPolicy", "SetSignInPolicy",

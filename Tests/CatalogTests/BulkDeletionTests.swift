@@ -61,7 +61,7 @@ import Testing
         #expect(reply.matchingObjects == 240 && operation.status == .running && operation.progressPercent == 0)
         // Newer objects stay.
         try scene.add(size: 9999, tags: ["kind": "test"])
-        let runner = scene.bulkDeletion.runner
+        let runner = scene.bulkOperations.runner
         try await runner.step(operation.operationID)
         let after = try await shown(operation.operationID)
         #expect(after.deletedObjects == 100 && after.status == .running && (1...99).contains(after.progressPercent))
@@ -80,12 +80,59 @@ import Testing
         #expect(applied.count == 3 && applied.allSatisfy { $0.hasPrefix("user:organization-1/boss") })
     }
 
+    private func undo(_ id: String) async throws -> UndoObjectOperationResponse {
+        try await scene.management.undoObjectOperation(
+            UndoObjectOperationRequest(operationID: id),
+            context: scene.context(ObjectManagementServiceMethods.undoObjectOperation))
+    }
+
+    @Test func undoRestoresStepByStepWhatIsStillInTheTrash() async throws {
+        try fill(250)
+        let deletion = try #require(try await delete("size>0").operation)
+        let runner = scene.bulkOperations.runner
+        try await runner.step(deletion.operationID)
+        let early = await #expect(throws: RPCError.self) { try await undo(deletion.operationID) }
+        #expect(early?.detail == .failedPrecondition && early?.message.contains("running") == true)
+        for _ in 0..<2 { try await runner.step(deletion.operationID) }
+        let reply = try await undo(deletion.operationID)
+        let operation = try #require(reply.operation)
+        #expect(reply.matchingObjects == 250 && operation.kind == .undo)
+        try await runner.step(operation.operationID)
+        #expect(try await shown(operation.operationID).restoredObjects == 100)
+        #expect(try await undo(deletion.operationID).matchingObjects == 150)
+        // Another runner, as after a kill, continues after the last commit.
+        let second = OperationRunner(
+            database: scene.database, removal: scene.removal, clock: scene.clock, log: .discarding)
+        for _ in 0..<3 { try await second.step(operation.operationID) }
+        let finished = try await shown(operation.operationID)
+        #expect(finished.status == .succeeded && finished.restoredObjects == 250 && finished.deletedObjects == 0)
+        #expect(try await scene.sizes(size: 1000) == (Int64(1)...250).reversed())
+        #expect(try scene.audit().filter { $0.contains("ApplyUndoObjectOperation objectOperations/") }.count == 3)
+    }
+
+    @Test func purgeByFilterKeepsWhatMovedToTheTrashLater() async throws {
+        for size in 1...3 { try scene.add(bytes: Array(repeating: 0, count: size)) }
+        let deletion = try #require(try await delete("size>1").operation)
+        try await scene.bulkOperations.runner.step(deletion.operationID)
+        let purge = try #require(
+            try await scene.management.purgeObjects(
+                PurgeObjectsRequest(filter: "size>=0"),
+                context: scene.context(ObjectManagementServiceMethods.purgeObjects)
+            ).operation)
+        scene.clock.advance(seconds: 1)
+        let late = try #require(try await delete("size=1").operation)
+        try await scene.bulkOperations.runner.step(late.operationID)
+        try await scene.bulkOperations.runner.step(purge.operationID)
+        #expect(try await shown(purge.operationID).deletedObjects == 2)
+        #expect(try await scene.sizes("trashed=true") == [1])
+    }
+
     @Test func canceledOperationStops() async throws {
         try fill(600)
         let operation = try #require(try await delete("size>=0").operation)
-        try await scene.bulkDeletion.runner.step(operation.operationID)
+        try await scene.bulkOperations.runner.step(operation.operationID)
         for _ in 0..<2 { #expect(try await cancel(operation.operationID).status == .canceled) }
-        try await scene.bulkDeletion.runner.step(operation.operationID)
+        try await scene.bulkOperations.runner.step(operation.operationID)
         #expect(try await shown(operation.operationID).deletedObjects == 100)
         #expect(try await scene.sizes(size: 1000).count == 500)
         #expect(try scene.audit().filter { $0.contains("objectOperations") }.count == 3)
@@ -94,7 +141,7 @@ import Testing
     @Test func runnerFinishesWhatWasAsked() async throws {
         try fill(50)
         let ids = try await [delete("size>40"), delete("size<=10")].compactMap(\.operation?.operationID)
-        let runner = scene.bulkDeletion.runner
+        let runner = scene.bulkOperations.runner
         let task = Task { await runner.run() }
         await runner.idle.wait(after: 0)
         for id in ids { #expect(try await shown(id).status == .succeeded) }
@@ -114,7 +161,7 @@ import Testing
         for size in 1...20 { try scene.add(bytes: Array(repeating: 0, count: size)) }
         try scene.setTrash(days: 0)
         let operation = try #require(try await delete("size>2").operation)
-        for _ in 0..<3 { try await scene.bulkDeletion.runner.step(operation.operationID) }
+        for _ in 0..<3 { try await scene.bulkOperations.runner.step(operation.operationID) }
         #expect(try await shown(operation.operationID).deletedObjects == 18)
         #expect(try await scene.sizes() == [2, 1])
         #expect(try await scene.sizes("trashed=true").isEmpty)
@@ -140,7 +187,7 @@ import Testing
     @Test func finishedOperationIsForgottenByAge() async throws {
         try fill(3)
         let id = try #require(try await delete("size>0").operation?.operationID)
-        try await scene.bulkDeletion.runner.step(id)
+        try await scene.bulkOperations.runner.step(id)
         func forget() async throws -> Int {
             let permit = try scene.permit
             return try await scene.database.write {

@@ -23,7 +23,7 @@ final class CatalogScene: Sendable {
     let service: ObjectService
     let management: ObjectManagementService
     let removal: ObjectRemoval
-    let bulkDeletion: BulkDeletion
+    let bulkOperations: BulkOperations
     let identifiers: Identifiers
 
     /// - Parameter calls: the file operations of the store.
@@ -39,12 +39,12 @@ final class CatalogScene: Sendable {
         identifiers = Identifiers(clock: clock)
         clockGuard = ClockGuard(clock: clock)
         removal = ObjectRemoval(database: database, store: store, clock: clock, batch: 3)
-        bulkDeletion = BulkDeletion(
+        bulkOperations = BulkOperations(
             database: database, clock: clock, identifiers: identifiers,
             runner: OperationRunner(
                 database: database, removal: removal, clock: clock, log: .discarding))
         management = ObjectManagementService(
-            removal: removal, bulkDeletion: bulkDeletion,
+            removal: removal, bulkOperations: bulkOperations,
             tagEditing: TagEditing(database: database, clock: clock, outbox: .closed),
             statistics: Statistics(database: database, clock: clock), database: database,
             tokens: PageTokens(keyring: keyring), facets: ObjectFacets(database: database, clock: clock))

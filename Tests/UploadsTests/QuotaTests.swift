@@ -124,7 +124,7 @@ import Testing
                 if number == 1 {
                     try records.setTags(["é": String(repeating: "x", count: Int(size))], of: object, at: position)
                 } else if object.trashedAt == nil {
-                    try records.trash(object, by: "test", reason: "", at: now)
+                    try records.trash(object, ObjectRemoval.Order(actor: "test", reason: ""), at: now)
                 } else {
                     try records.restore(object, at: now)
                 }

@@ -24,6 +24,9 @@ package struct ObjectFilter: Sendable, Hashable {
         return ObjectFilter(.all([root, .term(.trashed(false))]))
     }
 
+    /// The same filter, restricted to objects in the trash.
+    package var inTrash: ObjectFilter { ObjectFilter(.all([root, .term(.trashed(true))])) }
+
     /// Whether the terms that all matches satisfy exclude objects in the trash.
     package var excludesTrash: Bool {
         guard case .all(let children) = root else { return root == .term(.trashed(false)) }

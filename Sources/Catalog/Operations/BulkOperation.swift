@@ -1,7 +1,19 @@
 import Basics
 
-/// A deletion of all objects that match a filter, which runs in the background.
+/// A deletion or restoration of many objects, which runs in the background.
 struct BulkOperation: Sendable, Equatable {
+    /// The kind, with its number in the `.proto` file.
+    enum Kind: Int64, Sendable {
+        case delete = 1
+        case restore = 2
+        case purge = 3
+        /// The restoration of what another operation moved to the trash.
+        case undo = 4
+
+        /// Whether the objects leave the trash for the lists.
+        var restores: Bool { self == .restore || self == .undo }
+    }
+
     /// The state, with its number in the `.proto` file.
     enum State: Int64, Sendable {
         case running = 1
@@ -11,7 +23,10 @@ struct BulkOperation: Sendable, Equatable {
 
     let id: String
     let organizationID: Int64
-    /// The text in the request; ages in it refer to ``createdAt``.
+    let kind: Kind
+    /// The operation that an ``Kind/undo`` reverts; `nil` for the other kinds.
+    var undoneID: String?
+    /// The text in the request; ages in it refer to ``createdAt``. Empty for an ``Kind/undo``.
     let filter: String
     let reason: String
     /// The author, as in the audit log.
@@ -22,8 +37,8 @@ struct BulkOperation: Sendable, Equatable {
     var state = State.running
     /// The position from which on objects have been processed.
     var nextPosition: Int64
-    /// The objects removed so far.
-    var removed = Amount()
+    /// The objects deleted or restored so far.
+    var processed = Amount()
     /// The end of the operation; `nil` = it is running.
     var finishedAt: UnixTime?
 

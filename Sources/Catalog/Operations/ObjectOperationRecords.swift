@@ -26,11 +26,24 @@ enum ObjectOperationSchema {
             CREATE INDEX object_operations_running ON object_operations (id) WHERE finished_at IS NULL;
             CREATE INDEX object_operations_finished ON object_operations (finished_at) WHERE finished_at IS NOT NULL;
             """)
+
+    static let undoMigration = Migration(
+        name: "catalog-undo",
+        sql: """
+            -- kind: 1 = delete, 2 = restore, 3 = purge, 4 = undo of the operation undone_id.
+            ALTER TABLE object_operations ADD COLUMN kind INTEGER NOT NULL DEFAULT 1;
+            ALTER TABLE object_operations ADD COLUMN undone_id TEXT;
+
+            -- The operation that moved the object to the trash; NULL = none, or one of a version that did not record it.
+            ALTER TABLE objects ADD COLUMN trash_operation_id TEXT;
+            CREATE INDEX objects_by_trash_operation ON objects (trash_operation_id, position, size)
+                WHERE trash_operation_id IS NOT NULL;
+            """)
 }
 
 private let columns = """
     id, organization_id, filter, reason, actor, state, first_position, next_position, objects, bytes, created_at,
-    finished_at
+    finished_at, kind, undone_id
     """
 
 /// The SQL of operations on many objects.
@@ -50,10 +63,11 @@ struct ObjectOperationRecords<C: ReadConnection> {
         try connection.execute(
             """
             INSERT INTO object_operations (\(columns))
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
             """, operation.id, operation.organizationID, operation.filter, operation.reason, operation.actor,
-            operation.state.rawValue, operation.firstPosition, operation.nextPosition, operation.removed.objects,
-            operation.removed.bytes, operation.createdAt.microseconds, operation.finishedAt?.microseconds)
+            operation.state.rawValue, operation.firstPosition, operation.nextPosition, operation.processed.objects,
+            operation.processed.bytes, operation.createdAt.microseconds, operation.finishedAt?.microseconds,
+            operation.kind.rawValue, operation.undoneID)
     }
 
     /// Writes the state and the progress.
@@ -62,8 +76,8 @@ struct ObjectOperationRecords<C: ReadConnection> {
             """
             UPDATE object_operations SET state = $2, next_position = $3, objects = $4, bytes = $5, finished_at = $6
             WHERE id = $1
-            """, operation.id, operation.state.rawValue, operation.nextPosition, operation.removed.objects,
-            operation.removed.bytes, operation.finishedAt?.microseconds)
+            """, operation.id, operation.state.rawValue, operation.nextPosition, operation.processed.objects,
+            operation.processed.bytes, operation.finishedAt?.microseconds)
     }
 
     /// - Parameter scope: the organization; `nil` = any.
@@ -119,12 +133,14 @@ struct ObjectOperationRecords<C: ReadConnection> {
 
     private static func operation(_ row: Row) -> BulkOperation {
         BulkOperation(
-            id: row.text("id"), organizationID: row.int64("organization_id"), filter: row.text("filter"),
-            reason: row.text("reason"), actor: row.text("actor"), createdAt: row.time("created_at"),
+            id: row.text("id"), organizationID: row.int64("organization_id"),
+            kind: BulkOperation.Kind(rawValue: row.int64("kind")) ?? .delete, undoneID: row.optionalText("undone_id"),
+            filter: row.text("filter"), reason: row.text("reason"), actor: row.text("actor"),
+            createdAt: row.time("created_at"),
             firstPosition: row.int64("first_position"),
             state: BulkOperation.State(rawValue: row.int64("state")) ?? .canceled,
             nextPosition: row.int64("next_position"),
-            removed: Amount(objects: row.int64("objects"), bytes: row.int64("bytes")),
+            processed: Amount(objects: row.int64("objects"), bytes: row.int64("bytes")),
             finishedAt: row.optionalTime("finished_at"))
     }
 }

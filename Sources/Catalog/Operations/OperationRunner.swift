@@ -1,7 +1,6 @@
 import Accounts
 import Basics
 import Database
-import ObjectFilters
 
 /// Executes the running operations in turns, until its task is cancelled. Organizations take turns, and within one its operations.
 ///
@@ -82,29 +81,24 @@ final class OperationRunner: Sendable {
         try await Task.sleep(for: max(watch.now - start, Self.shortestPause))
     }
 
-    /// Removes the next matching objects.
+    /// Processes the next objects of an operation.
     func step(_ id: String) async throws {
         guard let (operation, grace) = try await operation(id) else { return }
-        let filter = try BulkDeletion.parse(operation.filter).resolved(at: operation.createdAt.seconds)
-        let limit = grace.days > 0 ? Self.batch : Self.batchOfDeletions
-        let (positions, rest) = try await database.readInBackground { connection in
-            let search = try ObjectSearch(
-                filter, scope: operation.organizationID, in: connection, budget: SearchBudget(Self.rows))
-            let matches = try search.matches(below: operation.nextPosition, limit: limit) { _ in true }
-            return (matches.found.map(\.position), matches.rest)
+        let work = try OperationStep(operation)
+        let isDeletion = operation.kind == .purge || (operation.kind == .delete && grace.days == 0)
+        let limit = isDeletion ? Self.batchOfDeletions : Self.batch
+        let (positions, rest) = try await database.readInBackground {
+            try work.next(limit: limit, rows: Self.rows, in: $0)
         }
         try await database.write(mayUseReserve: true) { [removal, clock] connection in
             let records = ObjectOperationRecords(connection)
             // The operation may have been canceled since, tags changed, or an object restored.
             guard var operation = try records.operation(id, scope: nil), operation.state == .running else { return }
-            let found = try MatchingRows(filter, scope: operation.organizationID, in: connection)
-                .matches(at: positions, row: CatalogObject.init)
+            let found = try work.objects(at: positions, in: connection)
             let now = clock.now()
-            let order = ObjectRemoval.Order(actor: operation.actor, reason: operation.reason)
-            let grace = try ObjectRecords(connection).trashGrace(organizationID: operation.organizationID)
-            for match in found { try removal.remove(match.value, order, grace, at: now, in: connection) }
-            operation.removed.objects += Int64(found.count)
-            operation.removed.bytes += found.reduce(0) { $0 + $1.value.content.size }
+            try work.apply(to: found, removal, at: now, in: connection)
+            operation.processed.objects += Int64(found.count)
+            operation.processed.bytes += found.reduce(0) { $0 + $1.content.size }
             operation.nextPosition = rest ?? 0
             if rest == nil { operation.finish(as: .succeeded, at: now) }
             try records.update(operation)
@@ -112,8 +106,8 @@ final class OperationRunner: Sendable {
             var entry = AuditEntry(
                 actor: operation.actor,
                 organization: try Accounts.organization(operation.organizationID, in: connection),
-                action: "ApplyDeleteObjects", target: BulkDeletion.name(id), peer: "")
-            entry.ids = found.map(\.value.fileID)
+                action: work.action, target: BulkOperations.name(id), peer: "")
+            entry.ids = found.map(\.fileID)
             entry.count = found.count
             try Audit.record(entry, at: now, in: connection)
         }

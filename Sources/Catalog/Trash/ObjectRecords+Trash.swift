@@ -41,20 +41,23 @@ extension ObjectSchema {
 extension ObjectRecords {
     /// Moves an object that is not in the trash there.
     ///
-    /// - Parameter actor: the author, as in the audit log.
-    func trash(_ object: CatalogObject, by actor: String, reason: String, at now: UnixTime) throws
+    /// - Parameter order: its author, its reason, and the operation that ``trashed(by:below:limit:)`` finds it by.
+    func trash(_ object: CatalogObject, _ order: ObjectRemoval.Order, at now: UnixTime) throws
     where C == Connection {
         try SearchRecords(connection).remove(objectID: object.id)
         try connection.execute(
-            "UPDATE objects SET trashed_at = $2, trashed_by = $3, trash_reason = $4 WHERE id = $1", object.id,
-            now.microseconds, actor, reason)
+            """
+            UPDATE objects SET trashed_at = $2, trashed_by = $3, trash_reason = $4, trash_operation_id = $5 WHERE id = $1
+            """, object.id, now.microseconds, order.actor, order.reason, order.operationID)
     }
 
     /// Removes an object from the trash.
     func restore(_ object: CatalogObject, at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
-            UPDATE objects SET trashed_at = NULL, trashed_by = NULL, trash_reason = NULL, restored_at = $2 WHERE id = $1
+            UPDATE objects SET trashed_at = NULL, trashed_by = NULL, trash_reason = NULL, trash_operation_id = NULL,
+                restored_at = $2
+            WHERE id = $1
             """, object.id, now.microseconds)
         try SearchRecords(connection).enter(objectID: object.id)
     }
@@ -80,6 +83,26 @@ extension ObjectRecords {
             SELECT \(CatalogObject.columns) FROM objects o
             WHERE o.organization_id = $1 AND \(permit.isBefore("o.trashed_at", "$2")) ORDER BY o.trashed_at LIMIT $3
             """, organizationID, limit.microseconds, count, row: CatalogObject.init)
+    }
+
+    /// Returns objects that an operation moved to the trash and that are still there, newest first.
+    ///
+    /// - Parameter below: only objects below this position.
+    func trashed(by operationID: String, below position: Int64, limit: Int) throws -> [ObjectRow] {
+        try connection.query(
+            """
+            SELECT \(CatalogObject.columns) FROM objects o WHERE o.trash_operation_id = $1 AND o.position < $2
+            ORDER BY o.position DESC LIMIT $3
+            """, operationID, position, limit, row: ObjectRow.init)
+    }
+
+    /// Counts the objects that an operation moved to the trash and that are still there, by the index alone.
+    func countTrashed(by operationID: String) throws -> Amount {
+        try connection.first(
+            """
+            SELECT count(*) AS objects, coalesce(sum(size), 0) AS bytes FROM objects WHERE trash_operation_id = $1
+            """, operationID
+        ) { Amount(objects: $0.int64("objects"), bytes: $0.int64("bytes")) } ?? Amount()
     }
 
     /// Counts the objects moved to the trash before `limit`, and their bytes, by the index alone.

@@ -1,5 +1,5 @@
 import { call } from './api.js'
-import { alertMessage, button, h, propertyList } from './dom.js'
+import { alertMessage, button, h, propertyList, showNotice } from './dom.js'
 import { showDialog } from './dialog.js'
 import { enumLabel, formatBytes, formatCount } from './format.js'
 import { wait } from './wait.js'
@@ -11,12 +11,39 @@ export function operationStatus({ status }) {
   return enumLabel(status, 'OBJECT_OPERATION_STATUS_')
 }
 
+/** The kind of an operation: delete, restore, purge or undo. */
+export function operationKind({ kind }) {
+  return enumLabel(kind, 'OBJECT_OPERATION_KIND_')
+}
+
+/** The number of objects that an operation deleted or restored so far. */
+export function processedObjects(operation) {
+  return Number(operation.deletedObjects ?? 0) + Number(operation.restoredObjects ?? 0)
+}
+
+/** Whether the objects that an operation moved to the trash can be restored together. */
+export function canUndo(operation) {
+  return operationKind(operation) === 'delete' && operationStatus(operation) !== 'running'
+}
+
+function restores(operation) {
+  return ['restore', 'undo'].includes(operationKind(operation))
+}
+
+/** Starts an operation that restores what a deletion moved to the trash, and follows it. */
+export async function undoOperation(operation) {
+  const { operation: undo, matchingObjects } = await call(
+    'management', 'UndoObjectOperation', { operationId: operation.operationId })
+  if (Number(matchingObjects ?? 0) === 0) showNotice('No object of this deletion is in the trash.')
+  return followOperation(undo)
+}
+
 /** Shows the progress of an operation on many objects until the dialog is closed; the operation continues without it. */
 export async function followOperation(operation) {
   const lifetime = new AbortController()
   const content = h('div', { 'aria-live': 'polite' })
   let current = operation
-  const cancel = button('Cancel the deletion', async () => {
+  const cancel = button('Cancel the operation', async () => {
     const answer = await call('management', 'CancelObjectOperation', { operationId: operation.operationId })
     current = answer.operation
     draw()
@@ -28,10 +55,12 @@ export async function followOperation(operation) {
     content.replaceChildren(
       h('progress', { max: 100, value: isRunning ? percent : 100, 'aria-label': 'Progress' }),
       propertyList([['State', operationStatus(current)],
-        ['Deleted', `${formatCount(current.deletedObjects, 'object')}, ${formatBytes(current.deletedBytes)}`]]))
+        restores(current)
+          ? ['Restored', `${formatCount(current.restoredObjects, 'object')}, ${formatBytes(current.restoredBytes)}`]
+          : ['Deleted', `${formatCount(current.deletedObjects, 'object')}, ${formatBytes(current.deletedBytes)}`]]))
     return isRunning
   }
-  const closed = showDialog('Deletion', content, cancel).then(() => lifetime.abort())
+  const closed = showDialog(restores(current) ? 'Restoration' : 'Deletion', content, cancel).then(() => lifetime.abort())
   while (draw() && !lifetime.signal.aborted) {
     await wait(refreshInterval, lifetime.signal)
     if (lifetime.signal.aborted) break

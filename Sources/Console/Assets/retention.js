@@ -2,7 +2,9 @@ import { call } from './api.js'
 import { alertMessage, badge, button, h, pageHeader, showNotice } from './dom.js'
 import { formField, showFormDialog } from './dialog.js'
 import { formatBytes, formatCount, timeElement } from './format.js'
-import { followOperation, operationStatus } from './object-operation.js'
+import {
+  canUndo, followOperation, operationKind, operationStatus, processedObjects, undoOperation,
+} from './object-operation.js'
 import { pagedTable } from './table.js'
 
 const ruleLimit = 20
@@ -12,7 +14,7 @@ export async function renderRetention(body, { reload }) {
   const [retention, trash] = await Promise.all([
     call('management', 'GetRetention'), call('management', 'GetTrashSettings')])
   body.replaceChildren(pageHeader('Retention'), retentionForm(retention, reload), trashForm(trash, reload),
-    h('h2', {}, 'Deletions by filter'), operationTable())
+    h('h2', {}, 'Deletions and restorations by filter'), operationTable())
 }
 
 function retentionForm({ days = 0, rules = [] }, reload) {
@@ -118,12 +120,14 @@ async function confirmSetting(title, text, { affectedObjects }, action, notice, 
 function operationTable() {
   return pagedTable([
     { title: 'Started', cell: (operation) => timeElement(operation.createdAt) },
+    { title: 'Kind', cell: (operation) => operationKind(operation) },
     { title: 'State', cell: (operation) => badge(operationStatus(operation), operationStatus(operation) === 'succeeded' && 'good') },
-    { title: 'Filter', cell: (operation) => h('code', {}, operation.filter) },
+    { title: 'Filter', cell: (operation) => operation.filter ? h('code', {}, operation.filter) : null },
     { title: 'Reason', cell: (operation) => operation.reason || null },
     { title: 'Actor', cell: (operation) => operation.createdBy },
-    { title: 'Deleted', isNumber: true, cell: (operation) => formatCount(operation.deletedObjects, 'object') },
-    { title: '', isActions: true, cell: (operation) => button('Show', () => followOperation(operation)) },
+    { title: 'Objects', isNumber: true, cell: (operation) => formatCount(processedObjects(operation), 'object') },
+    { title: '', isActions: true, cell: (operation) => [button('Show', () => followOperation(operation)),
+      canUndo(operation) && button('Undo', () => undoOperation(operation).then(() => location.reload()))] },
   ], async (pageToken) => {
     const { operations = [], nextPageToken } = await call(
       'management', 'ListObjectOperations', { pageSize: 50, pageToken })

@@ -89,14 +89,25 @@ extension OperationList { static let examples = ["object operation list"] }
 extension OperationCancel {
     static let examples = ["object operation cancel 01a207ad-93b5-7000-8719-cab4f82b164f"]
 }
+extension OperationUndo {
+    static let examples = ["object operation undo 01a207ad-93b5-7000-8719-cab4f82b164f"]
+}
 extension RetentionSet { static let examples = ["object retention set 365 --dry-run"] }
 extension RetentionShow { static let examples = ["object retention show"] }
 
 extension TrashList { static let examples = ["trash list 'device=260427-000001'"] }
 extension TrashRestore {
-    static let examples = ["object restore drive.mcap", "trash restore d994febecb862e648978c8b0011144da"]
+    static let examples = [
+        "object restore drive.mcap", "trash restore d994febecb862e648978c8b0011144da",
+        "trash restore --filter 'run=7' --dry-run",
+    ]
 }
-extension TrashPurge { static let examples = ["trash purge d994febecb862e648978c8b0011144da"] }
+extension TrashPurge {
+    static let examples = [
+        "trash purge d994febecb862e648978c8b0011144da", "trash purge --filter 'kind=test' --dry-run",
+    ]
+}
+extension TrashEmpty { static let examples = ["trash empty --dry-run"] }
 extension TrashShow { static let examples = ["trash show"] }
 extension TrashSet { static let examples = ["trash set 30"] }
 

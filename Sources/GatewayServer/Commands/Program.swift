@@ -144,10 +144,10 @@ package enum Program: CompletedProgram {
                         .command(ObjectListCorrupted.self),
                         .group(
                             CommandGroup(
-                                "operation", "Show and cancel deletions by filter",
+                                "operation", "Show, cancel and undo deletions by filter",
                                 [
                                     .command(OperationShow.self), .command(OperationList.self),
-                                    .command(OperationCancel.self),
+                                    .command(OperationCancel.self), .command(OperationUndo.self),
                                 ])),
                         .group(
                             CommandGroup(
@@ -165,6 +165,7 @@ package enum Program: CompletedProgram {
                         .command(TrashList.self),
                         .command(TrashRestore.self),
                         .command(TrashPurge.self),
+                        .command(TrashEmpty.self),
                         .command(TrashShow.self),
                         .command(TrashSet.self),
                     ])),

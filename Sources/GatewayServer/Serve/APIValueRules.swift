@@ -38,6 +38,8 @@ extension OpenAPIDocument {
         "archebase.data_gateway.v1.CreateCopyJobRequest.destination": .required,
         "archebase.data_gateway.v1.CreateSiteUploadRequest.file_name": .minimumLength(1),
         "archebase.data_gateway.v1.DeleteObjectsRequest.filter": .minimumLength(1),
+        "archebase.data_gateway.v1.RestoreObjectsRequest.filter": .minimumLength(1),
+        "archebase.data_gateway.v1.PurgeObjectsRequest.filter": .minimumLength(1),
         "archebase.data_gateway.v1.GetStatisticsRequest.days": .range(0...400),
         "archebase.data_gateway.v1.RetentionRule.filter": .minimumLength(1),
         "archebase.data_gateway.v1.RetentionRule.days": .range(0...36_500),

@@ -243,6 +243,8 @@ public enum GatewayProtoFiles {
         PreviousData.self,
         PurgeObjectRequest.self,
         PurgeObjectResponse.self,
+        PurgeObjectsRequest.self,
+        PurgeObjectsResponse.self,
         ReadObjectRequest.self,
         ReadObjectResponse.self,
         RedeliverEventRequest.self,
@@ -264,6 +266,8 @@ public enum GatewayProtoFiles {
         ResetSecondFactorResponse.self,
         RestoreObjectRequest.self,
         RestoreObjectResponse.self,
+        RestoreObjectsRequest.self,
+        RestoreObjectsResponse.self,
         RestoreOutcome.self,
         RetentionRule.self,
         ReturnToPreviousDataRequest.self,
@@ -295,6 +299,8 @@ public enum GatewayProtoFiles {
         StorageObject.self,
         StoredUploadPart.self,
         SystemSetting.self,
+        UndoObjectOperationRequest.self,
+        UndoObjectOperationResponse.self,
         UnlinkRequest.self,
         UnlinkResponse.self,
         UpdateApiKeyRequest.self,
@@ -683,8 +689,11 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ObjectManagementService.PurgeObject	Deletes an object in the trash permanently.
         archebase.data_gateway.v1.ObjectManagementService.UpdateObject	Changes the tags of an object.
         archebase.data_gateway.v1.ObjectManagementService.DeleteObjects	Deletes, as DeleteObject does, all objects that match a filter, in the background.
+        archebase.data_gateway.v1.ObjectManagementService.RestoreObjects	Restores, as RestoreObject does, all objects in the trash that match a filter, in the background.
+        archebase.data_gateway.v1.ObjectManagementService.PurgeObjects	Deletes permanently, as PurgeObject does, all objects in the trash that match a filter, in the background.
+        archebase.data_gateway.v1.ObjectManagementService.UndoObjectOperation	Restores, in the background, the objects that a DeleteObjects moved to the trash and that are still there.
         archebase.data_gateway.v1.ObjectManagementService.ListObjectOperations	Lists the organization's operations, newest first.
-        archebase.data_gateway.v1.ObjectManagementService.CancelObjectOperation	Cancels an operation. Objects that it has deleted stay deleted.
+        archebase.data_gateway.v1.ObjectManagementService.CancelObjectOperation	Cancels an operation. Objects that it has deleted or restored stay so.
         archebase.data_gateway.v1.ObjectManagementService.ListBadObjects	Lists objects whose bytes differ from their verified checksum.
         archebase.data_gateway.v1.ObjectManagementService.GetObject	Returns one object with all its details, in any state.
         archebase.data_gateway.v1.ObjectManagementService.GetStatistics	Returns the stored amount, and the changes of each of the last days.
@@ -701,9 +710,25 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DeleteObjectsRequest.dry_run	Only counts the objects that would be deleted.
         archebase.data_gateway.v1.DeleteObjectsResponse.is_lower_bound	Whether more objects may match, because counting all would take too long.
         archebase.data_gateway.v1.DeleteObjectsResponse.operation	Unset with `dry_run`.
+        archebase.data_gateway.v1.RestoreObjectsRequest.filter	A filter as in ListObjects, not empty and without `trashed`: only objects in the trash are restored. Ages are those at the time of this call.
+        archebase.data_gateway.v1.RestoreObjectsRequest.dry_run	Only counts the objects that would be restored.
+        archebase.data_gateway.v1.RestoreObjectsResponse.is_lower_bound	Whether more objects may match, because counting all would take too long.
+        archebase.data_gateway.v1.RestoreObjectsResponse.operation	Unset with `dry_run`.
+        archebase.data_gateway.v1.PurgeObjectsRequest.filter	A filter as in ListObjects, not empty and without `trashed`: only objects in the trash are deleted. Ages are those at the time of this call; objects that move to the trash later stay there.
+        archebase.data_gateway.v1.PurgeObjectsRequest.reason	Empty = the reason with which each object was moved to the trash.
+        archebase.data_gateway.v1.PurgeObjectsRequest.dry_run	Only counts the objects that would be deleted.
+        archebase.data_gateway.v1.PurgeObjectsResponse.is_lower_bound	Whether more objects may match, because counting all would take too long.
+        archebase.data_gateway.v1.PurgeObjectsResponse.operation	Unset with `dry_run`.
+        archebase.data_gateway.v1.UndoObjectOperationRequest.operation_id	The operation of a DeleteObjects, finished or canceled.
+        archebase.data_gateway.v1.UndoObjectOperationRequest.dry_run	Only counts the objects that would be restored.
+        archebase.data_gateway.v1.UndoObjectOperationResponse.matching_objects	The objects that the operation moved to the trash and that are still there.
+        archebase.data_gateway.v1.UndoObjectOperationResponse.operation	The operation that restores them; unset with `dry_run`.
+        archebase.data_gateway.v1.ObjectOperation.filter	Empty for UndoObjectOperation.
         archebase.data_gateway.v1.ObjectOperation.created_by	The actor, as in the audit log.
         archebase.data_gateway.v1.ObjectOperation.deleted_objects	The counts so far.
         archebase.data_gateway.v1.ObjectOperation.progress_percent	The examined part of the organization's objects, in percent.
+        archebase.data_gateway.v1.ObjectOperation.restored_objects	The counts so far, of an operation that restores.
+        archebase.data_gateway.v1.ObjectOperation.undone_operation_id	For UndoObjectOperation, the operation whose objects it restores.
         archebase.data_gateway.v1.RetentionRule.filter	A filter as in ListObjects, without `trashed` and `age`: for example a tag, a device or a site.
         archebase.data_gateway.v1.RetentionRule.days	0 = keep the objects.
         archebase.data_gateway.v1.SetRetentionRequest.days	For objects that match no rule; 0 = keep them.
@@ -728,6 +753,10 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DailyStatistics.stored_objects	The number and size at the end of the day.
         archebase.data_gateway.v1.DailyStatistics.arrived_objects	The number and size of objects verified on that day.
         archebase.data_gateway.v1.DailyStatistics.requested_objects	The number and size of files for which RequestDownload issued URLs.
+        archebase.data_gateway.v1.ObjectOperationKind.OBJECT_OPERATION_KIND_DELETE	By DeleteObjects.
+        archebase.data_gateway.v1.ObjectOperationKind.OBJECT_OPERATION_KIND_RESTORE	By RestoreObjects.
+        archebase.data_gateway.v1.ObjectOperationKind.OBJECT_OPERATION_KIND_PURGE	By PurgeObjects.
+        archebase.data_gateway.v1.ObjectOperationKind.OBJECT_OPERATION_KIND_UNDO	By UndoObjectOperation.
         archebase.session.v1.SessionService.Logout	Revokes the refresh token and all tokens of the same sign-in.
         archebase.session.v1.SessionService.CompleteLogin	Completes a sign-in that Login answered with AUTH_SECOND_FACTOR_REQUIRED.
         archebase.session.v1.SessionService.ListSessions	Lists the caller's sessions, the one that was used last first.

@@ -27,12 +27,21 @@ public protocol ObjectManagementServiceHandler: Sendable {
     /// Deletes, as DeleteObject does, all objects that match a filter, in the background.
     func deleteObjects(_ request: DeleteObjectsRequest, context: Context) async throws -> DeleteObjectsResponse
 
+    /// Restores, as RestoreObject does, all objects in the trash that match a filter, in the background.
+    func restoreObjects(_ request: RestoreObjectsRequest, context: Context) async throws -> RestoreObjectsResponse
+
+    /// Deletes permanently, as PurgeObject does, all objects in the trash that match a filter, in the background.
+    func purgeObjects(_ request: PurgeObjectsRequest, context: Context) async throws -> PurgeObjectsResponse
+
+    /// Restores, in the background, the objects that a DeleteObjects moved to the trash and that are still there.
+    func undoObjectOperation(_ request: UndoObjectOperationRequest, context: Context) async throws -> UndoObjectOperationResponse
+
     func getObjectOperation(_ request: GetObjectOperationRequest, context: Context) async throws -> GetObjectOperationResponse
 
     /// Lists the organization's operations, newest first.
     func listObjectOperations(_ request: ListObjectOperationsRequest, context: Context) async throws -> ListObjectOperationsResponse
 
-    /// Cancels an operation. Objects that it has deleted stay deleted.
+    /// Cancels an operation. Objects that it has deleted or restored stay so.
     func cancelObjectOperation(_ request: CancelObjectOperationRequest, context: Context) async throws -> CancelObjectOperationResponse
 
     func setRetention(_ request: SetRetentionRequest, context: Context) async throws -> SetRetentionResponse
@@ -62,6 +71,9 @@ extension ObjectManagementServiceHandler {
         registry.add(ObjectManagementServiceMethods.getTrashSettings, unary: { try await self.getTrashSettings($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.updateObject, unary: { try await self.updateObject($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.deleteObjects, unary: { try await self.deleteObjects($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.restoreObjects, unary: { try await self.restoreObjects($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.purgeObjects, unary: { try await self.purgeObjects($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.undoObjectOperation, unary: { try await self.undoObjectOperation($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getObjectOperation, unary: { try await self.getObjectOperation($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.listObjectOperations, unary: { try await self.listObjectOperations($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.cancelObjectOperation, unary: { try await self.cancelObjectOperation($0, context: $1) })
@@ -83,6 +95,9 @@ public enum ObjectManagementServiceMethods {
     public static let getTrashSettings = MethodDescriptor(service: service, name: "GetTrashSettings", kind: .unary, isSideEffectFree: true)
     public static let updateObject = MethodDescriptor(service: service, name: "UpdateObject", kind: .unary)
     public static let deleteObjects = MethodDescriptor(service: service, name: "DeleteObjects", kind: .unary)
+    public static let restoreObjects = MethodDescriptor(service: service, name: "RestoreObjects", kind: .unary)
+    public static let purgeObjects = MethodDescriptor(service: service, name: "PurgeObjects", kind: .unary)
+    public static let undoObjectOperation = MethodDescriptor(service: service, name: "UndoObjectOperation", kind: .unary)
     public static let getObjectOperation = MethodDescriptor(service: service, name: "GetObjectOperation", kind: .unary, isSideEffectFree: true)
     public static let listObjectOperations = MethodDescriptor(service: service, name: "ListObjectOperations", kind: .unary, isSideEffectFree: true)
     public static let cancelObjectOperation = MethodDescriptor(service: service, name: "CancelObjectOperation", kind: .unary)
@@ -92,7 +107,7 @@ public enum ObjectManagementServiceMethods {
     public static let getObject = MethodDescriptor(service: service, name: "GetObject", kind: .unary, isSideEffectFree: true)
     public static let getStatistics = MethodDescriptor(service: service, name: "GetStatistics", kind: .unary, isSideEffectFree: true)
     public static let getObjectFacets = MethodDescriptor(service: service, name: "GetObjectFacets", kind: .unary, isSideEffectFree: true)
-    public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, deleteObjects, getObjectOperation, listObjectOperations, cancelObjectOperation, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets]
+    public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, deleteObjects, restoreObjects, purgeObjects, undoObjectOperation, getObjectOperation, listObjectOperations, cancelObjectOperation, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(deleteObject, "DELETE", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)]), messages: ("archebase.data_gateway.v1.DeleteObjectRequest", "archebase.data_gateway.v1.DeleteObjectResponse")),
@@ -102,6 +117,9 @@ public enum ObjectManagementServiceMethods {
         HTTPRoute(getTrashSettings, "GET", RouteTemplate([.literal("v1"), .literal("trashSettings")]), messages: ("archebase.data_gateway.v1.GetTrashSettingsRequest", "archebase.data_gateway.v1.GetTrashSettingsResponse")),
         HTTPRoute(updateObject, "PATCH", RouteTemplate([.literal("v1"), .literal("objects"), .single], [.init("file_id", 2..<3)]), body: .whole, messages: ("archebase.data_gateway.v1.UpdateObjectRequest", "archebase.data_gateway.v1.UpdateObjectResponse")),
         HTTPRoute(deleteObjects, "POST", RouteTemplate([.literal("v1"), .literal("objects")], verb: "delete"), body: .whole, messages: ("archebase.data_gateway.v1.DeleteObjectsRequest", "archebase.data_gateway.v1.DeleteObjectsResponse")),
+        HTTPRoute(restoreObjects, "POST", RouteTemplate([.literal("v1"), .literal("objects")], verb: "restore"), body: .whole, messages: ("archebase.data_gateway.v1.RestoreObjectsRequest", "archebase.data_gateway.v1.RestoreObjectsResponse")),
+        HTTPRoute(purgeObjects, "POST", RouteTemplate([.literal("v1"), .literal("objects")], verb: "purge"), body: .whole, messages: ("archebase.data_gateway.v1.PurgeObjectsRequest", "archebase.data_gateway.v1.PurgeObjectsResponse")),
+        HTTPRoute(undoObjectOperation, "POST", RouteTemplate([.literal("v1"), .literal("objectOperations"), .single], [.init("operation_id", 2..<3)], verb: "undo"), body: .whole, messages: ("archebase.data_gateway.v1.UndoObjectOperationRequest", "archebase.data_gateway.v1.UndoObjectOperationResponse")),
         HTTPRoute(getObjectOperation, "GET", RouteTemplate([.literal("v1"), .literal("objectOperations"), .single], [.init("operation_id", 2..<3)]), messages: ("archebase.data_gateway.v1.GetObjectOperationRequest", "archebase.data_gateway.v1.GetObjectOperationResponse")),
         HTTPRoute(listObjectOperations, "GET", RouteTemplate([.literal("v1"), .literal("objectOperations")]), messages: ("archebase.data_gateway.v1.ListObjectOperationsRequest", "archebase.data_gateway.v1.ListObjectOperationsResponse")),
         HTTPRoute(cancelObjectOperation, "POST", RouteTemplate([.literal("v1"), .literal("objectOperations"), .single], [.init("operation_id", 2..<3)], verb: "cancel"), body: .whole, messages: ("archebase.data_gateway.v1.CancelObjectOperationRequest", "archebase.data_gateway.v1.CancelObjectOperationResponse")),
@@ -152,6 +170,21 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
         try await transport.unary(ObjectManagementServiceMethods.deleteObjects, request, options: options)
     }
 
+    /// Restores, as RestoreObject does, all objects in the trash that match a filter, in the background.
+    public func restoreObjects(_ request: RestoreObjectsRequest, options: CallOptions = CallOptions()) async throws -> RestoreObjectsResponse {
+        try await transport.unary(ObjectManagementServiceMethods.restoreObjects, request, options: options)
+    }
+
+    /// Deletes permanently, as PurgeObject does, all objects in the trash that match a filter, in the background.
+    public func purgeObjects(_ request: PurgeObjectsRequest, options: CallOptions = CallOptions()) async throws -> PurgeObjectsResponse {
+        try await transport.unary(ObjectManagementServiceMethods.purgeObjects, request, options: options)
+    }
+
+    /// Restores, in the background, the objects that a DeleteObjects moved to the trash and that are still there.
+    public func undoObjectOperation(_ request: UndoObjectOperationRequest, options: CallOptions = CallOptions()) async throws -> UndoObjectOperationResponse {
+        try await transport.unary(ObjectManagementServiceMethods.undoObjectOperation, request, options: options)
+    }
+
     public func getObjectOperation(_ request: GetObjectOperationRequest, options: CallOptions = CallOptions()) async throws -> GetObjectOperationResponse {
         try await transport.unary(ObjectManagementServiceMethods.getObjectOperation, request, options: options)
     }
@@ -161,7 +194,7 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
         try await transport.unary(ObjectManagementServiceMethods.listObjectOperations, request, options: options)
     }
 
-    /// Cancels an operation. Objects that it has deleted stay deleted.
+    /// Cancels an operation. Objects that it has deleted or restored stay so.
     public func cancelObjectOperation(_ request: CancelObjectOperationRequest, options: CallOptions = CallOptions()) async throws -> CancelObjectOperationResponse {
         try await transport.unary(ObjectManagementServiceMethods.cancelObjectOperation, request, options: options)
     }
@@ -222,6 +255,45 @@ public enum ObjectOperationStatus: ProtobufEnum {
         case .running: 1
         case .succeeded: 2
         case .canceled: 3
+        case .unrecognized(let number): number
+        }
+    }
+}
+
+public enum ObjectOperationKind: ProtobufEnum {
+    case unspecified
+    /// By DeleteObjects.
+    case delete
+    /// By RestoreObjects.
+    case restore
+    /// By PurgeObjects.
+    case purge
+    /// By UndoObjectOperation.
+    case undo
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .delete, .restore, .purge, .undo] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .delete
+        case 2: self = .restore
+        case 3: self = .purge
+        case 4: self = .undo
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .delete: 1
+        case .restore: 2
+        case .purge: 3
+        case .undo: 4
         case .unrecognized(let number): number
         }
     }
@@ -805,11 +877,309 @@ public struct DeleteObjectsResponse: Message {
     }
 }
 
+public struct RestoreObjectsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.RestoreObjectsRequest" }
+
+    /// A filter as in ListObjects, not empty and without `trashed`: only objects in the trash are restored. Ages are those at the time of
+    /// this call.
+    public var filter: String = ""
+    /// Only counts the objects that would be restored.
+    public var dryRun: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        filter: String = "",
+        dryRun: Bool = false
+    ) {
+        self.filter = filter
+        self.dryRun = dryRun
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 16: try ProtoBool.merge(into: &self.dryRun, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.filter, tag: 10)
+        size += ProtoBool.size(self.dryRun, tag: 16)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.dryRun, tag: 16, to: &writer)
+        ProtoString.write(self.filter, tag: 10, to: &writer)
+    }
+}
+
+public struct RestoreObjectsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.RestoreObjectsResponse" }
+
+    public var matchingObjects: Int64 = 0
+    public var matchingBytes: Int64 = 0
+    /// Whether more objects may match, because counting all would take too long.
+    public var isLowerBound: Bool = false
+    /// Unset with `dry_run`.
+    public var operation: ObjectOperation?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        matchingObjects: Int64 = 0,
+        matchingBytes: Int64 = 0,
+        isLowerBound: Bool = false,
+        operation: ObjectOperation? = nil
+    ) {
+        self.matchingObjects = matchingObjects
+        self.matchingBytes = matchingBytes
+        self.isLowerBound = isLowerBound
+        self.operation = operation
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.matchingObjects, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.matchingBytes, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
+            case 34: try ProtoMessage<ObjectOperation>.merge(into: &self.operation, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.matchingObjects, tag: 8)
+        size += ProtoInt64.size(self.matchingBytes, tag: 16)
+        size += ProtoBool.size(self.isLowerBound, tag: 24)
+        size += ProtoMessage<ObjectOperation>.size(optional: self.operation, tag: 34)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectOperation>.write(optional: self.operation, tag: 34, to: &writer)
+        ProtoBool.write(self.isLowerBound, tag: 24, to: &writer)
+        ProtoInt64.write(self.matchingBytes, tag: 16, to: &writer)
+        ProtoInt64.write(self.matchingObjects, tag: 8, to: &writer)
+    }
+}
+
+public struct PurgeObjectsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.PurgeObjectsRequest" }
+
+    /// A filter as in ListObjects, not empty and without `trashed`: only objects in the trash are deleted. Ages are those at the time of
+    /// this call; objects that move to the trash later stay there.
+    public var filter: String = ""
+    /// Empty = the reason with which each object was moved to the trash.
+    public var reason: String = ""
+    /// Only counts the objects that would be deleted.
+    public var dryRun: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        filter: String = "",
+        reason: String = "",
+        dryRun: Bool = false
+    ) {
+        self.filter = filter
+        self.reason = reason
+        self.dryRun = dryRun
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 18: try ProtoString.merge(into: &self.reason, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.dryRun, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.filter, tag: 10)
+        size += ProtoString.size(self.reason, tag: 18)
+        size += ProtoBool.size(self.dryRun, tag: 24)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.dryRun, tag: 24, to: &writer)
+        ProtoString.write(self.reason, tag: 18, to: &writer)
+        ProtoString.write(self.filter, tag: 10, to: &writer)
+    }
+}
+
+public struct PurgeObjectsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.PurgeObjectsResponse" }
+
+    public var matchingObjects: Int64 = 0
+    public var matchingBytes: Int64 = 0
+    /// Whether more objects may match, because counting all would take too long.
+    public var isLowerBound: Bool = false
+    /// Unset with `dry_run`.
+    public var operation: ObjectOperation?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        matchingObjects: Int64 = 0,
+        matchingBytes: Int64 = 0,
+        isLowerBound: Bool = false,
+        operation: ObjectOperation? = nil
+    ) {
+        self.matchingObjects = matchingObjects
+        self.matchingBytes = matchingBytes
+        self.isLowerBound = isLowerBound
+        self.operation = operation
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.matchingObjects, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.matchingBytes, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
+            case 34: try ProtoMessage<ObjectOperation>.merge(into: &self.operation, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.matchingObjects, tag: 8)
+        size += ProtoInt64.size(self.matchingBytes, tag: 16)
+        size += ProtoBool.size(self.isLowerBound, tag: 24)
+        size += ProtoMessage<ObjectOperation>.size(optional: self.operation, tag: 34)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectOperation>.write(optional: self.operation, tag: 34, to: &writer)
+        ProtoBool.write(self.isLowerBound, tag: 24, to: &writer)
+        ProtoInt64.write(self.matchingBytes, tag: 16, to: &writer)
+        ProtoInt64.write(self.matchingObjects, tag: 8, to: &writer)
+    }
+}
+
+public struct UndoObjectOperationRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.UndoObjectOperationRequest" }
+
+    /// The operation of a DeleteObjects, finished or canceled.
+    public var operationID: String = ""
+    /// Only counts the objects that would be restored.
+    public var dryRun: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operationID: String = "",
+        dryRun: Bool = false
+    ) {
+        self.operationID = operationID
+        self.dryRun = dryRun
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.operationID, from: &reader)
+            case 16: try ProtoBool.merge(into: &self.dryRun, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.operationID, tag: 10)
+        size += ProtoBool.size(self.dryRun, tag: 16)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.dryRun, tag: 16, to: &writer)
+        ProtoString.write(self.operationID, tag: 10, to: &writer)
+    }
+}
+
+public struct UndoObjectOperationResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.UndoObjectOperationResponse" }
+
+    /// The objects that the operation moved to the trash and that are still there.
+    public var matchingObjects: Int64 = 0
+    public var matchingBytes: Int64 = 0
+    /// The operation that restores them; unset with `dry_run`.
+    public var operation: ObjectOperation?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        matchingObjects: Int64 = 0,
+        matchingBytes: Int64 = 0,
+        operation: ObjectOperation? = nil
+    ) {
+        self.matchingObjects = matchingObjects
+        self.matchingBytes = matchingBytes
+        self.operation = operation
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.matchingObjects, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.matchingBytes, from: &reader)
+            case 26: try ProtoMessage<ObjectOperation>.merge(into: &self.operation, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.matchingObjects, tag: 8)
+        size += ProtoInt64.size(self.matchingBytes, tag: 16)
+        size += ProtoMessage<ObjectOperation>.size(optional: self.operation, tag: 26)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectOperation>.write(optional: self.operation, tag: 26, to: &writer)
+        ProtoInt64.write(self.matchingBytes, tag: 16, to: &writer)
+        ProtoInt64.write(self.matchingObjects, tag: 8, to: &writer)
+    }
+}
+
 public struct ObjectOperation: Message {
     public static var fullName: String { "archebase.data_gateway.v1.ObjectOperation" }
 
     public var operationID: String = ""
     public var status: ObjectOperationStatus = ObjectOperationStatus(rawValue: 0)
+    /// Empty for UndoObjectOperation.
     public var filter: String = ""
     public var reason: String = ""
     /// The actor, as in the audit log.
@@ -821,6 +1191,12 @@ public struct ObjectOperation: Message {
     public var deletedBytes: Int64 = 0
     /// The examined part of the organization's objects, in percent.
     public var progressPercent: Int32 = 0
+    public var kind: ObjectOperationKind = ObjectOperationKind(rawValue: 0)
+    /// The counts so far, of an operation that restores.
+    public var restoredObjects: Int64 = 0
+    public var restoredBytes: Int64 = 0
+    /// For UndoObjectOperation, the operation whose objects it restores.
+    public var undoneOperationID: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -835,7 +1211,11 @@ public struct ObjectOperation: Message {
         finishedAt: Timestamp? = nil,
         deletedObjects: Int64 = 0,
         deletedBytes: Int64 = 0,
-        progressPercent: Int32 = 0
+        progressPercent: Int32 = 0,
+        kind: ObjectOperationKind = ObjectOperationKind(rawValue: 0),
+        restoredObjects: Int64 = 0,
+        restoredBytes: Int64 = 0,
+        undoneOperationID: String = ""
     ) {
         self.operationID = operationID
         self.status = status
@@ -847,6 +1227,10 @@ public struct ObjectOperation: Message {
         self.deletedObjects = deletedObjects
         self.deletedBytes = deletedBytes
         self.progressPercent = progressPercent
+        self.kind = kind
+        self.restoredObjects = restoredObjects
+        self.restoredBytes = restoredBytes
+        self.undoneOperationID = undoneOperationID
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -862,6 +1246,10 @@ public struct ObjectOperation: Message {
             case 64: try ProtoInt64.merge(into: &self.deletedObjects, from: &reader)
             case 72: try ProtoInt64.merge(into: &self.deletedBytes, from: &reader)
             case 80: try ProtoInt32.merge(into: &self.progressPercent, from: &reader)
+            case 88: try ProtoEnum<ObjectOperationKind>.merge(into: &self.kind, from: &reader)
+            case 96: try ProtoInt64.merge(into: &self.restoredObjects, from: &reader)
+            case 104: try ProtoInt64.merge(into: &self.restoredBytes, from: &reader)
+            case 114: try ProtoString.merge(into: &self.undoneOperationID, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -879,11 +1267,19 @@ public struct ObjectOperation: Message {
         size += ProtoInt64.size(self.deletedObjects, tag: 64)
         size += ProtoInt64.size(self.deletedBytes, tag: 72)
         size += ProtoInt32.size(self.progressPercent, tag: 80)
+        size += ProtoEnum<ObjectOperationKind>.size(self.kind, tag: 88)
+        size += ProtoInt64.size(self.restoredObjects, tag: 96)
+        size += ProtoInt64.size(self.restoredBytes, tag: 104)
+        size += ProtoString.size(self.undoneOperationID, tag: 114)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.undoneOperationID, tag: 114, to: &writer)
+        ProtoInt64.write(self.restoredBytes, tag: 104, to: &writer)
+        ProtoInt64.write(self.restoredObjects, tag: 96, to: &writer)
+        ProtoEnum<ObjectOperationKind>.write(self.kind, tag: 88, to: &writer)
         ProtoInt32.write(self.progressPercent, tag: 80, to: &writer)
         ProtoInt64.write(self.deletedBytes, tag: 72, to: &writer)
         ProtoInt64.write(self.deletedObjects, tag: 64, to: &writer)
@@ -1925,86 +2321,110 @@ extension FileDescriptor {
             bHRlchIWCgZyZWFzb24YAiABKAlSBnJlYXNvbhIXCgdkcnlfcnVuGAMgASgIUgZkcnlSdW4i2QEKFURlbGV0ZU9iamVjdHNSZXNw\
             b25zZRIpChBtYXRjaGluZ19vYmplY3RzGAEgASgDUg9tYXRjaGluZ09iamVjdHMSJQoObWF0Y2hpbmdfYnl0ZXMYAiABKANSDW1h\
             dGNoaW5nQnl0ZXMSJAoOaXNfbG93ZXJfYm91bmQYAyABKAhSDGlzTG93ZXJCb3VuZBJICglvcGVyYXRpb24YBCABKAsyKi5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdE9wZXJhdGlvblIJb3BlcmF0aW9uIr4DCg9PYmplY3RPcGVyYXRpb24SIQoMb3Bl\
-            cmF0aW9uX2lkGAEgASgJUgtvcGVyYXRpb25JZBJICgZzdGF0dXMYAiABKA4yMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9i\
-            amVjdE9wZXJhdGlvblN0YXR1c1IGc3RhdHVzEhYKBmZpbHRlchgDIAEoCVIGZmlsdGVyEhYKBnJlYXNvbhgEIAEoCVIGcmVhc29u\
-            Eh0KCmNyZWF0ZWRfYnkYBSABKAlSCWNyZWF0ZWRCeRI5CgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVz\
-            dGFtcFIJY3JlYXRlZEF0EjsKC2ZpbmlzaGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKZmluaXNoZWRB\
-            dBInCg9kZWxldGVkX29iamVjdHMYCCABKANSDmRlbGV0ZWRPYmplY3RzEiMKDWRlbGV0ZWRfYnl0ZXMYCSABKANSDGRlbGV0ZWRC\
-            eXRlcxIpChBwcm9ncmVzc19wZXJjZW50GAogASgFUg9wcm9ncmVzc1BlcmNlbnQiPgoZR2V0T2JqZWN0T3BlcmF0aW9uUmVxdWVz\
-            dBIhCgxvcGVyYXRpb25faWQYASABKAlSC29wZXJhdGlvbklkImYKGkdldE9iamVjdE9wZXJhdGlvblJlc3BvbnNlEkgKCW9wZXJh\
-            dGlvbhgBIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uUglvcGVyYXRpb24iWQobTGlzdE9i\
-            amVjdE9wZXJhdGlvbnNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgCIAEoCVIJcGFn\
-            ZVRva2VuIpIBChxMaXN0T2JqZWN0T3BlcmF0aW9uc1Jlc3BvbnNlEkoKCm9wZXJhdGlvbnMYASADKAsyKi5hcmNoZWJhc2UuZGF0\
-            YV9nYXRld2F5LnYxLk9iamVjdE9wZXJhdGlvblIKb3BlcmF0aW9ucxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdl\
-            VG9rZW4iQQocQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBIhCgxvcGVyYXRpb25faWQYASABKAlSC29wZXJhdGlvbklkImkK\
-            HUNhbmNlbE9iamVjdE9wZXJhdGlvblJlc3BvbnNlEkgKCW9wZXJhdGlvbhgBIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuT2JqZWN0T3BlcmF0aW9uUglvcGVyYXRpb24iOwoNUmV0ZW50aW9uUnVsZRIWCgZmaWx0ZXIYASABKAlSBmZpbHRlchISCgRk\
-            YXlzGAIgASgFUgRkYXlzIqcBChNTZXRSZXRlbnRpb25SZXF1ZXN0EhIKBGRheXMYASABKAVSBGRheXMSFwoHZHJ5X3J1bhgCIAEo\
-            CFIGZHJ5UnVuEj4KBXJ1bGVzGAMgAygLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXRlbnRpb25SdWxlUgVydWxlcxIj\
-            Cg1yZXBsYWNlX3J1bGVzGAQgASgIUgxyZXBsYWNlUnVsZXMi4gEKFFNldFJldGVudGlvblJlc3BvbnNlEhIKBGRheXMYASABKAVS\
-            BGRheXMSKQoQYWZmZWN0ZWRfb2JqZWN0cxgCIAEoA1IPYWZmZWN0ZWRPYmplY3RzEiUKDmFmZmVjdGVkX2J5dGVzGAMgASgDUg1h\
-            ZmZlY3RlZEJ5dGVzEj4KBXJ1bGVzGAQgAygLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXRlbnRpb25SdWxlUgVydWxl\
-            cxIkCg5pc19sb3dlcl9ib3VuZBgFIAEoCFIMaXNMb3dlckJvdW5kIhUKE0dldFJldGVudGlvblJlcXVlc3QiagoUR2V0UmV0ZW50\
-            aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEoBVIEZGF5cxI+CgVydWxlcxgCIAMoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            UmV0ZW50aW9uUnVsZVIFcnVsZXMiUwoVTGlzdEJhZE9iamVjdHNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUS\
-            HQoKcGFnZV90b2tlbhgCIAEoCVIJcGFnZVRva2VuIoEBChZMaXN0QmFkT2JqZWN0c1Jlc3BvbnNlEj8KB29iamVjdHMYASADKAsy\
-            JS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFPYmplY3RSB29iamVjdHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1u\
-            ZXh0UGFnZVRva2VuIisKEEdldE9iamVjdFJlcXVlc3QSFwoHZmlsZV9pZBgBIAEoCVIGZmlsZUlkIvYDCg1PYmplY3REZXRhaWxz\
-            Ej0KBm9iamVjdBgBIAEoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIGb2JqZWN0EkYKBHRhZ3MYAiAD\
-            KAsyMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdERldGFpbHMuVGFnc0VudHJ5UgR0YWdzEhsKCWRldmljZV9pZBgD\
-            IAEoCVIIZGV2aWNlSWQSFwoHc2l0ZV9pZBgEIAEoA1IGc2l0ZUlkEiIKDG9yZ2FuaXphdGlvbhgFIAEoCVIMb3JnYW5pemF0aW9u\
-            EhsKCXVwbG9hZF9pZBgGIAEoCVIIdXBsb2FkSWQSFgoGYnVja2V0GAcgASgJUgZidWNrZXQSHQoKb2JqZWN0X2tleRgIIAEoCVIJ\
-            b2JqZWN0S2V5Eh0KCnRyYXNoZWRfYnkYCSABKAlSCXRyYXNoZWRCeRIhCgx0cmFzaF9yZWFzb24YCiABKAlSC3RyYXNoUmVhc29u\
-            EjUKCHB1cmdlX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHcHVyZ2VBdBo3CglUYWdzRW50cnkSEAoDa2V5\
-            GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASIqChRHZXRTdGF0aXN0aWNzUmVxdWVzdBISCgRkYXlzGAEgASgF\
-            UgRkYXlzIqEBChVHZXRTdGF0aXN0aWNzUmVzcG9uc2USJQoOc3RvcmVkX29iamVjdHMYASABKANSDXN0b3JlZE9iamVjdHMSIQoM\
-            c3RvcmVkX2J5dGVzGAIgASgDUgtzdG9yZWRCeXRlcxI+CgRkYXlzGAMgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5E\
-            YWlseVN0YXRpc3RpY3NSBGRheXMiMAoWR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZpbHRlciKKAQoX\
-            R2V0T2JqZWN0RmFjZXRzUmVzcG9uc2USFAoFY291bnQYASABKANSBWNvdW50EhkKCGlzX2V4YWN0GAIgASgIUgdpc0V4YWN0Ej4K\
-            BmZhY2V0cxgDIAMoCzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRSBmZhY2V0cyJmCgtPYmplY3RGYWNl\
-            dBISCgRuYW1lGAEgASgJUgRuYW1lEkMKBnZhbHVlcxgCIAMoCzIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFj\
-            ZXRWYWx1ZVIGdmFsdWVzIkIKEE9iamVjdEZhY2V0VmFsdWUSFAoFdmFsdWUYASABKAlSBXZhbHVlEhgKB29iamVjdHMYAiABKANS\
-            B29iamVjdHMi4QIKD0RhaWx5U3RhdGlzdGljcxISCgRkYXRlGAEgASgJUgRkYXRlEiUKDnN0b3JlZF9vYmplY3RzGAIgASgDUg1z\
-            dG9yZWRPYmplY3RzEiEKDHN0b3JlZF9ieXRlcxgDIAEoA1ILc3RvcmVkQnl0ZXMSJwoPYXJyaXZlZF9vYmplY3RzGAQgASgDUg5h\
-            cnJpdmVkT2JqZWN0cxIjCg1hcnJpdmVkX2J5dGVzGAUgASgDUgxhcnJpdmVkQnl0ZXMSJwoPZGVsZXRlZF9vYmplY3RzGAYgASgD\
-            Ug5kZWxldGVkT2JqZWN0cxIjCg1kZWxldGVkX2J5dGVzGAcgASgDUgxkZWxldGVkQnl0ZXMSKwoRcmVxdWVzdGVkX29iamVjdHMY\
-            CCABKANSEHJlcXVlc3RlZE9iamVjdHMSJwoPcmVxdWVzdGVkX2J5dGVzGAkgASgDUg5yZXF1ZXN0ZWRCeXRlcyqyAQoVT2JqZWN0\
-            T3BlcmF0aW9uU3RhdHVzEicKI09CSkVDVF9PUEVSQVRJT05fU1RBVFVTX1VOU1BFQ0lGSUVEEAASIwofT0JKRUNUX09QRVJBVElP\
-            Tl9TVEFUVVNfUlVOTklORxABEiUKIU9CSkVDVF9PUEVSQVRJT05fU1RBVFVTX1NVQ0NFRURFRBACEiQKIE9CSkVDVF9PUEVSQVRJ\
-            T05fU1RBVFVTX0NBTkNFTEVEEAMyvxMKF09iamVjdE1hbmFnZW1lbnRTZXJ2aWNlEo4BCgxEZWxldGVPYmplY3QSLi5hcmNoZWJh\
-            c2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZU9iamVjdFJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZU9i\
-            amVjdFJlc3BvbnNlIh2C0+STAhcqFS92MS9vYmplY3RzL3tmaWxlX2lkfRKcAQoNUmVzdG9yZU9iamVjdBIvLmFyY2hlYmFzZS5k\
-            YXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlc3RvcmVPYmpl\
-            Y3RSZXNwb25zZSIogtPkkwIiIh0vdjEvb2JqZWN0cy97ZmlsZV9pZH06cmVzdG9yZToBKhKUAQoLUHVyZ2VPYmplY3QSLS5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VP\
-            YmplY3RSZXNwb25zZSImgtPkkwIgIhsvdjEvb2JqZWN0cy97ZmlsZV9pZH06cHVyZ2U6ASoSmQEKEFNldFRyYXNoU2V0dGluZ3MS\
-            Mi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5TZXRUcmFzaFNldHRpbmdzUmVzcG9uc2UiHILT5JMCFhoRL3YxL3RyYXNoU2V0dGluZ3M6ASoSmQEKEEdldFRyYXNoU2V0\
-            dGluZ3MSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5HZXRUcmFzaFNldHRpbmdzUmVzcG9uc2UiHJACAYLT5JMCExIRL3YxL3RyYXNoU2V0dGluZ3MSkQEKDFVwZGF0\
-            ZU9iamVjdBIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuVXBkYXRlT2JqZWN0UmVzcG9uc2UiIILT5JMCGjIVL3YxL29iamVjdHMve2ZpbGVfaWR9OgEqEpEBCg1EZWxldGVP\
-            YmplY3RzEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RzUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuRGVsZXRlT2JqZWN0c1Jlc3BvbnNlIh2C0+STAhciEi92MS9vYmplY3RzOmRlbGV0ZToBKhKxAQoSR2V0T2JqZWN0\
-            T3BlcmF0aW9uEjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXF1ZXN0GjUuYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXNwb25zZSIukAIBgtPkkwIlEiMvdjEvb2JqZWN0T3BlcmF0aW9u\
-            cy97b3BlcmF0aW9uX2lkfRKoAQoUTGlzdE9iamVjdE9wZXJhdGlvbnMSNi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RP\
-            YmplY3RPcGVyYXRpb25zUmVxdWVzdBo3LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlvbnNSZXNw\
-            b25zZSIfkAIBgtPkkwIWEhQvdjEvb2JqZWN0T3BlcmF0aW9ucxLBAQoVQ2FuY2VsT2JqZWN0T3BlcmF0aW9uEjcuYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxPYmplY3RPcGVyYXRpb25SZXF1ZXN0GjguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5D\
-            YW5jZWxPYmplY3RPcGVyYXRpb25SZXNwb25zZSI1gtPkkwIvIiovdjEvb2JqZWN0T3BlcmF0aW9ucy97b3BlcmF0aW9uX2lkfTpj\
-            YW5jZWw6ASoSiQEKDFNldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0ZW50aW9uUmVxdWVzdBov\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0ZW50aW9uUmVzcG9uc2UiGILT5JMCEhoNL3YxL3JldGVudGlvbjoBKhKJ\
-            AQoMR2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXNwb25zZSIYkAIBgtPkkwIPEg0vdjEvcmV0ZW50aW9uEpABCg5MaXN0QmFk\
-            T2JqZWN0cxIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0c1Jlc3BvbnNlIhmQAgGC0+STAhASDi92MS9iYWRPYmplY3RzEoQBCglHZXRPYmplY3QS\
-            Ky5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdFJlcXVlc3QaKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9i\
-            amVjdERldGFpbHMiIJACAYLT5JMCFxIVL3YxL29iamVjdHMve2ZpbGVfaWR9Eo0BCg1HZXRTdGF0aXN0aWNzEi8uYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RhdGlz\
-            dGljc1Jlc3BvbnNlIhmQAgGC0+STAhASDi92MS9zdGF0aXN0aWNzEpcBCg9HZXRPYmplY3RGYWNldHMSMS5hcmNoZWJhc2UuZGF0\
-            YV9nYXRld2F5LnYxLkdldE9iamVjdEZhY2V0c1JlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdEZh\
-            Y2V0c1Jlc3BvbnNlIh2QAgGC0+STAhQSEi92MS9vYmplY3RzOmZhY2V0c2IGcHJvdG8z
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdE9wZXJhdGlvblIJb3BlcmF0aW9uIkgKFVJlc3RvcmVPYmplY3RzUmVxdWVzdBIW\
+            CgZmaWx0ZXIYASABKAlSBmZpbHRlchIXCgdkcnlfcnVuGAIgASgIUgZkcnlSdW4i2gEKFlJlc3RvcmVPYmplY3RzUmVzcG9uc2US\
+            KQoQbWF0Y2hpbmdfb2JqZWN0cxgBIAEoA1IPbWF0Y2hpbmdPYmplY3RzEiUKDm1hdGNoaW5nX2J5dGVzGAIgASgDUg1tYXRjaGlu\
+            Z0J5dGVzEiQKDmlzX2xvd2VyX2JvdW5kGAMgASgIUgxpc0xvd2VyQm91bmQSSAoJb3BlcmF0aW9uGAQgASgLMiouYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiJeChNQdXJnZU9iamVjdHNSZXF1ZXN0EhYKBmZpbHRl\
+            chgBIAEoCVIGZmlsdGVyEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uEhcKB2RyeV9ydW4YAyABKAhSBmRyeVJ1biLYAQoUUHVyZ2VP\
+            YmplY3RzUmVzcG9uc2USKQoQbWF0Y2hpbmdfb2JqZWN0cxgBIAEoA1IPbWF0Y2hpbmdPYmplY3RzEiUKDm1hdGNoaW5nX2J5dGVz\
+            GAIgASgDUg1tYXRjaGluZ0J5dGVzEiQKDmlzX2xvd2VyX2JvdW5kGAMgASgIUgxpc0xvd2VyQm91bmQSSAoJb3BlcmF0aW9uGAQg\
+            ASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiJYChpVbmRvT2JqZWN0T3Bl\
+            cmF0aW9uUmVxdWVzdBIhCgxvcGVyYXRpb25faWQYASABKAlSC29wZXJhdGlvbklkEhcKB2RyeV9ydW4YAiABKAhSBmRyeVJ1biK5\
+            AQobVW5kb09iamVjdE9wZXJhdGlvblJlc3BvbnNlEikKEG1hdGNoaW5nX29iamVjdHMYASABKANSD21hdGNoaW5nT2JqZWN0cxIl\
+            Cg5tYXRjaGluZ19ieXRlcxgCIAEoA1INbWF0Y2hpbmdCeXRlcxJICglvcGVyYXRpb24YAyABKAsyKi5hcmNoZWJhc2UuZGF0YV9n\
+            YXRld2F5LnYxLk9iamVjdE9wZXJhdGlvblIJb3BlcmF0aW9uIoQFCg9PYmplY3RPcGVyYXRpb24SIQoMb3BlcmF0aW9uX2lkGAEg\
+            ASgJUgtvcGVyYXRpb25JZBJICgZzdGF0dXMYAiABKA4yMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdE9wZXJhdGlv\
+            blN0YXR1c1IGc3RhdHVzEhYKBmZpbHRlchgDIAEoCVIGZmlsdGVyEhYKBnJlYXNvbhgEIAEoCVIGcmVhc29uEh0KCmNyZWF0ZWRf\
+            YnkYBSABKAlSCWNyZWF0ZWRCeRI5CgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRl\
+            ZEF0EjsKC2ZpbmlzaGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKZmluaXNoZWRBdBInCg9kZWxldGVk\
+            X29iamVjdHMYCCABKANSDmRlbGV0ZWRPYmplY3RzEiMKDWRlbGV0ZWRfYnl0ZXMYCSABKANSDGRlbGV0ZWRCeXRlcxIpChBwcm9n\
+            cmVzc19wZXJjZW50GAogASgFUg9wcm9ncmVzc1BlcmNlbnQSQgoEa2luZBgLIAEoDjIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuT2JqZWN0T3BlcmF0aW9uS2luZFIEa2luZBIpChByZXN0b3JlZF9vYmplY3RzGAwgASgDUg9yZXN0b3JlZE9iamVjdHMSJQoO\
+            cmVzdG9yZWRfYnl0ZXMYDSABKANSDXJlc3RvcmVkQnl0ZXMSLgoTdW5kb25lX29wZXJhdGlvbl9pZBgOIAEoCVIRdW5kb25lT3Bl\
+            cmF0aW9uSWQiPgoZR2V0T2JqZWN0T3BlcmF0aW9uUmVxdWVzdBIhCgxvcGVyYXRpb25faWQYASABKAlSC29wZXJhdGlvbklkImYK\
+            GkdldE9iamVjdE9wZXJhdGlvblJlc3BvbnNlEkgKCW9wZXJhdGlvbhgBIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            T2JqZWN0T3BlcmF0aW9uUglvcGVyYXRpb24iWQobTGlzdE9iamVjdE9wZXJhdGlvbnNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEo\
+            BVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgCIAEoCVIJcGFnZVRva2VuIpIBChxMaXN0T2JqZWN0T3BlcmF0aW9uc1Jlc3BvbnNl\
+            EkoKCm9wZXJhdGlvbnMYASADKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdE9wZXJhdGlvblIKb3BlcmF0aW9u\
+            cxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iQQocQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBIh\
+            CgxvcGVyYXRpb25faWQYASABKAlSC29wZXJhdGlvbklkImkKHUNhbmNlbE9iamVjdE9wZXJhdGlvblJlc3BvbnNlEkgKCW9wZXJh\
+            dGlvbhgBIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uUglvcGVyYXRpb24iOwoNUmV0ZW50\
+            aW9uUnVsZRIWCgZmaWx0ZXIYASABKAlSBmZpbHRlchISCgRkYXlzGAIgASgFUgRkYXlzIqcBChNTZXRSZXRlbnRpb25SZXF1ZXN0\
+            EhIKBGRheXMYASABKAVSBGRheXMSFwoHZHJ5X3J1bhgCIAEoCFIGZHJ5UnVuEj4KBXJ1bGVzGAMgAygLMiguYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5SZXRlbnRpb25SdWxlUgVydWxlcxIjCg1yZXBsYWNlX3J1bGVzGAQgASgIUgxyZXBsYWNlUnVsZXMi4gEK\
+            FFNldFJldGVudGlvblJlc3BvbnNlEhIKBGRheXMYASABKAVSBGRheXMSKQoQYWZmZWN0ZWRfb2JqZWN0cxgCIAEoA1IPYWZmZWN0\
+            ZWRPYmplY3RzEiUKDmFmZmVjdGVkX2J5dGVzGAMgASgDUg1hZmZlY3RlZEJ5dGVzEj4KBXJ1bGVzGAQgAygLMiguYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5SZXRlbnRpb25SdWxlUgVydWxlcxIkCg5pc19sb3dlcl9ib3VuZBgFIAEoCFIMaXNMb3dlckJvdW5k\
+            IhUKE0dldFJldGVudGlvblJlcXVlc3QiagoUR2V0UmV0ZW50aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEoBVIEZGF5cxI+CgVydWxl\
+            cxgCIAMoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmV0ZW50aW9uUnVsZVIFcnVsZXMiUwoVTGlzdEJhZE9iamVjdHNS\
+            ZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgCIAEoCVIJcGFnZVRva2VuIoEBChZMaXN0\
+            QmFkT2JqZWN0c1Jlc3BvbnNlEj8KB29iamVjdHMYASADKAsyJS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFPYmplY3RS\
+            B29iamVjdHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIisKEEdldE9iamVjdFJlcXVlc3QSFwoHZmls\
+            ZV9pZBgBIAEoCVIGZmlsZUlkIvYDCg1PYmplY3REZXRhaWxzEj0KBm9iamVjdBgBIAEoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuRGF0YU9iamVjdFIGb2JqZWN0EkYKBHRhZ3MYAiADKAsyMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdERl\
+            dGFpbHMuVGFnc0VudHJ5UgR0YWdzEhsKCWRldmljZV9pZBgDIAEoCVIIZGV2aWNlSWQSFwoHc2l0ZV9pZBgEIAEoA1IGc2l0ZUlk\
+            EiIKDG9yZ2FuaXphdGlvbhgFIAEoCVIMb3JnYW5pemF0aW9uEhsKCXVwbG9hZF9pZBgGIAEoCVIIdXBsb2FkSWQSFgoGYnVja2V0\
+            GAcgASgJUgZidWNrZXQSHQoKb2JqZWN0X2tleRgIIAEoCVIJb2JqZWN0S2V5Eh0KCnRyYXNoZWRfYnkYCSABKAlSCXRyYXNoZWRC\
+            eRIhCgx0cmFzaF9yZWFzb24YCiABKAlSC3RyYXNoUmVhc29uEjUKCHB1cmdlX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRp\
+            bWVzdGFtcFIHcHVyZ2VBdBo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASIq\
+            ChRHZXRTdGF0aXN0aWNzUmVxdWVzdBISCgRkYXlzGAEgASgFUgRkYXlzIqEBChVHZXRTdGF0aXN0aWNzUmVzcG9uc2USJQoOc3Rv\
+            cmVkX29iamVjdHMYASABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAIgASgDUgtzdG9yZWRCeXRlcxI+CgRkYXlz\
+            GAMgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYWlseVN0YXRpc3RpY3NSBGRheXMiMAoWR2V0T2JqZWN0RmFjZXRz\
+            UmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZpbHRlciKKAQoXR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2USFAoFY291bnQYASABKANS\
+            BWNvdW50EhkKCGlzX2V4YWN0GAIgASgIUgdpc0V4YWN0Ej4KBmZhY2V0cxgDIAMoCzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuT2JqZWN0RmFjZXRSBmZhY2V0cyJmCgtPYmplY3RGYWNldBISCgRuYW1lGAEgASgJUgRuYW1lEkMKBnZhbHVlcxgCIAMoCzIr\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRWYWx1ZVIGdmFsdWVzIkIKEE9iamVjdEZhY2V0VmFsdWUSFAoF\
+            dmFsdWUYASABKAlSBXZhbHVlEhgKB29iamVjdHMYAiABKANSB29iamVjdHMi4QIKD0RhaWx5U3RhdGlzdGljcxISCgRkYXRlGAEg\
+            ASgJUgRkYXRlEiUKDnN0b3JlZF9vYmplY3RzGAIgASgDUg1zdG9yZWRPYmplY3RzEiEKDHN0b3JlZF9ieXRlcxgDIAEoA1ILc3Rv\
+            cmVkQnl0ZXMSJwoPYXJyaXZlZF9vYmplY3RzGAQgASgDUg5hcnJpdmVkT2JqZWN0cxIjCg1hcnJpdmVkX2J5dGVzGAUgASgDUgxh\
+            cnJpdmVkQnl0ZXMSJwoPZGVsZXRlZF9vYmplY3RzGAYgASgDUg5kZWxldGVkT2JqZWN0cxIjCg1kZWxldGVkX2J5dGVzGAcgASgD\
+            UgxkZWxldGVkQnl0ZXMSKwoRcmVxdWVzdGVkX29iamVjdHMYCCABKANSEHJlcXVlc3RlZE9iamVjdHMSJwoPcmVxdWVzdGVkX2J5\
+            dGVzGAkgASgDUg5yZXF1ZXN0ZWRCeXRlcyqyAQoVT2JqZWN0T3BlcmF0aW9uU3RhdHVzEicKI09CSkVDVF9PUEVSQVRJT05fU1RB\
+            VFVTX1VOU1BFQ0lGSUVEEAASIwofT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfUlVOTklORxABEiUKIU9CSkVDVF9PUEVSQVRJT05f\
+            U1RBVFVTX1NVQ0NFRURFRBACEiQKIE9CSkVDVF9PUEVSQVRJT05fU1RBVFVTX0NBTkNFTEVEEAMqwgEKE09iamVjdE9wZXJhdGlv\
+            bktpbmQSJQohT0JKRUNUX09QRVJBVElPTl9LSU5EX1VOU1BFQ0lGSUVEEAASIAocT0JKRUNUX09QRVJBVElPTl9LSU5EX0RFTEVU\
+            RRABEiEKHU9CSkVDVF9PUEVSQVRJT05fS0lORF9SRVNUT1JFEAISHwobT0JKRUNUX09QRVJBVElPTl9LSU5EX1BVUkdFEAMSHgoa\
+            T0JKRUNUX09QRVJBVElPTl9LSU5EX1VORE8QBDKjFwoXT2JqZWN0TWFuYWdlbWVudFNlcnZpY2USjgEKDERlbGV0ZU9iamVjdBIu\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            RGVsZXRlT2JqZWN0UmVzcG9uc2UiHYLT5JMCFyoVL3YxL29iamVjdHMve2ZpbGVfaWR9EpwBCg1SZXN0b3JlT2JqZWN0Ei8uYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVz\
+            dG9yZU9iamVjdFJlc3BvbnNlIiiC0+STAiIiHS92MS9vYmplY3RzL3tmaWxlX2lkfTpyZXN0b3JlOgEqEpQBCgtQdXJnZU9iamVj\
+            dBItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VPYmplY3RSZXF1ZXN0Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5QdXJnZU9iamVjdFJlc3BvbnNlIiaC0+STAiAiGy92MS9vYmplY3RzL3tmaWxlX2lkfTpwdXJnZToBKhKZAQoQU2V0VHJhc2hT\
+            ZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0\
+            YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0dGluZ3NSZXNwb25zZSIcgtPkkwIWGhEvdjEvdHJhc2hTZXR0aW5nczoBKhKZAQoQR2V0\
+            VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNoU2V0dGluZ3NSZXNwb25zZSIckAIBgtPkkwITEhEvdjEvdHJhc2hTZXR0aW5ncxKR\
+            AQoMVXBkYXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmplY3RSZXNwb25zZSIggtPkkwIaMhUvdjEvb2JqZWN0cy97ZmlsZV9pZH06ASoSkQEK\
+            DURlbGV0ZU9iamVjdHMSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZU9iamVjdHNSZXF1ZXN0GjAuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RzUmVzcG9uc2UiHYLT5JMCFyISL3YxL29iamVjdHM6ZGVsZXRlOgEqEpUBCg5S\
+            ZXN0b3JlT2JqZWN0cxIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5SZXN0b3JlT2JqZWN0c1Jlc3BvbnNlIh6C0+STAhgiEy92MS9vYmplY3RzOnJlc3RvcmU6ASoSjQEK\
+            DFB1cmdlT2JqZWN0cxIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VPYmplY3RzUmVxdWVzdBovLmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuUHVyZ2VPYmplY3RzUmVzcG9uc2UiHILT5JMCFiIRL3YxL29iamVjdHM6cHVyZ2U6ASoSuQEKE1VuZG9P\
+            YmplY3RPcGVyYXRpb24SNS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVuZG9PYmplY3RPcGVyYXRpb25SZXF1ZXN0GjYuYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VbmRvT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2UiM4LT5JMCLSIoL3YxL29iamVjdE9wZXJh\
+            dGlvbnMve29wZXJhdGlvbl9pZH06dW5kbzoBKhKxAQoSR2V0T2JqZWN0T3BlcmF0aW9uEjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXF1ZXN0GjUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRp\
+            b25SZXNwb25zZSIukAIBgtPkkwIlEiMvdjEvb2JqZWN0T3BlcmF0aW9ucy97b3BlcmF0aW9uX2lkfRKoAQoUTGlzdE9iamVjdE9w\
+            ZXJhdGlvbnMSNi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RPYmplY3RPcGVyYXRpb25zUmVxdWVzdBo3LmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlvbnNSZXNwb25zZSIfkAIBgtPkkwIWEhQvdjEvb2JqZWN0T3BlcmF0\
+            aW9ucxLBAQoVQ2FuY2VsT2JqZWN0T3BlcmF0aW9uEjcuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxPYmplY3RPcGVy\
+            YXRpb25SZXF1ZXN0GjguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxPYmplY3RPcGVyYXRpb25SZXNwb25zZSI1gtPk\
+            kwIvIiovdjEvb2JqZWN0T3BlcmF0aW9ucy97b3BlcmF0aW9uX2lkfTpjYW5jZWw6ASoSiQEKDFNldFJldGVudGlvbhIuLmFyY2hl\
+            YmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0ZW50aW9uUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0\
+            ZW50aW9uUmVzcG9uc2UiGILT5JMCEhoNL3YxL3JldGVudGlvbjoBKhKJAQoMR2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXNw\
+            b25zZSIYkAIBgtPkkwIPEg0vdjEvcmV0ZW50aW9uEpABCg5MaXN0QmFkT2JqZWN0cxIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuTGlzdEJhZE9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0c1Jlc3BvbnNl\
+            IhmQAgGC0+STAhASDi92MS9iYWRPYmplY3RzEoQBCglHZXRPYmplY3QSKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9i\
+            amVjdFJlcXVlc3QaKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdERldGFpbHMiIJACAYLT5JMCFxIVL3YxL29iamVj\
+            dHMve2ZpbGVfaWR9Eo0BCg1HZXRTdGF0aXN0aWNzEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVx\
+            dWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RhdGlzdGljc1Jlc3BvbnNlIhmQAgGC0+STAhASDi92MS9zdGF0\
+            aXN0aWNzEpcBCg9HZXRPYmplY3RGYWNldHMSMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdEZhY2V0c1JlcXVl\
+            c3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdEZhY2V0c1Jlc3BvbnNlIh2QAgGC0+STAhQSEi92MS9vYmpl\
+            Y3RzOmZhY2V0c2IGcHJvdG8z
             """)
 }

@@ -4,10 +4,11 @@ import Proto
 /// `data-gateway object operation cancel`
 struct OperationCancel: ClientCommand {
     static let name = "cancel"
-    static let summary = "Cancel a deletion by filter; deleted objects stay deleted"
+    static let summary = "Cancel a deletion or restoration by filter; processed objects stay unchanged"
 
     static var parameters: [Parameter<Self>] {
-        [.argument("OPERATION_ID", \.operationID, "The operation's id, as printed by rm")] + connectionParameters
+        [.argument("OPERATION_ID", \.operationID, "The operation's id, as printed by rm and trash")]
+            + connectionParameters
     }
 
     var operationID = ""

@@ -4,7 +4,7 @@ import Proto
 /// `data-gateway object operation list`
 struct OperationList: ClientCommand {
     static let name = "list"
-    static let summary = "List deletions by filter, newest first"
+    static let summary = "List deletions and restorations by filter, newest first"
 
     static var parameters: [Parameter<Self>] { connectionParameters }
 

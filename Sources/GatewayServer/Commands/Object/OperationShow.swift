@@ -4,10 +4,11 @@ import Proto
 /// `data-gateway object operation show`
 struct OperationShow: ClientCommand {
     static let name = "show"
-    static let summary = "Show the progress of a deletion by filter"
+    static let summary = "Show the progress of a deletion or restoration by filter"
 
     static var parameters: [Parameter<Self>] {
-        [.argument("OPERATION_ID", \.operationID, "The operation's id, as printed by rm")] + connectionParameters
+        [.argument("OPERATION_ID", \.operationID, "The operation's id, as printed by rm and trash")]
+            + connectionParameters
     }
 
     var operationID = ""
@@ -21,17 +22,23 @@ struct OperationShow: ClientCommand {
 }
 
 extension ObjectOperation: Resource {
-    package static let columns = ["operation_id", "status", "progress_percent", "deleted_objects", "filter"]
+    package static let columns = [
+        "operation_id", "kind", "status", "progress_percent", "deleted_objects", "restored_objects", "filter",
+    ]
 
     package var fields: [ResourceField] {
-        let word = "\(status)"
+        let (word, kind) = ("\(status)", "\(kind)")
         return [
             .text("operation_id", operationID),
+            .text("kind", "OBJECT_OPERATION_KIND_\(kind.uppercased())", shownAs: kind),
             .text("status", "OBJECT_OPERATION_STATUS_\(word.uppercased())", shownAs: word), .text("filter", filter),
             .text("reason", reason), .text("created_by", createdBy), .time("created_at", createdAt),
             .time("finished_at", finishedAt),
             .number("deleted_objects", deletedObjects, shownAs: "\(deletedObjects)"),
             .size("deleted_bytes", deletedBytes),
+            .number("restored_objects", restoredObjects, shownAs: "\(restoredObjects)"),
+            .size("restored_bytes", restoredBytes),
+            .text("undone_operation_id", undoneOperationID),
             .number("progress_percent", Int64(progressPercent), shownAs: "\(progressPercent)"),
         ]
     }

@@ -10,7 +10,8 @@ struct Remove: ClientCommand {
         """
         Give file ids or names, or --filter with a filter as for ls. With --filter the gateway deletes in the background; \
         'object operation show' prints the progress. Without --yes, the command asks for confirmation. Check with --dry-run first. Objects in \
-        the trash can be restored with 'trash restore' for the days that 'trash show' prints.
+        the trash can be restored with 'trash restore' for the days that 'trash show' prints; 'object operation undo' restores \
+        those of a deletion by filter.
         """
     ]
 
@@ -50,45 +51,10 @@ struct Remove: ClientCommand {
         guard objects.isEmpty else {
             throw ClientFailure("OBJECT and --filter must not be given together", exitCode: .usage)
         }
-        if !isDryRun, !isConfirmed { try await confirm(filter, service) }
-        return Reply(
-            try await service.deleteObjects(
-                DeleteObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun)))
-    }
-}
-
-extension Remove {
-    /// Asks for confirmation on the terminal, with the number of objects.
-    ///
-    /// - Throws: if the user refuses, or there is no terminal.
-    private func confirm(
-        _ filter: String, _ service: ObjectManagementServiceClient<SignedInConnection>
-    ) async throws {
-        guard let terminal = try? Terminal() else {
-            throw ClientFailure("--filter needs --dry-run or --yes without a terminal", exitCode: .usage)
+        let change = BulkChange(
+            action: "Delete", outcome: "deleted", isDryRun: isDryRun, isConfirmed: isConfirmed)
+        return try await change.make { isDryRun in
+            try await service.deleteObjects(DeleteObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun))
         }
-        let reply = try await service.deleteObjects(DeleteObjectsRequest(filter: filter, reason: reason, dryRun: true))
-        let objects = TextLayout.count(reply.matchingObjects, "object")
-        let size = ByteCount.text(reply.matchingBytes)
-        guard terminal.confirms("Delete \(reply.isLowerBound ? "at least " : "")\(objects), \(size)?") else {
-            throw ClientFailure("nothing was deleted")
-        }
-    }
-}
-
-extension DeleteObjectsResponse: Resource {
-    package static let columns = ["matching_objects", "matching_bytes"]
-
-    package var fields: [ResourceField] {
-        let prefix = isLowerBound ? "at least " : ""
-        return [
-            .number("matching_objects", matchingObjects, shownAs: "\(prefix)\(matchingObjects)"),
-            ResourceField(
-                name: "matching_bytes", json: .number(matchingBytes),
-                text: "\(prefix)\(ByteCount.text(matchingBytes))", heading: "matching"),
-            ResourceField(name: "is_lower_bound", json: .bool(isLowerBound), text: ""),
-            ResourceField(
-                name: "operation", json: operation?.json ?? .null, text: operation?.operationID ?? ""),
-        ]
     }
 }

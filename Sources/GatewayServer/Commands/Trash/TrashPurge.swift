@@ -7,22 +7,41 @@ struct TrashPurge: ClientCommand {
     static let name = "purge"
     static let summary = "Delete objects in the trash permanently"
     static let discussion = [
-        "Downloads in progress finish; URLs that were issued before stop working."
+        "Downloads in progress finish; URLs that were issued before stop working.",
+        """
+        Give file ids or names, or --filter with a filter as for ls. With --filter the gateway deletes in the background; \
+        'object operation show' prints the progress. Without --yes, the command asks for confirmation.
+        """,
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .arguments("OBJECT", \.objects, "The objects: file ids or names, as printed by trash list"),
+            .arguments(
+                "OBJECT", \.objects, "The objects: file ids or names, as printed by trash list", isRequired: false),
+            .option("--filter", "FILTER", \.filter, "Delete all objects in the trash that match the filter"),
+            .flag("--dry-run", \.isDryRun, "Show how many objects match, without deleting them"),
+            .flag("--yes", \.isConfirmed, "Delete all objects that match the filter without asking for confirmation"),
             .option("--reason", "TEXT", \.reason, "The reason, kept in the objects' deletion records"),
         ] + connectionParameters
     }
 
     var objects: [String] = []
+    var filter: String?
+    var isDryRun = false
+    var isConfirmed = false
     var reason = ""
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let service = ObjectManagementServiceClient(gateway)
+        if let filter = try TrashSelection(objects: objects, filter: filter, isDryRun: isDryRun).filter {
+            let change = BulkChange(
+                action: "Permanently delete", outcome: "deleted", isDryRun: isDryRun, isConfirmed: isConfirmed)
+            return try await change.make { isDryRun in
+                try await service.purgeObjects(
+                    PurgeObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun))
+            }
+        }
         let fileIDs = try await gateway.lookup(connection).ids(objects, inTrash: true)
         for fileID in fileIDs {
             _ = try await service.purgeObject(PurgeObjectRequest(fileID: fileID, reason: reason))
@@ -30,5 +49,37 @@ struct TrashPurge: ClientCommand {
         return Reply(
             json: .object([JSONValue.Member(name: "file_ids", value: .array(fileIDs.map { .string($0) }))]),
             text: fileIDs.map { "purged \($0)" }.joined(separator: "\n"))
+    }
+}
+
+/// `data-gateway trash empty`
+struct TrashEmpty: ClientCommand {
+    static let name = "empty"
+    static let summary = "Delete all objects in the trash permanently"
+    static let discussion = [
+        "The gateway deletes in the background. Without --yes, the command asks for confirmation."
+    ]
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .flag("--dry-run", \.isDryRun, "Show how many objects are in the trash, without deleting them"),
+            .flag("--yes", \.isConfirmed, "Delete them without asking for confirmation"),
+            .option("--reason", "TEXT", \.reason, "The reason, kept in the objects' deletion records"),
+        ] + connectionParameters
+    }
+
+    var isDryRun = false
+    var isConfirmed = false
+    var reason = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let service = ObjectManagementServiceClient(gateway)
+        let change = BulkChange(
+            action: "Permanently delete", outcome: "deleted", isDryRun: isDryRun, isConfirmed: isConfirmed)
+        return try await change.make { isDryRun in
+            try await service.purgeObjects(
+                PurgeObjectsRequest(filter: "size>=0", reason: reason, dryRun: isDryRun))
+        }
     }
 }

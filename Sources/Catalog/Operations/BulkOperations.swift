@@ -6,8 +6,8 @@ import GatewayAPI
 import ObjectFilters
 import RPC
 
-/// The rules of DeleteObjects, GetObjectOperation, ListObjectOperations and CancelObjectOperation.
-struct BulkDeletion: Sendable {
+/// The rules of the calls that delete or restore many objects, and of those about their operations.
+struct BulkOperations: Sendable {
     /// The limit of running operations of one organization.
     private static let mostRunning = 10
     /// The limits of rows that are read for a dry run, and at the beginning of an operation.
@@ -20,31 +20,45 @@ struct BulkDeletion: Sendable {
     let identifiers: Identifiers
     let runner: OperationRunner
 
-    /// Parses a filter of DeleteObjects.
+    /// A request for an operation.
+    struct Request: Sendable {
+        let kind: BulkOperation.Kind
+        /// Empty for an undo.
+        var filter = ""
+        var reason = ""
+        /// The operation to undo.
+        var undoneID: String?
+        var isDryRun = false
+    }
+
+    /// The current matches of a request, and the operation unless it is a dry run.
+    typealias Result = (matches: MatchCount, operation: BulkOperation?)
+
+    /// Parses the filter of an operation.
     ///
+    /// - Returns: a filter that matches objects in the trash, or outside it for ``BulkOperation/Kind/delete``.
     /// - Throws: INVALID_ARGUMENT if it is invalid.
-    static func parse(_ text: String) throws(RPCError) -> ObjectFilter {
+    static func parse(_ text: String, for kind: BulkOperation.Kind) throws(RPCError) -> ObjectFilter {
         let filter = try ObjectListing.parse(text)
         guard filter != .everything else {
             throw .invalidArgument("filter must not be empty: size>=0 matches all objects")
         }
         guard !filter.contains(where: { if case .trashed = $0 { true } else { false } }) else {
-            throw .invalidArgument("filter must not have a term trashed: objects in the trash are deleted already")
+            throw .invalidArgument(
+                kind == .delete
+                    ? "filter must not have a term trashed: objects in the trash are deleted already"
+                    : "filter must not have a term trashed: it only matches objects in the trash")
         }
-        return filter.hidingTrash
+        return kind == .delete ? filter.hidingTrash : filter.inTrash
     }
 
-    /// - Returns: the current matches, and the operation unless this is a dry run.
-    func delete(
-        _ text: String, reason: String, isDryRun: Bool, by caller: Caller
-    ) async throws -> (matches: MatchCount, operation: BulkOperation?) {
-        try FieldRules.note(reason, field: "reason", limit: 512)
+    /// Counts the objects of a request, and begins its operation unless it is a dry run.
+    func begin(_ request: Request, by caller: Caller) async throws -> Result {
+        try FieldRules.note(request.reason, field: "reason", limit: 512)
         let now = clock.now()
         let organization = caller.organization
-        let count = try await MatchCount.count(
-            Self.parse(text).resolved(at: now.seconds), organizationID: organization.id,
-            mostRows: isDryRun ? Self.mostRows : Self.mostRowsAtBeginning, in: database)
-        guard !isDryRun else { return (count, nil) }
+        let count = try await count(request, organization, at: now, for: caller)
+        guard !request.isDryRun else { return (count, nil) }
         let id = identifiers.uuid()
         let operation = try await database.write(mayUseReserve: true) { connection in
             let records = ObjectOperationRecords(connection)
@@ -57,14 +71,37 @@ struct BulkDeletion: Sendable {
             let entry = caller.did(to: Self.name(id))
             let end = try records.endOfObjects()
             let operation = BulkOperation(
-                id: id, organizationID: organization.id, filter: text, reason: reason, actor: entry.actor,
-                createdAt: now, firstPosition: end, nextPosition: end)
+                id: id, organizationID: organization.id, kind: request.kind, undoneID: request.undoneID,
+                filter: request.filter, reason: request.reason, actor: entry.actor, createdAt: now,
+                firstPosition: end, nextPosition: end)
             try records.insert(operation)
             try Audit.record(entry, at: now, in: connection)
             connection.afterCommit { [runner] in runner.wake() }
             return operation
         }
         return (count, operation)
+    }
+
+    private func count(
+        _ request: Request, _ organization: OrganizationReference, at now: UnixTime, for caller: Caller
+    ) async throws -> MatchCount {
+        guard let undone = request.undoneID else {
+            return try await MatchCount.count(
+                Self.parse(request.filter, for: request.kind).resolved(at: now.seconds),
+                organizationID: organization.id,
+                mostRows: request.isDryRun ? Self.mostRows : Self.mostRowsAtBeginning, in: database)
+        }
+        try Self.check(undone)
+        return try await database.readInBackground { connection in
+            let operation = try Self.find(undone, for: caller, ObjectOperationRecords(connection))
+            guard operation.kind == .delete else {
+                throw RPCError.failedPrecondition("operation \(undone) is not a deletion: only deletions can be undone")
+            }
+            guard operation.state != .running else {
+                throw RPCError.failedPrecondition("operation \(undone) is running: wait until it ends, or cancel it")
+            }
+            return MatchCount(amount: try ObjectRecords(connection).countTrashed(by: undone))
+        }
     }
 
     func operation(_ id: String, for caller: Caller) async throws -> BulkOperation {
@@ -81,7 +118,7 @@ struct BulkDeletion: Sendable {
         }
     }
 
-    /// Cancels an operation. Objects that were removed stay removed; a finished operation stays unchanged.
+    /// Cancels an operation. Objects that it processed stay as they are; a finished operation stays unchanged.
     func cancel(_ id: String, by caller: Caller) async throws -> BulkOperation {
         try Self.check(id)
         let now = clock.now()

@@ -1,0 +1,68 @@
+import Basics
+import CommandLineInterface
+import Proto
+
+/// A change of all objects that a filter matches, which the gateway makes in the background.
+struct BulkChange: Sendable {
+    /// The verb of the question, such as `Delete`.
+    let action: String
+    /// The participle of the refusal, such as `deleted`.
+    let outcome: String
+    let isDryRun: Bool
+    let isConfirmed: Bool
+
+    /// Asks for confirmation unless it is given, and makes the change.
+    ///
+    /// - Parameter call: makes the change, or only counts the objects.
+    func make<Response: BulkResponse>(_ call: (_ isDryRun: Bool) async throws -> Response) async throws -> Reply {
+        if !isDryRun, !isConfirmed { try await confirm(call) }
+        return Reply(try await call(isDryRun))
+    }
+
+    /// Asks for confirmation on the terminal, with the number of objects.
+    ///
+    /// - Throws: if the user refuses, or there is no terminal.
+    private func confirm(_ call: (_ isDryRun: Bool) async throws -> some BulkResponse) async throws {
+        guard let terminal = try? Terminal() else {
+            throw ClientFailure("without a terminal, --dry-run or --yes is required", exitCode: .usage)
+        }
+        let counted = try await call(true)
+        let objects = TextLayout.count(counted.matchingObjects, "object")
+        let size = ByteCount.text(counted.matchingBytes)
+        guard terminal.confirms("\(action) \(counted.isLowerBound ? "at least " : "")\(objects), \(size)?") else {
+            throw ClientFailure("nothing was \(outcome)")
+        }
+    }
+}
+
+/// A response with the number of objects, and the operation that changes them.
+protocol BulkResponse: Resource, Sendable {
+    var matchingObjects: Int64 { get }
+    var matchingBytes: Int64 { get }
+    var isLowerBound: Bool { get }
+    var operation: ObjectOperation? { get }
+}
+
+extension BulkResponse {
+    package static var columns: [String] { ["matching_objects", "matching_bytes"] }
+
+    package var fields: [ResourceField] {
+        let prefix = isLowerBound ? "at least " : ""
+        return [
+            .number("matching_objects", matchingObjects, shownAs: "\(prefix)\(matchingObjects)"),
+            ResourceField(
+                name: "matching_bytes", json: .number(matchingBytes),
+                text: "\(prefix)\(ByteCount.text(matchingBytes))", heading: "matching"),
+            ResourceField(name: "is_lower_bound", json: .bool(isLowerBound), text: ""),
+            ResourceField(
+                name: "operation", json: operation?.json ?? .null, text: operation?.operationID ?? ""),
+        ]
+    }
+}
+
+extension DeleteObjectsResponse: BulkResponse {}
+extension RestoreObjectsResponse: BulkResponse {}
+extension PurgeObjectsResponse: BulkResponse {}
+extension UndoObjectOperationResponse: BulkResponse {
+    var isLowerBound: Bool { false }
+}
