@@ -96,6 +96,7 @@ extension AccessTable {
                 DeviceManagementServiceMethods.listDevices, DeviceManagementServiceMethods.updateDevice,
                 DeviceManagementServiceMethods.enableDevice, DeviceManagementServiceMethods.disableDevice,
                 DeviceManagementServiceMethods.addDeviceToSuite, DeviceManagementServiceMethods.removeDeviceFromSuite,
+                DeviceManagementServiceMethods.retireDevice, DeviceManagementServiceMethods.unretireDevice,
                 DeviceManagementServiceMethods.deleteDevice, DeviceManagementServiceMethods.allowReinit,
                 DeviceManagementServiceMethods.announceAddresses,
                 DeviceManagementServiceMethods.getAnnouncedAddresses, DeviceManagementServiceMethods.withdrawAddresses,

@@ -16,8 +16,10 @@ package final class DeviceInit: Sendable {
     /// The information about devices for the key management of Accounts.
     package var directory: any DeviceDirectory { DeviceRecordDirectory() }
 
+    /// - Parameter uploads: ends the uploads of devices that are retired.
     package init(
         _ environment: ModuleEnvironment, accounts: Accounts, outbox: Outbox = .closed,
+        uploads: any DeviceUploads = NoDeviceUploads(),
         configuration: DeviceInitConfiguration = DeviceInitConfiguration()
     ) {
         let (database, clock) = (environment.database, environment.clock)
@@ -29,7 +31,7 @@ package final class DeviceInit: Sendable {
                 unknownIDs: UnknownIDs(perMinute: configuration.unknownIDsOfAddress)))
         managementService = DeviceManagementService(
             registry: DeviceRegistry(
-                database: database, keys: accounts.deviceKeys, clock: clock,
+                database: database, keys: accounts.deviceKeys, clock: clock, uploads: uploads,
                 reinitWindow: configuration.reinitWindow),
             addresses: accounts.addresses, pageTokens: PageTokens(keyring: environment.keyring))
     }

@@ -104,6 +104,16 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
         return try await registry.disable(id, by: try Caller(context)).message
     }
 
+    package func retireDevice(_ request: RetireDeviceRequest, context: CallContext) async throws -> Device {
+        let id = try ResourceName.deviceID(request.name, field: "name")
+        return try await registry.retire(id, by: try Caller(context)).message
+    }
+
+    package func unretireDevice(_ request: UnretireDeviceRequest, context: CallContext) async throws -> Device {
+        let id = try ResourceName.deviceID(request.name, field: "name")
+        return try await registry.unretire(id, by: try Caller(context)).message
+    }
+
     package func allowReinit(_ request: AllowReinitRequest, context: CallContext) async throws -> Device {
         let id = try ResourceName.deviceID(request.name, field: "name")
         return try await registry.allowReinit(id, by: try Caller(context)).message

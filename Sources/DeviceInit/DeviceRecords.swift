@@ -22,6 +22,10 @@ struct DeviceRecord: Sendable {
     let lastSeenAt: UnixTime?
     /// The time until which an operator permits to replace a key in use.
     let reinitAllowedUntil: UnixTime?
+    /// The time at which it was retired; `nil` = it is in use. A retired device has no suite and no key.
+    var retiredAt: UnixTime?
+    /// Whether it received a key before it was retired and returned to use.
+    var hadKey = false
     let createdAt: UnixTime
     let updatedAt: UnixTime
     /// The announcement of addresses that the device took last, 0 = none; `nil` = its client does not read announcements.
@@ -34,12 +38,13 @@ struct DeviceRecord: Sendable {
     }
 }
 
-/// The filter of a list of devices; `nil` = any.
+/// The filter of a list of devices; `nil` = any, and any status but retired.
 struct DeviceFilter: Sendable, Hashable {
     enum Status: String, Sendable {
         case registered
         case initialized
         case disabled
+        case retired
     }
 
     var suiteID: Int64?
@@ -91,14 +96,22 @@ enum DeviceSchema {
                 ) STRICT;
                 CREATE INDEX devices_organization ON devices (organization_id, id);
                 CREATE INDEX devices_suite ON devices (suite_id, id);
-                """)
+                """),
+        Migration(
+            name: "devices-2",
+            sql: """
+                -- retired_at: since when the device is retired; NULL = it is in use. had_key: it received a key before it was
+                -- retired and returned to use, so uploads may refer to it.
+                ALTER TABLE devices ADD COLUMN retired_at INTEGER;
+                ALTER TABLE devices ADD COLUMN had_key INTEGER NOT NULL DEFAULT 0;
+                """),
     ]
 }
 
 private let select = """
     SELECT d.id, d.organization_id, d.suite_id, s.site_id, d.display_name, d.description, d.tags, d.is_disabled,
-        d.initialized_at, d.sdk_version, d.platform, d.last_seen_at, d.reinit_allowed_until, d.created_at,
-        d.updated_at, a.serial AS address_serial
+        d.initialized_at, d.sdk_version, d.platform, d.last_seen_at, d.reinit_allowed_until, d.retired_at, d.had_key,
+        d.created_at, d.updated_at, a.serial AS address_serial
     FROM devices d LEFT JOIN device_suites s ON s.id = d.suite_id
         LEFT JOIN device_address_serials a ON a.device_id = d.id
     """
@@ -166,6 +179,25 @@ struct DeviceRecords<C: ReadConnection> {
             "UPDATE devices SET suite_id = $2, updated_at = $3 WHERE id = $1", id.text, suiteID, now.microseconds)
     }
 
+    /// Removes the device from its suite and from lists.
+    func retire(_ id: DeviceID, at now: UnixTime) throws where C == Connection {
+        try connection.execute(
+            """
+            UPDATE devices SET retired_at = $2, suite_id = NULL, reinit_allowed_until = NULL, updated_at = $2
+            WHERE id = $1
+            """, id.text, now.microseconds)
+    }
+
+    /// Makes a retired device one that has not received a key yet.
+    func unretire(_ id: DeviceID, at now: UnixTime) throws where C == Connection {
+        try connection.execute(
+            """
+            UPDATE devices SET retired_at = NULL, is_disabled = 0, initialized_at = NULL, updated_at = $2,
+                had_key = (CASE WHEN had_key = 1 OR initialized_at IS NOT NULL THEN 1 ELSE 0 END)
+            WHERE id = $1
+            """, id.text, now.microseconds)
+    }
+
     func allowReinit(
         _ id: DeviceID, until end: UnixTime, at now: UnixTime
     ) throws where C == Connection {
@@ -215,8 +247,9 @@ struct DeviceRecords<C: ReadConnection> {
         case .registered: sql += " AND d.is_disabled = 0 AND d.initialized_at IS NULL"
         case .initialized: sql += " AND d.is_disabled = 0 AND d.initialized_at IS NOT NULL"
         case .disabled: sql += " AND d.is_disabled = 1"
-        case nil: break
+        case .retired, nil: break
         }
+        sql += " AND d.retired_at IS \(filter.status == .retired ? "NOT NULL" : "NULL")"
         arguments.append(limit.statementRows)
         sql += " ORDER BY d.id LIMIT $\(arguments.count)"
         return try connection.page(limit, sql, arguments: arguments, row: Self.record)
@@ -230,7 +263,8 @@ struct DeviceRecords<C: ReadConnection> {
             tags: try decode(row.text("tags")), isDisabled: row.bool("is_disabled"),
             initializedAt: row.optionalTime("initialized_at"), sdkVersion: row.text("sdk_version"),
             platform: row.text("platform"), lastSeenAt: row.optionalTime("last_seen_at"),
-            reinitAllowedUntil: row.optionalTime("reinit_allowed_until"), createdAt: row.time("created_at"),
+            reinitAllowedUntil: row.optionalTime("reinit_allowed_until"),
+            retiredAt: row.optionalTime("retired_at"), hadKey: row.bool("had_key"), createdAt: row.time("created_at"),
             updatedAt: row.time("updated_at"), addressSerial: row.optionalInt64("address_serial"))
     }
 

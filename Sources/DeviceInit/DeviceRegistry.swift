@@ -21,6 +21,7 @@ struct DeviceRegistry: Sendable {
     let database: Database
     let keys: DeviceKeys
     let clock: any WallClock
+    let uploads: any DeviceUploads
     /// The duration of the permission by ``allowReinit(_:by:)``.
     let reinitWindow: Duration
 
@@ -142,13 +143,15 @@ struct DeviceRegistry: Sendable {
 
     func enable(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
         try await change(id, by: caller) { device, now, connection in
+            try Self.requireInUse(device)
             try DeviceRecords(connection).setDisabled(id, false, at: now)
             if device.suiteID != nil { try keys.release(id.text, at: now, in: connection) }
         }
     }
 
     func disable(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
-        try await change(id, by: caller) { _, now, connection in
+        try await change(id, by: caller) { device, now, connection in
+            try Self.requireInUse(device)
             try DeviceRecords(connection).setDisabled(id, true, at: now)
             try keys.hold(id.text, at: now, in: connection)
         }
@@ -156,7 +159,8 @@ struct DeviceRegistry: Sendable {
 
     /// Permits the device to replace a key in use, for some minutes.
     func allowReinit(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
-        try await change(id, by: caller) { _, now, connection in
+        try await change(id, by: caller) { device, now, connection in
+            try Self.requireInUse(device)
             let end = now.adding(reinitWindow)
             try DeviceRecords(connection).allowReinit(id, until: end, at: now)
         }
@@ -164,6 +168,7 @@ struct DeviceRegistry: Sendable {
 
     func bind(_ id: DeviceID, toSuite suiteID: Int64, by caller: Caller) async throws -> DeviceView {
         try await change(id, by: caller) { device, now, connection in
+            try Self.requireInUse(device)
             let suite = try suite(suiteID, of: caller, in: connection)
             if let bound = device.suiteID {
                 throw RPCError(
@@ -191,15 +196,46 @@ struct DeviceRegistry: Sendable {
         }
     }
 
+    /// Retires a device: its key, its uploads and its place end, and its row stays for the objects that name it.
+    func retire(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
+        let now = clock.now()
+        return try await database.write(mayUseReserve: true) { connection in
+            let device = try device(id, of: caller, in: connection)
+            guard device.retiredAt == nil else { return try view(device, in: connection) }
+            try DeviceRecords(connection).retire(id, at: now)
+            try keys.delete(id.text, in: connection)
+            try uploads.abort(
+                ofDevice: id.text, reason: "the device was retired by \(caller.user.name)", at: now, in: connection)
+            return try finish(id, by: caller, at: now, in: connection)
+        }
+    }
+
+    /// Makes a retired device a registered one, in no suite.
+    func unretire(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
+        try await change(id, by: caller) { device, now, connection in
+            guard device.retiredAt != nil else {
+                throw RPCError(bare: .failedPrecondition, "\(ResourceName.device(id.text)) is not retired")
+            }
+            try DeviceRecords(connection).unretire(id, at: now)
+        }
+    }
+
+    private static func requireInUse(_ device: DeviceRecord) throws(RPCError) {
+        guard device.retiredAt == nil else {
+            throw RPCError(
+                bare: .failedPrecondition, "\(ResourceName.device(device.id)) is retired: unretire it first")
+        }
+    }
+
     func delete(_ id: DeviceID, by caller: Caller) async throws {
         let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in
             let device = try device(id, of: caller, in: connection)
             // Uploads and objects in other modules' tables refer to its id as long as they exist.
-            guard device.initializedAt == nil else {
+            guard device.initializedAt == nil, !device.hadKey else {
                 throw RPCError(
                     bare: .failedPrecondition,
-                    "\(ResourceName.device(id.text)) has received a key, and uploads may refer to it: disable it instead"
+                    "\(ResourceName.device(id.text)) has received a key, and objects may refer to it: retire it instead"
                 )
             }
             try DeviceRecords(connection).delete(id)

@@ -43,6 +43,7 @@ enum InitializationRule {
     private static func whyNotReady(
         _ device: DeviceRecord, siteStatus: Availability?, key: KeyUsability?
     ) -> String? {
+        if device.retiredAt != nil { return "it is retired" }
         if device.suiteID == nil { return "it is not in a suite" }
         if device.isDisabled { return "it is disabled" }
         if siteStatus != .enabled { return "its site is disabled" }

@@ -21,12 +21,13 @@ extension DeviceView {
             platform: device.platform, initializedAt: device.initializedAt.map { Timestamp($0) },
             lastSeenAt: [device.lastSeenAt, keyUsedAt].compactMap { $0 }.max().map { Timestamp($0) },
             createdAt: Timestamp(device.createdAt), updatedAt: Timestamp(device.updatedAt),
-            addressSerial: device.addressSerial)
+            retiredAt: device.retiredAt.map { Timestamp($0) }, addressSerial: device.addressSerial)
     }
 }
 
 extension DeviceRecord {
     fileprivate var status: DeviceStatus {
+        if retiredAt != nil { return .retired }
         if isDisabled { return .disabled }
         return initializedAt == nil ? .registered : .initialized
     }
@@ -41,7 +42,8 @@ extension DeviceStatus {
             case .registered: .registered
             case .initialized: .initialized
             case .disabled: .disabled
-            case .unrecognized: throw .invalidArgument("status must be REGISTERED, INITIALIZED or DISABLED")
+            case .retired: .retired
+            case .unrecognized: throw .invalidArgument("status must be REGISTERED, INITIALIZED, DISABLED or RETIRED")
             }
         }
     }

@@ -23,7 +23,7 @@ struct UploadCancellation: Sendable {
             let records = UploadRecords(connection)
             let attempt = try records.upload(id)
             let found = try records.inForce(logicalID: attempt?.logicalID ?? id)
-            guard var upload = found,
+            guard let upload = found,
                 caller.user.objectScope == nil || caller.user.objectScope == upload.owner.organizationID
             else { throw RPCError(.uploadNotFound, "the upload does not exist") }
             switch upload.state {
@@ -32,13 +32,44 @@ struct UploadCancellation: Sendable {
                 throw RPCError(.failedPrecondition, "the upload is complete: delete its object instead")
             case .aborted, .superseded: return upload
             }
-            upload.state = .aborted
-            upload.abortReason = AbortReason.clipped(reason.isEmpty ? "canceled by \(caller.user.name)" : reason)
-            try records.update(upload)
             try Audit.record(caller.did(to: upload.auditName), at: now, in: connection)
-            try outbox.record(.uploadAborted(upload, traceparent: caller.traceparent), at: now, in: connection)
-            try store.discard(uploadID: upload.id, in: connection)
-            return upload
+            return try ending.abort(
+                upload, reason: reason.isEmpty ? "canceled by \(caller.user.name)" : reason,
+                traceparent: caller.traceparent, at: now, in: connection)
+        }
+    }
+
+    private var ending: UploadEnding { UploadEnding(store: store, outbox: outbox) }
+}
+
+/// The end of uploads that somebody else than their owner aborts.
+package struct UploadEnding: DeviceUploads {
+    let store: ObjectStore
+    let outbox: Outbox
+
+    package init(store: ObjectStore, outbox: Outbox) {
+        self.store = store
+        self.outbox = outbox
+    }
+
+    /// Aborts a current attempt, and removes its data.
+    func abort(
+        _ upload: UploadRecord, reason: String, traceparent: String?, at now: UnixTime, in connection: Connection
+    ) throws -> UploadRecord {
+        var upload = upload
+        upload.state = .aborted
+        upload.abortReason = AbortReason.clipped(reason)
+        try UploadRecords(connection).update(upload)
+        try outbox.record(.uploadAborted(upload, traceparent: traceparent), at: now, in: connection)
+        try store.discard(uploadID: upload.id, in: connection)
+        return upload
+    }
+
+    package func abort(ofDevice id: String, reason: String, at now: UnixTime, in connection: Connection) throws {
+        let records = UploadRecords(connection)
+        for uploadID in try records.underWay(ofDevice: id) {
+            guard let upload = try records.attempt(uploadID), upload.state == .current else { continue }
+            _ = try abort(upload, reason: reason, traceparent: nil, at: now, in: connection)
         }
     }
 }

@@ -24,6 +24,16 @@ extension UploadSchema {
 }
 
 extension UploadRecords {
+    /// Returns the ids of a device's uploads in progress.
+    func underWay(ofDevice id: String) throws -> [String] {
+        try connection.query(
+            """
+            SELECT u.id FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id
+            WHERE u.state = 1 AND u.is_swept = 0 AND l.device_id = $1
+            """, id
+        ) { $0.text("id") }
+    }
+
     /// Returns uploads in descending order of their ids, which is the reverse order of their beginning.
     ///
     /// - Parameter id: only uploads before this one; `nil` = from the latest on.

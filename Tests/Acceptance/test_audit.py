@@ -380,6 +380,12 @@ def test_every_call_that_changes_something_leaves_one_line(
         boss.devices("DeleteDeviceSuite", name=suite)
     with walk.one_line("DeleteDevice", **by_boss):
         boss.devices("DeleteDevice", name=boss.devices("RegisterDevice").name)
+    with walk.one_line("RetireDevice", **of_device):
+        boss.devices("RetireDevice", name=device)
+    with walk.no_line("RetireDevice"):
+        boss.devices("RetireDevice", name=device)
+    with walk.one_line("UnretireDevice", **of_device):
+        boss.devices("UnretireDevice", name=device)
     empty = boss.admin("CreateSite", name=unique("site")).site.site_id
     with walk.one_line("DeleteSite", target=f"sites/{empty}", **by_boss):
         boss.admin("DeleteSite", site_id=empty)

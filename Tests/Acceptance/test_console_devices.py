@@ -108,8 +108,16 @@ def test_device_dialogs_state_the_consequence(console, fleet, gateway, stubs):
     assert "The device’s key stops working" in console.dialog(f"Disable device {device}?")
     console.press("Disable")
     console.notice(f"Device {device} was disabled.")
+    console.press("Retire")
+    assert "Its objects stay." in console.dialog(f"Retire device {device}?")
+    console.press("Retire")
+    console.notice(f"Device {device} was retired.")
+    console.press("Unretire")
+    assert "it can fetch its first key again" in console.dialog(f"Return device {device} to use?")
+    console.press("Unretire")
+    console.notice(f"Device {device} was returned to use.")
     console.press("Delete")
-    assert "Disable it otherwise." in console.dialog(f"Delete device {device}?")
+    assert "only if it never fetched a key" in console.dialog(f"Delete device {device}?")
     console.press("Cancel")
 
 

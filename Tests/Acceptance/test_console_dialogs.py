@@ -12,7 +12,7 @@ from support.uploads import content
 #: The buttons of each page that open a dialog; a button's name may have the text of its table row before a slash.
 DIALOGS = {
     "devices": ["New suite", "Register device"],
-    "device": ["Show configuration", "Edit", "Remove from suite", "Allow new key", "Disable", "Delete"],
+    "device": ["Show configuration", "Edit", "Remove from suite", "Allow new key", "Disable", "Retire"],
     "device-new": ["Add to suite"],
     "device-disabled": ["Enable"],
     "suites": ["New suite", "Delete"],

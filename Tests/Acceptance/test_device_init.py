@@ -4,9 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
+from support.oss import StoreError
 from support.parties import Fleet, Uploader, exchange, expired, init_device, unique_device_id
 from support.refusal import refused
-from support.uploads import Upload, content
+from support.uploads import Upload, completed, content
 
 
 @pytest.fixture
@@ -206,3 +207,56 @@ def test_a_device_that_moved_goes_on_at_its_new_site(uploader, admin, gateway, s
     admin.admin("DisableSite", site_id=elsewhere.site_id)
     with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
         uploader.create()
+
+
+def test_retired_device_ends_its_uploads_and_frees_its_site(gateway, stubs, admin, init):
+    fleet = Fleet.create(admin)
+    uploader = fleet.uploader()
+    device = admin.devices("GetDevice", name=f"devices/{uploader.device_id}")
+    completed(uploader, content(100), {})
+    upload = Upload.create(uploader)
+    with refused(stubs, "FAILED_PRECONDITION") as refusal:
+        admin.admin("DeleteSite", site_id=fleet.site_id)
+    assert uploader.device_id in refusal.message and "retire" in refusal.message
+    with refused(stubs, "FAILED_PRECONDITION") as refusal:
+        admin.devices("DeleteDevice", name=device.name)
+    assert "retire it instead" in refusal.message
+    for _ in range(2):
+        retired = admin.devices("RetireDevice", name=device.name)
+        assert retired.status == stubs.meta.DEVICE_STATUS_RETIRED
+        assert retired.retired_at.seconds > 0 and not retired.suite
+    with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
+        Upload.create(uploader)
+    with pytest.raises(StoreError):
+        upload.put(content(100))
+    uploads = admin._call("admin", stubs.gateway, "UploadManagementService", "ListUploads", {"page_size": 1000}).uploads
+    assert upload.logical_id not in {each.logical_upload_id for each in uploads}
+    for method in ("InitDevice", "ReinitDevice"):
+        with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_NOT_READY") as refusal:
+            init(uploader.device_id, method)
+        assert "retired" in refusal.message
+    for method in ("EnableDevice", "DisableDevice", "AllowReinit"):
+        with refused(stubs, "FAILED_PRECONDITION") as refusal:
+            admin.devices(method, name=device.name)
+        assert "unretire it first" in refusal.message
+    listed = lambda **fields: {found.name for found in admin.devices("ListDevices", page_size=1000, **fields).devices}
+    assert device.name not in listed() and device.name not in listed(status=stubs.meta.DEVICE_STATUS_INITIALIZED)
+    assert device.name in listed(status=stubs.meta.DEVICE_STATUS_RETIRED)
+    admin.devices("DeleteDeviceSuite", name=device.suite)
+    admin.admin("DeleteSite", site_id=fleet.site_id)
+    assert len(admin.list_all(filter=f"device={uploader.device_id}")) == 1
+    assert admin.devices("GetDevice", name=device.name).display_name == device.display_name
+
+
+def test_unretired_device_can_be_initialized_again(stubs, admin, fleet, init):
+    device = fleet.register()
+    first = init(device.device_id).api_key
+    with refused(stubs, "FAILED_PRECONDITION"):
+        admin.devices("UnretireDevice", name=device.name)
+    admin.devices("RetireDevice", name=device.name)
+    returned = admin.devices("UnretireDevice", name=device.name)
+    assert returned.status == stubs.meta.DEVICE_STATUS_REGISTERED and not returned.HasField("retired_at")
+    with refused(stubs, "FAILED_PRECONDITION"):
+        admin.devices("DeleteDevice", name=device.name)
+    admin.devices("AddDeviceToSuite", suite=device.suite, device=device.name)
+    assert init(device.device_id).api_key != first

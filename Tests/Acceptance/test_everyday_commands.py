@@ -115,6 +115,12 @@ def test_key_of_a_device_is_made_once(admin, site, gateway, stubs):
     assert [key["key_name"] for key in admin.json("key", "list", "--device", device)["api_keys"]] == [device]
 
 
+    assert "retire it instead" in admin.refused(REFUSED, "device", "delete", device)
+    assert admin.json("device", "retire", device)["status"] == "DEVICE_STATUS_RETIRED"
+    assert admin.json("key", "list", "--device", device)["api_keys"] == []
+    assert device not in {each["device_id"] for each in admin.json("device", "list")["devices"]}
+    assert device in {each["device_id"] for each in admin.json("device", "list", "--retired")["devices"]}
+    assert admin.json("device", "unretire", device)["status"] == "DEVICE_STATUS_REGISTERED"
 @pytest.mark.parametrize("owner", [[], ["--site", "1", "--device", "260427-000001"]], ids=["none", "both"])
 def test_key_create_wants_one_owner(admin, owner):
     assert "either --site or --device" in admin.refused(USAGE, "key", "create", *owner)

@@ -39,8 +39,8 @@ import Wire
         "GetApiKey", "ListApiKeys", "UpdateApiKey", "EnableApiKey", "DisableApiKey", "RotateApiKeySecret",
         "DeleteApiKey", "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite",
         "RegisterDevice", "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice",
-        "AddDeviceToSuite", "RemoveDeviceFromSuite", "DeleteDevice", "AllowReinit", "AnnounceAddresses",
-        "GetAnnouncedAddresses", "WithdrawAddresses", "UpdateObject", "CancelUpload",
+        "AddDeviceToSuite", "RemoveDeviceFromSuite", "RetireDevice", "UnretireDevice", "DeleteDevice", "AllowReinit",
+        "AnnounceAddresses", "GetAnnouncedAddresses", "WithdrawAddresses", "UpdateObject", "CancelUpload",
         "ListCopyDestinations", "CreateSiteUpload", "GetSiteUpload", "IssueSiteUploadCredentials",
         "CompleteSiteUpload",
     ]

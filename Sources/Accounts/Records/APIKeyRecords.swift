@@ -207,9 +207,11 @@ package struct APIKeyRecords<C: ReadConnection> {
             key?.id ?? "", limit.statementRows, row: Self.record)
     }
 
-    /// Returns the id of any key of the site.
-    package func someKey(ofSite siteID: Int64) throws -> String? {
-        try connection.first("SELECT id FROM api_keys WHERE site_id = $1 LIMIT 1", siteID) { $0.text("id") }
+    /// Returns the id of any key of the site, and its device; `nil` = the site's own.
+    package func someKey(ofSite siteID: Int64) throws -> (id: String, deviceID: String?)? {
+        try connection.first("SELECT id, device_id FROM api_keys WHERE site_id = $1 LIMIT 1", siteID) {
+            (id: $0.text("id"), deviceID: $0.optionalText("device_id"))
+        }
     }
 
     /// Holds or releases the device's key, if it has one. Holding increases the epoch.

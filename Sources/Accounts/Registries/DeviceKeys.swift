@@ -102,6 +102,11 @@ package struct DeviceKeys: Sendable {
         try APIKeyRecords(connection).setHeld(deviceID: deviceID, false, at: now)
     }
 
+    /// Deletes the device's key, if it has one; everything issued for it is invalid from the next call on.
+    package func delete(_ deviceID: String, in connection: Connection) throws {
+        try APIKeyRecords(connection).delete(deviceID: deviceID)
+    }
+
     /// Moves the key to the device's new suite and site.
     package func move(to place: Place, at now: UnixTime, in connection: Connection) throws {
         try APIKeyRecords(connection).move(

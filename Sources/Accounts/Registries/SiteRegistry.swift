@@ -60,7 +60,13 @@ struct SiteRegistry: Sendable {
             _ = try SiteRecords(connection).find(id: id, organizationID: caller.organization.id)
                 .orNotFound("site \(id)")
             if let key = try APIKeyRecords(connection).someKey(ofSite: id) {
-                throw RPCError(bare: .failedPrecondition, "site \(id) still has the API key \(key)")
+                let advice =
+                    if let device = key.deviceID {
+                        "site \(id) still has the API key \(key.id) of device \(device): retire the device first"
+                    } else {
+                        "site \(id) still has the API key \(key.id): delete the key first"
+                    }
+                throw RPCError(bare: .failedPrecondition, advice)
             }
             do {
                 try SiteRecords(connection).delete(id: id)

@@ -21,8 +21,13 @@ export async function renderDevice(body, { id, reload, signal }) {
   const suiteTexts = new Map(suites)
   const isDisabled = device.status === 'DEVICE_STATUS_DISABLED'
 
-  body.replaceChildren(
-    pageHeader(id, button('Show configuration', () => showConfiguration(id), 'primary'),
+  const actions = device.retiredAt
+    ? [confirmButton('Unretire', {
+      title: `Return device ${id} to use?`, method: 'UnretireDevice', notice: `Device ${id} was returned to use.`,
+      text: 'The device is registered and in no suite. In a suite, it can fetch its first key again.',
+    })]
+    : [
+      button('Show configuration', () => showConfiguration(id), 'primary'),
       button('Edit', () => editDevice(device, runAction)),
       device.suite
         ? button('Remove from suite', () => showFormDialog({
@@ -51,15 +56,22 @@ export async function renderDevice(body, { id, reload, signal }) {
           text: 'The device’s key stops working with the next call, until the device is enabled again.',
           method: 'DisableDevice', notice: `Device ${id} was disabled.`,
         }),
-      button('Delete', () => showFormDialog({
+      device.initializedAt ? confirmButton('Retire', {
+        title: `Retire device ${id}?`, isDangerous: true, method: 'RetireDevice', notice: `Device ${id} was retired.`,
+        text: 'The device’s key stops working, its uploads are aborted, and it leaves its suite and the lists. '
+          + 'Its objects stay.',
+      }) : button('Delete', () => showFormDialog({
         title: `Delete device ${id}?`, submit: 'Delete', isDangerous: true,
-        text: 'A device can be deleted only if it never fetched a key. Disable it otherwise.',
+        text: 'A device can be deleted only if it never fetched a key.',
         action: async () => {
           await call('devices', 'DeleteDevice', { name })
           showNotice(`Device ${id} was deleted.`)
           location.hash = '#/devices'
         },
-      }), 'danger')),
+      }), 'danger'),
+    ]
+  body.replaceChildren(
+    pageHeader(id, ...actions),
     propertyList([
       ['State', deviceBadge(device)],
       ['Key', device.initializedAt ? badge('fetched', 'good') : badge('not fetched')],
@@ -72,6 +84,7 @@ export async function renderDevice(body, { id, reload, signal }) {
       ['SDK', device.sdkVersion],
       ['Platform', device.platform],
       ['Registered', timeElement(device.createdAt)],
+      ['Retired', device.retiredAt && timeElement(device.retiredAt)],
       ['Objects', h('a', { href: `#/objects?${new URLSearchParams({ filter: `device=${id}` })}` },
         'Objects from this device')],
     ]),

@@ -7,7 +7,7 @@ import { pagedTable } from './table.js'
 
 const statuses = [
   ['', 'All states'], ['DEVICE_STATUS_REGISTERED', 'Registered'], ['DEVICE_STATUS_INITIALIZED', 'Initialized'],
-  ['DEVICE_STATUS_DISABLED', 'Disabled'],
+  ['DEVICE_STATUS_DISABLED', 'Disabled'], ['DEVICE_STATUS_RETIRED', 'Retired'],
 ]
 const badgeKinds = { DEVICE_STATUS_INITIALIZED: 'good', DEVICE_STATUS_DISABLED: 'bad' }
 

@@ -45,12 +45,14 @@ extension DeviceRegister {
         "device register --suite 'Line 3'", "device register 260427-000001 --suite 1 --tag line=3",
     ]
 }
-extension DeviceList { static let examples = ["device list --status initialized"] }
+extension DeviceList { static let examples = ["device list --status initialized", "device list --retired"] }
 extension DeviceShow { static let examples = ["device show 260427-000001"] }
 extension DeviceUpdate { static let examples = ["device update 260427-000001 --tag line=4"] }
 extension DeviceEnable { static let examples = ["device enable 260427-000001"] }
 extension DeviceDisable { static let examples = ["device disable 260427-000001"] }
 extension DeviceAllowReinit { static let examples = ["device allow-reinit 260427-000001"] }
+extension DeviceRetire { static let examples = ["device retire 260427-000001"] }
+extension DeviceUnretire { static let examples = ["device unretire 260427-000001"] }
 extension DeviceDelete { static let examples = ["device delete 260427-000001"] }
 extension DeviceImport { static let examples = ["device import devices.csv --dry-run"] }
 extension DeviceExport { static let examples = ["device export"] }

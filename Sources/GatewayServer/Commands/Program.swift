@@ -85,6 +85,8 @@ package enum Program: CompletedProgram {
                         .command(DeviceDisable.self),
                         .command(DeviceAllowReinit.self),
                         .command(DeviceDelete.self),
+                        .command(DeviceRetire.self),
+                        .command(DeviceUnretire.self),
                         .command(DeviceImport.self),
                         .command(DeviceExport.self),
                         .command(DeviceConfig.self),

@@ -54,6 +54,8 @@ extension OpenAPIDocument {
         "archebase.meta.v1.DeleteDeviceRequest.name": device,
         "archebase.meta.v1.DeleteDeviceSuiteRequest.name": suiteNumber,
         "archebase.meta.v1.DisableDeviceRequest.name": device,
+        "archebase.meta.v1.RetireDeviceRequest.name": device,
+        "archebase.meta.v1.UnretireDeviceRequest.name": device,
         "archebase.meta.v1.EnableDeviceRequest.name": device,
         "archebase.meta.v1.GetDeviceRequest.name": device,
         "archebase.meta.v1.GetDeviceSuiteRequest.name": suiteNumber,

@@ -117,8 +117,6 @@ package struct GatewayModules: Sendable {
             configuration: configuration.accounts)
         identity = Identity(environment, accounts: accounts, configuration: configuration.identity)
         events = Webhooks(environment, configuration: configuration.events)
-        deviceInit = DeviceInit(
-            environment, accounts: accounts, outbox: events.outbox, configuration: configuration.deviceInit)
         store = try ObjectStore(
             directory: directory.store, database: database, keyring: keyring, clock: clock,
             permit: clockGuard.permit(), configuration: configuration.store)
@@ -126,6 +124,9 @@ package struct GatewayModules: Sendable {
             accounts.deferred.flush(at: SystemClock().now())
             store.close()
         }
+        deviceInit = DeviceInit(
+            environment, accounts: accounts, outbox: events.outbox,
+            uploads: UploadEnding(store: store, outbox: events.outbox), configuration: configuration.deviceInit)
         let address = configuration.address(.objectStore)
         var surface = configuration.objectStore
         // If the endpoint is a name, clients put the bucket in front of it.

@@ -270,6 +270,7 @@ public enum GatewayProtoFiles {
         RestoreObjectsResponse.self,
         RestoreOutcome.self,
         RetentionRule.self,
+        RetireDeviceRequest.self,
         ReturnToPreviousDataRequest.self,
         ReturnToPreviousDataResponse.self,
         RevokeApiTokenRequest.self,
@@ -303,6 +304,7 @@ public enum GatewayProtoFiles {
         UndoObjectOperationResponse.self,
         UnlinkRequest.self,
         UnlinkResponse.self,
+        UnretireDeviceRequest.self,
         UpdateApiKeyRequest.self,
         UpdateApiKeyResponse.self,
         UpdateDeviceRequest.self,
@@ -588,6 +590,9 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.DeviceManagementService.RegisterDevice	Registers a device, so that it can be initialized.
         archebase.meta.v1.DeviceManagementService.DisableDevice	Disables a device: its key becomes invalid with its next call.
         archebase.meta.v1.DeviceManagementService.RemoveDeviceFromSuite	Removes the device from its suite: its key becomes invalid with its next call.
+        archebase.meta.v1.DeviceManagementService.RetireDevice	Retires a device that is no longer used: deletes its key, aborts its uploads and removes it from its suite and from lists. Its objects and its name stay. Repeating it succeeds.
+        archebase.meta.v1.DeviceManagementService.UnretireDevice	Makes a retired device a registered one, which is in no suite and can be initialized again.
+        archebase.meta.v1.DeviceManagementService.DeleteDevice	Deletes a device that never received a key; any other can be retired.
         archebase.meta.v1.DeviceManagementService.AllowReinit	Permits a device to replace a key in use for some minutes, under the reinit policy `window`.
         archebase.meta.v1.DeviceManagementService.AnnounceAddresses	Announces new addresses of the gateway to the organization's devices, with their next token. Replaces an earlier announcement.
         archebase.meta.v1.DeviceManagementService.GetAnnouncedAddresses	Returns the announcement, and how many devices took it.
@@ -597,6 +602,7 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.Device.name	`devices/260427-000001`.
         archebase.meta.v1.Device.device_id	`260427-000001`: the day of its assignment (YYMMDD) and six digits.
         archebase.meta.v1.Device.suite	The suite's name; empty = none.
+        archebase.meta.v1.Device.retired_at	Unset = not retired.
         archebase.meta.v1.Device.address_serial	The serial number of the last announcement of addresses that the device took; 0 = none. Not set if its client does not read announcements, or has not fetched a token since it does.
         archebase.meta.v1.AnnounceAddressesRequest.authority	The PEM certificates of the authority that signed the listeners' certificate; empty = one that the devices trust.
         archebase.meta.v1.AnnounceAddressesRequest.ends_at	At most 400 days from now.
@@ -606,6 +612,7 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.AnnouncedAddresses.taken	Devices that took this announcement.
         archebase.meta.v1.AnnouncedAddresses.unaware	Devices whose client does not read announcements, or has not fetched a token since it does.
         archebase.meta.v1.RegisterDeviceRequest.device_id	Empty = generated: today's date and six random digits.
+        archebase.meta.v1.ListDevicesRequest.status	Unset = all but retired devices.
         archebase.meta.v1.UpdateDeviceRequest.replace_tags	Replaces all tags by `tags`; otherwise `tags` are merged into them.
         archebase.events.v1.EventService.ListWebhooks	Lists the webhooks of the caller's organization, by name; for an admin of SYSTEM who acts for no other organization, all.
         archebase.events.v1.EventService.ListDeliveries	Lists deliveries to a webhook, newest event first.

@@ -36,6 +36,14 @@ public protocol DeviceManagementServiceHandler: Sendable {
     /// Removes the device from its suite: its key becomes invalid with its next call.
     func removeDeviceFromSuite(_ request: RemoveDeviceFromSuiteRequest, context: Context) async throws -> Device
 
+    /// Retires a device that is no longer used: deletes its key, aborts its uploads and removes it from its suite and from lists. Its
+    /// objects and its name stay. Repeating it succeeds.
+    func retireDevice(_ request: RetireDeviceRequest, context: Context) async throws -> Device
+
+    /// Makes a retired device a registered one, which is in no suite and can be initialized again.
+    func unretireDevice(_ request: UnretireDeviceRequest, context: Context) async throws -> Device
+
+    /// Deletes a device that never received a key; any other can be retired.
     func deleteDevice(_ request: DeleteDeviceRequest, context: Context) async throws -> Empty
 
     /// Permits a device to replace a key in use for some minutes, under the reinit policy `window`.
@@ -66,6 +74,8 @@ extension DeviceManagementServiceHandler {
         registry.add(DeviceManagementServiceMethods.disableDevice, unary: { try await self.disableDevice($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.addDeviceToSuite, unary: { try await self.addDeviceToSuite($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.removeDeviceFromSuite, unary: { try await self.removeDeviceFromSuite($0, context: $1) })
+        registry.add(DeviceManagementServiceMethods.retireDevice, unary: { try await self.retireDevice($0, context: $1) })
+        registry.add(DeviceManagementServiceMethods.unretireDevice, unary: { try await self.unretireDevice($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.deleteDevice, unary: { try await self.deleteDevice($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.allowReinit, unary: { try await self.allowReinit($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.announceAddresses, unary: { try await self.announceAddresses($0, context: $1) })
@@ -88,12 +98,14 @@ public enum DeviceManagementServiceMethods {
     public static let disableDevice = MethodDescriptor(service: service, name: "DisableDevice", kind: .unary)
     public static let addDeviceToSuite = MethodDescriptor(service: service, name: "AddDeviceToSuite", kind: .unary)
     public static let removeDeviceFromSuite = MethodDescriptor(service: service, name: "RemoveDeviceFromSuite", kind: .unary)
+    public static let retireDevice = MethodDescriptor(service: service, name: "RetireDevice", kind: .unary)
+    public static let unretireDevice = MethodDescriptor(service: service, name: "UnretireDevice", kind: .unary)
     public static let deleteDevice = MethodDescriptor(service: service, name: "DeleteDevice", kind: .unary)
     public static let allowReinit = MethodDescriptor(service: service, name: "AllowReinit", kind: .unary)
     public static let announceAddresses = MethodDescriptor(service: service, name: "AnnounceAddresses", kind: .unary)
     public static let getAnnouncedAddresses = MethodDescriptor(service: service, name: "GetAnnouncedAddresses", kind: .unary, isSideEffectFree: true)
     public static let withdrawAddresses = MethodDescriptor(service: service, name: "WithdrawAddresses", kind: .unary)
-    public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, deleteDeviceSuite, registerDevice, getDevice, listDevices, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, deleteDevice, allowReinit, announceAddresses, getAnnouncedAddresses, withdrawAddresses]
+    public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, deleteDeviceSuite, registerDevice, getDevice, listDevices, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, retireDevice, unretireDevice, deleteDevice, allowReinit, announceAddresses, getAnnouncedAddresses, withdrawAddresses]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(createDeviceSuite, "POST", RouteTemplate([.literal("v1"), .literal("deviceSuites")]), body: .whole, messages: ("archebase.meta.v1.CreateDeviceSuiteRequest", "archebase.meta.v1.DeviceSuite")),
@@ -108,6 +120,8 @@ public enum DeviceManagementServiceMethods {
         HTTPRoute(disableDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)], verb: "disable"), body: .whole, messages: ("archebase.meta.v1.DisableDeviceRequest", "archebase.meta.v1.Device")),
         HTTPRoute(addDeviceToSuite, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("device", 1..<3)], verb: "addToSuite"), body: .whole, messages: ("archebase.meta.v1.AddDeviceToSuiteRequest", "archebase.meta.v1.Device")),
         HTTPRoute(removeDeviceFromSuite, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("device", 1..<3)], verb: "removeFromSuite"), body: .whole, messages: ("archebase.meta.v1.RemoveDeviceFromSuiteRequest", "archebase.meta.v1.Device")),
+        HTTPRoute(retireDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)], verb: "retire"), body: .whole, messages: ("archebase.meta.v1.RetireDeviceRequest", "archebase.meta.v1.Device")),
+        HTTPRoute(unretireDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)], verb: "unretire"), body: .whole, messages: ("archebase.meta.v1.UnretireDeviceRequest", "archebase.meta.v1.Device")),
         HTTPRoute(deleteDevice, "DELETE", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)]), messages: ("archebase.meta.v1.DeleteDeviceRequest", "google.protobuf.Empty")),
         HTTPRoute(allowReinit, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)], verb: "allowReinit"), body: .whole, messages: ("archebase.meta.v1.AllowReinitRequest", "archebase.meta.v1.Device")),
         HTTPRoute(announceAddresses, "POST", RouteTemplate([.literal("v1"), .literal("deviceAddresses")], verb: "announce"), body: .whole, messages: ("archebase.meta.v1.AnnounceAddressesRequest", "archebase.meta.v1.AnnouncedAddresses")),
@@ -173,6 +187,18 @@ public struct DeviceManagementServiceClient<Transport: CallTransport>: Sendable 
         try await transport.unary(DeviceManagementServiceMethods.removeDeviceFromSuite, request, options: options)
     }
 
+    /// Retires a device that is no longer used: deletes its key, aborts its uploads and removes it from its suite and from lists. Its
+    /// objects and its name stay. Repeating it succeeds.
+    public func retireDevice(_ request: RetireDeviceRequest, options: CallOptions = CallOptions()) async throws -> Device {
+        try await transport.unary(DeviceManagementServiceMethods.retireDevice, request, options: options)
+    }
+
+    /// Makes a retired device a registered one, which is in no suite and can be initialized again.
+    public func unretireDevice(_ request: UnretireDeviceRequest, options: CallOptions = CallOptions()) async throws -> Device {
+        try await transport.unary(DeviceManagementServiceMethods.unretireDevice, request, options: options)
+    }
+
+    /// Deletes a device that never received a key; any other can be retired.
     public func deleteDevice(_ request: DeleteDeviceRequest, options: CallOptions = CallOptions()) async throws -> Empty {
         try await transport.unary(DeviceManagementServiceMethods.deleteDevice, request, options: options)
     }
@@ -203,11 +229,12 @@ public enum DeviceStatus: ProtobufEnum {
     case registered
     case initialized
     case disabled
+    case retired
     /// A number that has no name here.
     case unrecognized(Int32)
 
     /// Every value that has a name.
-    public static var allCases: [Self] { [.unspecified, .registered, .initialized, .disabled] }
+    public static var allCases: [Self] { [.unspecified, .registered, .initialized, .disabled, .retired] }
 
     public init(rawValue: Int32) {
         switch rawValue {
@@ -215,6 +242,7 @@ public enum DeviceStatus: ProtobufEnum {
         case 1: self = .registered
         case 2: self = .initialized
         case 3: self = .disabled
+        case 4: self = .retired
         default: self = .unrecognized(rawValue)
         }
     }
@@ -225,6 +253,7 @@ public enum DeviceStatus: ProtobufEnum {
         case .registered: 1
         case .initialized: 2
         case .disabled: 3
+        case .retired: 4
         case .unrecognized(let number): number
         }
     }
@@ -317,6 +346,8 @@ public struct Device: Message {
     public var lastSeenAt: Timestamp?
     public var createdAt: Timestamp?
     public var updatedAt: Timestamp?
+    /// Unset = not retired.
+    public var retiredAt: Timestamp?
     /// The serial number of the last announcement of addresses that the device took; 0 = none. Not set if its client does not read
     /// announcements, or has not fetched a token since it does.
     public var addressSerial: Int64?
@@ -339,6 +370,7 @@ public struct Device: Message {
         lastSeenAt: Timestamp? = nil,
         createdAt: Timestamp? = nil,
         updatedAt: Timestamp? = nil,
+        retiredAt: Timestamp? = nil,
         addressSerial: Int64? = nil
     ) {
         self.name = name
@@ -355,6 +387,7 @@ public struct Device: Message {
         self.lastSeenAt = lastSeenAt
         self.createdAt = createdAt
         self.updatedAt = updatedAt
+        self.retiredAt = retiredAt
         self.addressSerial = addressSerial
     }
 
@@ -375,6 +408,7 @@ public struct Device: Message {
             case 98: try ProtoMessage<Timestamp>.merge(into: &self.lastSeenAt, from: &reader)
             case 106: try ProtoMessage<Timestamp>.merge(into: &self.createdAt, from: &reader)
             case 114: try ProtoMessage<Timestamp>.merge(into: &self.updatedAt, from: &reader)
+            case 122: try ProtoMessage<Timestamp>.merge(into: &self.retiredAt, from: &reader)
             case 160: try ProtoInt64.merge(into: &self.addressSerial, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
@@ -397,6 +431,7 @@ public struct Device: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.lastSeenAt, tag: 98)
         size += ProtoMessage<Timestamp>.size(optional: self.createdAt, tag: 106)
         size += ProtoMessage<Timestamp>.size(optional: self.updatedAt, tag: 114)
+        size += ProtoMessage<Timestamp>.size(optional: self.retiredAt, tag: 122)
         size += ProtoInt64.size(optional: self.addressSerial, tag: 160)
         return size
     }
@@ -404,6 +439,7 @@ public struct Device: Message {
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
         ProtoInt64.write(optional: self.addressSerial, tag: 160, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.retiredAt, tag: 122, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.updatedAt, tag: 114, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.createdAt, tag: 106, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.lastSeenAt, tag: 98, to: &writer)
@@ -917,6 +953,7 @@ public struct ListDevicesRequest: Message {
 
     public var suite: String = ""
     public var siteID: Int64 = 0
+    /// Unset = all but retired devices.
     public var status: DeviceStatus = DeviceStatus(rawValue: 0)
     public var pageSize: Int32 = 0
     public var pageToken: String = ""
@@ -1142,6 +1179,76 @@ public struct DisableDeviceRequest: Message {
     }
 }
 
+public struct RetireDeviceRequest: Message {
+    public static var fullName: String { "archebase.meta.v1.RetireDeviceRequest" }
+
+    public var name: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        name: String = ""
+    ) {
+        self.name = name
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.name, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.name, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.name, tag: 10, to: &writer)
+    }
+}
+
+public struct UnretireDeviceRequest: Message {
+    public static var fullName: String { "archebase.meta.v1.UnretireDeviceRequest" }
+
+    public var name: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        name: String = ""
+    ) {
+        self.name = name
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.name, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.name, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.name, tag: 10, to: &writer)
+    }
+}
+
 public struct DeleteDeviceRequest: Message {
     public static var fullName: String { "archebase.meta.v1.DeleteDeviceRequest" }
 
@@ -1304,7 +1411,7 @@ extension FileDescriptor {
             AQoLRGV2aWNlU3VpdGUSEgoEbmFtZRgBIAEoCVIEbmFtZRIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSIQoMZGlzcGxheV9uYW1l\
             GAMgASgJUgtkaXNwbGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgEIAEoCVILZGVzY3JpcHRpb24SOQoKY3JlYXRlZF9hdBgFIAEoCzIa\
             Lmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVm\
-            LlRpbWVzdGFtcFIJdXBkYXRlZEF0IssFCgZEZXZpY2USEgoEbmFtZRgBIAEoCVIEbmFtZRIbCglkZXZpY2VfaWQYAiABKAlSCGRl\
+            LlRpbWVzdGFtcFIJdXBkYXRlZEF0IoYGCgZEZXZpY2USEgoEbmFtZRgBIAEoCVIEbmFtZRIbCglkZXZpY2VfaWQYAiABKAlSCGRl\
             dmljZUlkEiEKDGRpc3BsYXlfbmFtZRgDIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YBCABKAlSC2Rlc2NyaXB0aW9u\
             EhQKBXN1aXRlGAUgASgJUgVzdWl0ZRI3CgR0YWdzGAYgAygLMiMuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlLlRhZ3NFbnRyeVIE\
             dGFncxI3CgZzdGF0dXMYByABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdGF0dXNSBnN0YXR1cxIXCgdzaXRlX2lkGAgg\
@@ -1312,70 +1419,76 @@ extension FileDescriptor {
             DmluaXRpYWxpemVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFINaW5pdGlhbGl6ZWRBdBI8CgxsYXN0X3Nl\
             ZW5fYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpsYXN0U2VlbkF0EjkKCmNyZWF0ZWRfYXQYDSABKAsyGi5n\
             b29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5U\
-            aW1lc3RhbXBSCXVwZGF0ZWRBdBIqCg5hZGRyZXNzX3NlcmlhbBgUIAEoA0gAUg1hZGRyZXNzU2VyaWFsiAEBGjcKCVRhZ3NFbnRy\
-            eRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBQhEKD19hZGRyZXNzX3NlcmlhbCKlAgoYQW5ub3Vu\
-            Y2VBZGRyZXNzZXNSZXF1ZXN0EjUKBGF1dGgYASABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIEYXV0aBI7\
-            CgdnYXRld2F5GAIgASgLMiEuYXJjaGViYXNlLmF1dGgudjEuRGV2aWNlRW5kcG9pbnRSB2dhdGV3YXkSQgoLZGV2aWNlX2luaXQY\
-            AyABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIKZGV2aWNlSW5pdBIcCglhdXRob3JpdHkYBCABKAlSCWF1\
-            dGhvcml0eRIzCgdlbmRzX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIGZW5kc0F0Ih4KHEdldEFubm91bmNl\
-            ZEFkZHJlc3Nlc1JlcXVlc3QiGgoYV2l0aGRyYXdBZGRyZXNzZXNSZXF1ZXN0IukBChJBbm5vdW5jZWRBZGRyZXNzZXMSSgoMYW5u\
-            b3VuY2VtZW50GAEgASgLMiYuYXJjaGViYXNlLmF1dGgudjEuQWRkcmVzc0Fubm91bmNlbWVudFIMYW5ub3VuY2VtZW50Ej0KDGFu\
-            bm91bmNlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSC2Fubm91bmNlZEF0EhgKB2RldmljZXMYAyABKANS\
-            B2RldmljZXMSFAoFdGFrZW4YBCABKANSBXRha2VuEhgKB3VuYXdhcmUYBSABKANSB3VuYXdhcmUieAoYQ3JlYXRlRGV2aWNlU3Vp\
-            dGVSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIhCgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEiAKC2Rl\
-            c2NyaXB0aW9uGAMgASgJUgtkZXNjcmlwdGlvbiIrChVHZXREZXZpY2VTdWl0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSJu\
-            ChdMaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSGwoJcGFnZV9zaXplGAIgASgFUghwYWdl\
-            U2l6ZRIdCgpwYWdlX3Rva2VuGAMgASgJUglwYWdlVG9rZW4ihwEKGExpc3REZXZpY2VTdWl0ZXNSZXNwb25zZRJDCg1kZXZpY2Vf\
-            c3VpdGVzGAEgAygLMh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3VpdGVSDGRldmljZVN1aXRlcxImCg9uZXh0X3BhZ2VfdG9r\
-            ZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iLgoYRGVsZXRlRGV2aWNlU3VpdGVSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiGwoZ\
-            RGVsZXRlRGV2aWNlU3VpdGVSZXNwb25zZSKQAgoVUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0EhsKCWRldmljZV9pZBgBIAEoCVIIZGV2\
-            aWNlSWQSIQoMZGlzcGxheV9uYW1lGAIgASgJUgtkaXNwbGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgDIAEoCVILZGVzY3JpcHRpb24S\
-            FAoFc3VpdGUYBCABKAlSBXN1aXRlEkYKBHRhZ3MYBSADKAsyMi5hcmNoZWJhc2UubWV0YS52MS5SZWdpc3RlckRldmljZVJlcXVl\
-            c3QuVGFnc0VudHJ5UgR0YWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgB\
-            IiYKEEdldERldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSK4AQoSTGlzdERldmljZXNSZXF1ZXN0EhQKBXN1aXRlGAEg\
-            ASgJUgVzdWl0ZRIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSNwoGc3RhdHVzGAMgASgOMh8uYXJjaGViYXNlLm1ldGEudjEuRGV2\
-            aWNlU3RhdHVzUgZzdGF0dXMSGwoJcGFnZV9zaXplGAQgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAUgASgJUglwYWdlVG9r\
-            ZW4icgoTTGlzdERldmljZXNSZXNwb25zZRIzCgdkZXZpY2VzGAEgAygLMhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlUgdkZXZp\
-            Y2VzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiK7AgoTVXBkYXRlRGV2aWNlUmVxdWVzdBISCgRuYW1l\
-            GAEgASgJUgRuYW1lEiYKDGRpc3BsYXlfbmFtZRgCIAEoCUgAUgtkaXNwbGF5TmFtZYgBARIlCgtkZXNjcmlwdGlvbhgDIAEoCUgB\
-            UgtkZXNjcmlwdGlvbogBARJECgR0YWdzGAQgAygLMjAuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRlRGV2aWNlUmVxdWVzdC5UYWdz\
-            RW50cnlSBHRhZ3MSIQoMcmVwbGFjZV90YWdzGAUgASgIUgtyZXBsYWNlVGFncxo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNr\
-            ZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4AUIPCg1fZGlzcGxheV9uYW1lQg4KDF9kZXNjcmlwdGlvbiIpChNFbmFibGVEZXZp\
-            Y2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKgoURGlzYWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIp\
-            ChNEZWxldGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKAoSQWxsb3dSZWluaXRSZXF1ZXN0EhIKBG5hbWUYASAB\
-            KAlSBG5hbWUiRwoXQWRkRGV2aWNlVG9TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIG\
-            ZGV2aWNlIkwKHFJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEo\
-            CVIGZGV2aWNlKoYBCgxEZXZpY2VTdGF0dXMSHQoZREVWSUNFX1NUQVRVU19VTlNQRUNJRklFRBAAEhwKGERFVklDRV9TVEFUVVNf\
-            UkVHSVNURVJFRBABEh0KGURFVklDRV9TVEFUVVNfSU5JVElBTElaRUQQAhIaChZERVZJQ0VfU1RBVFVTX0RJU0FCTEVEEAMywREK\
-            F0RldmljZU1hbmFnZW1lbnRTZXJ2aWNlEn0KEUNyZWF0ZURldmljZVN1aXRlEisuYXJjaGViYXNlLm1ldGEudjEuQ3JlYXRlRGV2\
-            aWNlU3VpdGVSZXF1ZXN0Gh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3VpdGUiG4LT5JMCFSIQL3YxL2RldmljZVN1aXRlczoB\
-            KhKAAQoOR2V0RGV2aWNlU3VpdGUSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2Uu\
-            bWV0YS52MS5EZXZpY2VTdWl0ZSIkkAIBgtPkkwIbEhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9EogBChBMaXN0RGV2aWNlU3Vp\
-            dGVzEiouYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZVN1aXRlc1JlcXVlc3QaKy5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2\
-            aWNlU3VpdGVzUmVzcG9uc2UiG5ACAYLT5JMCEhIQL3YxL2RldmljZVN1aXRlcxKRAQoRRGVsZXRlRGV2aWNlU3VpdGUSKy5hcmNo\
-            ZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QaLC5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VTdWl0\
-            ZVJlc3BvbnNlIiGC0+STAhsqGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn0SbQoOUmVnaXN0ZXJEZXZpY2USKC5hcmNoZWJhc2Uu\
-            bWV0YS52MS5SZWdpc3RlckRldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiFoLT5JMCECILL3YxL2Rldmlj\
-            ZXM6ASoSbAoJR2V0RGV2aWNlEiMuYXJjaGViYXNlLm1ldGEudjEuR2V0RGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYx\
-            LkRldmljZSIfkAIBgtPkkwIWEhQvdjEve25hbWU9ZGV2aWNlcy8qfRJ0CgtMaXN0RGV2aWNlcxIlLmFyY2hlYmFzZS5tZXRhLnYx\
-            Lkxpc3REZXZpY2VzUmVxdWVzdBomLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVzcG9uc2UiFpACAYLT5JMCDRILL3Yx\
-            L2RldmljZXMScgoMVXBkYXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFz\
-            ZS5tZXRhLnYxLkRldmljZSIfgtPkkwIZMhQvdjEve25hbWU9ZGV2aWNlcy8qfToBKhJ5CgxFbmFibGVEZXZpY2USJi5hcmNoZWJh\
-            c2UubWV0YS52MS5FbmFibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiaC0+STAiAiGy92MS97bmFt\
-            ZT1kZXZpY2VzLyp9OmVuYWJsZToBKhJ8Cg1EaXNhYmxlRGV2aWNlEicuYXJjaGViYXNlLm1ldGEudjEuRGlzYWJsZURldmljZVJl\
-            cXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiJ4LT5JMCISIcL3YxL3tuYW1lPWRldmljZXMvKn06ZGlzYWJsZToBKhKH\
-            AQoQQWRkRGV2aWNlVG9TdWl0ZRIqLmFyY2hlYmFzZS5tZXRhLnYxLkFkZERldmljZVRvU3VpdGVSZXF1ZXN0GhkuYXJjaGViYXNl\
-            Lm1ldGEudjEuRGV2aWNlIiyC0+STAiYiIS92MS97ZGV2aWNlPWRldmljZXMvKn06YWRkVG9TdWl0ZToBKhKWAQoVUmVtb3ZlRGV2\
-            aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNlLm1ldGEudjEuUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5t\
-            ZXRhLnYxLkRldmljZSIxgtPkkwIrIiYvdjEve2RldmljZT1kZXZpY2VzLyp9OnJlbW92ZUZyb21TdWl0ZToBKhJsCgxEZWxldGVE\
-            ZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IhyC0+ST\
-            AhYqFC92MS97bmFtZT1kZXZpY2VzLyp9EnwKC0FsbG93UmVpbml0EiUuYXJjaGViYXNlLm1ldGEudjEuQWxsb3dSZWluaXRSZXF1\
-            ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiuC0+STAiUiIC92MS97bmFtZT1kZXZpY2VzLyp9OmFsbG93UmVpbml0OgEq\
-            EpABChFBbm5vdW5jZUFkZHJlc3NlcxIrLmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlQWRkcmVzc2VzUmVxdWVzdBolLmFyY2hl\
-            YmFzZS5tZXRhLnYxLkFubm91bmNlZEFkZHJlc3NlcyIngtPkkwIhIhwvdjEvZGV2aWNlQWRkcmVzc2VzOmFubm91bmNlOgEqEo8B\
-            ChVHZXRBbm5vdW5jZWRBZGRyZXNzZXMSLy5hcmNoZWJhc2UubWV0YS52MS5HZXRBbm5vdW5jZWRBZGRyZXNzZXNSZXF1ZXN0GiUu\
-            YXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VkQWRkcmVzc2VzIh6QAgGC0+STAhUSEy92MS9kZXZpY2VBZGRyZXNzZXMSkAEKEVdp\
-            dGhkcmF3QWRkcmVzc2VzEisuYXJjaGViYXNlLm1ldGEudjEuV2l0aGRyYXdBZGRyZXNzZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1l\
-            dGEudjEuQW5ub3VuY2VkQWRkcmVzc2VzIieC0+STAiEiHC92MS9kZXZpY2VBZGRyZXNzZXM6d2l0aGRyYXc6ASpiBnByb3RvMw==
+            aW1lc3RhbXBSCXVwZGF0ZWRBdBI5CgpyZXRpcmVkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJcmV0aXJl\
+            ZEF0EioKDmFkZHJlc3Nfc2VyaWFsGBQgASgDSABSDWFkZHJlc3NTZXJpYWyIAQEaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVID\
+            a2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAFCEQoPX2FkZHJlc3Nfc2VyaWFsIqUCChhBbm5vdW5jZUFkZHJlc3Nlc1JlcXVl\
+            c3QSNQoEYXV0aBgBIAEoCzIhLmFyY2hlYmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgRhdXRoEjsKB2dhdGV3YXkYAiABKAsy\
+            IS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIHZ2F0ZXdheRJCCgtkZXZpY2VfaW5pdBgDIAEoCzIhLmFyY2hlYmFz\
+            ZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgpkZXZpY2VJbml0EhwKCWF1dGhvcml0eRgEIAEoCVIJYXV0aG9yaXR5EjMKB2VuZHNf\
+            YXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgZlbmRzQXQiHgocR2V0QW5ub3VuY2VkQWRkcmVzc2VzUmVxdWVz\
+            dCIaChhXaXRoZHJhd0FkZHJlc3Nlc1JlcXVlc3Qi6QEKEkFubm91bmNlZEFkZHJlc3NlcxJKCgxhbm5vdW5jZW1lbnQYASABKAsy\
+            Ji5hcmNoZWJhc2UuYXV0aC52MS5BZGRyZXNzQW5ub3VuY2VtZW50Ugxhbm5vdW5jZW1lbnQSPQoMYW5ub3VuY2VkX2F0GAIgASgL\
+            MhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFILYW5ub3VuY2VkQXQSGAoHZGV2aWNlcxgDIAEoA1IHZGV2aWNlcxIUCgV0YWtl\
+            bhgEIAEoA1IFdGFrZW4SGAoHdW5hd2FyZRgFIAEoA1IHdW5hd2FyZSJ4ChhDcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QSFwoHc2l0\
+            ZV9pZBgBIAEoA1IGc2l0ZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyABKAlS\
+            C2Rlc2NyaXB0aW9uIisKFUdldERldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIm4KF0xpc3REZXZpY2VTdWl0\
+            ZXNSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIbCglwYWdlX3NpemUYAiABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9r\
+            ZW4YAyABKAlSCXBhZ2VUb2tlbiKHAQoYTGlzdERldmljZVN1aXRlc1Jlc3BvbnNlEkMKDWRldmljZV9zdWl0ZXMYASADKAsyHi5h\
+            cmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZVIMZGV2aWNlU3VpdGVzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBh\
+            Z2VUb2tlbiIuChhEZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIbChlEZWxldGVEZXZpY2VTdWl0\
+            ZVJlc3BvbnNlIpACChVSZWdpc3RlckRldmljZVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghkZXZpY2VJZBIhCgxkaXNwbGF5\
+            X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEiAKC2Rlc2NyaXB0aW9uGAMgASgJUgtkZXNjcmlwdGlvbhIUCgVzdWl0ZRgEIAEoCVIF\
+            c3VpdGUSRgoEdGFncxgFIAMoCzIyLmFyY2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2aWNlUmVxdWVzdC5UYWdzRW50cnlSBHRh\
+            Z3MaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEiJgoQR2V0RGV2aWNlUmVx\
+            dWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIrgBChJMaXN0RGV2aWNlc1JlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhcKB3Np\
+            dGVfaWQYAiABKANSBnNpdGVJZBI3CgZzdGF0dXMYAyABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdGF0dXNSBnN0YXR1\
+            cxIbCglwYWdlX3NpemUYBCABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBSABKAlSCXBhZ2VUb2tlbiJyChNMaXN0RGV2aWNl\
+            c1Jlc3BvbnNlEjMKB2RldmljZXMYASADKAsyGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VSB2RldmljZXMSJgoPbmV4dF9wYWdl\
+            X3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIrsCChNVcGRhdGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSJgoM\
+            ZGlzcGxheV9uYW1lGAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEB\
+            EkQKBHRhZ3MYBCADKAsyMC5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxy\
+            ZXBsYWNlX3RhZ3MYBSABKAhSC3JlcGxhY2VUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEo\
+            CVIFdmFsdWU6AjgBQg8KDV9kaXNwbGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIikKE0VuYWJsZURldmljZVJlcXVlc3QSEgoEbmFt\
+            ZRgBIAEoCVIEbmFtZSIqChREaXNhYmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIikKE1JldGlyZURldmljZVJl\
+            cXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIrChVVbnJldGlyZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIpChNE\
+            ZWxldGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKAoSQWxsb3dSZWluaXRSZXF1ZXN0EhIKBG5hbWUYASABKAlS\
+            BG5hbWUiRwoXQWRkRGV2aWNlVG9TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2\
+            aWNlIkwKHFJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIG\
+            ZGV2aWNlKqEBCgxEZXZpY2VTdGF0dXMSHQoZREVWSUNFX1NUQVRVU19VTlNQRUNJRklFRBAAEhwKGERFVklDRV9TVEFUVVNfUkVH\
+            SVNURVJFRBABEh0KGURFVklDRV9TVEFUVVNfSU5JVElBTElaRUQQAhIaChZERVZJQ0VfU1RBVFVTX0RJU0FCTEVEEAMSGQoVREVW\
+            SUNFX1NUQVRVU19SRVRJUkVEEAQyvRMKF0RldmljZU1hbmFnZW1lbnRTZXJ2aWNlEn0KEUNyZWF0ZURldmljZVN1aXRlEisuYXJj\
+            aGViYXNlLm1ldGEudjEuQ3JlYXRlRGV2aWNlU3VpdGVSZXF1ZXN0Gh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3VpdGUiG4LT\
+            5JMCFSIQL3YxL2RldmljZVN1aXRlczoBKhKAAQoOR2V0RGV2aWNlU3VpdGUSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VT\
+            dWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIkkAIBgtPkkwIbEhkvdjEve25hbWU9ZGV2aWNlU3Vp\
+            dGVzLyp9EogBChBMaXN0RGV2aWNlU3VpdGVzEiouYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZVN1aXRlc1JlcXVlc3QaKy5h\
+            cmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVzcG9uc2UiG5ACAYLT5JMCEhIQL3YxL2RldmljZVN1aXRlcxKRAQoR\
+            RGVsZXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QaLC5hcmNoZWJhc2Uu\
+            bWV0YS52MS5EZWxldGVEZXZpY2VTdWl0ZVJlc3BvbnNlIiGC0+STAhsqGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn0SbQoOUmVn\
+            aXN0ZXJEZXZpY2USKC5hcmNoZWJhc2UubWV0YS52MS5SZWdpc3RlckRldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5E\
+            ZXZpY2UiFoLT5JMCECILL3YxL2RldmljZXM6ASoSbAoJR2V0RGV2aWNlEiMuYXJjaGViYXNlLm1ldGEudjEuR2V0RGV2aWNlUmVx\
+            dWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIfkAIBgtPkkwIWEhQvdjEve25hbWU9ZGV2aWNlcy8qfRJ0CgtMaXN0RGV2\
+            aWNlcxIlLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVxdWVzdBomLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2Vz\
+            UmVzcG9uc2UiFpACAYLT5JMCDRILL3YxL2RldmljZXMScgoMVXBkYXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRl\
+            RGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIfgtPkkwIZMhQvdjEve25hbWU9ZGV2aWNlcy8qfToBKhJ5\
+            CgxFbmFibGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5FbmFibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEu\
+            RGV2aWNlIiaC0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OmVuYWJsZToBKhJ8Cg1EaXNhYmxlRGV2aWNlEicuYXJjaGViYXNl\
+            Lm1ldGEudjEuRGlzYWJsZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiJ4LT5JMCISIcL3YxL3tuYW1l\
+            PWRldmljZXMvKn06ZGlzYWJsZToBKhKHAQoQQWRkRGV2aWNlVG9TdWl0ZRIqLmFyY2hlYmFzZS5tZXRhLnYxLkFkZERldmljZVRv\
+            U3VpdGVSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiyC0+STAiYiIS92MS97ZGV2aWNlPWRldmljZXMvKn06YWRk\
+            VG9TdWl0ZToBKhKWAQoVUmVtb3ZlRGV2aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNlLm1ldGEudjEuUmVtb3ZlRGV2aWNlRnJvbVN1\
+            aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIxgtPkkwIrIiYvdjEve2RldmljZT1kZXZpY2VzLyp9OnJlbW92\
+            ZUZyb21TdWl0ZToBKhJ5CgxSZXRpcmVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5SZXRpcmVEZXZpY2VSZXF1ZXN0GhkuYXJj\
+            aGViYXNlLm1ldGEudjEuRGV2aWNlIiaC0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OnJldGlyZToBKhJ/Cg5VbnJldGlyZURl\
+            dmljZRIoLmFyY2hlYmFzZS5tZXRhLnYxLlVucmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIo\
+            gtPkkwIiIh0vdjEve25hbWU9ZGV2aWNlcy8qfTp1bnJldGlyZToBKhJsCgxEZWxldGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52\
+            MS5EZWxldGVEZXZpY2VSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IhyC0+STAhYqFC92MS97bmFtZT1kZXZpY2VzLyp9\
+            EnwKC0FsbG93UmVpbml0EiUuYXJjaGViYXNlLm1ldGEudjEuQWxsb3dSZWluaXRSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEu\
+            RGV2aWNlIiuC0+STAiUiIC92MS97bmFtZT1kZXZpY2VzLyp9OmFsbG93UmVpbml0OgEqEpABChFBbm5vdW5jZUFkZHJlc3NlcxIr\
+            LmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlQWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlZEFk\
+            ZHJlc3NlcyIngtPkkwIhIhwvdjEvZGV2aWNlQWRkcmVzc2VzOmFubm91bmNlOgEqEo8BChVHZXRBbm5vdW5jZWRBZGRyZXNzZXMS\
+            Ly5hcmNoZWJhc2UubWV0YS52MS5HZXRBbm5vdW5jZWRBZGRyZXNzZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1ldGEudjEuQW5ub3Vu\
+            Y2VkQWRkcmVzc2VzIh6QAgGC0+STAhUSEy92MS9kZXZpY2VBZGRyZXNzZXMSkAEKEVdpdGhkcmF3QWRkcmVzc2VzEisuYXJjaGVi\
+            YXNlLm1ldGEudjEuV2l0aGRyYXdBZGRyZXNzZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VkQWRkcmVzc2Vz\
+            IieC0+STAiEiHC92MS9kZXZpY2VBZGRyZXNzZXM6d2l0aGRyYXc6ASpiBnByb3RvMw==
             """)
 }

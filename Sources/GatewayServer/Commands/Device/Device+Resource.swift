@@ -11,6 +11,7 @@ extension Device: Resource {
             .text("status", status.protoName, shownAs: status.word), .number("site_id", siteID),
             .text("sdk_version", sdkVersion), .text("platform", platform), .time("initialized_at", initializedAt),
             .time("last_seen_at", lastSeenAt), .time("created_at", createdAt), .time("updated_at", updatedAt),
+            .time("retired_at", retiredAt),
             ResourceField(
                 name: "address_serial", json: addressSerial.map { .number($0) } ?? .null,
                 text: addressSerial.map { "\($0)" } ?? ""),
@@ -26,6 +27,7 @@ extension DeviceStatus {
         case .registered: "registered"
         case .initialized: "initialized"
         case .disabled: "disabled"
+        case .retired: "retired"
         case .unrecognized(let number): "\(number)"
         }
     }

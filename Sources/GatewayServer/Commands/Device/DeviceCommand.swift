@@ -71,11 +71,47 @@ struct DeviceAllowReinit: DeviceCommand {
     }
 }
 
+/// `data-gateway device retire`
+struct DeviceRetire: DeviceCommand {
+    static let name = "retire"
+    static let summary = "Retire a device that is no longer used"
+    static let discussion = [
+        """
+        The device's key and tokens stop working with the next call, its uploads are aborted, and it leaves its suite and \
+        the lists, so that the suite and the site can be deleted. Its objects, its name and its audit log stay. \
+        'device list --retired' lists retired devices.
+        """
+    ]
+
+    var deviceID = ""
+    var connection = ConnectionOptions()
+
+    func call(_ devices: DeviceManagementServiceClient<SignedInConnection>, device name: String) async throws -> Reply {
+        Reply(try await devices.retireDevice(RetireDeviceRequest(name: name)))
+    }
+}
+
+/// `data-gateway device unretire`
+struct DeviceUnretire: DeviceCommand {
+    static let name = "unretire"
+    static let summary = "Return a retired device to use"
+    static let discussion = [
+        "The device is registered and in no suite. In a suite, it can fetch its first key again."
+    ]
+
+    var deviceID = ""
+    var connection = ConnectionOptions()
+
+    func call(_ devices: DeviceManagementServiceClient<SignedInConnection>, device name: String) async throws -> Reply {
+        Reply(try await devices.unretireDevice(UnretireDeviceRequest(name: name)))
+    }
+}
+
 /// `data-gateway device delete`
 struct DeviceDelete: DeviceCommand {
     static let name = "delete"
-    static let summary = "Delete a device and its key"
-    static let discussion = ["The device's objects stay."]
+    static let summary = "Delete a device that never fetched a key"
+    static let discussion = ["Any other device can be retired with 'device retire': objects may refer to it."]
 
     var deviceID = ""
     var connection = ConnectionOptions()

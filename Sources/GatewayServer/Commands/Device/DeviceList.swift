@@ -8,12 +8,14 @@ struct DeviceList: ClientCommand {
         case registered
         case initialized
         case disabled
+        case retired
 
         var device: DeviceStatus {
             switch self {
             case .registered: .registered
             case .initialized: .initialized
             case .disabled: .disabled
+            case .retired: .retired
             }
         }
     }
@@ -26,23 +28,28 @@ struct DeviceList: ClientCommand {
             .option("--suite", "SUITE", \.suite, "List only devices of this suite, by its number or name"),
             .option("--site", "SITE", \.site, "List only devices of this site, by its number or name"),
             .option(
-                "--status", "STATUS", \.status, "List only devices with this state: registered, initialized or disabled"
-            ),
+                "--status", "STATUS", \.status,
+                "List only devices with this state: registered, initialized, disabled or retired"),
+            .flag("--retired", \.isRetired, "List retired devices, which other lists do not contain"),
         ] + connectionParameters
     }
 
     var suite = ""
     var site: String?
     var status: Status?
+    var isRetired = false
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
+        guard !isRetired || status == nil || status == .retired else {
+            throw ClientFailure("--retired and --status must not be given together", exitCode: .usage)
+        }
         let number = try await SiteArgument.number(of: site, gateway)
         let suite = try await SuiteArgument.name(of: suite, gateway)
         let service = DeviceManagementServiceClient(gateway)
         let devices = try await service.allDevices(
             ListDevicesRequest(
-                suite: suite, siteID: number, status: status?.device ?? .unspecified))
+                suite: suite, siteID: number, status: isRetired ? .retired : status?.device ?? .unspecified))
         await report(service, gateway)
         return Reply("devices", devices)
     }
