@@ -294,6 +294,41 @@ def test_copy_command_creates_and_follows_a_job(place, prefix, binary, tmp_path)
     assert "copy.destinations" in command.refused(REFUSED, "copy", "create", file_ids[0], "--to", "file:///etc")
 
 
+def test_copy_command_takes_names_and_filters_and_makes_paths(place, prefix, binary, tmp_path):
+    command = CommandLine(binary, place.gateway, tmp_path)
+    command.environment["DATA_GATEWAY_GATEWAY"] = place.gateway.listeners["gateway"]
+    command.login()
+    file_ids = [place.upload(content(size)) for size in (11_111, 11_112)]
+    endpoint = place.endpoints["folder"]["endpoint"]
+    made = command.json(
+        "copy", "create", "size>=11111 size<=11112", "--to", endpoint, "--key", prefix + "/{device}/{date}/{stem}-x"
+    )
+    assert made["total_items"] == 2
+    place.copies.finished(made["copy_job_id"])
+    keys = {item["destination_object_key"] for item in command.json("copy", "items", made["copy_job_id"])["items"]}
+    assert len(keys) == 2 and all(key.startswith(prefix + "/") and len(key.split("/")) == 5 for key in keys)
+    assert "FILE" not in "".join(keys) and "{" not in "".join(keys)
+    assert made["copy_job_id"] in {job["copy_job_id"] for job in command.json("copy", "list")["jobs"]}
+    for template, word in [("{colour}", "{colour}"), ("{name", "{name"), ("../{name}", "segments")]:
+        refusal = command.refused(REFUSED, "copy", "create", file_ids[0], "--to", endpoint, "--key", template)
+        assert word in refusal
+    by_default = command.json("copy", "create", file_ids[0], "--to", endpoint)["copy_job_id"]
+    place.copies.finished(by_default)
+    assert len(command.json("copy", "items", by_default)["items"][0]["destination_object_key"].split("/")) == 3
+
+
+def test_name_never_replaces_the_copy_of_another_object(place, prefix):
+    file_ids = [place.upload(content(10, seed)) for seed in (3, 4)]
+    names = []
+    for file_id in (*file_ids, *file_ids):
+        made = place.copies.create([file_id], place.destination("folder", prefix + "/{stem}"))
+        place.copies.finished(made.copy_job_id)
+        names.append(place.copies.items(made.copy_job_id)[0])
+    assert names[0].destination_object_key == names[2].destination_object_key
+    assert names[1].destination_object_key == names[3].destination_object_key
+    assert [item.error_code for item in names] == [""] * 4
+
+
 def counts(gateway: Gateway) -> Counter:
     """Returns the metrics of copies, by name and label."""
     found = ((name.removeprefix("data_gateway_"), labels, value) for name, labels, value in samples(gateway))

@@ -55,20 +55,56 @@ import Testing
 }
 
 @Suite(.timeLimited) struct KeyTemplateTests {
+    private func keys(_ template: String, of ids: [String]) throws -> [String] {
+        try KeyTemplate(template).keys(of: ids.map { CopyKeySource(fileID: $0) })
+    }
+
     @Test func theVariableIsReplacedAndAllElseStays() throws {
-        #expect(try KeyTemplate("").keys(of: ["a", "b"]) == ["a", "b"])
-        #expect(try KeyTemplate("x/{file_id}/{FILE_ID}{").keys(of: ["a"]) == ["x/a/{FILE_ID}{"])
-        #expect(try KeyTemplate("{file_id}-{file_id}").keys(of: ["a"]) == ["a-a"])
-        #expect(try KeyTemplate("fixed").keys(of: ["a"]) == ["fixed"])
+        #expect(try keys("", of: ["a", "b"]) == ["a", "b"])
+        #expect(try keys("x/{file_id}/{{FILE_ID}}", of: ["a"]) == ["x/a/{FILE_ID}"])
+        #expect(try keys("{file_id}-{id}", of: ["a"]) == ["a-a"])
+        #expect(try keys("fixed", of: ["a"]) == ["fixed"])
+    }
+
+    @Test func propertiesOfTheObjectAreReplaced() throws {
+        let source = CopyKeySource(
+            fileID: "f", name: FileName("drive.mcap"), deviceID: "260427-000001", siteID: 3,
+            createdAt: UnixTime(seconds: 1_796_000_000), tags: ["run": "../7"])
+        func key(_ template: String) throws -> String { try KeyTemplate(template).keys(of: [source])[0] }
+        #expect(try key("{device}/{date}/{name}") == "260427-000001/2026-11-30/drive.mcap")
+        #expect(try key("{site}/{stem}-{id}.{ext}") == "3/drive-f.mcap")
+        #expect(try key("{device}/{tag:run}/{name}").split(separator: "/").count == 3)
+        let site = CopyKeySource(fileID: "f", name: FileName("a"), siteID: 3)
+        #expect(try KeyTemplate("{device}/{name}").keys(of: [site]) == ["site-3/a"])
+        for template in ["{ext}", "{tag:other}"] {
+            let error = #expect(throws: RPCError.self) { try KeyTemplate(template).keys(of: [site]) }
+            #expect(error?.detail == .invalidArgument)
+        }
+    }
+
+    @Test(arguments: ["..", "../../etc/passwd", "/etc/passwd", "a/../../b", "..\\x", ""])
+    func hostileValuesStayBelowTheFolder(value: String) throws {
+        let source = CopyKeySource(fileID: "f", name: FileName("a"), siteID: 1, tags: ["t": value])
+        guard let key = try? KeyTemplate("x/{tag:t}/{name}").keys(of: [source])[0] else { return }
+        let parts = key.split(separator: "/", omittingEmptySubsequences: false)
+        #expect(parts.count == 3 && parts[0] == "x" && parts[2] == "a")
+        #expect(![".", "..", ""].contains(parts[1]))
+    }
+
+    @Test func nameOfAnotherFileGetsTheFileID() throws {
+        let sources = ["a", "b", "c"].map { CopyKeySource(fileID: $0, name: FileName("metadata.yaml"), siteID: 1) }
+        let keys = try KeyTemplate("k/{name}").keys(of: sources) { $0 == "k/metadata.yaml" && $1 == "a" }
+        #expect(keys == ["k/metadata.a.yaml", "k/metadata.yaml", "k/metadata.c.yaml"])
     }
 
     @Test(arguments: [
         ("fixed", ["a", "b"]), ("/{file_id}", ["a"]), ("../{file_id}", ["a"]), ("x\\{file_id}", ["a"]),
-        ("x\u{0}{file_id}", ["a"]), ("{file_id}/.", ["a"]), (String(repeating: "x", count: 1024), ["a"]),
+        ("x\u{0}{file_id}", ["a"]), ("x/{FILE_ID}", ["a"]), ("{file_id", ["a"]), ("{file_id}}", ["a"]),
+        ("{file_id}/.", ["a"]), (String(repeating: "x", count: 1024), ["a"]),
         (String(repeating: "{file_id}", count: 100), [String(repeating: "y", count: 12)]),
     ])
     func templateWithoutAKeyIsRefused(template: String, ids: [String]) {
-        let error = #expect(throws: RPCError.self) { try KeyTemplate(template).keys(of: ids) }
+        let error = #expect(throws: RPCError.self) { try keys(template, of: ids) }
         #expect(error?.detail == .invalidArgument)
         #expect(error?.message.contains("destination.key_template") == true)
     }

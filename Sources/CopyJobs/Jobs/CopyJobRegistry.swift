@@ -21,7 +21,7 @@ struct CopyJobRegistry: Sendable {
     /// Creates a job, or returns the existing one if the user has sent the same idempotency key before, even if the configuration
     /// has changed since.
     func create(_ order: CopyOrder, by caller: Caller) async throws -> CopyJob {
-        let asked = try order.template.keys(of: order.fileIDs)
+        _ = try order.template.checked()
         let place = order.place
         let (id, now, user) = (identifiers.uuid(), clock.now(), caller.user)
         return try await database.write { connection in
@@ -36,7 +36,7 @@ struct CopyJobRegistry: Sendable {
                 }
                 return known.job
             }
-            try check(asked, at: place, of: caller.organization, in: connection)
+            let route = try route(to: place, of: caller.organization, in: connection)
             guard try records.countUnfinished(organizationID: caller.organization.id) < configuration.jobs else {
                 throw RPCError(
                     .overloaded,
@@ -45,7 +45,13 @@ struct CopyJobRegistry: Sendable {
             }
             let objects = try ObjectRecords(connection).objects(ids: order.fileIDs, scope: user.objectScope)
             // Made from the objects' own file ids, whichever ids the request contains.
-            let keys = try order.template.keys(of: objects.map(\.fileID))
+            let sources = try objects.map {
+                CopyKeySource($0, tags: try ObjectRecords(connection).tags(uploadID: $0.uploadID) ?? [:])
+            }
+            let keys = try order.template.keys(of: sources) { key, fileID in
+                try records.isTaken(route.writer.path(of: key), byOtherThan: fileID)
+            }
+            try Self.check(keys, on: route)
             let job = CopyJob(
                 id: id, organizationID: caller.organization.id, userID: user.userID, place: place,
                 template: order.template,
@@ -63,14 +69,18 @@ struct CopyJobRegistry: Sendable {
         }
     }
 
-    private func check(
-        _ keys: [String], at place: CopyPlace, of organization: OrganizationReference, in connection: Connection
-    ) throws {
+    private func route(
+        to place: CopyPlace, of organization: OrganizationReference, in connection: Connection
+    ) throws -> CopyRoute {
         guard let route = try workers.route(to: place, of: organization.id, in: connection) else {
             throw RPCError.invalidArgument(
                 "destination must be listed for the organization in the gateway's configuration (copy.destinations)"
             )
         }
+        return route
+    }
+
+    private static func check(_ keys: [String], on route: CopyRoute) throws(RPCError) {
         for key in keys {
             guard let objection = route.objection(to: key) else { continue }
             throw RPCError.invalidArgument(

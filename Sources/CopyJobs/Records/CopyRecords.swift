@@ -76,6 +76,12 @@ enum CopySchema {
         Migration(
             name: "copies-3",
             sql: "CREATE INDEX copy_jobs_by_organization ON copy_jobs (organization_id, id);"),
+        Migration(
+            name: "copies-4",
+            sql: """
+                -- file_id: the file whose copy has the path; NULL = one of a version that did not record it.
+                ALTER TABLE copy_claims ADD COLUMN file_id TEXT;
+                """),
     ]
 }
 

@@ -62,7 +62,9 @@ struct CopyAttempt: Sendable {
                 // Another job was faster, and may have written the same content.
             }
         }
-        try await database.write { try CopyRecords($0).noteWritten(path, organizationID: job.organizationID) }
+        try await database.write {
+            try CopyRecords($0).noteWritten(path, organizationID: job.organizationID, fileID: item.fileID)
+        }
         return .succeeded
     }
 
@@ -70,8 +72,12 @@ struct CopyAttempt: Sendable {
     ///
     /// - Returns: whether this organization has written the existing content.
     private func claim(_ path: String) async throws -> Bool {
-        let claim = try await database.write { try CopyRecords($0).claim(path, organizationID: job.organizationID) }
+        let claim = try await database.write {
+            try CopyRecords($0).claim(path, organizationID: job.organizationID, fileID: item.fileID)
+        }
         guard claim.organizationID == job.organizationID else { throw CopyFailure.occupied }
+        // A name is not meant to replace the copy of another file, as a key without one may be.
+        guard claim.fileID == item.fileID || !job.template.hasNames else { throw CopyFailure.occupied }
         return claim.isWritten
     }
 
@@ -144,7 +150,7 @@ struct CopyAttempt: Sendable {
             item.errorCode = failure?.code.rawValue ?? ""
             item.errorMessage = failure?.message ?? ""
             try records.update(item)
-            if let path { try records.release(path, organizationID: job.organizationID) }
+            if let path { try records.release(path, organizationID: job.organizationID, fileID: item.fileID) }
             guard var job = try records.job(job.id, scope: nil) else { return nil }
             let end = job.settle(try records.tally(of: job.id), at: now)
             try records.update(job)

@@ -114,8 +114,11 @@ extension TrashShow { static let examples = ["trash show"] }
 extension TrashSet { static let examples = ["trash set 30"] }
 
 extension CopyCreate {
-    static let examples = ["copy create d994febecb862e648978c8b0011144da --to file:///srv"]
+    static let examples = [
+        "copy create drive.mcap --to file:///srv", "copy create 'run=7' --to file:///srv --key 'run7/{device}/{name}'",
+    ]
 }
+extension CopyList { static let examples = ["copy list"] }
 extension CopyShow { static let examples = ["copy show 01a201aa-d985-7000-9611-106545fcf05d"] }
 extension CopyItems { static let examples = ["copy items 01a201aa-d985-7000-9611-106545fcf05d"] }
 extension CopyCancel { static let examples = ["copy cancel 01a201aa-d985-7000-9611-106545fcf05d"] }

@@ -178,6 +178,7 @@ package enum Program: CompletedProgram {
                         .command(CopyCreate.self),
                         .command(CopyShow.self),
                         .command(CopyItems.self),
+                        .command(CopyList.self),
                         .command(CopyCancel.self),
                     ])),
             .group(

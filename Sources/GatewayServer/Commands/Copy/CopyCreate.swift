@@ -9,32 +9,45 @@ struct CopyCreate: ClientCommand {
         """
         --to is a bucket's endpoint, with --bucket, or file:///PATH for a folder on the gateway's machine. The gateway \
         copies the objects: the command returns as soon as the job is stored; 'copy show' shows its progress.
+        """,
         """
+        --key makes the path of each copy of placeholders: \(DownloadTemplate.placeholders). If another file has the \
+        path, the file id is added. Existing copies of the same object are skipped.
+        """,
     ]
     static let listener = CommandListener.gateway
 
     static var parameters: [Parameter<Self>] {
         [
-            .arguments("FILE_ID", \.fileIDs, "The file ids of the objects to copy, as printed by ls"),
+            .arguments("OBJECT", \.objects, "The objects: file ids, names or filters"),
             .option("--to", "URL", \.endpoint, "The destination: https://HOST or file:///PATH", isRequired: true),
             .option("--bucket", "NAME", \.bucket, "The destination's bucket"),
             .option("--region", "NAME", \.region, "The bucket's region (default: the configured region)"),
-            .option("--key", "TEMPLATE", \.template, "The key of each copy (default: {file_id})"),
+            .option("--key", "TEMPLATE", \.template, "The path of each copy (default: \(Self.defaultTemplate))"),
             .option(
                 "--idempotency-key", "TEXT", \.idempotencyKey, "A repeated call with the same key returns the same job"),
         ] + connectionParameters
     }
 
-    var fileIDs: [String] = []
+    static let defaultTemplate = "{device}/{date}/{name}"
+
+    var objects: [String] = []
     var endpoint = ""
     var bucket = ""
     var region = ""
-    var template = ""
+    var template = Self.defaultTemplate
     var idempotencyKey = ""
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        Reply(
+        var (fileIDs, seen): ([String], Set<String>) = ([], [])
+        let source = gateway.lookup(connection).source
+        for object in objects {
+            for found in try await source.find(object, needsDetails: false) where seen.insert(found.id).inserted {
+                fileIDs.append(found.id)
+            }
+        }
+        return Reply(
             try await DataGatewayCopyServiceClient(gateway).createCopyJob(
                 CreateCopyJobRequest(
                     fileIDs: fileIDs,
