@@ -679,3 +679,17 @@ def test_every_table_is_described(gateway):
         tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     database.close()
     assert tables and all(f"| `{name}` |" in page for name in tables if not name.startswith("sqlite_"))
+
+
+def test_status_knows_a_backup_that_no_schedule_took(binary, gateway_with, tmp_path):
+    gateway = gateway_with()
+    operator = CommandLine(binary, gateway, tmp_path).login()
+    status = lambda: operator.json("status", "--ops", gateway.listeners["ops"])
+    assert (status()["last_backup_at_unix"], status()["last_backup_kind"]) == (None, None)
+    operator.json("backup", "--to", str(tmp_path / "archive"))
+    taken = status()
+    assert taken["last_backup_kind"] == "manual" and taken["last_backup_at_unix"] > 0
+    gateway.kill()
+    gateway.start()
+    operator = CommandLine(binary, gateway, tmp_path).login()
+    eventually(lambda: status()["last_backup_at_unix"] == taken["last_backup_at_unix"])

@@ -1,6 +1,6 @@
 import Basics
 
-/// The counters of scheduled backups; any thread may read them at any time.
+/// The counters of scheduled backups, and the time of the last manual one; any thread may read them at any time.
 package final class BackupMetrics: Sendable {
     /// The counters of one schedule.
     package struct Counts: Sendable, Equatable {
@@ -21,6 +21,7 @@ package final class BackupMetrics: Sendable {
     }
 
     private let counts: Lock<[Counts]>
+    private let manual = Lock<UnixTime?>(nil)
 
     init(_ schedules: [BackupSchedule]) {
         counts = Lock(schedules.map { Counts(schedule: $0.name, interval: $0.interval) })
@@ -28,6 +29,11 @@ package final class BackupMetrics: Sendable {
 
     /// The counters of each schedule, in the order of the configuration.
     package var snapshot: [Counts] { counts.withLock { $0 } }
+
+    /// The end of the last complete backup that somebody took with BackupService; `nil` = none.
+    package var lastManual: UnixTime? { manual.withLock { $0 } }
+
+    func noteManual(_ time: UnixTime) { manual.withLock { $0 = time } }
 
     func update(_ schedule: String, _ change: (inout Counts) -> Void) {
         counts.withLock { counts in

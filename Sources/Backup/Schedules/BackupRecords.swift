@@ -26,7 +26,16 @@ enum BackupSchema {
                     reason TEXT NOT NULL
                 ) STRICT;
                 CREATE INDEX backup_runs_by_schedule ON backup_runs (schedule, state, id);
-                """)
+                """),
+        Migration(
+            name: "backup-runs-2",
+            sql: """
+                -- One row at most: the end of the last complete backup that somebody took without a schedule.
+                CREATE TABLE manual_backups (
+                    id INTEGER PRIMARY KEY CHECK (id = 1),
+                    finished_at INTEGER NOT NULL
+                ) STRICT;
+                """),
     ]
 }
 
@@ -56,6 +65,20 @@ struct BackupRecords<C: ReadConnection> {
             """, run.id, schedule.name, schedule.destination.name, run.archive, run.state.rawValue,
             now.microseconds)
         return run
+    }
+
+    /// Records the end of a complete backup that no schedule took.
+    func noteManual(at now: UnixTime) throws where C == Connection {
+        try connection.execute(
+            """
+            INSERT INTO manual_backups (id, finished_at) VALUES (1, $1)
+            ON CONFLICT (id) DO UPDATE SET finished_at = excluded.finished_at
+            """, now.microseconds)
+    }
+
+    /// Returns the end of the last complete backup that no schedule took; `nil` = none.
+    func lastManual() throws -> UnixTime? {
+        try connection.first("SELECT finished_at FROM manual_backups") { $0.time("finished_at") }
     }
 
     func setMultipartID(_ multipartID: String, of id: Int64) throws where C == Connection {

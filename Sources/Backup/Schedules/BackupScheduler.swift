@@ -43,6 +43,7 @@ package final class BackupScheduler: Sendable {
     ///
     /// - Parameter pause: the wait between two looks at the clock.
     package func run(pause: Duration = .seconds(5)) async {
+        await readManual()
         guard !schedules.isEmpty else { return }
         var failures: [String: Failures] = [:]
         for schedule in schedules {
@@ -64,6 +65,16 @@ package final class BackupScheduler: Sendable {
                 failures[schedule.name] = history
             }
             try? await Task.sleep(for: pause)
+        }
+    }
+
+    /// Reads the time of the last manual backup, which an earlier process may have recorded.
+    private func readManual() async {
+        do {
+            guard let last = try await session.database.read({ try BackupRecords($0).lastManual() }) else { return }
+            if metrics.lastManual == nil { metrics.noteManual(last) }
+        } catch {
+            log.write("the last manual backup cannot be read", ["error": "\(error)"], level: .error)
         }
     }
 

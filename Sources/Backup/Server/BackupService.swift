@@ -11,10 +11,14 @@ import Wire
 package final class BackupService: BackupServiceHandler {
     private let session: ArchiveSession
     private let turn: BackupTurn
+    private let metrics: BackupMetrics
 
-    /// - Parameter turn: shared with everything else that takes backups.
-    package init(_ session: ArchiveSession, turn: BackupTurn) {
+    /// - Parameters:
+    ///   - turn: shared with everything else that takes backups.
+    ///   - metrics: notes complete backups.
+    package init(_ session: ArchiveSession, turn: BackupTurn, metrics: BackupMetrics) {
         self.session = session
+        self.metrics = metrics
         self.turn = turn
     }
 
@@ -30,6 +34,10 @@ package final class BackupService: BackupServiceHandler {
             try await responses.write(BackupChunk(data: bytes))
         }
         try await responses.write(BackupChunk(summary: BackupSummary(summary)))
+        guard !request.withoutObjects else { return }
+        let end = session.clock.now()
+        try await session.database.write { try BackupRecords($0).noteManual(at: end) }
+        metrics.noteManual(end)
     }
 }
 

@@ -94,6 +94,8 @@ private struct GatewayState: Resource {
     private var numbers: [String: Int64] = [:]
     private var listeners: [String] = []
     private var lastBackup: Int64?
+    /// The kind of the last backup: `scheduled` or `manual`.
+    private var lastBackupKind: String?
     private var uploads: (count: Int64, bytes: Int64)?
     private var stored: (count: Int64, bytes: Int64)?
     /// The reasons for missing values, a sentence each.
@@ -114,7 +116,10 @@ private struct GatewayState: Resource {
             return "\(name) \(address)\(labels["tls"] == "1" ? " (TLS)" : "")"
         }
         // The schedule whose last backup is the oldest.
-        lastBackup = metrics.minimum("data_gateway_backup_last_success_timestamp_seconds").map { Int64($0) }
+        let scheduled = metrics.minimum("data_gateway_backup_last_success_timestamp_seconds").map { Int64($0) }
+        let manual = metrics.sum("data_gateway_manual_backup_last_success_timestamp_seconds").map { Int64($0) } ?? 0
+        lastBackup = manual > scheduled ?? 0 ? manual : scheduled
+        lastBackupKind = lastBackup.flatMap { $0 == 0 ? nil : $0 == scheduled ? "scheduled" : "manual" }
         for name in Self.metrics {
             if let value = metrics.sum("data_gateway_\(name)") { numbers[name] = Int64(exactly: value.rounded()) }
         }
@@ -145,7 +150,10 @@ private struct GatewayState: Resource {
             number("uploads_in_progress", uploads?.count), size("uploads_stored_bytes", uploads?.bytes),
             number("corrupted_objects", numbers["bad_objects"]), number("scrub_passes", numbers["scrub_passes_total"]),
             number("scrub_failures", numbers["scrub_failures_total"]),
-            time("last_backup_at_unix", lastBackup), number("failed_backups", numbers["backup_failures_total"]),
+            time("last_backup_at_unix", lastBackup),
+            ResourceField(
+                name: "last_backup_kind", json: lastBackupKind.map { .string($0) } ?? .null, text: lastBackupKind ?? ""),
+            number("failed_backups", numbers["backup_failures_total"]),
             number("pending_events", numbers["events_pending"]), number("dead_letters", numbers["events_dead"]),
             ResourceField(
                 name: "deletions_are_paused", json: numbers["deletions_paused"].map { .bool($0 > 0) } ?? .null,

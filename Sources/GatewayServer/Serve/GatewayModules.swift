@@ -162,11 +162,11 @@ package struct GatewayModules: Sendable {
         consoleSessions = configuration.console.map { ConsoleSessions(environment, configuration: $0) }
         let session = ArchiveSession(directory: directory, database: database, store: store, clock: clock)
         let turn = BackupTurn()
-        backup = BackupService(session, turn: turn)
         restore = RestoreService(
             session, accounts: accounts, migrations: Self.migrations, restart: process.restart, log: log)
         backups = BackupScheduler(
             configuration.backups, session, turn: turn, outbox: events.outbox, migrations: Self.migrations, log: log)
+        backup = BackupService(session, turn: turn, metrics: backups.metrics)
         system = SystemService(
             store: store, settings: configuration.settings, startedAt: clock.now(), certificates: certificates,
             backups: backups.metrics)

@@ -21,7 +21,8 @@ struct SystemService: SystemServiceHandler {
         GetSystemStatusResponse(
             version: ProgramVersion.current, startedAt: Timestamp(startedAt), storeFreeBytes: store.freeBytes ?? -1,
             storeMinimumFreeBytes: store.minimumFreeBytes, certificateEndsAt: certificates.expiry.map { Timestamp($0) },
-            backupSchedules: backups.snapshot.map(BackupScheduleStatus.init))
+            backupSchedules: backups.snapshot.map(BackupScheduleStatus.init),
+            lastManualBackupAt: backups.lastManual.map { Timestamp($0) })
     }
 
     func listSettings(_ request: ListSettingsRequest, context: CallContext) async throws -> ListSettingsResponse {

@@ -785,6 +785,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.GetSystemStatusResponse.store_minimum_free_bytes	The free bytes below which new uploads are refused.
         archebase.data_gateway.v1.GetSystemStatusResponse.certificate_ends_at	The end of the TLS certificate; unset = no listener uses TLS.
         archebase.data_gateway.v1.GetSystemStatusResponse.backup_schedules	The schedules of backups, in the order of the configuration.
+        archebase.data_gateway.v1.GetSystemStatusResponse.last_manual_backup_at	The end of the last complete backup by BackupService; unset before the first one.
         archebase.data_gateway.v1.BackupScheduleStatus	The last results of a schedule of backups.
         archebase.data_gateway.v1.BackupScheduleStatus.interval_seconds	The time from one backup to the next.
         archebase.data_gateway.v1.BackupScheduleStatus.last_success_at	The end of the last complete backup; unset before the first one.

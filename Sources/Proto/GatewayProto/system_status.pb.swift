@@ -86,6 +86,8 @@ public struct GetSystemStatusResponse: Message {
     public var certificateEndsAt: Timestamp?
     /// The schedules of backups, in the order of the configuration.
     public var backupSchedules: [BackupScheduleStatus] = []
+    /// The end of the last complete backup by BackupService; unset before the first one.
+    public var lastManualBackupAt: Timestamp?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -96,7 +98,8 @@ public struct GetSystemStatusResponse: Message {
         storeFreeBytes: Int64 = 0,
         storeMinimumFreeBytes: Int64 = 0,
         certificateEndsAt: Timestamp? = nil,
-        backupSchedules: [BackupScheduleStatus] = []
+        backupSchedules: [BackupScheduleStatus] = [],
+        lastManualBackupAt: Timestamp? = nil
     ) {
         self.version = version
         self.startedAt = startedAt
@@ -104,6 +107,7 @@ public struct GetSystemStatusResponse: Message {
         self.storeMinimumFreeBytes = storeMinimumFreeBytes
         self.certificateEndsAt = certificateEndsAt
         self.backupSchedules = backupSchedules
+        self.lastManualBackupAt = lastManualBackupAt
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -115,6 +119,7 @@ public struct GetSystemStatusResponse: Message {
             case 32: try ProtoInt64.merge(into: &self.storeMinimumFreeBytes, from: &reader)
             case 42: try ProtoMessage<Timestamp>.merge(into: &self.certificateEndsAt, from: &reader)
             case 50: try ProtoMessage<BackupScheduleStatus>.append(to: &self.backupSchedules, tag: tag, from: &reader)
+            case 58: try ProtoMessage<Timestamp>.merge(into: &self.lastManualBackupAt, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -128,11 +133,13 @@ public struct GetSystemStatusResponse: Message {
         size += ProtoInt64.size(self.storeMinimumFreeBytes, tag: 32)
         size += ProtoMessage<Timestamp>.size(optional: self.certificateEndsAt, tag: 42)
         size += ProtoMessage<BackupScheduleStatus>.size(repeated: self.backupSchedules, tag: 50)
+        size += ProtoMessage<Timestamp>.size(optional: self.lastManualBackupAt, tag: 58)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.lastManualBackupAt, tag: 58, to: &writer)
         ProtoMessage<BackupScheduleStatus>.write(repeated: self.backupSchedules, tag: 50, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.certificateEndsAt, tag: 42, to: &writer)
         ProtoInt64.write(self.storeMinimumFreeBytes, tag: 32, to: &writer)
@@ -338,23 +345,24 @@ extension FileDescriptor {
         name: "system_status.proto",
         base64: """
             ChNzeXN0ZW1fc3RhdHVzLnByb3RvEhlhcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxGhxnb29nbGUvYXBpL2Fubm90YXRpb25zLnBy\
-            b3RvGh9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIhgKFkdldFN5c3RlbVN0YXR1c1JlcXVlc3Qi+QIKF0dldFN5c3Rl\
+            b3RvGh9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIhgKFkdldFN5c3RlbVN0YXR1c1JlcXVlc3QiyAMKF0dldFN5c3Rl\
             bVN0YXR1c1Jlc3BvbnNlEhgKB3ZlcnNpb24YASABKAlSB3ZlcnNpb24SOQoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90\
             b2J1Zi5UaW1lc3RhbXBSCXN0YXJ0ZWRBdBIoChBzdG9yZV9mcmVlX2J5dGVzGAMgASgDUg5zdG9yZUZyZWVCeXRlcxI3ChhzdG9y\
             ZV9taW5pbXVtX2ZyZWVfYnl0ZXMYBCABKANSFXN0b3JlTWluaW11bUZyZWVCeXRlcxJKChNjZXJ0aWZpY2F0ZV9lbmRzX2F0GAUg\
             ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIRY2VydGlmaWNhdGVFbmRzQXQSWgoQYmFja3VwX3NjaGVkdWxlcxgGIAMo\
-            CzIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFja3VwU2NoZWR1bGVTdGF0dXNSD2JhY2t1cFNjaGVkdWxlcyLTAgoUQmFj\
-            a3VwU2NoZWR1bGVTdGF0dXMSEgoEbmFtZRgBIAEoCVIEbmFtZRIpChBpbnRlcnZhbF9zZWNvbmRzGAIgASgDUg9pbnRlcnZhbFNl\
-            Y29uZHMSQgoPbGFzdF9zdWNjZXNzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFINbGFzdFN1Y2Nlc3NBdBIy\
-            ChVsYXN0X2R1cmF0aW9uX3NlY29uZHMYBCABKANSE2xhc3REdXJhdGlvblNlY29uZHMSJgoPbGFzdF9zaXplX2J5dGVzGAUgASgD\
-            Ug1sYXN0U2l6ZUJ5dGVzEiEKDGxvc3Rfb2JqZWN0cxgGIAEoA1ILbG9zdE9iamVjdHMSGgoIZmFpbHVyZXMYByABKANSCGZhaWx1\
-            cmVzEh0KCmlzX3J1bm5pbmcYCCABKAhSCWlzUnVubmluZyIVChNMaXN0U2V0dGluZ3NSZXF1ZXN0IlwKFExpc3RTZXR0aW5nc1Jl\
-            c3BvbnNlEkQKCHNldHRpbmdzGAEgAygLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TeXN0ZW1TZXR0aW5nUghzZXR0aW5n\
-            cyJPCg1TeXN0ZW1TZXR0aW5nEhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZRIWCgZzb3VyY2UYAyABKAlS\
-            BnNvdXJjZTK6AgoNU3lzdGVtU2VydmljZRKWAQoPR2V0U3lzdGVtU3RhdHVzEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5H\
-            ZXRTeXN0ZW1TdGF0dXNSZXF1ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRTeXN0ZW1TdGF0dXNSZXNwb25zZSIc\
-            kAIBgtPkkwITEhEvdjEvc3lzdGVtL3N0YXR1cxKPAQoMTGlzdFNldHRpbmdzEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5M\
-            aXN0U2V0dGluZ3NSZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0U2V0dGluZ3NSZXNwb25zZSIekAIBgtPk\
-            kwIVEhMvdjEvc3lzdGVtL3NldHRpbmdzYgZwcm90bzM=
+            CzIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFja3VwU2NoZWR1bGVTdGF0dXNSD2JhY2t1cFNjaGVkdWxlcxJNChVsYXN0\
+            X21hbnVhbF9iYWNrdXBfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUhJsYXN0TWFudWFsQmFja3VwQXQi0wIK\
+            FEJhY2t1cFNjaGVkdWxlU3RhdHVzEhIKBG5hbWUYASABKAlSBG5hbWUSKQoQaW50ZXJ2YWxfc2Vjb25kcxgCIAEoA1IPaW50ZXJ2\
+            YWxTZWNvbmRzEkIKD2xhc3Rfc3VjY2Vzc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDWxhc3RTdWNjZXNz\
+            QXQSMgoVbGFzdF9kdXJhdGlvbl9zZWNvbmRzGAQgASgDUhNsYXN0RHVyYXRpb25TZWNvbmRzEiYKD2xhc3Rfc2l6ZV9ieXRlcxgF\
+            IAEoA1INbGFzdFNpemVCeXRlcxIhCgxsb3N0X29iamVjdHMYBiABKANSC2xvc3RPYmplY3RzEhoKCGZhaWx1cmVzGAcgASgDUghm\
+            YWlsdXJlcxIdCgppc19ydW5uaW5nGAggASgIUglpc1J1bm5pbmciFQoTTGlzdFNldHRpbmdzUmVxdWVzdCJcChRMaXN0U2V0dGlu\
+            Z3NSZXNwb25zZRJECghzZXR0aW5ncxgBIAMoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3lzdGVtU2V0dGluZ1IIc2V0\
+            dGluZ3MiTwoNU3lzdGVtU2V0dGluZxIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWUSFgoGc291cmNlGAMg\
+            ASgJUgZzb3VyY2UyugIKDVN5c3RlbVNlcnZpY2USlgEKD0dldFN5c3RlbVN0YXR1cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuR2V0U3lzdGVtU3RhdHVzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3lzdGVtU3RhdHVzUmVzcG9u\
+            c2UiHJACAYLT5JMCExIRL3YxL3N5c3RlbS9zdGF0dXMSjwEKDExpc3RTZXR0aW5ncxIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuTGlzdFNldHRpbmdzUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFNldHRpbmdzUmVzcG9uc2UiHpAC\
+            AYLT5JMCFRITL3YxL3N5c3RlbS9zZXR0aW5nc2IGcHJvdG8z
             """)
 }

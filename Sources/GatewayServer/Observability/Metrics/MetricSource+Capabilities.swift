@@ -128,6 +128,10 @@ extension BackupMetrics: MetricSource {
                 "Unix time in seconds when the last scheduled backup was complete; 0 before the first.",
                 samples { Int($0.lastSuccess?.seconds ?? 0) }),
             .gauge(
+                "data_gateway_manual_backup_last_success_timestamp_seconds",
+                "Unix time in seconds when the last backup without a schedule was complete; 0 before the first.",
+                [([], Int(lastManual?.seconds ?? 0))]),
+            .gauge(
                 "data_gateway_backup_last_duration_seconds",
                 "Seconds that the last complete backup took, with its verification.",
                 samples { Int($0.lastDuration.components.seconds) }),
