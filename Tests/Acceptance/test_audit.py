@@ -1,8 +1,10 @@
 """The audit log: every change leaves a line, and no line contains a secret."""
 
+import csv
 import datetime
 import json
 import os
+import re
 import sqlite3
 import subprocess
 from contextlib import contextmanager
@@ -378,14 +380,14 @@ def test_every_call_that_changes_something_leaves_one_line(
         boss.devices("RemoveDeviceFromSuite", suite=suite, device=device)
     with walk.one_line("DeleteDeviceSuite", **by_boss):
         boss.devices("DeleteDeviceSuite", name=suite)
-    with walk.one_line("DeleteDevice", **by_boss):
-        boss.devices("DeleteDevice", name=boss.devices("RegisterDevice").name)
     with walk.one_line("RetireDevice", **of_device):
         boss.devices("RetireDevice", name=device)
     with walk.no_line("RetireDevice"):
         boss.devices("RetireDevice", name=device)
     with walk.one_line("UnretireDevice", **of_device):
         boss.devices("UnretireDevice", name=device)
+    with walk.one_line("DeleteDevice", **by_boss):
+        boss.devices("DeleteDevice", name=boss.devices("RegisterDevice").name)
     empty = boss.admin("CreateSite", name=unique("site")).site.site_id
     with walk.one_line("DeleteSite", target=f"sites/{empty}", **by_boss):
         boss.admin("DeleteSite", site_id=empty)
@@ -459,7 +461,18 @@ def test_the_command_shows_the_lines_since_a_time_and_those_that_come(admin, com
     shown, _ = command("audit", "--since", "1h").communicate(timeout=60)
     (line,) = [line for line in shown.splitlines() if f"  sites/{site}  " in line]
     words = ["user:system/admin", "system", "CreateSite", f"sites/{site}", "127.0.0.1", "OK", "1"]
-    assert line.split("  ")[1:] == words
+    assert re.split(" {2,}", line)[1:9] == [*words, "-"]
+    header = shown.splitlines()[0]
+    assert header.split() == ["AT", "ACTOR", "ORGANIZATION", "ACTION", "TARGET", "PEER", "RESULT", "COUNT", "IDS"]
+    assert line.index("user:system/admin") == header.index("ACTOR")
+    wanted = ["--actor", "user:system/*", "--action", "CreateSite", "--target", f"sites/{site}", "--result", "OK"]
+    shown, _ = command("audit", "--since", "2020-01-31", *wanted, "--json").communicate(timeout=60)
+    assert [json.loads(text)["target"] for text in shown.splitlines()] == [f"sites/{site}"]
+    shown, _ = command("audit", *wanted, "--output", "csv").communicate(timeout=60)
+    (row,) = csv.DictReader(shown.splitlines())
+    assert (row["target"], row["actor"], row["count"]) == (f"sites/{site}", "user:system/admin", "1")
+    shown, _ = command("audit", "--actor", "user:*/nobody-*").communicate(timeout=60)
+    assert shown == ""
     shown, _ = command("audit", "--since", "2099-01-01T00:00:00Z", "--json").communicate(timeout=60)
     assert shown == ""
 

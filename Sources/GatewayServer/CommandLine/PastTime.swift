@@ -9,11 +9,11 @@ package enum PastTime: ArgumentValue, Hashable {
         if let unit = argument.last.flatMap({ TimeSpan.units[$0] }), let count = Int32(argument.dropLast()), count >= 0
         {
             self = .ago(seconds: Int64(count) * unit)
-        } else if let time = RFC3339.parse(argument) {
-            self = .at(time.second)
+        } else if let time = UnixTime(dateOrTime: argument) {
+            self = .at(time)
         } else {
             throw ArgumentProblem(
-                "must be an age like 30m, 24h, 7d or a time like 2026-01-31T08:00:00Z, not '\(argument)'")
+                "must be an age like 30m, 24h, 7d or a time like 2026-01-31T08:00:00Z or 2026-01-31, not '\(argument)'")
         }
     }
 
@@ -21,6 +21,19 @@ package enum PastTime: ArgumentValue, Hashable {
         switch self {
         case .ago(let seconds): now.adding(seconds: -seconds)
         case .at(let time): time
+        }
+    }
+}
+
+extension UnixTime {
+    /// Parses an RFC 3339 time, or a date, which stands for the beginning of the day in UTC.
+    package init?(dateOrTime text: String) {
+        if let time = RFC3339.parse(text) {
+            self = time.second
+        } else if text.utf8.count == 10, let time = RFC3339.parse("\(text)T00:00:00Z") {
+            self = time.second
+        } else {
+            return nil
         }
     }
 }

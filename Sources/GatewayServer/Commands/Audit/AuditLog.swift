@@ -11,16 +11,22 @@ struct AuditLog: Command {
     static let discussion = [
         """
         Admins see the lines of their organization; admins of 'system' see all lines. With --json, each line is one JSON \
-        object.
+        object; --output csv writes all fields.
         """
     ]
 
     static var parameters: [Parameter<Self>] {
         [
             .option(
-                "--since", "TIME", \.since, "Show lines since an age (30m, 24h, 7d) or an RFC 3339 time (default: 24h)"),
+                "--since", "TIME", \.since,
+                "Show lines since an age (30m, 24h, 7d), a date or an RFC 3339 time (default: 24h)"),
+            .option("--actor", "TEXT", \.filter.actor, "Show only lines of this actor; * stands for any text"),
+            .option("--action", "TEXT", \.filter.action, "Show only lines of this action; * stands for any text"),
+            .option("--target", "TEXT", \.filter.target, "Show only lines of this target; * stands for any text"),
+            .option("--result", "TEXT", \.filter.result, "Show only lines of this result; * stands for any text"),
             .flag("--follow", \.follows, "Keep showing new lines until interrupted"),
         ] + ConnectionOptions.parameters(of: .admin).map { $0.at(\.connection) }
+            + OutputOptions.parameters.map { $0.at(\.connection.output) }
     }
 
     private static let pageSize: Int32 = 500
@@ -28,17 +34,19 @@ struct AuditLog: Command {
     private static let interval = Duration.seconds(1)
 
     var since = PastTime.ago(seconds: 86_400)
+    var filter = AuditLineFilter()
     var follows = false
     var connection = ConnectionOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.attempt {
+            var printer = try AuditPrinter(connection)
             let log = AuditServiceClient(try await SignedInConnection(connection, listener: .admin, in: environment))
             var request = ListAuditLinesRequest(
                 since: Timestamp(since.time(at: environment.clock.now())), pageSize: Self.pageSize)
             while true {
                 let page = try await log.listAuditLines(request)
-                for line in page.lines { try environment.output(connection.json ? line.json.text : line.text) }
+                for text in printer.texts(of: page.lines.filter(filter.matches)) { try environment.output(text) }
                 request.pageToken = page.nextPageToken
                 if page.lines.isEmpty {
                     guard follows else { return }
@@ -49,8 +57,92 @@ struct AuditLog: Command {
     }
 }
 
+/// The lines of the audit log that a command shows.
+struct AuditLineFilter: Sendable {
+    var actor: String?
+    var action: String?
+    var target: String?
+    var result: String?
+
+    func matches(_ line: AuditLine) -> Bool {
+        Self.matches(line.actor, actor) && Self.matches(line.action, action) && Self.matches(line.target, target)
+            && Self.matches(line.result, result)
+    }
+
+    /// Whether a text matches a pattern, in which `*` stands for any text; no pattern matches every text.
+    static func matches(_ text: String, _ pattern: String?) -> Bool {
+        guard let pattern else { return true }
+        let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
+        guard let first = parts.first, let last = parts.last, parts.count > 1 else { return text == pattern }
+        guard text.hasPrefix(first), text.utf8.count >= first.utf8.count + last.utf8.count else { return false }
+        var rest = text.dropFirst(first.count)
+        for part in parts.dropFirst().dropLast() where !part.isEmpty {
+            guard let found = rest.firstRange(of: part) else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return rest.hasSuffix(last)
+    }
+}
+
+/// Prints lines of the audit log in the form of the options, while they are read.
+private struct AuditPrinter {
+    private let format: OutputOptions.Format
+    private let columns: [String]
+    private var isFirst = true
+    /// The widths of the columns so far; later lines may widen them.
+    private var widths: [Int] = []
+
+    /// - Throws: if a column is unknown.
+    init(_ options: ConnectionOptions) throws(ClientFailure) {
+        format = options.json ? .json : options.output.format ?? .table
+        let known = AuditLine().fields.map(\.name)
+        columns = options.output.columns?.names ?? (format == .wide || format == .csv ? known : AuditLine.columns)
+        if let unknown = columns.first(where: { !known.contains($0) }) {
+            throw ClientFailure(
+                "--columns has the unknown column \(unknown): known are \(known.joined(separator: ", "))",
+                exitCode: .usage)
+        }
+    }
+
+    /// Returns the texts of the next lines, with a header before the first.
+    mutating func texts(of lines: [AuditLine]) -> [String] {
+        if format == .json { return lines.map(\.json.text) }
+        var rows = lines.map { line in
+            columns.map { column in line.fields.first { $0.name == column }?.text ?? "" }
+        }
+        if isFirst, !rows.isEmpty || format == .csv {
+            isFirst = false
+            rows.insert(format == .csv ? columns : columns.map { $0.uppercased().replacing("_", with: " ") }, at: 0)
+        }
+        return rows.isEmpty ? [] : format == .csv ? Self.csv(rows) : table(rows)
+    }
+
+    private static func csv(_ rows: [[String]]) -> [String] {
+        [CSVWriter.text(rows.map { $0.map { SpreadsheetCell.cell(of: $0) } })]
+    }
+
+    private mutating func table(_ rows: [[String]]) -> [String] {
+        let rows = rows.map { $0.map { TextLayout.printable($0.isEmpty ? "-" : $0) } }
+        for row in rows {
+            for (column, cell) in row.enumerated() {
+                if column == widths.count { widths.append(0) }
+                widths[column] = max(widths[column], cell.count)
+            }
+        }
+        return rows.map { row in
+            zip(row, widths).enumerated().map { column, cell in
+                column == row.count - 1 ? cell.0 : cell.0.padded(to: cell.1)
+            }.joined(separator: "  ")
+        }
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
+
 extension AuditLine: Resource {
-    package static let columns = ["at", "actor", "organization", "action", "target", "peer", "result", "count"]
+    package static let columns = ["at", "actor", "organization", "action", "target", "peer", "result", "count", "ids"]
 
     package var fields: [ResourceField] {
         [
@@ -58,11 +150,5 @@ extension AuditLine: Resource {
             .text("action", action), .text("target", target), .text("peer", peer), .text("result", result),
             .number("count", count), .text("ids", ids.joined(separator: " ")),
         ]
-    }
-
-    /// The line's text, without the column widths of a table, because later lines are not known.
-    fileprivate var text: String {
-        let words = Self.columns.compactMap { column in fields.first { $0.name == column }?.text }
-        return TextLayout.printable((words.map { $0.isEmpty ? "-" : $0 } + ids).joined(separator: "  "))
     }
 }

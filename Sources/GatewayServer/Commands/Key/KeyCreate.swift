@@ -50,9 +50,9 @@ struct TimeArgument: ArgumentValue, Hashable, Sendable {
     let time: UnixTime
 
     init(argument: String) throws(ArgumentProblem) {
-        guard let time = RFC3339.parse(argument) else {
-            throw ArgumentProblem("must be a time like 2027-01-31T08:00:00Z, not '\(argument)'")
+        guard let time = UnixTime(dateOrTime: argument) else {
+            throw ArgumentProblem("must be a time like 2027-01-31T08:00:00Z or 2027-01-31, not '\(argument)'")
         }
-        self.time = time.second
+        self.time = time
     }
 }
