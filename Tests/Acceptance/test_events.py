@@ -276,6 +276,11 @@ def test_a_dead_letter_is_listed_and_redelivered(told, binary, stubs, tmp_path):
     assert metrics(gateway, "pending") == {"all": 0}
 
     command = CommandLine(binary, gateway, tmp_path).login()
+    (webhook,) = command.json("events", "webhooks")["webhooks"]
+    assert (webhook["name"], webhook["dead_letters"], webhook["pending"]) == ("all", 2, 0)
+    deliveries = command.json("events", "deliveries", "all")["deliveries"]
+    assert [each["state"] for each in deliveries] == ["DELIVERY_STATE_DEAD"] * 2
+    assert command.json("events", "deliveries", "all", "--limit", "1")["deliveries"] == deliveries[:1]
     letters = command.json("events", "dead-letters")["dead_letters"]
     assert [letter["subject"] for letter in letters] == [subject] * 2
     first = letters[0]
@@ -295,6 +300,8 @@ def test_a_dead_letter_is_listed_and_redelivered(told, binary, stubs, tmp_path):
     assert verify(KEY, headers, body)
     eventually(lambda: metrics(gateway, "dead") == {"all": 1})
     assert "is not a dead letter" in command.refused(1, "events", "redeliver", first["event_id"])
+    test = command.json("events", "test", "all")["event_id"]
+    eventually(lambda: test in {event["id"] for event in receiver.events})
     service = stubs.events.EventServiceStub(gateway.channel("admin"))
     page = call(service.ListDeadLetters, stubs.events.ListDeadLettersRequest(page_size=1), fleet.user.token)
     assert [letter.event_id for letter in page.dead_letters] == [letters[1]["event_id"]]

@@ -42,6 +42,7 @@ def test_site_is_found_by_its_name(admin, site):
     suite = admin.json("device", "suite", "create", "--site", site["name"], "--display-name", "S")
     assert suite["site_id"] == site["site_id"]
     assert admin.json("device", "suite", "list", "--site", site["name"])["device_suites"] == [suite]
+    assert admin.json("device", "suite", "show", suite["display_name"]) == suite
     assert admin.json("device", "list", "--site", site["name"])["devices"] == []
     missing = unique("nowhere")
     assert f'no site is named "{missing}"' in admin.refused(REFUSED, "site", "show", missing)
@@ -93,6 +94,7 @@ def test_key_of_a_site_from_creation_to_deletion(admin, site, gateway, stubs):
     assert exchange(gateway, stubs, created["credential"]).access_token
     assert created["expired_at"] == "2099-01-31T08:00:00Z"
     (listed,) = admin.json("key", "list", "--site", site["name"])["api_keys"]
+    assert admin.json("key", "show", listed["api_key_id"]) == listed
     assert (listed["key_name"], listed["owner"]) == ("uploader", f"sites/{site['site_id']}")
     assert "credential" not in listed
     key = created["api_key_id"]
@@ -113,14 +115,14 @@ def test_key_of_a_device_is_made_once(admin, site, gateway, stubs):
     assert created["owner"] == f"devices/{device}"
     assert "already has a key" in admin.refused(REFUSED, "key", "create", "--device", device)
     assert [key["key_name"] for key in admin.json("key", "list", "--device", device)["api_keys"]] == [device]
-
-
     assert "retire it instead" in admin.refused(REFUSED, "device", "delete", device)
     assert admin.json("device", "retire", device)["status"] == "DEVICE_STATUS_RETIRED"
     assert admin.json("key", "list", "--device", device)["api_keys"] == []
     assert device not in {each["device_id"] for each in admin.json("device", "list")["devices"]}
     assert device in {each["device_id"] for each in admin.json("device", "list", "--retired")["devices"]}
     assert admin.json("device", "unretire", device)["status"] == "DEVICE_STATUS_REGISTERED"
+
+
 @pytest.mark.parametrize("owner", [[], ["--site", "1", "--device", "260427-000001"]], ids=["none", "both"])
 def test_key_create_wants_one_owner(admin, owner):
     assert "either --site or --device" in admin.refused(USAGE, "key", "create", *owner)

@@ -176,7 +176,10 @@ final class Recorder: Sendable {
                 + "support-bundle, completion, version",
             "data-gateway --help"
         ),
-        ("device suite", "device suite requires a command: create, list, add, remove, delete", "device suite --help"),
+        (
+            "device suite", "device suite requires a command: create, list, show, add, remove, delete",
+            "device suite --help"
+        ),
         ("devcie list", "unknown command devcie; did you mean device?", "data-gateway --help"),
         ("device regsiter", "device has no command regsiter; did you mean register?", "data-gateway device --help"),
         ("--verison", "unknown option --verison; did you mean --version?", "data-gateway --help"),

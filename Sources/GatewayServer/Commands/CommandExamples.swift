@@ -138,3 +138,9 @@ extension BackupVerify {
 }
 extension RestoreCommand { static let examples = ["restore --from monday.backup --data-dir ./data"] }
 extension DoctorCommand { static let examples = ["doctor --data-dir ./data --checksums"] }
+
+extension EventsWebhooks { static let examples = ["events webhooks"] }
+extension EventsDeliveries { static let examples = ["events deliveries pipeline --limit 20"] }
+extension EventsTest { static let examples = ["events test pipeline"] }
+extension KeyShow { static let examples = ["key show 01a207ad-93b5-7000-8719-cab4f82b164f"] }
+extension DeviceSuiteShow { static let examples = ["device suite show 'Line 3'"] }

@@ -65,6 +65,7 @@ package enum Program: CompletedProgram {
                                 [
                                     .command(DeviceSuiteCreate.self),
                                     .command(DeviceSuiteList.self),
+                                    .command(DeviceSuiteShow.self),
                                     .command(DeviceSuiteAdd.self),
                                     .command(DeviceSuiteRemove.self),
                                     .command(DeviceSuiteDelete.self),
@@ -84,9 +85,9 @@ package enum Program: CompletedProgram {
                         .command(DeviceEnable.self),
                         .command(DeviceDisable.self),
                         .command(DeviceAllowReinit.self),
-                        .command(DeviceDelete.self),
                         .command(DeviceRetire.self),
                         .command(DeviceUnretire.self),
+                        .command(DeviceDelete.self),
                         .command(DeviceImport.self),
                         .command(DeviceExport.self),
                         .command(DeviceConfig.self),
@@ -115,6 +116,7 @@ package enum Program: CompletedProgram {
                     [
                         .command(KeyCreate.self),
                         .command(KeyList.self),
+                        .command(KeyShow.self),
                         .command(KeyRotate.self),
                         .command(KeyEnable.self),
                         .command(KeyDisable.self),
@@ -176,9 +178,9 @@ package enum Program: CompletedProgram {
                     "copy", "Copy objects to the folders and buckets in the gateway's configuration",
                     [
                         .command(CopyCreate.self),
+                        .command(CopyList.self),
                         .command(CopyShow.self),
                         .command(CopyItems.self),
-                        .command(CopyList.self),
                         .command(CopyCancel.self),
                     ])),
             .group(
@@ -192,8 +194,14 @@ package enum Program: CompletedProgram {
             .group(CommandGroup("keys", "Manage the keys that sign access tokens", [.command(KeysRotate.self)])),
             .group(
                 CommandGroup(
-                    "events", "Show and redeliver events that could not be delivered",
-                    [.command(EventsDeadLetters.self), .command(EventsRedeliver.self)])),
+                    "events", "Show webhooks and deliveries, and redeliver events that could not be delivered",
+                    [
+                        .command(EventsWebhooks.self),
+                        .command(EventsDeliveries.self),
+                        .command(EventsTest.self),
+                        .command(EventsDeadLetters.self),
+                        .command(EventsRedeliver.self),
+                    ])),
             .command(GatewayStatus.self),
             .command(AuditLog.self),
             .command(StatisticsShow.self),

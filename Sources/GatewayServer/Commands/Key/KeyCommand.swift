@@ -12,6 +12,20 @@ extension KeyCommand {
     }
 }
 
+/// `data-gateway key show`
+struct KeyShow: KeyCommand {
+    static let name = "show"
+    static let summary = "Show an API key"
+
+    var keyID = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let reply = try await AdminAuthServiceClient(gateway).getApiKey(GetApiKeyRequest(apiKeyID: keyID))
+        return Reply(try reply.apiKey.present("api_key"))
+    }
+}
+
 /// `data-gateway key rotate`
 struct KeyRotate: KeyCommand {
     static let name = "rotate"

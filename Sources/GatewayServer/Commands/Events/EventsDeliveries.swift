@@ -1,0 +1,72 @@
+import Basics
+import CommandLineInterface
+import Proto
+
+/// `data-gateway events deliveries`
+struct EventsDeliveries: ClientCommand {
+    static let name = "deliveries"
+    static let summary = "List the deliveries of events to a webhook, newest event first"
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .argument("WEBHOOK", \.webhook, "The webhook's name, as printed by events webhooks"),
+            .option("--limit", "N", \.limit, "Show at most this many deliveries (default: 100)"),
+        ] + connectionParameters
+    }
+
+    var webhook = ""
+    var limit: Int64 = 100
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        guard limit > 0 else { throw ClientFailure("--limit must be above 0", exitCode: .usage) }
+        let service = EventServiceClient(gateway)
+        var deliveries: [EventDelivery] = []
+        var token = ""
+        repeat {
+            let rest = min(Int64(Pages.size), limit - Int64(deliveries.count))
+            let page = try await service.listDeliveries(
+                ListDeliveriesRequest(webhook: webhook, pageSize: Int32(clamping: rest), pageToken: token))
+            deliveries += page.deliveries
+            token = page.nextPageToken
+        } while !token.isEmpty && deliveries.count < limit
+        return Reply("deliveries", deliveries)
+    }
+}
+
+extension EventDelivery: Resource {
+    package static let columns = ["event_id", "type", "subject", "state", "failed_attempts", "ended_at", "last_error"]
+
+    package var fields: [ResourceField] {
+        let word = "\(state)"
+        return [
+            .text("event_id", eventID), .text("type", type), .text("subject", subject),
+            .text("organization", organization), .time("occurred_at", occurredAt),
+            .text("state", "DELIVERY_STATE_\(word.uppercased())", shownAs: word),
+            .number("failed_attempts", Int64(failedAttempts), shownAs: "\(failedAttempts)"), .time("due_at", dueAt),
+            .time("ended_at", endedAt), .text("last_error", lastError),
+        ]
+    }
+}
+
+/// `data-gateway events test`
+struct EventsTest: ClientCommand {
+    static let name = "test"
+    static let summary = "Send a test event to a webhook"
+
+    static var parameters: [Parameter<Self>] {
+        [.argument("WEBHOOK", \.webhook, "The webhook's name, as printed by events webhooks")] + connectionParameters
+    }
+
+    var webhook = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let reply = try await EventServiceClient(gateway).sendTestEvent(SendTestEventRequest(webhook: webhook))
+        return Reply(
+            json: .object([JSONValue.Member(name: "event_id", value: .string(reply.eventID))]),
+            text:
+                "event \(reply.eventID) will be delivered to \(webhook); 'events deliveries \(webhook)' shows the result"
+        )
+    }
+}
