@@ -29,6 +29,30 @@ final class Recorder: Sendable {
 @Suite(.timeLimited) struct ProgramTests {
     private static let leaves = Program.commands.leaves.map { $0.path.joined(separator: " ") }
 
+    @Test(arguments: [
+        ("get drive.mcap", "download drive.mcap"), ("delete x", "rm x"), ("list", "ls"),
+        ("cat x", "object cat x"), ("find x", "object find x"), ("du", "object du"), ("share x", "object share x"),
+        ("stat x", "object show x"), ("device ls", "device list"), ("site rm 1", "site delete 1"),
+        ("site add x", "site create x"), ("device add", "device register"), ("user get alice", "user show alice"),
+        ("device suite ls", "device suite list"), ("copy ls", "copy list"), ("token rm x", "token revoke x"),
+    ])
+    func wordOfAnotherToolRunsTheCommand(word: String, command: String) throws {
+        func performed(_ line: String) throws -> String? {
+            guard case .perform(let command) = try Program.request(line.split(separator: " ").map(String.init)) else {
+                return nil
+            }
+            return "\(type(of: command))"
+        }
+        #expect(try performed(word) == performed(command))
+        #expect(try performed(word) != nil)
+    }
+
+    @Test func wordsOfOtherToolsAreHiddenButSuggested() {
+        #expect(Set(["get", "cat", "find", "share", "stat"]).isDisjoint(with: Program.commands.members.map(\.name)))
+        let error = #expect(throws: UsageError.self) { try Program.request(["delte", "x"]) }
+        #expect(error?.message.contains("did you mean delete?") == true)
+    }
+
     @Test func programHasTheCommandsOfTheContract() {
         let expected = [
             "serve", "login", "logout", "site create", "site list", "device suite create", "device suite list",

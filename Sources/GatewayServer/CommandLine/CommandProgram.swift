@@ -39,8 +39,13 @@ package struct CommandProgram: Sendable {
     private func commandPath(_ words: [String]) -> [String] {
         var group: CommandGroup? = commands
         var path: [String] = []
-        for word in words {
-            guard let member = group?.members.first(where: { $0.name == word || $0.formerName == word }) else { break }
+        var words = words[...]
+        while let current = group, let word = words.popFirst() {
+            guard let member = current.member(word) else {
+                guard let others = CommandSynonyms.replacement(of: word, in: current) else { break }
+                words = others[...] + words
+                continue
+            }
             path.append(member.name)
             if case .group(let inner) = member { group = inner } else { group = nil }
         }
@@ -62,7 +67,11 @@ package struct CommandProgram: Sendable {
         var path: [String] = []
         var words = words
         while let word = words.popFirst() {
-            guard let member = group.members.first(where: { $0.name == word || $0.formerName == word }) else {
+            guard let member = group.member(word) else {
+                if let others = CommandSynonyms.replacement(of: word, in: group) {
+                    words = others[...] + words
+                    continue
+                }
                 throw unknown(word, in: group, path: path)
             }
             path.append(member.name)
@@ -90,7 +99,9 @@ package struct CommandProgram: Sendable {
     private func unknown(_ word: String, in group: CommandGroup, path: [String]) -> UsageError {
         let kind = word.hasPrefix("-") ? "option" : "command"
         let names =
-            kind == "option" ? ["--help", "--version"] : group.members.map(\.name) + (path.isEmpty ? ["help"] : [])
+            kind == "option"
+            ? ["--help", "--version"]
+            : group.members.map(\.name) + CommandSynonyms.known(in: group) + (path.isEmpty ? ["help"] : [])
         let lead = path.isEmpty ? "unknown" : "\(path.joined(separator: " ")) has no"
         return UsageError("\(lead) \(kind) \(word)\(Suggestion.text(for: word, among: names))", path: path)
     }

@@ -1,0 +1,50 @@
+/// Words of other tools for commands: they work, and no help lists them.
+package enum CommandSynonyms {
+    /// For each word, the words of commands that it stands for: the first of them that a group has.
+    package static let words: [(synonym: String, commands: [String])] = [
+        ("get", ["download", "show"]),
+        ("put", ["upload"]),
+        ("list", ["ls"]),
+        ("ls", ["list"]),
+        ("delete", ["rm", "delete", "revoke"]),
+        ("remove", ["rm", "delete", "revoke"]),
+        ("rm", ["delete", "remove", "revoke"]),
+        ("add", ["create", "register"]),
+        ("new", ["create", "register"]),
+        ("create", ["register"]),
+        ("info", ["show"]),
+        ("stat", ["object show", "show"]),
+        ("cat", ["object cat"]),
+        ("find", ["object find"]),
+        ("du", ["object du"]),
+        ("share", ["object share"]),
+    ]
+
+    /// Returns the words of the command that a synonym stands for in a group; `nil` = none.
+    static func replacement(of word: String, in group: CommandGroup) -> [String]? {
+        for command in words.first(where: { $0.synonym == word })?.commands ?? [] {
+            let path = command.split(separator: " ").map(String.init)
+            if group.contains(path) { return path }
+        }
+        return nil
+    }
+
+    /// Returns the synonyms that work in a group.
+    static func known(in group: CommandGroup) -> [String] {
+        words.map(\.synonym).filter { replacement(of: $0, in: group) != nil }
+    }
+}
+
+extension CommandGroup {
+    /// Returns the member with a name or former name.
+    func member(_ word: String) -> CommandNode? {
+        members.first { $0.name == word || $0.formerName == word }
+    }
+
+    fileprivate func contains(_ path: [String]) -> Bool {
+        guard let first = path.first, let member = member(first) else { return false }
+        guard path.count > 1 else { return true }
+        guard case .group(let inner) = member else { return false }
+        return inner.contains(Array(path.dropFirst()))
+    }
+}
