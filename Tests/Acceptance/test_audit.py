@@ -7,6 +7,7 @@ import os
 import re
 import sqlite3
 import subprocess
+import time
 from contextlib import contextmanager
 
 import grpc
@@ -266,6 +267,14 @@ def test_every_call_that_changes_something_leaves_one_line(
     for method in ("DisableDevice", "EnableDevice", "UpdateDevice", "AllowReinit"):
         with walk.one_line(method, **of_device):
             boss.devices(method, name=device)
+
+    # Addresses of the gateway, for devices.
+    endpoint = stubs.auth.DeviceEndpoint(host="new.example.com", port=1, tls=True)
+    fields = {"auth": endpoint, "gateway": endpoint, "device_init": endpoint}
+    with walk.one_line("AnnounceAddresses", target="deviceAddresses/1", **by_boss):
+        boss.devices("AnnounceAddresses", ends_at={"seconds": int(time.time()) + 3600}, **fields)
+    with walk.one_line("WithdrawAddresses", target="deviceAddresses/1", **by_boss):
+        boss.devices("WithdrawAddresses")
 
     # Uploads and downloads.
     uploader = Uploader(gateway, stubs, credential).sign_in()

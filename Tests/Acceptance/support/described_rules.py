@@ -18,6 +18,8 @@ REFUSED = {
     "either file_ids or filter must be set|must not both be set": "fields that exclude each other",
     "must not be empty, unless|must be empty unless": "whether a field may be set depends on another one",
     "must be in the future": "limits that move with the time",
+    "must contain certificates in the PEM format": "certificates, whose bytes no pattern describes",
+    "must be a host name or an IP address": "names and addresses, of which a pattern describes only the characters",
     r"destination\.\w+ must be empty|destination must be listed": "the configuration of the gateway decides which fields may be set",
     r"must be (at most )?(\d+ to )?\d+ bytes": "lengths are limited in bytes, and JSON Schema counts characters",
     r"file_size_bytes must be 0 to \d+": "an integer of 64 bits is a text, which has no largest value",

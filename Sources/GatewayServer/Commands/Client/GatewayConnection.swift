@@ -24,7 +24,7 @@ struct GatewayConnection: CallTransport {
             } else if trust.expectsTLS {
                 endpoint.isLoopback ? [true, false] : [true]
             } else {
-                [false, true]
+                trust.expectsCleartext ? [false] : [false, true]
             }
         var refusal: (any Error)?
         for isSecure in choices {

@@ -12,6 +12,8 @@ struct ListenerTrust: Sendable {
     let name: String?
     /// Whether a listener whose use of TLS is not known is expected to use it. It may be cleartext then only on loopback.
     let expectsTLS: Bool
+    /// Whether a listener whose use of TLS is not known is expected to be cleartext, as the one that issued the session.
+    let expectsCleartext: Bool
 
     /// - Parameter name: of an option, before the environment and the session.
     init(_ environment: CommandEnvironment, _ session: SignedInSession?, name: String? = nil) {
@@ -19,6 +21,7 @@ struct ListenerTrust: Sendable {
         file = text.flatMap { $0 == "system" ? nil : $0 }
         self.name = name ?? environment[Self.nameVariable] ?? session?.tlsName
         expectsTLS = text != nil || session?.authServer?.isSecure == true
+        expectsCleartext = text == nil && session?.authServer?.isSecure == false
     }
 
     /// The rules of the session of the environment; without a session those of the environment.
