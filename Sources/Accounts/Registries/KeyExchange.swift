@@ -48,7 +48,7 @@ struct KeyExchange: Sendable {
             let records = AddressRecords(connection)
             return (try records.find(organizationID: organizationID), try records.noted(of: device))
         }
-        // What is not the present number is noted once a minute of a device, whatever it sends.
+        // Another number than the present one is noted once a minute of a device, whatever it sends.
         let isDue = serial == current?.serial || noted.map { abs(now.seconds - $0.at.seconds) >= 60 } ?? true
         if noted?.serial != serial, isDue {
             // For the gateway, and without waiting: no device waits for a token because of it.

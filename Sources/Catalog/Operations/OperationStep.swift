@@ -55,7 +55,7 @@ struct OperationStep: Sendable {
         let found = try MatchingRows(filter, scope: operation.organizationID, in: connection)
             .matches(at: positions, row: CatalogObject.init).map(\.value)
         guard operation.kind == .purge else { return found }
-        // What moved to the trash since was not counted when the deletion was confirmed.
+        // Objects that moved to the trash since were not counted when the deletion was confirmed.
         return found.filter { $0.trashedAt.map { $0 <= operation.createdAt } ?? false }
     }
 
