@@ -39,7 +39,7 @@ def test_version_is_that_of_the_option(stranger):
 
 def test_site_is_found_by_its_name(admin, site):
     assert admin.json("site", "show", site["name"]) == admin.json("site", "show", str(site["site_id"]))
-    suite = admin.json("device", "suite", "create", "--site", site["name"], "--display-name", "S")
+    suite = admin.json("device", "suite", "create", "--site", site["name"], "--display-name", unique("suite"))
     assert suite["site_id"] == site["site_id"]
     assert admin.json("device", "suite", "list", "--site", site["name"])["device_suites"] == [suite]
     assert admin.json("device", "suite", "show", suite["display_name"]) == suite
@@ -67,7 +67,7 @@ def test_site_is_renamed_disabled_enabled_and_deleted(admin, site):
 
 
 def test_device_and_its_suite_are_deleted(admin, site):
-    suite = admin.json("device", "suite", "create", "--site", site["name"], "--display-name", "S")["name"]
+    suite = admin.json("device", "suite", "create", "--site", site["name"], "--display-name", unique("suite"))["name"]
     device = admin.json("device", "register", unique_device_id(), "--suite", suite)
     assert suite.removeprefix("deviceSuites/") in admin.refused(REFUSED, "device", "suite", "delete", suite)
     assert admin.json("device", "delete", device["device_id"]) == {"name": device["name"]}
@@ -108,7 +108,7 @@ def test_key_of_a_site_from_creation_to_deletion(admin, site, gateway, stubs):
 
 
 def test_key_of_a_device_is_made_once(admin, site, gateway, stubs):
-    suite = admin.json("device", "suite", "create", "--site", site["name"], "--display-name", "S")["name"]
+    suite = admin.json("device", "suite", "create", "--site", site["name"], "--display-name", unique("suite"))["name"]
     device = admin.json("device", "register", "--suite", suite)["device_id"]
     created = admin.json("key", "create", "--device", device)
     assert exchange(gateway, stubs, created["credential"]).access_token
