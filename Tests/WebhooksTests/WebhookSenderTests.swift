@@ -38,10 +38,13 @@ import Testing
 
     /// A sender of webhook "a", which is for all organizations, to a receiver.
     private func sender(_ scene: Scene, to receiver: RawReceiver, _ recorder: DeliveryRecorder) -> WebhookSender {
-        WebhookSender(
+        var configuration = WebhooksConfiguration()
+        // A request that the receiver answers late must not be repeated, however busy the machine is.
+        configuration.timeout = .hours(1)
+        return WebhookSender(
             Webhook(
                 name: "a", url: "http://127.0.0.1:\(receiver.port)/", keys: [Secret("0123456789abcdef")]),
-            database: scene.database, clock: scene.clock, recorder: recorder, configuration: WebhooksConfiguration(),
+            database: scene.database, clock: scene.clock, recorder: recorder, configuration: configuration,
             log: .discarding)
     }
 
