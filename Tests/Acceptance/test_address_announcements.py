@@ -2,22 +2,19 @@
 
 import json
 import time
-from concurrent import futures
 
 import grpc
 import pytest
-from cryptography.hazmat.primitives import hashes, hmac
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from support.certificates import Authority
 from support.client import UNREACHABLE, Device, Network
 from support.commands import OK, REFUSED, USAGE, CommandLine
+from support.impostor import Impostor, announcement, forger
 from support.parties import Fleet, Uploader
 from support.ports import free_port
-from support.tls_relay import TLSRelay
+from support.relay import TLSRelay
 from support.uploads import content
 
 LISTENERS = ("auth", "gateway", "device-init")
-FIELDS = {"auth": "auth", "gateway": "gateway", "device-init": "device_init"}
 
 
 @pytest.fixture(scope="module")
@@ -162,61 +159,17 @@ def test_another_gateway_is_not_taken(device, operator, gateway_with, path):
     assert gateway_of(device) == before
 
 
-class Impostor:
-    """An auth listener between device and gateway, which changes announcements."""
-
-    def __init__(self, network, stubs):
-        outer = self
-        self.stub = stubs.auth.AuthServiceStub(network.gateway.channel("auth"))
-        self.change = lambda reply: reply
-
-        class Service(stubs.auth.AuthServiceServicer):
-            def ExchangeCredential(self, request, context):
-                outer.credential = request.credential
-                return outer.change(outer.stub.ExchangeCredential(request, timeout=20))
-
-            def __getattr__(self, name):
-                raise AttributeError(name)
-
-        self.server = grpc.server(futures.ThreadPoolExecutor(4))
-        stubs.auth.add_AuthServiceServicer_to_server(Service(), self.server)
-        port = self.server.add_insecure_port("127.0.0.1:0")
-        self.server.start()
-        network.auth.target = f"127.0.0.1:{port}"
-
-    def signed(self, reply, announcement):
-        """As anybody can who has the device's key."""
-        key = HKDF(hashes.SHA256(), 32, salt=None, info=b"data-gateway address announcement 1").derive(
-            self.credential.encode()
-        )
-        mac = hmac.HMAC(key, hashes.SHA256())
-        reply.address_announcement = announcement.SerializeToString()
-        mac.update(reply.address_announcement)
-        reply.address_announcement_mac = mac.finalize()
-        return reply
-
-
 @pytest.fixture
 def impostor(network, stubs):
-    impostor = Impostor(network, stubs)
+    impostor = Impostor(network.gateway.channel("auth"), stubs)
+    network.auth.target = impostor.address
     yield impostor
     impostor.server.stop(None)
 
 
-def message(stubs, addresses, serial: int, tls: bool = False, ends_in: int = 3600, authority: str = ""):
-    announcement = stubs.auth.AddressAnnouncement(
-        serial=serial, ends_at_unix=int(time.time()) + ends_in, authority=authority
-    )
-    for name, field in FIELDS.items():
-        host, port = addresses[name].rsplit(":", 1)
-        endpoint = getattr(announcement, field)
-        endpoint.host, endpoint.port, endpoint.tls = host, int(port), tls
-    return announcement
-
-
 def test_mac_of_the_documented_form_is_accepted(device, network, impostor, stubs, path):
     direct = {name: network.gateway.listeners[name] for name in LISTENERS}
-    impostor.change = lambda reply: impostor.signed(reply, message(stubs, direct, 5))
+    impostor.change = lambda reply: impostor.signed(reply, announcement(stubs, direct, 5))
     assert "(number 5)" in notes(device, "upload", path)[0]
     assert gateway_of(device) == f"http://{direct['gateway']}"
     assert history(device)["serial"] == 5
@@ -226,12 +179,6 @@ def test_forged_announcement_is_refused(device, operator, network, impostor, stu
     """Whoever is between device and gateway cannot change one, without the device's key."""
     before = gateway_of(device)
     announce(operator, at(secured), authority)
-    elsewhere = {name: f"127.0.0.1:{free_port()}" for name in LISTENERS}
-
-    def forge(reply):
-        assert reply.address_announcement
-        reply.address_announcement = message(stubs, elsewhere, 9).SerializeToString()
-        return reply
 
     def cut(reply):
         reply.address_announcement_mac = reply.address_announcement_mac[:31]
@@ -241,7 +188,7 @@ def test_forged_announcement_is_refused(device, operator, network, impostor, stu
         reply.address_announcement_mac = b""
         return reply
 
-    for impostor.change in (forge, cut, unsigned):
+    for impostor.change in (forger(stubs, "192.0.2.66"), cut, unsigned):
         assert "its MAC is not that of the device's key" in notes(device, "upload", path)[0]
         assert gateway_of(device) == before
     impostor.change = lambda reply: reply
@@ -287,8 +234,8 @@ def test_announcement_that_a_device_must_not_take(device, network, impostor, stu
         (device.folder / "gateway-address.json").write_text(
             json.dumps({"serial": 1, "usedTLS": True, "former": [], "movedAt": 0})
         )
-    announcement = message(stubs, direct, **({"serial": 7} | change))
-    impostor.change = lambda reply: impostor.signed(reply, announcement)
+    signed = announcement(stubs, direct, **({"serial": 7} | change))
+    impostor.change = lambda reply: impostor.signed(reply, signed)
     before = gateway_of(device)
     assert reason in notes(device, "upload", path)[0]
     assert gateway_of(device) == before
@@ -365,7 +312,7 @@ def test_announcement_is_checked(operator, fleet, tmp_path, stubs):
     host = ["--host", "https://gateway.example.com"]
     said = operator.refused(REFUSED, "device", "address", "announce", *host, "--authority", str(tmp_path / "no.pem"))
     assert "authority must contain certificates in the PEM format" in said
-    good = message(stubs, dict.fromkeys(LISTENERS, "gateway.example.com:1"), 0)
+    good = announcement(stubs, dict.fromkeys(LISTENERS, "gateway.example.com:1"), 0)
     for field, value, rule in (
         ("host", "", "auth.host must be a host name"),
         ("host", "a b", "auth.host must be a host name"),
