@@ -224,7 +224,9 @@ def test_command_line_removes_by_filter(binary, gateway, tmp_path, uploader, adm
     assert "--yes" in command.refused(USAGE, "rm", "--filter", f"run={run}")
     assert "OBJECT" in command.refused(USAGE, "rm")
     made = command.json("rm", "--filter", f"run={run}", "--yes")["operation"]
-    eventually(lambda: command.json("object", "operation", "show", made["operation_id"])["deleted_objects"] == 2)
+    # The command waits for the end.
+    assert (made["status"], made["deleted_objects"]) == ("OBJECT_OPERATION_STATUS_SUCCEEDED", 2)
+    assert command.json("object", "operation", "show", made["operation_id"]) == made
     assert made["operation_id"] in {
         each["operation_id"] for each in command.json("object", "operation", "list")["operations"]
     }
@@ -232,12 +234,13 @@ def test_command_line_removes_by_filter(binary, gateway, tmp_path, uploader, adm
     assert len(admin.list_all(filter=f"trashed=true run={run}")) == 3
     undo = command.json("object", "operation", "undo", made["operation_id"])
     assert undo["matching_objects"] == 2
-    eventually(lambda: len(admin.list_all(filter=f"run={run}")) == 2)
+    assert undo["operation"]["restored_objects"] == 2
+    assert len(admin.list_all(filter=f"run={run}")) == 2
     assert "--yes" in command.refused(USAGE, "trash", "restore", "--filter", f"run={run}")
     assert "OBJECT" in command.refused(USAGE, "trash", "restore")
     assert command.json("trash", "restore", "--filter", f"run={run}", "--dry-run")["matching_objects"] == 1
     command.json("trash", "restore", "--filter", f"run={run}", "--yes")
-    eventually(lambda: len(admin.list_all(filter=f"run={run}")) == 3)
+    assert len(admin.list_all(filter=f"run={run}")) == 3
     command.json("rm", one)
     assert "--yes" in command.refused(USAGE, "trash", "purge", "--filter", f"run={run}")
     command.json("trash", "purge", "--filter", f"run={run}", "--yes", "--reason", "acceptance test")

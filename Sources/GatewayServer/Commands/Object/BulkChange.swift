@@ -11,12 +11,15 @@ struct BulkChange: Sendable {
     let isDryRun: Bool
     let isConfirmed: Bool
 
-    /// Asks for confirmation unless it is given, and makes the change.
+    /// Asks for confirmation unless it is given, makes the change, and waits for its end.
     ///
     /// - Parameter call: makes the change, or only counts the objects.
-    func make<Response: BulkResponse>(_ call: (_ isDryRun: Bool) async throws -> Response) async throws -> Reply {
+    func make<Response: BulkResponse>(
+        with service: ObjectManagementServiceClient<SignedInConnection>,
+        _ call: (_ isDryRun: Bool) async throws -> Response
+    ) async throws -> Reply {
         if !isDryRun, !isConfirmed { try await confirm(call) }
-        return Reply(try await call(isDryRun))
+        return Reply(try await call(isDryRun).finished(service))
     }
 
     /// Asks for confirmation on the terminal, with the number of objects.
@@ -40,7 +43,7 @@ protocol BulkResponse: Resource, Sendable {
     var matchingObjects: Int64 { get }
     var matchingBytes: Int64 { get }
     var isLowerBound: Bool { get }
-    var operation: ObjectOperation? { get }
+    var operation: ObjectOperation? { get set }
 }
 
 extension BulkResponse {
@@ -57,6 +60,25 @@ extension BulkResponse {
             ResourceField(
                 name: "operation", json: operation?.json ?? .null, text: operation?.operationID ?? ""),
         ]
+    }
+}
+
+extension BulkResponse {
+    /// The time between two questions for the operation's state.
+    private static var interval: Duration { .milliseconds(200) }
+
+    /// Waits until the operation has ended. The gateway continues if this is interrupted.
+    ///
+    /// - Returns: the response with the operation's last state.
+    func finished(_ service: ObjectManagementServiceClient<SignedInConnection>) async throws -> Self {
+        var response = self
+        while let operation = response.operation, operation.status == .running {
+            response.operation = try await service.getObjectOperation(
+                GetObjectOperationRequest(operationID: operation.operationID)
+            ).operation
+            if response.operation?.status == .running { try await Task.sleep(for: Self.interval) }
+        }
+        return response
     }
 }
 

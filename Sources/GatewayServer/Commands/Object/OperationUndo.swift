@@ -7,8 +7,8 @@ struct OperationUndo: ClientCommand {
     static let summary = "Restore what a deletion by filter moved to the trash"
     static let discussion = [
         """
-        The gateway restores, in the background, the objects that the deletion moved to the trash and that are still \
-        there; the command prints their number. A running deletion has to be canceled first.
+        Restores the objects that the deletion moved to the trash and that are still there, and prints their number. A \
+        running deletion has to be canceled first.
         """
     ]
 
@@ -24,8 +24,9 @@ struct OperationUndo: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        Reply(
-            try await ObjectManagementServiceClient(gateway).undoObjectOperation(
-                UndoObjectOperationRequest(operationID: operationID, dryRun: isDryRun)))
+        let service = ObjectManagementServiceClient(gateway)
+        let reply = try await service.undoObjectOperation(
+            UndoObjectOperationRequest(operationID: operationID, dryRun: isDryRun))
+        return Reply(try await reply.finished(service))
     }
 }

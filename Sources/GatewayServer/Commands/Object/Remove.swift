@@ -8,8 +8,8 @@ struct Remove: ClientCommand {
     static let summary = "Delete objects: move them to the trash"
     static let discussion = [
         """
-        Give file ids or names, or --filter with a filter as for ls. With --filter the gateway deletes in the background; \
-        'object operation show' prints the progress. Without --yes, the command asks for confirmation. Check with --dry-run first. Objects in \
+        Give file ids or names, or --filter with a filter as for ls. With --filter the gateway deletes in the background, \
+        also if you interrupt the command, which waits for the end; 'object operation show' prints the progress. Without --yes, the command asks for confirmation. Check with --dry-run first. Objects in \
         the trash can be restored with 'trash restore' for the days that 'trash show' prints; 'object operation undo' restores \
         those of a deletion by filter.
         """
@@ -53,7 +53,7 @@ struct Remove: ClientCommand {
         }
         let change = BulkChange(
             action: "Delete", outcome: "deleted", isDryRun: isDryRun, isConfirmed: isConfirmed)
-        return try await change.make { isDryRun in
+        return try await change.make(with: service) { isDryRun in
             try await service.deleteObjects(DeleteObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun))
         }
     }

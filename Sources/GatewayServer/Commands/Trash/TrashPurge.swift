@@ -9,8 +9,8 @@ struct TrashPurge: ClientCommand {
     static let discussion = [
         "Downloads in progress finish; URLs that were issued before stop working.",
         """
-        Give file ids or names, or --filter with a filter as for ls. With --filter the gateway deletes in the background; \
-        'object operation show' prints the progress. Without --yes, the command asks for confirmation.
+        Give file ids or names, or --filter with a filter as for ls. With --filter the gateway deletes in the background, \
+        also if you interrupt the command, which waits for the end; 'object operation show' prints the progress. Without --yes, the command asks for confirmation.
         """,
     ]
 
@@ -37,7 +37,7 @@ struct TrashPurge: ClientCommand {
         if let filter = try TrashSelection(objects: objects, filter: filter, isDryRun: isDryRun).filter {
             let change = BulkChange(
                 action: "Permanently delete", outcome: "deleted", isDryRun: isDryRun, isConfirmed: isConfirmed)
-            return try await change.make { isDryRun in
+            return try await change.make(with: service) { isDryRun in
                 try await service.purgeObjects(
                     PurgeObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun))
             }
@@ -57,7 +57,7 @@ struct TrashEmpty: ClientCommand {
     static let name = "empty"
     static let summary = "Delete all objects in the trash permanently"
     static let discussion = [
-        "The gateway deletes in the background. Without --yes, the command asks for confirmation."
+        "The gateway deletes in the background, and the command waits for the end. Without --yes, the command asks for confirmation."
     ]
 
     static var parameters: [Parameter<Self>] {
@@ -77,7 +77,7 @@ struct TrashEmpty: ClientCommand {
         let service = ObjectManagementServiceClient(gateway)
         let change = BulkChange(
             action: "Permanently delete", outcome: "deleted", isDryRun: isDryRun, isConfirmed: isConfirmed)
-        return try await change.make { isDryRun in
+        return try await change.make(with: service) { isDryRun in
             try await service.purgeObjects(
                 PurgeObjectsRequest(filter: "size>=0", reason: reason, dryRun: isDryRun))
         }

@@ -7,8 +7,8 @@ struct TrashRestore: ClientCommand {
     static let summary = "Restore objects from the trash"
     static let discussion = [
         """
-        Give file ids or names, or --filter with a filter as for ls. With --filter the gateway restores in the background; \
-        'object operation show' prints the progress. Without --yes, the command asks for confirmation. 'object operation \
+        Give file ids or names, or --filter with a filter as for ls. With --filter the gateway restores in the background, \
+        also if you interrupt the command, which waits for the end; 'object operation show' prints the progress. Without --yes, the command asks for confirmation. 'object operation \
         undo' restores what one 'rm --filter' deleted.
         """
     ]
@@ -34,7 +34,7 @@ struct TrashRestore: ClientCommand {
         if let filter = try TrashSelection(objects: objects, filter: filter, isDryRun: isDryRun).filter {
             let change = BulkChange(
                 action: "Restore", outcome: "restored", isDryRun: isDryRun, isConfirmed: isConfirmed)
-            return try await change.make { isDryRun in
+            return try await change.make(with: service) { isDryRun in
                 try await service.restoreObjects(RestoreObjectsRequest(filter: filter, dryRun: isDryRun))
             }
         }
