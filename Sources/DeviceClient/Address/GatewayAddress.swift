@@ -50,12 +50,17 @@ actor GatewayAddress {
 
     /// Exchanges the device's key for a token, and takes an address that is announced with it.
     func exchange(_ credential: String) async throws -> ExchangeCredentialResponse {
-        let reply = try await trying { [history] place in
+        let reply = try await exchangeOnce(credential)
+        guard !reply.addressAnnouncement.isEmpty, await takes(reply, credential) else { return reply }
+        // Signs in at the new address, so that the gateway counts the device among those that moved.
+        return (try? await exchangeOnce(credential)) ?? reply
+    }
+
+    private func exchangeOnce(_ credential: String) async throws -> ExchangeCredentialResponse {
+        try await trying { [history] place in
             try await AuthServiceClient(place.auth).exchangeCredential(
                 ExchangeCredentialRequest(credential: credential, addressSerial: history.serial))
         }
-        if !reply.addressAnnouncement.isEmpty { await consider(reply, credential) }
-        return reply
     }
 
     /// Makes a call at the present address. If that has failed for an hour, and the call succeeds at the previous address, the
@@ -121,19 +126,22 @@ actor GatewayAddress {
     }
 
     /// Takes an announced address if it is genuine and new, and the gateway is there.
-    private func consider(_ reply: ExchangeCredentialResponse, _ credential: String) async {
+    ///
+    /// - Returns: whether the address is the device's now.
+    private func takes(_ reply: ExchangeCredentialResponse, _ credential: String) async -> Bool {
         do {
             let announced = try AnnouncedAddress(
                 reply, credential: credential, history: history, from: place.endpoints, at: clock.now())
-            try await take(announced, token: reply.accessToken)
+            return try await take(announced, token: reply.accessToken)
         } catch let refusal as AnnouncedAddress.Refusal {
             notice("an announced address of the gateway is not used: \(refusal.reason)")
         } catch {
             notice("an announced address of the gateway is not used yet: \(error)")
         }
+        return false
     }
 
-    private func take(_ announced: AnnouncedAddress, token: String) async throws {
+    private func take(_ announced: AnnouncedAddress, token: String) async throws -> Bool {
         let present = place.endpoints
         let name =
             announced.authority.isEmpty
@@ -143,7 +151,7 @@ actor GatewayAddress {
             announced.endpoints, authorities: try announced.endpoints.authorities(next.authorities), loop: loop
         ).run(token: token)
         // Calls went on meanwhile, and the place may be another.
-        guard place.endpoints == present, history.serial < announced.serial else { return }
+        guard place.endpoints == present, history.serial < announced.serial else { return false }
         var moved = history
         moved.leave(present, for: announced.endpoints)
         // From TLS a device does not return to cleartext.
@@ -160,6 +168,7 @@ actor GatewayAddress {
         notice(
             "the gateway's address is \(announced.endpoints.gateway) now, as was announced (number \(announced.serial))"
         )
+        return true
     }
 }
 

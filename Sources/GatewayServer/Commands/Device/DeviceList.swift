@@ -58,7 +58,8 @@ struct DeviceList: ClientCommand {
     private func report(
         _ service: DeviceManagementServiceClient<SignedInConnection>, _ gateway: SignedInConnection
     ) async {
-        guard !connection.json, let announced = try? await service.getAnnouncedAddresses(GetAnnouncedAddressesRequest())
+        guard !connection.json, !isRetired,
+            let announced = try? await service.getAnnouncedAddresses(GetAnnouncedAddressesRequest())
         else { return }
         if let summary = announced.summary { gateway.report(summary) }
     }

@@ -114,13 +114,15 @@ extension AnnouncedAddresses: Resource {
             .number("serial", announcement?.serial ?? 0),
             .text("auth", announcement?.auth?.url ?? ""), .text("gateway", announcement?.gateway?.url ?? ""),
             .text("device_init", announcement?.deviceInit?.url ?? ""),
-            .text("authority", announcement?.authority ?? ""),
+            .text("authority", authority, shownAs: authority.isEmpty ? "" : "a certificate, which --json prints"),
             .time("ends_at", (announcement?.endsAtUnix).map { Timestamp(UnixTime(seconds: $0)) }),
             .time("announced_at", announcedAt),
             .number("devices", devices, shownAs: "\(devices)"), .number("taken", taken, shownAs: "\(taken)"),
             .number("unaware", unaware, shownAs: "\(unaware)"),
         ]
     }
+
+    private var authority: String { announcement?.authority ?? "" }
 
     /// The line about an announcement for a list of devices; `nil` without one.
     var summary: String? {
