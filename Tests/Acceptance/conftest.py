@@ -4,6 +4,7 @@ import ssl
 from pathlib import Path
 
 import pytest
+from support import package
 from support import stubs as stubs_module
 from support.browser import DESKTOP, Browser
 from support.certificates import Authority
@@ -31,6 +32,7 @@ def pytest_addoption(parser):
     parser.addoption("--package", type=Path, help="the Debian package to test (default: one of --binary)")
     parser.addoption("--screenshots", type=Path, help="folder for screenshots of the console's pages (default: none)")
     parser.addoption("--pictures", type=Path, help="folder for the pictures of docs/console.md (default: none)")
+    parser.addoption("--write-pages", action="store_true", help="write the output of the documents' commands into them")
     parser.addoption("--full", action="store_true", help="the long form of the tests that have one (make lab)")
 
 
@@ -44,6 +46,20 @@ def binary(request) -> Path:
     path = request.config.getoption("--binary")
     assert path.exists(), f"{path} is not there; run `make build` first"
     return path
+
+
+@pytest.fixture(scope="session")
+def built(request, binary, tmp_path_factory) -> Path:
+    """The Debian package under test."""
+    given = request.config.getoption("--package")
+    return given.resolve() if given else package.build(binary, "0.2.0-1", tmp_path_factory.mktemp("package"))
+
+
+@pytest.fixture(scope="session")
+def bare_debian(built, tmp_path_factory) -> Path:
+    """A minimal Debian, made once, and copied for each test; with the programs of docs/fleet.md."""
+    programs = ["curl", "haproxy", "jq", "openssl"]
+    return package.bare_debian(tmp_path_factory.mktemp("debian") / "root", [*package.dependencies(built), *programs])
 
 
 @pytest.fixture(scope="session")

@@ -30,13 +30,6 @@ UNIT = UNITS["data-gateway.service"]
 
 
 @pytest.fixture(scope="module")
-def built(request, binary, tmp_path_factory) -> Path:
-    """The package under test."""
-    given = request.config.getoption("--package")
-    return given.resolve() if given else package.build(binary, "0.2.0-1", tmp_path_factory.mktemp("package"))
-
-
-@pytest.fixture(scope="module")
 def older(built, tmp_path_factory) -> Path:
     return package.older(built, "0.0.1-1", tmp_path_factory.mktemp("older"))
 
@@ -47,12 +40,6 @@ def tree(built, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("tree") / "tree"
     package.run("dpkg-deb", "--raw-extract", built, path)
     return path
-
-
-@pytest.fixture(scope="module")
-def bare_debian(built, tmp_path_factory) -> Path:
-    """Made once, and copied for each test."""
-    return package.bare_debian(tmp_path_factory.mktemp("debian") / "root", package.dependencies(built))
 
 
 @pytest.fixture(params=["a folder", "a bare Debian"])

@@ -5,25 +5,35 @@ from pathlib import Path
 
 
 class NetworkNamespace:
-    """A namespace with these addresses and this file as /etc/hosts. Only root can make one."""
+    """A namespace with these addresses, and with the file `hosts` as /etc/hosts. Only root can make one.
 
-    def __init__(self, addresses: list[str], hosts: Path):
-        setup = "ip link set lo up\n"
-        setup += "".join(f"ip address add {address}/32 dev lo\n" for address in addresses)
-        setup += f"mount --bind {hosts} /etc/hosts\n"
-        self.process = subprocess.Popen(
-            ["unshare", "--net", "--mount", "--propagation=private", "sh", "-ec", f"{setup}echo ready; exec cat"],
+    With `root`, its commands run in that folder as their root.
+    """
+
+    def __init__(self, addresses: list[str], hosts: Path, root: Path | None = None):
+        self._root = root or Path("/")
+        setup = ["ip link set lo up", *(f"ip address add {address}/32 dev lo" for address in addresses)]
+        setup.append(f"mount --bind {hosts} {self._root}/etc/hosts")
+        if root:
+            setup.append(f"mount -t proc proc {root}/proc")
+        command = "\n".join([*setup, "echo ready", "exec cat"])
+        self._process = subprocess.Popen(
+            ["unshare", "--net", "--mount", "--propagation=private", "sh", "-ec", command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        assert self.process.stdout.readline() == "ready\n"
+        assert self._process.stdout.readline() == "ready\n"
 
     @property
-    def wrapper(self) -> list[str]:
-        """The command that runs another one there."""
-        return ["nsenter", "--net", "--mount", f"--target={self.process.pid}"]
+    def entry(self) -> list[str]:
+        """The command that runs another one of this machine there."""
+        return ["nsenter", "--net", "--mount", f"--target={self._process.pid}"]
+
+    def command(self, folder: Path) -> list[str]:
+        """Returns the command that runs another one there, in a folder below the root."""
+        return [*self.entry, "chroot", str(self._root), "env", f"--chdir=/{folder.relative_to(self._root)}"]
 
     def close(self) -> None:
-        self.process.stdin.close()
-        self.process.wait()
+        self._process.stdin.close()
+        self._process.wait()
