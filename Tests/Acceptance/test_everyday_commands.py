@@ -203,3 +203,36 @@ def test_zsh_accepts_its_script(stranger, tmp_path):
     done = subprocess.run(["zsh", "-f", "-c", code], capture_output=True, text=True, timeout=30)
     assert done.returncode == 0, done.stderr
     assert "remove" in done.stdout.split()
+
+
+@pytest.fixture
+def addresses(gateway) -> list[str]:
+    listeners = gateway.listeners
+    return [word for name in ("auth", "gateway", "device-init") for word in (f"--{name}", f"http://{listeners[name]}")]
+
+
+def test_quickstart_makes_site_suite_and_device_at_once(admin, addresses, tmp_path):
+    site, suite, device_id = unique("site"), unique("suite"), unique_device_id()
+    names = ["--site", site, "--suite", suite, *addresses]
+    made = admin.json("quickstart", device_id, *names)
+    assert made["device_id"] == device_id
+    assert admin.json("site", "show", site)["site_id"] == made["site_id"]
+    assert admin.json("device", "show", device_id)["suite"] == made["suite"]
+    # The printed command works, and a second run changes nothing.
+    printed = admin.run("quickstart", device_id, *names).stdout
+    assert made["init"] in printed and "█" in printed
+    done = admin.run(*made["init"].split()[1:], "--device-dir", str(tmp_path / "device"))
+    assert done.returncode == OK, done.stderr
+    assert admin.json("quickstart", device_id, *names)["status"] == "DEVICE_STATUS_INITIALIZED"
+    # A further device needs the command only; the gateway assigns its id.
+    further = admin.json("quickstart", *names)
+    assert further["suite"] == made["suite"] and further["device_id"] != device_id
+    assert len(admin.json("device", "list", "--suite", suite)["devices"]) == 2
+
+
+def test_quickstart_leaves_a_device_of_another_suite(admin, addresses):
+    site, device_id = unique("site"), unique_device_id()
+    first = admin.json("quickstart", device_id, "--site", site, "--suite", "first", *addresses)["suite"]
+    message = admin.refused(REFUSED, "quickstart", device_id, "--site", site, "--suite", "second", *addresses)
+    assert f"{device_id} is in {first}" in message
+    assert admin.json("device", "show", device_id)["suite"] == first

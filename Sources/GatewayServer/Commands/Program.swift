@@ -10,6 +10,7 @@ package enum Program: CompletedProgram {
             .command(Login.self),
             .command(Logout.self),
             .command(WhoAmI.self),
+            .command(Quickstart.self),
             .group(
                 CommandGroup(
                     "context", "Manage contexts, for several gateways or users",

@@ -1,0 +1,84 @@
+import Basics
+import CommandLineInterface
+import DeviceClient
+import DeviceCommands
+import Proto
+import RPC
+
+/// The way of a device or an app to the gateway, as `device config` and `quickstart` print it.
+struct DeviceConnection: Sendable {
+    let device: Device
+    let endpoints: Endpoints
+    /// The configuration string that apps accept. It has no secret.
+    let configuration: String
+
+    /// - Parameter place: the endpoints; what it does not name is at the default ports on the host of the session's auth listener.
+    init(of device: Device, _ place: EndpointOptions, _ gateway: SignedInConnection) throws {
+        self.device = device
+        endpoints = place.endpoints(over: Self.standard(gateway))
+        configuration = try ConfigurationString(endpoints, deviceID: device.deviceID).text()
+    }
+
+    private static func standard(_ gateway: SignedInConnection) -> Endpoints {
+        let scheme: Endpoints.Endpoint.Scheme = gateway.isSecure ? .https : .http
+        guard let auth = gateway.authServer else { return Endpoints(scheme: scheme) }
+        var endpoints = Endpoints(scheme: scheme, host: auth.host)
+        endpoints.auth.port = auth.port
+        return endpoints
+    }
+
+    /// Returns the configuration string as a QR code of about 35 lines.
+    func drawing() throws -> String { try QRCode(configuration).terminalText }
+
+    var members: [JSONValue.Member] {
+        [
+            .init(name: "device_id", value: .string(device.deviceID)),
+            .init(name: "status", value: .string(device.status.protoName)),
+            .init(name: "endpoints", value: endpoints.json),
+            .init(name: "configuration", value: .string(configuration)),
+        ]
+    }
+
+    /// The reasons why the device cannot yet connect with this configuration, as lines of a text.
+    var notes: [String] {
+        var notes: [String] = []
+        if device.suite.isEmpty {
+            notes.append("the device is not in a suite: add it to one, or it cannot fetch a key")
+        }
+        if device.status == .disabled { notes.append("the device is disabled: enable it, or it cannot fetch a key") }
+        if [endpoints.auth, endpoints.gateway, endpoints.deviceInit].contains(where: { $0.address.isLoopback }) {
+            notes.append("only this machine can reach the address \(endpoints.auth.host): set --host http[s]://NAME")
+        }
+        return notes.isEmpty ? [] : [""] + notes.map { "note: \($0)" }
+    }
+
+    /// The command that fetches the device's key on the device.
+    var initialization: String {
+        if endpoints == Endpoints(scheme: endpoints.auth.scheme, host: endpoints.auth.host) {
+            return
+                "data-gateway init \(device.deviceID) --host \(endpoints.auth.scheme.rawValue)://\(endpoints.auth.host)"
+        }
+        return """
+            data-gateway init \(device.deviceID) --auth \(endpoints.auth) --gateway \(endpoints.gateway) \
+            --device-init \(endpoints.deviceInit)
+            """
+    }
+}
+
+extension Endpoints {
+    fileprivate var json: JSONValue {
+        .object([
+            .init(name: "auth", value: auth.json), .init(name: "gateway", value: gateway.json),
+            .init(name: "deviceInit", value: deviceInit.json),
+        ])
+    }
+}
+
+extension Endpoints.Endpoint {
+    fileprivate var json: JSONValue {
+        .object([
+            .init(name: "scheme", value: .string(scheme.rawValue)), .init(name: "host", value: .string(host)),
+            .init(name: "port", value: .number(Int64(port))),
+        ])
+    }
+}
