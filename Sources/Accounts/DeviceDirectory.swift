@@ -1,10 +1,14 @@
 import Basics
 import Database
 
-/// Information about devices for the management of keys, implemented by the device registry, which depends on this module.
+/// Information about devices for the management of keys and for lists of objects, implemented by the device registry, which depends
+/// on this module.
 package protocol DeviceDirectory: Sendable {
     /// Returns `nil` if the organization has no such device.
     func device(_ id: String, organizationID: Int64, in connection: ReadConnection) throws -> DirectoryDevice?
+
+    /// Returns those of the devices that are retired.
+    func retired(among ids: [String], in connection: ReadConnection) throws -> Set<String>
 
     /// Records that the device has received a key and is therefore initialized.
     func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws

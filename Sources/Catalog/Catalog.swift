@@ -10,6 +10,19 @@ import Webhooks
 
 /// The verified objects, which users list and download.
 package struct Catalog: Sendable {
+    /// The ways in which the catalog learns of changes and reports them.
+    package struct Changes: Sendable {
+        /// Receives the events of deletions and of changed tags.
+        package let outbox: Outbox
+        /// Notified after a recording was added.
+        package let newRecordings: Signal
+
+        package init(outbox: Outbox, newRecordings: Signal) {
+            self.outbox = outbox
+            self.newRecordings = newRecordings
+        }
+    }
+
     package static var migrations: [Migration] { ObjectSchema.migrations }
 
     private let service: ObjectService
@@ -24,12 +37,13 @@ package struct Catalog: Sendable {
     private let configuration: CatalogConfiguration
 
     /// - Parameters:
+    ///   - devices: decides which devices are retired.
     ///   - endpoint: the public address of the store, with which presigned URLs begin.
-    ///   - newRecordings: notified after a recording was added.
     package init(
-        _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint, outbox: Outbox = .closed,
-        newRecordings: Signal = Signal(), configuration: CatalogConfiguration = CatalogConfiguration()
+        _ environment: ModuleEnvironment, store: ObjectStore, devices: any DeviceDirectory, endpoint: StoreEndpoint,
+        changes: Changes, configuration: CatalogConfiguration
     ) {
+        let outbox = changes.outbox
         let (database, clock) = (environment.database, environment.clock)
         let tokens = PageTokens(keyring: environment.keyring)
         self.database = database
@@ -44,8 +58,9 @@ package struct Catalog: Sendable {
             removal: removal, bulkOperations: bulkOperations,
             tagEditing: TagEditing(database: database, clock: clock, outbox: outbox),
             statistics: Statistics(database: database, clock: clock), database: database,
-            tokens: tokens, facets: ObjectFacets(database: database, clock: clock))
-        recordings = RecordingIndex(database: database, store: store, signal: newRecordings, log: environment.log)
+            tokens: tokens, facets: ObjectFacets(database: database, clock: clock, devices: devices))
+        recordings = RecordingIndex(
+            database: database, store: store, signal: changes.newRecordings, log: environment.log)
         searchUpgrade = SearchUpgrade(database: database, log: environment.log)
         archives = ObjectArchiveService(
             archives: ObjectArchives(

@@ -125,6 +125,15 @@ struct DeviceRecordDirectory: DeviceDirectory {
         return DirectoryDevice(place: device.place, isDisabled: device.isDisabled)
     }
 
+    func retired(among ids: [String], in connection: ReadConnection) throws -> Set<String> {
+        guard !ids.isEmpty else { return [] }
+        let ids = ParameterList.padded(ids)
+        return Set(
+            try connection.query(
+                "SELECT id FROM devices WHERE id IN (\(ParameterList.text(ids.count))) AND retired_at IS NOT NULL",
+                arguments: ids, row: { $0.text("id") }))
+    }
+
     func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws {
         try connection.execute(
             "UPDATE devices SET initialized_at = coalesce(initialized_at, $2), updated_at = $2 WHERE id = $1", id,

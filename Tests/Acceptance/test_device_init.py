@@ -214,6 +214,12 @@ def test_retired_device_ends_its_uploads_and_frees_its_site(gateway, stubs, admi
     uploader = fleet.uploader()
     device = admin.devices("GetDevice", name=f"devices/{uploader.device_id}")
     completed(uploader, content(100), {})
+
+    def counted() -> dict[str, list[str]]:
+        found = admin.object_management("GetObjectFacets", filter=f"device={uploader.device_id}").facets
+        return {facet.name: [each.value for each in facet.values] for facet in found}
+
+    assert counted()["device"] == [uploader.device_id]
     upload = Upload.create(uploader)
     with refused(stubs, "FAILED_PRECONDITION") as refusal:
         admin.admin("DeleteSite", site_id=fleet.site_id)
@@ -245,6 +251,8 @@ def test_retired_device_ends_its_uploads_and_frees_its_site(gateway, stubs, admi
     admin.devices("DeleteDeviceSuite", name=device.suite)
     admin.admin("DeleteSite", site_id=fleet.site_id)
     assert len(admin.list_all(filter=f"device={uploader.device_id}")) == 1
+    # Its objects still count for the other facets.
+    assert counted()["device"] == [] and counted()["site"] == [str(fleet.site_id)]
     assert admin.devices("GetDevice", name=device.name).display_name == device.display_name
 
 

@@ -47,7 +47,8 @@ final class CatalogScene: Sendable {
             removal: removal, bulkOperations: bulkOperations,
             tagEditing: TagEditing(database: database, clock: clock, outbox: .closed),
             statistics: Statistics(database: database, clock: clock), database: database,
-            tokens: PageTokens(keyring: keyring), facets: ObjectFacets(database: database, clock: clock))
+            tokens: PageTokens(keyring: keyring),
+            facets: ObjectFacets(database: database, clock: clock, devices: OneDevice()))
         var configuration = CatalogConfiguration()
         configuration.pageVisits = visits
         service = ObjectService(

@@ -6,11 +6,15 @@ import Database
 package struct OneDevice: DeviceDirectory {
     package static let id = "260427-000001"
 
+    package init() {}
+
     package func device(_ id: String, organizationID: Int64, in connection: ReadConnection) throws -> DirectoryDevice? {
         guard id == Self.id, organizationID == 1 else { return nil }
         return DirectoryDevice(
             place: DeviceKeys.Place(deviceID: id, suiteID: 1, siteID: 1, organizationID: 1), isDisabled: false)
     }
+
+    package func retired(among ids: [String], in connection: ReadConnection) throws -> Set<String> { [] }
 
     package func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws {}
 }

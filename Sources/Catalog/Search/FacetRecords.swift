@@ -48,7 +48,7 @@ struct FacetRecords {
         }
         if scope == nil, organizations.count > 1 {
             // An organization may have further objects with a value that is not one of its own most frequent values.
-            let likely = sums.sorted { $0.value > $1.value }.prefix(2 * ObjectFacets.mostValues)
+            let likely = sums.sorted { $0.value > $1.value }.prefix(2 * Self.limit(of: kind))
             sums = Dictionary(
                 uniqueKeysWithValues: try likely.map { ($0.key, try sum(kind, key, $0.key)) })
         }
@@ -57,7 +57,11 @@ struct FacetRecords {
             ? sums.sorted { $0.key > $1.key } : sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return ObjectFacets.Facet(
             kind: kind, key: key,
-            values: sorted.prefix(ObjectFacets.mostValues).map { (value: $0.key, objects: $0.value) })
+            values: sorted.prefix(Self.limit(of: kind)).map { (value: $0.key, objects: $0.value) })
+    }
+
+    private static func limit(of kind: FacetKind) -> Int {
+        kind == .device ? ObjectFacets.mostDevices : ObjectFacets.mostValues
     }
 
     private func most(_ kind: FacetKind, _ key: String, _ organization: Int64) throws -> [(String, Int64)] {
@@ -65,7 +69,7 @@ struct FacetRecords {
             """
             SELECT value, objects FROM object_facets WHERE organization_id = $1 AND kind = $2 AND key = $3
             ORDER BY \(kind == .day ? "value" : "objects") DESC LIMIT $4
-            """, organization, kind.rawValue, key, ObjectFacets.mostValues,
+            """, organization, kind.rawValue, key, Self.limit(of: kind),
             row: { ($0.text("value"), $0.int64("objects")) })
     }
 

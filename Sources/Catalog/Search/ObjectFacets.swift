@@ -1,3 +1,4 @@
+import Accounts
 import Basics
 import Database
 import GatewayAPI
@@ -23,22 +24,35 @@ struct ObjectFacets: Sendable {
 
     /// The limits of values for each facet, and of tags.
     static let mostValues = 20
+    /// The number of devices that are read for a facet, as retired ones are left out.
+    static let mostDevices = 100
     /// The limits of counted objects, and of rows that are read for them.
     static let mostObjects = 10_000
     private static let mostRows = 12_000
 
     let database: Database
     let clock: any WallClock
+    let devices: any DeviceDirectory
 
     /// - Throws: INVALID_ARGUMENT if the filter is invalid.
     func facets(filter text: String, scope: Int64?) async throws -> Result {
         let filter = try ObjectListing.parse(text).resolved(at: clock.now().seconds)
         return try await database.readInBackground { connection in
-            if filter == .everything, try SearchRecords(connection).upgraded() == nil {
-                return try FacetRecords(connection).all(scope: scope)
-            }
-            return try Self.count(filter.hidingTrash, scope, in: connection)
+            let isUpgraded = try filter == .everything && SearchRecords(connection).upgraded() == nil
+            var result =
+                isUpgraded
+                ? try FacetRecords(connection).all(scope: scope)
+                : try Self.count(filter.hidingTrash, scope, in: connection)
+            try leaveRetiredOut(of: &result, in: connection)
+            return result
         }
+    }
+
+    private func leaveRetiredOut(of result: inout Result, in connection: ReadConnection) throws {
+        guard let position = result.facets.firstIndex(where: { $0.kind == .device }) else { return }
+        let values = result.facets[position].values
+        let retired = try devices.retired(among: values.map(\.value), in: connection)
+        result.facets[position].values = Array(values.filter { !retired.contains($0.value) }.prefix(Self.mostValues))
     }
 
     private static func count(_ filter: ObjectFilter, _ scope: Int64?, in connection: ReadConnection) throws -> Result {
@@ -116,7 +130,7 @@ struct FacetCounts {
         let keys = tags.map { (key: $0.key, objects: $0.value.values.reduce(counts.longTags[$0.key] ?? 0, +)) }
             .sorted { ($1.objects, $0.key) < ($0.objects, $1.key) }.prefix(ObjectFacets.mostValues)
         return [
-            ObjectFacets.Facet(kind: .device, key: "", values: Self.most(devices)),
+            ObjectFacets.Facet(kind: .device, key: "", values: Self.most(devices, ObjectFacets.mostDevices)),
             ObjectFacets.Facet(
                 kind: .site, key: "",
                 values: Self.most(Dictionary(uniqueKeysWithValues: sites.map { (String($0.key), $0.value) }))),
@@ -124,8 +138,10 @@ struct FacetCounts {
         ] + keys.map { ObjectFacets.Facet(kind: .tag, key: $0.key, values: Self.most(tags[$0.key] ?? [:])) }
     }
 
-    private static func most(_ counts: [String: Int64]) -> [(value: String, objects: Int64)] {
-        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(ObjectFacets.mostValues)
+    private static func most(
+        _ counts: [String: Int64], _ limit: Int = ObjectFacets.mostValues
+    ) -> [(value: String, objects: Int64)] {
+        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(limit)
             .map { (value: $0.key, objects: $0.value) }
     }
 }

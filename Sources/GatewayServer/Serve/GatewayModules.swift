@@ -152,7 +152,8 @@ package struct GatewayModules: Sendable {
             environment, store: store, endpoint: endpoint, outbox: events.outbox, newRecordings: newRecordings,
             configuration: configuration.uploads)
         catalog = Catalog(
-            environment, store: store, endpoint: endpoint, outbox: events.outbox, newRecordings: newRecordings,
+            environment, store: store, devices: deviceInit.directory, endpoint: endpoint,
+            changes: Catalog.Changes(outbox: events.outbox, newRecordings: newRecordings),
             configuration: configuration.catalog)
         internalStorage = InternalStorageService(
             environment, store: store, policy: storePolicy,
