@@ -9,6 +9,7 @@ import zxingcpp
 from PIL import Image
 from support.commands import OK, REFUSED, UNREACHABLE, USAGE, CommandLine
 from support.parties import init_patiently, unique, unique_device_id
+from support.ports import free_port
 
 
 @pytest.fixture(scope="module")
@@ -120,14 +121,18 @@ def test_a_file_with_mistakes_changes_nothing_and_names_them_all(operator, suite
     lines = message.splitlines()
     assert [line.removeprefix(path).split(": ")[:2] for line in lines[:-1]] == [
         [":3", "device_id"],
+        [":4", "suite"],
         [":5", "device_id"],
         [":6", "tags"],
     ]
-    assert "3 problems" in lines[-1] and "nothing was changed" in lines[-1]
+    assert "deviceSuites/999999 does not exist" in lines[1]
+    assert "4 problems" in lines[-1] and "nothing was changed" in lines[-1]
     assert good not in exported(operator)
-    # Errors that only the gateway can detect are reported once the file itself is valid.
-    message = operator.refused(REFUSED, "device", "import", table(f"device_id,suite\n{other},999999\n"))
-    assert f"{path}:2: suite: deviceSuites/999999 does not exist" in message
+    # Without the gateway, the file's own errors are reported.
+    message = operator.refused(REFUSED, "device", "import", path, "--server", f"127.0.0.1:{free_port()}")
+    assert "3 problems" in message and "999999" not in message
+    whole = table(f"device_id,suite\n{other},{suites[0]}\n")
+    operator.refused(UNREACHABLE, "device", "import", whole, "--server", f"127.0.0.1:{free_port()}")
 
 
 def test_refused_lines_are_named_and_the_rest_imported(operator, table, fleet):

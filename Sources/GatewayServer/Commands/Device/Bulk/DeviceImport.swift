@@ -14,7 +14,7 @@ struct DeviceImport: Command {
         the device in its suite.
         """,
         """
-        The whole file is checked before the first call. If it has errors, they are listed by line and \
+        The whole file is checked before the first change. If it has errors, they are listed by line and \
         column, and nothing is changed.
         """,
     ]
@@ -41,10 +41,19 @@ struct DeviceImport: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.attempt {
             let table = DeviceTable(csv: try contents())
-            try refuse(table.problems, environment)
-            let gateway = try await SignedInConnection(connection, listener: .admin, in: environment)
-            let registry = DeviceManagementServiceClient(gateway)
-            let changes = try await plan(table, registry, environment)
+            let registry: DeviceManagementServiceClient<SignedInConnection>
+            let changes: [DeviceChange]
+            do {
+                registry = DeviceManagementServiceClient(
+                    try await SignedInConnection(connection, listener: .admin, in: environment))
+                let problems: [TableProblem]
+                (changes, problems) = try await plan(table, registry)
+                try refuse(table.problems + problems, environment)
+            } catch let failure as ClientFailure where failure.exitCode == .unreachable {
+                // The file's own errors do not need a gateway.
+                try refuse(table.problems, environment)
+                throw failure
+            }
             if !isDry { try refuse(try await apply(changes, registry), environment, of: changes.count) }
             let outcome = DeviceImportOutcome(changes: changes, isDry: isDry)
             try environment.output(connection.json ? outcome.reply.json.text : outcome.reply.text)
@@ -65,10 +74,10 @@ struct DeviceImport: Command {
         return bytes
     }
 
+    /// Compares the table with the gateway's devices and suites.
     private func plan(
-        _ table: DeviceTable, _ registry: DeviceManagementServiceClient<SignedInConnection>,
-        _ environment: CommandEnvironment
-    ) async throws -> [DeviceChange] {
+        _ table: DeviceTable, _ registry: DeviceManagementServiceClient<SignedInConnection>
+    ) async throws -> (changes: [DeviceChange], problems: [TableProblem]) {
         let suites = SuiteNames(try await registry.allSuites())
         let devices = Dictionary(
             try await registry.allDevices().map { ($0.deviceID, $0) }, uniquingKeysWith: { first, _ in first })
@@ -81,8 +90,7 @@ struct DeviceImport: Command {
                 problems.append(error)
             }
         }
-        try refuse(problems, environment)
-        return changes
+        return (changes, problems)
     }
 
     /// - Returns: the changes that the gateway refused.
