@@ -484,7 +484,7 @@ def test_only_admins_of_system_and_one_at_a_time(binary, gateway, login, operato
     assert "another backup is running" in operator.refused(REFUSED, "backup", "--to", str(archive))
     slow.cancel()
     done = eventually(lambda: (run := operator.run("backup", "--to", str(archive))).returncode == OK and run)
-    assert re.search(r": \d+ objects?, \d+ bytes of data$", done.stdout.strip())
+    assert re.search(r": \d+ objects?, [\d.]+ ([KMG]i)?B of data$", done.stdout.strip())
     assert "already exists" in operator.refused(REFUSED, "backup", "--to", str(archive))
     assert not (gateway.data / "copies").exists() or not list((gateway.data / "copies").iterdir())
 
@@ -525,7 +525,7 @@ def test_killed_backup_leaves_no_archive(binary, gateway, login, operator, tmp_p
     eventually(lambda: not copies.exists() or not list(copies.iterdir()))
     # The next one finds its place free, and is not obstructed by the remains of the failed one.
     done = eventually(lambda: (run := operator.run("backup", "--to", str(archive))).returncode == OK and run)
-    assert re.search(r": \d+ objects?, \d+ bytes of data$", done.stdout.strip())
+    assert re.search(r": \d+ objects?, [\d.]+ ([KMG]i)?B of data$", done.stdout.strip())
 
 
 def test_a_restore_that_was_killed_is_not_served_and_is_run_again(binary, gateway, login, operator, tmp_path):

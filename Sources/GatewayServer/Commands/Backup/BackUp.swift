@@ -58,7 +58,7 @@ struct BackUp: ClientCommand {
         let file = try ArchiveDestination(path, passphrase: try Passphrase.read(passphrasePath))
         do {
             let request = BackupRequest(withoutObjects: withoutObjects)
-            reporter.begin(path, name: Path.name(of: path), total: nil, done: 0)
+            reporter.begin(path, name: Path.name(of: path), total: await expectedBytes(gateway), done: 0)
             defer { reporter.end(path) }
             try await BackupServiceClient(gateway).backup(request) { chunk in
                 try file.receive(chunk)
@@ -80,9 +80,17 @@ struct BackUp: ClientCommand {
         }
     }
 
+    /// Returns the size of the data that the archive will about have; `nil` if it is not known.
+    private func expectedBytes(_ gateway: SignedInConnection) async -> Int64? {
+        guard !withoutObjects else { return nil }
+        let service = ObjectManagementServiceClient(gateway)
+        // Only for the progress: whatever fails here, the backup may succeed.
+        return try? await service.getStatistics(GetStatisticsRequest(days: 1)).storedBytes
+    }
+
     private static func text(_ summary: BackupSummary, _ path: String, withoutObjects: Bool) -> String {
         var lines = ["\(path): \(TextLayout.count(summary.objects, "object"))"]
-        lines[0] += withoutObjects ? ", without object data" : ", \(summary.bytes) bytes of data"
+        lines[0] += withoutObjects ? ", without object data" : ", \(ByteCount.text(summary.bytes)) of data"
         if summary.missingObjects > 0 {
             lines.append(
                 "missing: the store has no data of \(summary.missingObjects) objects; run data-gateway doctor")

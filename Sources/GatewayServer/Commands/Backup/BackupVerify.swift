@@ -60,7 +60,7 @@ struct BackupVerify: Command {
 
     private func text(_ outcome: ArchiveVerification.Outcome) -> [String] {
         let objects = TextLayout.count(outcome.objects, "object")
-        let contents = outcome.hasObjects ? "\(outcome.bytes) bytes of data" : "without object data"
+        let contents = outcome.hasObjects ? "\(ByteCount.text(outcome.bytes)) of data" : "without object data"
         return ["\(path): intact, the backup of \(outcome.createdAt), \(objects), \(contents)"]
             + outcome.missing.lines("missing (the store had no data when the backup was made)")
             + outcome.damaged.lines(

@@ -109,7 +109,7 @@ extension Doctor.Unlisted {
             facts.map { "\($0.deviceID ?? "the site")\($0.fileName.map { " \($0)" } ?? "")" }
             ?? "never completed: --delete removes it"
         let deleted = deletion.map { "  \($0)" } ?? ""
-        return TextLayout.printable("  \(fileID)  \(size) bytes  \(time)  \(known)\(deleted)")
+        return TextLayout.printable("  \(fileID)  \(ByteCount.text(size))  \(time)  \(known)\(deleted)")
     }
 
     fileprivate var json: JSONValue {
