@@ -28,7 +28,7 @@ export async function renderOverview(body, { query }) {
     }, formField({ name: 'days', label: 'Period', type: 'select', value: days, options: periods }))),
     attention(state),
     h('div', { class: 'tiles' },
-      tile('Stored', formatBytes(statistics.storedBytes), formatCount(statistics.storedObjects, 'object'), '#/objects'),
+      tile('Stored', formatBytes(statistics.storedBytes), storedText(statistics, state), '#/objects'),
       tile('Uploads now', state.uploads === null ? '–' : state.uploads.toLocaleString('en'),
         state.uploads === null ? '' : `${formatBytes(state.uploadedBytes)} stored`, '#/uploads'),
       tile('Uploaded', formatBytes(sum('arrivedBytes')), formatCount(sum('arrivedObjects'), 'object')),
@@ -50,6 +50,13 @@ export async function renderOverview(body, { query }) {
   ].filter(Boolean))
 }
 
+/** The number of stored objects. The list of objects does not have those in the trash. */
+function storedText({ storedObjects }, { listed }) {
+  const trashed = listed === null ? 0 : Number(storedObjects ?? 0) - listed
+  const text = formatCount(storedObjects, 'object')
+  return trashed > 0 ? `${text}, ${trashed.toLocaleString('en')} in the trash` : text
+}
+
 /** The current state as far as the user's role may see it; what cannot be read is `null`. */
 async function gatewayState() {
   const optional = (isAllowed, load) => (isAllowed ? load().catch(() => null) : null)
@@ -65,6 +72,7 @@ async function gatewayState() {
     uploads: uploads && list.length,
     uploadedBytes: list.reduce((total, upload) => total + Number(upload.storedBytes ?? 0), 0),
     facets: facets?.facets ?? [],
+    listed: facets?.isExact ? Number(facets.count ?? 0) : null,
     corrupted: corrupted?.objects?.length ?? 0,
     hasMoreCorrupted: Boolean(corrupted?.nextPageToken),
     silent: (devices?.devices ?? []).filter(isSilent),
