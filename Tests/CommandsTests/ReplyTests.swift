@@ -48,7 +48,12 @@ import Testing
                 """)
         let site = Site(siteID: 1, name: "工厂", status: 2)
         #expect(
-            site.json.text == #"{"site_id":1,"name":"工厂","status":2,"created_at":null,"updated_at":null}"#)
+            site.json.text == """
+                {"site_id":1,"name":"工厂","state":"SITE_STATUS_DISABLED","status":2,"created_at":null,\
+                "updated_at":null}
+                """)
+        let key = ApiKey(apiKeyID: "k", keyName: "n", status: 1)
+        #expect(key.json.text.contains(#""state":"API_KEY_STATUS_ENABLED","status":1,"#))
         let user = User(organization: "system", userName: "ada", role: "admin", organizationID: 1, userID: 2)
         #expect(
             user.json.text == """
@@ -91,6 +96,30 @@ import Testing
         #expect(try Reply("sites", [Site]()).text(as: options) == "site_id,name,status,created_at")
     }
 
+    @Test func timesHaveAFormForProgramsBesideTheFormerSeconds() throws {
+        let object = DataObject(createdAtUnix: 1_767_225_600)
+        let json = object.json.text
+        #expect(json.contains(#""created_at":"2026-01-01T00:00:00Z","created_at_unix":1767225600,"#))
+        #expect(json.contains(#""verified_at":null,"verified_at_unix":0,"#))
+        var options = OutputOptions()
+        options.format = .csv
+        options.columns = try OutputOptions.Columns(argument: "created_at,created_at_unix")
+        #expect(
+            try Reply("objects", [object]).text(as: options)
+                == "created_at,created_at_unix\n2026-01-01T00:00:00Z,1767225600")
+    }
+
+    @Test func everyTimeAndEnumOfAResourceHasANameForPrograms() {
+        let resources: [any Resource] = [
+            DataObject(), CopyJobView(), Site(), ApiKey(), User(), Device(), DeviceSuite(), Organization(),
+            GetClockResponse(), SignedInSession(apiToken: ""),
+        ]
+        for field in resources.flatMap(\.fields) {
+            #expect(!field.name.hasSuffix("_unix"), "\(field.name)")
+            #expect(field.name != "status" || field.json.isText, "\(field.name)")
+        }
+    }
+
     /// The command has done its work when its result is written: no form of output may fail.
     @Test func everyResultHasEveryForm() throws {
         var options = OutputOptions()
@@ -114,13 +143,13 @@ import Testing
 
     /// A narrow terminal shows fewer columns; the name is cut off last.
     @Test(arguments: [
-        (200, "NAME SIZE DEVICE ID VERIFIED TAGS FILE ID"), (100, "NAME SIZE DEVICE ID VERIFIED TAGS"),
-        (80, "NAME SIZE VERIFIED TAGS"), (30, "NAME SIZE TAGS"),
+        (200, "NAME SIZE DEVICE ID CREATED TAGS FILE ID"), (100, "NAME SIZE DEVICE ID CREATED TAGS"),
+        (80, "NAME SIZE CREATED TAGS"), (30, "NAME SIZE TAGS"),
     ])
     func narrowTerminalShowsFewerColumns(width: Int, header: String) throws {
         let name = "sensor_front_left_camera_2026.log"
         let object = DataObject(
-            fileID: String(repeating: "f", count: 32), sizeBytes: 1_000_000, verifiedAtUnix: 1_767_225_600, name: name,
+            fileID: String(repeating: "f", count: 32), sizeBytes: 1_000_000, createdAtUnix: 1_767_225_600, name: name,
             deviceID: "260427-000001")
         let text = try Reply("objects", [object]).text(as: OutputOptions(), width: width)
         let lines = text.split(separator: "\n").map(String.init)
@@ -131,7 +160,7 @@ import Testing
 
     /// Every column of a table is a field of its resource.
     @Test func tableColumnsAreFieldsOfTheResource() {
-        #expect(Set(Site.columns).isSubset(of: Site().fields.map(\.name)))
+        #expect(Site.columns.allSatisfy { column in Site().fields.contains { $0.named(column) != nil } })
         #expect(Set(User.columns).isSubset(of: User().fields.map(\.name)))
         #expect(Set(Device.columns).isSubset(of: Device().fields.map(\.name)))
         #expect(Set(DeviceSuite.columns).isSubset(of: DeviceSuite().fields.map(\.name)))
@@ -163,5 +192,11 @@ import Testing
         #expect(DeviceStatus.registered.protoName == "DEVICE_STATUS_REGISTERED")
         #expect(DeviceStatus.unrecognized(9).protoName == "9")
         #expect(DeviceStatus.unrecognized(9).word == "9")
+    }
+}
+
+extension JSONValue {
+    fileprivate var isText: Bool {
+        if case .string = self { true } else { false }
     }
 }

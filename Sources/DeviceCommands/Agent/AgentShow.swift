@@ -54,7 +54,7 @@ private struct AgentReply: Resource {
             ResourceField(name: "is_running", json: .bool(isRunning), text: isRunning ? "yes" : "no"),
             ResourceField(name: "is_paused", json: .bool(status.isPaused), text: status.isPaused ? "yes" : "no"),
             .text("version", status.version),
-            .unixTime("started_at_unix", status.startedAt), .unixTime("updated_at_unix", status.updatedAt),
+            .unixTime("started_at", status.startedAt), .unixTime("updated_at", status.updatedAt),
             .number("pending_files", Int64(status.pendingFiles), shownAs: "\(status.pendingFiles)"),
             .size("pending_bytes", status.pendingBytes),
             .number("uploaded_files", Int64(status.uploadedFiles), shownAs: "\(status.uploadedFiles)"),

@@ -92,7 +92,7 @@ private struct GatewayState: Resource {
     private(set) var isServing: Bool?
     /// Metrics as whole numbers, by the field's name.
     private var numbers: [String: Int64] = [:]
-    private var listeners: [String] = []
+    private var listeners: [ListenerState] = []
     private var lastBackup: Int64?
     /// The kind of the last backup: `scheduled` or `manual`.
     private var lastBackupKind: String?
@@ -111,10 +111,7 @@ private struct GatewayState: Resource {
     mutating func read(_ metrics: MetricsText) {
         version = metrics.label("version", of: "data_gateway_build_info")
         isServing = metrics.sum("data_gateway_serving").map { $0 > 0 }
-        listeners = metrics.labels(of: "data_gateway_listener_info").map { labels in
-            let (name, address) = (labels["listener"] ?? "", labels["address"] ?? "")
-            return "\(name) \(address)\(labels["tls"] == "1" ? " (TLS)" : "")"
-        }
+        listeners = metrics.labels(of: "data_gateway_listener_info").map(ListenerState.init(labels:))
         // The schedule whose last backup is the oldest.
         let scheduled = metrics.minimum("data_gateway_backup_last_success_timestamp_seconds").map { Int64($0) }
         let manual = metrics.sum("data_gateway_manual_backup_last_success_timestamp_seconds").map { Int64($0) } ?? 0
@@ -142,15 +139,15 @@ private struct GatewayState: Resource {
             ResourceField(
                 name: "is_serving", json: isServing.map { .bool($0) } ?? .null,
                 text: isServing.map { $0 ? "yes" : "no" } ?? ""),
-            .lines("listeners", listeners),
+            listeners.field,
             size("free_bytes", numbers["store_free_bytes"]),
             size("minimum_free_bytes", numbers["store_min_free_bytes"]),
-            time("certificate_ends_at_unix", numbers["tls_certificate_expiry_seconds"]),
+            .unixTime("certificate_ends_at", numbers["tls_certificate_expiry_seconds"]),
             number("stored_objects", stored?.count), size("stored_bytes", stored?.bytes),
             number("uploads_in_progress", uploads?.count), size("uploads_stored_bytes", uploads?.bytes),
             number("corrupted_objects", numbers["bad_objects"]), number("scrub_passes", numbers["scrub_passes_total"]),
             number("scrub_failures", numbers["scrub_failures_total"]),
-            time("last_backup_at_unix", lastBackup),
+            .unixTime("last_backup_at", lastBackup),
             ResourceField(
                 name: "last_backup_kind", json: lastBackupKind.map { .string($0) } ?? .null, text: lastBackupKind ?? ""),
             number("failed_backups", numbers["backup_failures_total"]),
@@ -168,9 +165,5 @@ private struct GatewayState: Resource {
 
     private func size(_ name: String, _ value: Int64?) -> ResourceField {
         value.map { .size(name, $0) } ?? ResourceField(name: name, json: .null, text: "")
-    }
-
-    private func time(_ name: String, _ value: Int64?) -> ResourceField {
-        value.map { .unixTime(name, $0) } ?? ResourceField(name: name, json: .null, text: "")
     }
 }

@@ -71,14 +71,14 @@ package struct Reply: Sendable {
         }
         let known = first.map(\.name)
         let chosen = options.columns?.names ?? (options.format == .wide ? known : list.columns)
-        if let unknown = chosen.first(where: { !known.contains($0) }) {
+        if let unknown = chosen.first(where: { name in !first.contains { $0.named(name) != nil } }) {
             throw ClientFailure(
                 "--columns has the unknown column \(unknown): known are \(known.joined(separator: ", "))",
                 exitCode: .usage)
         }
         guard !chosen.isEmpty else { return text }
         guard options.format == .csv else { return Self.table(list.rows, chosen, isColored: isColored) }
-        let rows = list.rows.map { fields in chosen.map { name in Self.cell(fields.first { $0.name == name }) } }
+        let rows = list.rows.map { fields in chosen.map { name in Self.cell(Self.field(name, of: fields)) } }
         return CSVWriter.text([chosen] + rows)
     }
 
@@ -108,15 +108,19 @@ package struct Reply: Sendable {
         return "\u{1B}[1m\(text[..<end])\u{1B}[0m\(text[end...])"
     }
 
+    private static func field(_ name: String, of fields: [ResourceField]) -> ResourceField? {
+        fields.lazy.compactMap { $0.named(name) }.first
+    }
+
     /// Returns the header and the cells of the rows.
     private static func cells(_ rows: [[ResourceField]], _ columns: [String]) -> [[String]] {
         let header = columns.map { column in
-            (rows.first?.first { $0.name == column }?.heading ?? column).uppercased()
+            (rows.first.flatMap { field(column, of: $0) }?.heading ?? column).uppercased()
         }
         return [header]
             + rows.map { fields in
                 columns.map { column in
-                    fields.first { $0.name == column }.map { $0.text.isEmpty ? "-" : $0.text } ?? "-"
+                    field(column, of: fields).map { $0.text.isEmpty ? "-" : $0.text } ?? "-"
                 }
             }
     }

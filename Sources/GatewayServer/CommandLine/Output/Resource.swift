@@ -13,13 +13,15 @@ package protocol Resource: Sendable {
 /// A field by its name in the `.proto` file, for programs and for people.
 package struct ResourceField: Sendable {
     package let name: String
-    package let json: JSONValue
+    package private(set) var json: JSONValue
     /// The text for people; empty for a field that is not shown.
     package let text: String
     /// The field's name for people, e.g. `size` for `size_bytes` if the text has a unit.
     package let heading: String
     /// The lines that show the field of one resource; in a table it is the text.
     package private(set) var lines: [String]
+    /// The member of JSON that an earlier release had for this field, and which stays for one release.
+    package private(set) var former: JSONValue.Member?
 
     package init(name: String, json: JSONValue, text: String, heading: String? = nil) {
         self.name = name
@@ -49,11 +51,41 @@ package struct ResourceField: Sendable {
             name: name, json: .number(bytes), text: ByteCount.text(bytes), heading: name.replacing("_bytes", with: ""))
     }
 
-    /// A time in seconds since 1970, shown to people as local RFC 3339; 0 as an empty text.
-    package static func unixTime(_ name: String, _ seconds: Int64) -> ResourceField {
-        ResourceField(
-            name: name, json: .number(seconds), text: seconds == 0 ? "" : LocalTime.text(UnixTime(seconds: seconds)),
-            heading: name.replacing("_at_unix", with: ""))
+    /// The members of JSON with the field's value.
+    package var members: [JSONValue.Member] {
+        [JSONValue.Member(name: name, value: json)] + (former.map { [$0] } ?? [])
+    }
+
+    /// Returns the field with the given name, which may be a former one.
+    package func named(_ name: String) -> ResourceField? {
+        if self.name == name { return self }
+        guard let former, former.name == name else { return nil }
+        return ResourceField(name: name, json: former.value, text: text, heading: heading)
+    }
+
+    /// Returns the field with another value for programs.
+    package func with(json: JSONValue) -> ResourceField {
+        var field = self
+        field.json = json
+        return field
+    }
+
+    /// Adds the member of JSON that an earlier release had for this field, for one release.
+    package func formerly(_ name: String, _ value: JSONValue) -> ResourceField {
+        var field = self
+        field.former = JSONValue.Member(name: name, value: value)
+        return field
+    }
+
+    /// A time in seconds since 1970: RFC 3339 for programs in UTC and for people local, `null` and an empty text for 0. JSON also
+    /// has the seconds, under the name that earlier releases gave it: `created_at_unix` beside `created_at`.
+    package static func unixTime(_ name: String, _ seconds: Int64?) -> ResourceField {
+        let time = seconds.flatMap { $0 == 0 ? nil : UnixTime(seconds: $0) }
+        return ResourceField(
+            name: name, json: time.map { .string(RFC3339.text($0)) } ?? .null, text: time.map(LocalTime.text) ?? "",
+            heading: name.hasSuffix("_at") ? String(name.dropLast(3)) : name
+        )
+        .formerly(name + "_unix", seconds.map { .number($0) } ?? .null)
     }
 
     /// - Parameter text: the text for people, if it differs.
@@ -89,6 +121,6 @@ extension Resource {
     package static var expendableColumns: [String] { [] }
 
     package var json: JSONValue {
-        .object(fields.map { JSONValue.Member(name: $0.name, value: $0.json) })
+        .object(fields.flatMap(\.members))
     }
 }

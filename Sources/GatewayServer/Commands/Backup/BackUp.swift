@@ -69,6 +69,8 @@ struct BackUp: ClientCommand {
                 json: .object([
                     .init(name: "file", value: .string(path)),
                     .init(name: "objects", value: .number(summary.objects)),
+                    .init(name: "size_bytes", value: .number(summary.bytes)),
+                    // Stays for one release.
                     .init(name: "bytes", value: .number(summary.bytes)),
                     .init(name: "missing_objects", value: .number(summary.missingObjects)),
                     .init(name: "damaged_objects", value: .number(summary.damagedObjects)),

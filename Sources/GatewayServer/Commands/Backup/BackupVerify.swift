@@ -52,6 +52,8 @@ struct BackupVerify: Command {
             .init(name: "created_at", value: .string(outcome.createdAt)),
             .init(name: "objects", value: .number(Int64(outcome.objects))),
             .init(name: "has_objects", value: .bool(outcome.hasObjects)),
+            .init(name: "size_bytes", value: .number(outcome.bytes)),
+            // Stays for one release.
             .init(name: "bytes", value: .number(outcome.bytes)),
             .init(name: "missing", value: outcome.missing.json),
             .init(name: "damaged", value: outcome.damaged.json),

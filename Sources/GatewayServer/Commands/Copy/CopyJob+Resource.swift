@@ -29,8 +29,8 @@ extension CopyJobView: Resource {
             .number("total_items", Int64(totalItems)), .number("completed_items", Int64(completedItems)),
             .number("failed_items", Int64(failedItems)), .number("skipped_items", Int64(skippedItems)),
             .size("total_bytes", totalBytes), .size("copied_bytes", copiedBytes),
-            .unixTime("created_at_unix", createdAtUnix), .unixTime("started_at_unix", startedAtUnix),
-            .unixTime("finished_at_unix", finishedAtUnix), .text("terminal_reason", terminalReason),
+            .unixTime("created_at", createdAtUnix), .unixTime("started_at", startedAtUnix),
+            .unixTime("finished_at", finishedAtUnix), .text("terminal_reason", terminalReason),
         ]
     }
 }

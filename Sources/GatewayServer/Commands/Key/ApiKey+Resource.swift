@@ -8,7 +8,7 @@ extension ApiKey: Resource {
         [
             .text("api_key_id", apiKeyID), .text("key_name", keyName), .text("owner", owner),
             .number("site_id", principal?.siteID ?? 0), .text("device_id", principal?.deviceID ?? ""),
-            .number("status", Int64(status), shownAs: EnabledStatus.text(status)),
+            EnabledStatus.field(status, of: "API_KEY"),
             .time("expired_at", expiredAt), .time("last_used_at", lastUsedAt),
         ]
     }

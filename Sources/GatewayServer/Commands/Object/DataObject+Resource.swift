@@ -3,8 +3,8 @@ import CommandLineInterface
 import Proto
 
 extension DataObject: Resource {
-    package static let columns = ["name", "size_bytes", "device_id", "verified_at_unix", "tags", "file_id"]
-    package static let expendableColumns = ["file_id", "device_id", "verified_at_unix"]
+    package static let columns = ["name", "size_bytes", "device_id", "created_at", "tags", "file_id"]
+    package static let expendableColumns = ["file_id", "device_id", "created_at"]
 
     package var fields: [ResourceField] {
         [
@@ -13,8 +13,8 @@ extension DataObject: Resource {
             .text("status", "DATA_OBJECT_STATUS_\("\(status)".uppercased())", shownAs: "\(status)"),
             .size("size_bytes", sizeBytes), .text("content_type", contentType), .text("device_id", deviceID),
             .number("site_id", siteID), tagField,
-            .unixTime("created_at_unix", createdAtUnix), .unixTime("uploaded_at_unix", uploadedAtUnix),
-            .unixTime("verified_at_unix", verifiedAtUnix), .text("etag", etag), .text("crc64_ecma", crc64Ecma),
+            .unixTime("created_at", createdAtUnix), .unixTime("uploaded_at", uploadedAtUnix),
+            .unixTime("verified_at", verifiedAtUnix), .text("etag", etag), .text("crc64_ecma", crc64Ecma),
             .time("recorded_from", recordedFrom), .time("recorded_to", recordedTo), .time("trashed_at", trashedAt),
         ]
     }
@@ -22,6 +22,6 @@ extension DataObject: Resource {
     /// All tags in JSON; for people without the tag that repeats the name.
     private var tagField: ResourceField {
         let shown = ResourceField.map("tags", tags.filter { $0.key != FileName.tagKey })
-        return ResourceField(name: "tags", json: ResourceField.map("tags", tags).json, text: shown.text)
+        return shown.with(json: ResourceField.map("tags", tags).json)
     }
 }

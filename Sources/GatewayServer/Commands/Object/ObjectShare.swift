@@ -59,7 +59,7 @@ struct ObjectShare: ClientCommand {
 
 /// A link to an object.
 private struct SharedLink: Resource {
-    static let columns = ["name", "expires_at_unix", "url"]
+    static let columns = ["name", "expires_at", "url"]
 
     let file: DownloadObjectLocation
     let url: String
@@ -67,7 +67,7 @@ private struct SharedLink: Resource {
 
     var fields: [ResourceField] {
         [
-            .text("file_id", file.fileID), .text("name", file.name), .unixTime("expires_at_unix", expiresAt),
+            .text("file_id", file.fileID), .text("name", file.name), .unixTime("expires_at", expiresAt),
             .text("url", url),
         ]
     }

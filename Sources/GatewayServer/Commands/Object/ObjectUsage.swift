@@ -48,6 +48,8 @@ struct ObjectUsage: ClientCommand {
             json: .object([
                 JSONValue.Member(name: "groups", value: .array(rows.map(\.json))),
                 JSONValue.Member(name: "objects", value: .number(total.count)),
+                JSONValue.Member(name: "size_bytes", value: .number(total.bytes)),
+                // Stays for one release.
                 JSONValue.Member(name: "bytes", value: .number(total.bytes)),
             ]),
             text: rows.isEmpty

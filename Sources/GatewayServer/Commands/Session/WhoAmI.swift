@@ -32,7 +32,7 @@ extension SignedInSession: Resource {
             .text("auth_server", authServer.map { "\($0)" } ?? ""),
             .text("admin_server", adminServer.map { "\($0)" } ?? ""),
             .text("gateway_server", gatewayServer.map { "\($0)" } ?? ""),
-            .unixTime("session_expires_at_unix", max(accessTokenExpiresAtUnix, refreshTokenExpiresAtUnix)),
+            .unixTime("session_expires_at", max(accessTokenExpiresAtUnix, refreshTokenExpiresAtUnix)),
         ]
     }
 }
