@@ -107,7 +107,7 @@ extension AccessTable {
             [
                 DataGatewayServiceMethods.createLogicalUpload, DataGatewayServiceMethods.getUploadRecovery,
                 DataGatewayServiceMethods.reissueUploadCredentials, DataGatewayServiceMethods.abortUpload,
-                DataGatewayServiceMethods.completeUpload,
+                DataGatewayServiceMethods.completeUpload, DataGatewayServiceMethods.findStoredFiles,
             ]
         ),
         (

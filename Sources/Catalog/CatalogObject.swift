@@ -45,6 +45,9 @@ package struct CatalogObject: Sendable, Hashable {
         package let recordedFrom: UnixTime?
         package let recordedTo: UnixTime?
 
+        /// The path by which its owner knows the file: the relative path, else the name.
+        var path: String? { relativePath?.text ?? name?.text }
+
         /// The description of an object about which nothing is known.
         package static let none = Description(name: nil, contentType: ContentType.unknown, crc64: nil)
 

@@ -4,7 +4,7 @@ import RPC
 /// The field `file_ids` of a request: objects by the ids that users know.
 package enum FileIDs {
     /// The limit of an id's length, above that of any issued id.
-    static let longest = 128
+    package static let longest = 128
 
     /// - Throws: INVALID_ARGUMENT for no or more than `limit` ids, and for one that is empty, too long or repeated.
     package static func check(_ fileIDs: [String], limit: Int) throws(RPCError) {

@@ -27,11 +27,12 @@ extension ObjectRecords {
         try connection.execute(
             """
             INSERT INTO deleted_objects (file_id, object_id, upload_id, organization_id, site_id, device_id, size, etag,
-                verified_at, deleted_at, deleted_by, reason)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                verified_at, deleted_at, deleted_by, reason, path_digest, crc64)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
             """, object.fileID, object.id, object.uploadID, owner.organizationID, owner.siteID, owner.deviceID,
             object.content.size, object.content.etag, object.times.verifiedAt.microseconds, now.microseconds, actor,
-            reason)
+            reason, object.description.path.map(StoredFileSchema.digest),
+            object.description.crc64.map { Int64(bitPattern: $0) })
         try SearchRecords(connection).remove(objectID: object.id)
         try connection.execute("DELETE FROM objects WHERE id = $1", object.id)
     }

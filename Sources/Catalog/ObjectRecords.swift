@@ -126,6 +126,7 @@ package enum ObjectSchema {
                 ALTER TABLE objects ADD COLUMN relative_path TEXT;
                 """),
         ObjectOperationSchema.undoMigration,
+        StoredFileSchema.migration,
     ]
 }
 

@@ -6,6 +6,11 @@ import RPC
 struct UploadService: DataGatewayServiceHandler {
     let sessions: UploadSessions
 
+    private var storedFiles: StoredFiles {
+        StoredFiles(
+            database: sessions.database, clock: sessions.clock, retention: sessions.configuration.recordRetention)
+    }
+
     func createLogicalUpload(
         _ request: CreateLogicalUploadRequest, context: CallContext
     ) async throws -> CreateLogicalUploadResponse {
@@ -48,6 +53,12 @@ struct UploadService: DataGatewayServiceHandler {
             partSize: request.partSizeBytes, tags: request.rawTags)
         let fileID = try await sessions.complete(request.uploadID, claim, for: UploadCaller(try KeyCaller(context)))
         return CompleteUploadResponse(fileID: fileID)
+    }
+
+    func findStoredFiles(
+        _ request: FindStoredFilesRequest, context: CallContext
+    ) async throws -> FindStoredFilesResponse {
+        try await storedFiles.find(request.files, of: UploadCaller(try KeyCaller(context)).owner)
     }
 }
 

@@ -290,6 +290,8 @@ def test_every_call_that_changes_something_leaves_one_line(
         upload.complete()
     with walk.no_line("CompleteUpload"):
         upload.complete()
+    with walk.no_line("FindStoredFiles"):
+        uploader.find({"size_bytes": 1000, "file_name": "a"})
     another = Upload.create(uploader)
     with walk.one_line("CreateLogicalUpload", actor=f"device:{device_id}"):
         restarted = Upload.create(uploader, restart_from=another.id)

@@ -29,6 +29,7 @@ import Wire
     ]
     private static let uploads: Set<String> = [
         "CreateLogicalUpload", "GetUploadRecovery", "ReissueUploadCredentials", "AbortUpload", "CompleteUpload",
+        "FindStoredFiles",
     ]
     private static let viewing: Set<String> = [
         "ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems", "GetObject", "GetObjectFacets",

@@ -52,6 +52,11 @@ struct Caller: Sendable {
             context: context(DataGatewayServiceMethods.reissueUploadCredentials))
     }
 
+    func find(_ files: [LocalFile]) async throws -> FindStoredFilesResponse {
+        try await service.findStoredFiles(
+            FindStoredFilesRequest(files: files), context: context(DataGatewayServiceMethods.findStoredFiles))
+    }
+
     @discardableResult
     func abort(_ logicalID: String, reason: String = "no more needed") async throws -> AbortUploadResponse {
         try await service.abortUpload(

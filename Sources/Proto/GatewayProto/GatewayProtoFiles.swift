@@ -136,6 +136,8 @@ public enum GatewayProtoFiles {
         ExchangeSystemCredentialResponse.self,
         ExchangeWorkloadTokenRequest.self,
         ExchangeWorkloadTokenResponse.self,
+        FindStoredFilesRequest.self,
+        FindStoredFilesResponse.self,
         FindUsersByEmailRequest.self,
         FindUsersByEmailResponse.self,
         FoundUser.self,
@@ -228,6 +230,7 @@ public enum GatewayProtoFiles {
         ListUsersResponse.self,
         ListWebhooksRequest.self,
         ListWebhooksResponse.self,
+        LocalFile.self,
         LoginRequest.self,
         LoginResponse.self,
         LogoutRequest.self,
@@ -298,6 +301,7 @@ public enum GatewayProtoFiles {
         StageArchiveResponse.self,
         StagedArchive.self,
         StorageObject.self,
+        StoredFileInfo.self,
         StoredUploadPart.self,
         SystemSetting.self,
         UndoObjectOperationRequest.self,
@@ -537,6 +541,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.DataGatewayService.ReissueUploadCredentials	Issues new credentials for the same object key.
         archebase.data_gateway.v1.DataGatewayService.AbortUpload	Aborts an upload permanently. Idempotent.
         archebase.data_gateway.v1.DataGatewayService.CompleteUpload	Compares the client's values with the stored object, and publishes it. Idempotent.
+        archebase.data_gateway.v1.DataGatewayService.FindStoredFiles	Finds the files that the caller uploaded before, so that it need not send them again.
         archebase.data_gateway.v1.DataGatewayObjectService	Finished objects, for users.
         archebase.data_gateway.v1.DataGatewayObjectService.ListObjects	Lists the verified objects that the caller may see, newest first.
         archebase.data_gateway.v1.DataGatewayObjectService.RequestDownload	Returns a presigned GET for every file, in the order of the request.
@@ -559,6 +564,16 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.CompleteUploadRequest.completed_part_count	0 for an object that was sent by a single PutObject.
         archebase.data_gateway.v1.CompleteUploadRequest.part_size_bytes	0 from clients without this field.
         archebase.data_gateway.v1.CompleteUploadResponse.file_id	The object's id, as in ListObjects.
+        archebase.data_gateway.v1.FindStoredFilesRequest.files	1 to 1000.
+        archebase.data_gateway.v1.LocalFile	A file of the caller. It is the one that was uploaded if its size, its path and its bytes are the same.
+        archebase.data_gateway.v1.LocalFile.crc64_ecma	CRC-64/XZ of the bytes, as a decimal number. Empty = not known: the answer has that of the newest file of this size and path, for comparison.
+        archebase.data_gateway.v1.LocalFile.file_name	The file's name, as `client_hints` of CreateLogicalUpload has it.
+        archebase.data_gateway.v1.LocalFile.relative_path	The path below the folder that is uploaded, as `client_hints` has it; empty = the file has its name only.
+        archebase.data_gateway.v1.LocalFile.file_id	The id that CompleteUpload returned for this file, if known: it counts under any path.
+        archebase.data_gateway.v1.FindStoredFilesResponse.files	In the order of the request.
+        archebase.data_gateway.v1.FindStoredFilesResponse.deletions_known_since_unix	The gateway knows every deletion since then.
+        archebase.data_gateway.v1.StoredFileInfo	An uploaded file; the other fields are empty if its status is UNKNOWN.
+        archebase.data_gateway.v1.StoredFileInfo.crc64_ecma	CRC-64/XZ of the bytes, as a decimal number; empty if unknown.
         archebase.data_gateway.v1.ListObjectsRequest.page_size	0 means 50; at most 1000.
         archebase.data_gateway.v1.ListObjectsRequest.page_token	The token from the previous page, with the same filter.
         archebase.data_gateway.v1.ListObjectsRequest.filter	Terms such as `status:verified`; an object must match all of them.
@@ -584,6 +599,11 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.ReadObjectRequest.max_bytes	A larger object is refused.
         archebase.data_gateway.v1.UploadRecoveryAction	The next action of the client.
         archebase.data_gateway.v1.LogicalUploadStatus	The state of an upload, over all its attempts.
+        archebase.data_gateway.v1.StoredFileStatus	The state of a file that a device or site uploaded.
+        archebase.data_gateway.v1.StoredFileStatus.STORED_FILE_STATUS_STORED	The gateway has the file.
+        archebase.data_gateway.v1.StoredFileStatus.STORED_FILE_STATUS_DELETED	The gateway had the file: it is in the trash, or was deleted.
+        archebase.data_gateway.v1.StoredFileStatus.STORED_FILE_STATUS_CORRUPTED	The gateway's bytes are corrupted: send the file again.
+        archebase.data_gateway.v1.StoredFileStatus.STORED_FILE_STATUS_UNKNOWN	The caller has not uploaded the file, or it was deleted before `deletions_known_since_unix`.
         archebase.data_gateway.v1.CopyJobStatus	The state of a copy job.
         archebase.data_gateway.v1.DataGatewayErrorCode	The detail codes of this package, as numbers. They are sent as text, in ErrorDetail.code.
         archebase.meta.v1.DeviceManagementService	Suites and devices. Most responses are the resource itself.

@@ -23,6 +23,9 @@ public protocol DataGatewayServiceHandler: Sendable {
 
     /// Compares the client's values with the stored object, and publishes it. Idempotent.
     func completeUpload(_ request: CompleteUploadRequest, context: Context) async throws -> CompleteUploadResponse
+
+    /// Finds the files that the caller uploaded before, so that it need not send them again.
+    func findStoredFiles(_ request: FindStoredFilesRequest, context: Context) async throws -> FindStoredFilesResponse
 }
 
 extension DataGatewayServiceHandler {
@@ -33,6 +36,7 @@ extension DataGatewayServiceHandler {
         registry.add(DataGatewayServiceMethods.reissueUploadCredentials, unary: { try await self.reissueUploadCredentials($0, context: $1) })
         registry.add(DataGatewayServiceMethods.abortUpload, unary: { try await self.abortUpload($0, context: $1) })
         registry.add(DataGatewayServiceMethods.completeUpload, unary: { try await self.completeUpload($0, context: $1) })
+        registry.add(DataGatewayServiceMethods.findStoredFiles, unary: { try await self.findStoredFiles($0, context: $1) })
     }
 }
 
@@ -43,7 +47,8 @@ public enum DataGatewayServiceMethods {
     public static let reissueUploadCredentials = MethodDescriptor(service: service, name: "ReissueUploadCredentials", kind: .unary)
     public static let abortUpload = MethodDescriptor(service: service, name: "AbortUpload", kind: .unary)
     public static let completeUpload = MethodDescriptor(service: service, name: "CompleteUpload", kind: .unary)
-    public static let all: [MethodDescriptor] = [createLogicalUpload, getUploadRecovery, reissueUploadCredentials, abortUpload, completeUpload]
+    public static let findStoredFiles = MethodDescriptor(service: service, name: "FindStoredFiles", kind: .unary, isSideEffectFree: true)
+    public static let all: [MethodDescriptor] = [createLogicalUpload, getUploadRecovery, reissueUploadCredentials, abortUpload, completeUpload, findStoredFiles]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(createLogicalUpload, "POST", RouteTemplate([.literal("v1"), .literal("uploads")]), body: .whole, messages: ("archebase.data_gateway.v1.CreateLogicalUploadRequest", "archebase.data_gateway.v1.CreateLogicalUploadResponse")),
@@ -51,6 +56,7 @@ public enum DataGatewayServiceMethods {
         HTTPRoute(reissueUploadCredentials, "POST", RouteTemplate([.literal("v1"), .literal("uploads"), .literal("byUploadId"), .single], [.init("upload_id", 3..<4)], verb: "reissueCredentials"), body: .whole, messages: ("archebase.data_gateway.v1.ReissueUploadCredentialsRequest", "archebase.data_gateway.v1.ReissueUploadCredentialsResponse")),
         HTTPRoute(abortUpload, "POST", RouteTemplate([.literal("v1"), .literal("uploads"), .single], [.init("logical_upload_id", 2..<3)], verb: "abort"), body: .whole, messages: ("archebase.data_gateway.v1.AbortUploadRequest", "archebase.data_gateway.v1.AbortUploadResponse")),
         HTTPRoute(completeUpload, "POST", RouteTemplate([.literal("v1"), .literal("uploads"), .literal("byUploadId"), .single], [.init("upload_id", 3..<4)], verb: "complete"), body: .whole, messages: ("archebase.data_gateway.v1.CompleteUploadRequest", "archebase.data_gateway.v1.CompleteUploadResponse")),
+        HTTPRoute(findStoredFiles, "POST", RouteTemplate([.literal("v1"), .literal("uploads")], verb: "findStoredFiles"), body: .whole, messages: ("archebase.data_gateway.v1.FindStoredFilesRequest", "archebase.data_gateway.v1.FindStoredFilesResponse")),
     ]
 }
 
@@ -83,6 +89,11 @@ public struct DataGatewayServiceClient<Transport: CallTransport>: Sendable {
     /// Compares the client's values with the stored object, and publishes it. Idempotent.
     public func completeUpload(_ request: CompleteUploadRequest, options: CallOptions = CallOptions()) async throws -> CompleteUploadResponse {
         try await transport.unary(DataGatewayServiceMethods.completeUpload, request, options: options)
+    }
+
+    /// Finds the files that the caller uploaded before, so that it need not send them again.
+    public func findStoredFiles(_ request: FindStoredFilesRequest, options: CallOptions = CallOptions()) async throws -> FindStoredFilesResponse {
+        try await transport.unary(DataGatewayServiceMethods.findStoredFiles, request, options: options)
     }
 }
 
@@ -356,6 +367,46 @@ public enum LogicalUploadStatus: ProtobufEnum {
         case .completing: 2
         case .completed: 3
         case .terminal: 4
+        case .unrecognized(let number): number
+        }
+    }
+}
+
+/// The state of a file that a device or site uploaded.
+public enum StoredFileStatus: ProtobufEnum {
+    case unspecified
+    /// The gateway has the file.
+    case stored
+    /// The gateway had the file: it is in the trash, or was deleted.
+    case deleted
+    /// The gateway's bytes are corrupted: send the file again.
+    case corrupted
+    /// The caller has not uploaded the file, or it was deleted before `deletions_known_since_unix`.
+    case unknown
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .stored, .deleted, .corrupted, .unknown] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .stored
+        case 2: self = .deleted
+        case 3: self = .corrupted
+        case 4: self = .unknown
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .stored: 1
+        case .deleted: 2
+        case .corrupted: 3
+        case .unknown: 4
         case .unrecognized(let number): number
         }
     }
@@ -1303,6 +1354,205 @@ public struct CompleteUploadResponse: Message {
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
         ProtoString.write(self.fileID, tag: 802, to: &writer)
+    }
+}
+
+public struct FindStoredFilesRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.FindStoredFilesRequest" }
+
+    /// 1 to 1000.
+    public var files: [LocalFile] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        files: [LocalFile] = []
+    ) {
+        self.files = files
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<LocalFile>.append(to: &self.files, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<LocalFile>.size(repeated: self.files, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<LocalFile>.write(repeated: self.files, tag: 10, to: &writer)
+    }
+}
+
+/// A file of the caller. It is the one that was uploaded if its size, its path and its bytes are the same.
+public struct LocalFile: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.LocalFile" }
+
+    public var sizeBytes: Int64 = 0
+    /// CRC-64/XZ of the bytes, as a decimal number. Empty = not known: the answer has that of the newest file of this size and path, for
+    /// comparison.
+    public var crc64Ecma: String = ""
+    /// The file's name, as `client_hints` of CreateLogicalUpload has it.
+    public var fileName: String = ""
+    /// The path below the folder that is uploaded, as `client_hints` has it; empty = the file has its name only.
+    public var relativePath: String = ""
+    /// The id that CompleteUpload returned for this file, if known: it counts under any path.
+    public var fileID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        sizeBytes: Int64 = 0,
+        crc64Ecma: String = "",
+        fileName: String = "",
+        relativePath: String = "",
+        fileID: String = ""
+    ) {
+        self.sizeBytes = sizeBytes
+        self.crc64Ecma = crc64Ecma
+        self.fileName = fileName
+        self.relativePath = relativePath
+        self.fileID = fileID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.sizeBytes, from: &reader)
+            case 18: try ProtoString.merge(into: &self.crc64Ecma, from: &reader)
+            case 26: try ProtoString.merge(into: &self.fileName, from: &reader)
+            case 34: try ProtoString.merge(into: &self.relativePath, from: &reader)
+            case 42: try ProtoString.merge(into: &self.fileID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.sizeBytes, tag: 8)
+        size += ProtoString.size(self.crc64Ecma, tag: 18)
+        size += ProtoString.size(self.fileName, tag: 26)
+        size += ProtoString.size(self.relativePath, tag: 34)
+        size += ProtoString.size(self.fileID, tag: 42)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.fileID, tag: 42, to: &writer)
+        ProtoString.write(self.relativePath, tag: 34, to: &writer)
+        ProtoString.write(self.fileName, tag: 26, to: &writer)
+        ProtoString.write(self.crc64Ecma, tag: 18, to: &writer)
+        ProtoInt64.write(self.sizeBytes, tag: 8, to: &writer)
+    }
+}
+
+public struct FindStoredFilesResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.FindStoredFilesResponse" }
+
+    /// In the order of the request.
+    public var files: [StoredFileInfo] = []
+    /// The gateway knows every deletion since then.
+    public var deletionsKnownSinceUnix: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        files: [StoredFileInfo] = [],
+        deletionsKnownSinceUnix: Int64 = 0
+    ) {
+        self.files = files
+        self.deletionsKnownSinceUnix = deletionsKnownSinceUnix
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<StoredFileInfo>.append(to: &self.files, tag: tag, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.deletionsKnownSinceUnix, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<StoredFileInfo>.size(repeated: self.files, tag: 10)
+        size += ProtoInt64.size(self.deletionsKnownSinceUnix, tag: 16)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.deletionsKnownSinceUnix, tag: 16, to: &writer)
+        ProtoMessage<StoredFileInfo>.write(repeated: self.files, tag: 10, to: &writer)
+    }
+}
+
+/// An uploaded file; the other fields are empty if its status is UNKNOWN.
+public struct StoredFileInfo: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.StoredFileInfo" }
+
+    public var status: StoredFileStatus = StoredFileStatus(rawValue: 0)
+    public var fileID: String = ""
+    /// CRC-64/XZ of the bytes, as a decimal number; empty if unknown.
+    public var crc64Ecma: String = ""
+    public var verifiedAtUnix: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        status: StoredFileStatus = StoredFileStatus(rawValue: 0),
+        fileID: String = "",
+        crc64Ecma: String = "",
+        verifiedAtUnix: Int64 = 0
+    ) {
+        self.status = status
+        self.fileID = fileID
+        self.crc64Ecma = crc64Ecma
+        self.verifiedAtUnix = verifiedAtUnix
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoEnum<StoredFileStatus>.merge(into: &self.status, from: &reader)
+            case 18: try ProtoString.merge(into: &self.fileID, from: &reader)
+            case 26: try ProtoString.merge(into: &self.crc64Ecma, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.verifiedAtUnix, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoEnum<StoredFileStatus>.size(self.status, tag: 8)
+        size += ProtoString.size(self.fileID, tag: 18)
+        size += ProtoString.size(self.crc64Ecma, tag: 26)
+        size += ProtoInt64.size(self.verifiedAtUnix, tag: 32)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.verifiedAtUnix, tag: 32, to: &writer)
+        ProtoString.write(self.crc64Ecma, tag: 26, to: &writer)
+        ProtoString.write(self.fileID, tag: 18, to: &writer)
+        ProtoEnum<StoredFileStatus>.write(self.status, tag: 8, to: &writer)
     }
 }
 
@@ -2650,129 +2900,142 @@ extension FileDescriptor {
             YWdzRW50cnlSB3Jhd1RhZ3MSMAoUY29tcGxldGVkX3BhcnRfY291bnQYBCABKAVSEmNvbXBsZXRlZFBhcnRDb3VudBImCg9vc3Nf\
             b2JqZWN0X2V0YWcYBSABKAlSDW9zc09iamVjdEV0YWcSJgoPcGFydF9zaXplX2J5dGVzGAYgASgDUg1wYXJ0U2l6ZUJ5dGVzGjoK\
             DFJhd1RhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIjEKFkNvbXBsZXRlVXBsb2Fk\
-            UmVzcG9uc2USFwoHZmlsZV9pZBhkIAEoCVIGZmlsZUlkIoMBChJMaXN0T2JqZWN0c1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgF\
-            UghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4SFgoGZmlsdGVyGAMgASgJUgZmaWx0ZXISGQoIb3JkZXJf\
-            YnkYZCABKAlSB29yZGVyQnkingYKCkRhdGFPYmplY3QSGwoJb2JqZWN0X2lkGAEgASgJUghvYmplY3RJZBIXCgdmaWxlX2lkGAIg\
-            ASgJUgZmaWxlSWQSQwoGc3RhdHVzGAMgASgOMisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0U3RhdHVzUgZz\
-            dGF0dXMSHQoKc2l6ZV9ieXRlcxgEIAEoA1IJc2l6ZUJ5dGVzEiYKD2NyZWF0ZWRfYXRfdW5peBgGIAEoA1INY3JlYXRlZEF0VW5p\
-            eBIoChB1cGxvYWRlZF9hdF91bml4GAcgASgDUg51cGxvYWRlZEF0VW5peBIoChB2ZXJpZmllZF9hdF91bml4GAggASgDUg52ZXJp\
-            ZmllZEF0VW5peBISCgRldGFnGAkgASgJUgRldGFnEhIKBG5hbWUYZCABKAlSBG5hbWUSIQoMY29udGVudF90eXBlGGUgASgJUgtj\
-            b250ZW50VHlwZRIbCglkZXZpY2VfaWQYZiABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQYZyABKANSBnNpdGVJZBJDCgR0YWdzGGgg\
-            AygLMi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0LlRhZ3NFbnRyeVIEdGFncxIdCgpjcmM2NF9lY21hGGkg\
-            ASgJUgljcmM2NEVjbWESPwoNcmVjb3JkZWRfZnJvbRhqIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDHJlY29yZGVk\
-            RnJvbRI7CgtyZWNvcmRlZF90bxhrIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCnJlY29yZGVkVG8SOQoKdHJhc2hl\
-            ZF9hdBhsIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXRyYXNoZWRBdBIjCg1yZWxhdGl2ZV9wYXRoGG0gASgJUgxy\
-            ZWxhdGl2ZVBhdGgaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEifgoTTGlz\
-            dE9iamVjdHNSZXNwb25zZRI/CgdvYmplY3RzGAEgAygLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0Ugdv\
-            YmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiJeChZSZXF1ZXN0RG93bmxvYWRSZXF1ZXN0EhkK\
-            CGZpbGVfaWRzGAEgAygJUgdmaWxlSWRzEikKEGxpZmV0aW1lX3NlY29uZHMYAiABKANSD2xpZmV0aW1lU2Vjb25kcyLrAQoWRG93\
-            bmxvYWRPYmplY3RMb2NhdGlvbhIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQSQQoEcmVhZBgCIAEoCzItLmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgRyZWFkEhIKBG5hbWUYZCABKAlSBG5hbWUSHQoKc2l6ZV9ieXRlcxhlIAEo\
-            A1IJc2l6ZUJ5dGVzEh0KCmNyYzY0X2VjbWEYZiABKAlSCWNyYzY0RWNtYRIjCg1yZWxhdGl2ZV9wYXRoGGcgASgJUgxyZWxhdGl2\
-            ZVBhdGgi+gEKF1JlcXVlc3REb3dubG9hZFJlc3BvbnNlEkcKBWZpbGVzGAEgAygLMjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5Eb3dubG9hZE9iamVjdExvY2F0aW9uUgVmaWxlcxImCg9leHBpcmVzX2F0X3VuaXgYAiABKANSDWV4cGlyZXNBdFVuaXgSOwoa\
-            bGFyZ2VfZmlsZV90aHJlc2hvbGRfYnl0ZXMYAyABKANSF2xhcmdlRmlsZVRocmVzaG9sZEJ5dGVzEjEKFXJhbmdlX3BhcnRfc2l6\
-            ZV9ieXRlcxgEIAEoA1IScmFuZ2VQYXJ0U2l6ZUJ5dGVzIqgBChRDcmVhdGVDb3B5Sm9iUmVxdWVzdBIZCghmaWxlX2lkcxgBIAMo\
-            CVIHZmlsZUlkcxJMCgtkZXN0aW5hdGlvbhgCIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weURlc3RpbmF0aW9u\
-            UgtkZXN0aW5hdGlvbhInCg9pZGVtcG90ZW5jeV9rZXkYAyABKAlSDmlkZW1wb3RlbmN5S2V5Ir0BCg9Db3B5RGVzdGluYXRpb24S\
-            FgoGYnVja2V0GAEgASgJUgZidWNrZXQSGgoIZW5kcG9pbnQYAiABKAlSCGVuZHBvaW50EhYKBnJlZ2lvbhgDIAEoCVIGcmVnaW9u\
-            EiEKDGtleV90ZW1wbGF0ZRgEIAEoCVILa2V5VGVtcGxhdGUSHQoKYWNjb3VudF9pZBgFIAEoCVIJYWNjb3VudElkEhwKCmttc19r\
-            ZXlfaWQYBiABKAlSCGttc0tleUlkIs4BChVDcmVhdGVDb3B5Sm9iUmVzcG9uc2USHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlK\
-            b2JJZBJACgZzdGF0dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JTdGF0dXNSBnN0YXR1cxIfCgt0\
-            b3RhbF9pdGVtcxgDIAEoBVIKdG90YWxJdGVtcxIyChVlc3RpbWF0ZWRfdG90YWxfYnl0ZXMYBCABKANSE2VzdGltYXRlZFRvdGFs\
-            Qnl0ZXMiMwoRR2V0Q29weUpvYlJlcXVlc3QSHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZCJOChJHZXRDb3B5Sm9iUmVz\
-            cG9uc2USOAoDam9iGAEgASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iVmlld1IDam9iIrYECgtDb3B5Sm9i\
-            VmlldxIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzEkwKC2Rlc3RpbmF0aW9uGAMgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5Db3B5RGVzdGluYXRpb25SC2Rlc3RpbmF0aW9uEh8KC3RvdGFsX2l0ZW1zGAQgASgFUgp0b3RhbEl0ZW1zEicKD2NvbXBsZXRl\
-            ZF9pdGVtcxgFIAEoBVIOY29tcGxldGVkSXRlbXMSIQoMZmFpbGVkX2l0ZW1zGAYgASgFUgtmYWlsZWRJdGVtcxIjCg1za2lwcGVk\
-            X2l0ZW1zGAcgASgFUgxza2lwcGVkSXRlbXMSHwoLdG90YWxfYnl0ZXMYCCABKANSCnRvdGFsQnl0ZXMSIQoMY29waWVkX2J5dGVz\
-            GAkgASgDUgtjb3BpZWRCeXRlcxImCg9jcmVhdGVkX2F0X3VuaXgYCiABKANSDWNyZWF0ZWRBdFVuaXgSJgoPc3RhcnRlZF9hdF91\
-            bml4GAsgASgDUg1zdGFydGVkQXRVbml4EigKEGZpbmlzaGVkX2F0X3VuaXgYDCABKANSDmZpbmlzaGVkQXRVbml4EicKD3Rlcm1p\
-            bmFsX3JlYXNvbhgNIAEoCVIOdGVybWluYWxSZWFzb24ivAEKF0xpc3RDb3B5Sm9iSXRlbXNSZXF1ZXN0Eh4KC2NvcHlfam9iX2lk\
-            GAEgASgJUgljb3B5Sm9iSWQSRQoIc3RhdHVzZXMYAiADKA4yKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlJdGVtU3Rh\
-            dHVzUghzdGF0dXNlcxIbCglwYWdlX3NpemUYAyABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBCABKAlSCXBhZ2VUb2tlbiKr\
-            AgoPQ29weUpvYkl0ZW1WaWV3EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZBI0ChZkZXN0aW5hdGlvbl9vYmplY3Rfa2V5GAIgASgJ\
-            UhRkZXN0aW5hdGlvbk9iamVjdEtleRJBCgZzdGF0dXMYAyABKA4yKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlJdGVt\
-            U3RhdHVzUgZzdGF0dXMSHwoLc291cmNlX3NpemUYBCABKANSCnNvdXJjZVNpemUSIQoMY29waWVkX2J5dGVzGAUgASgDUgtjb3Bp\
-            ZWRCeXRlcxIdCgplcnJvcl9jb2RlGAYgASgJUgllcnJvckNvZGUSIwoNZXJyb3JfbWVzc2FnZRgHIAEoCVIMZXJyb3JNZXNzYWdl\
-            IqMBChhMaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2USQAoFaXRlbXMYASADKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNv\
-            cHlKb2JJdGVtVmlld1IFaXRlbXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuEh0KCnRvdGFsX3NpemUY\
-            AyABKAVSCXRvdGFsU2l6ZSJOChRDYW5jZWxDb3B5Sm9iUmVxdWVzdBIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEhYK\
-            BnJlYXNvbhgCIAEoCVIGcmVhc29uInkKFUNhbmNlbENvcHlKb2JSZXNwb25zZRIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpv\
-            YklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzIkYKDVN0\
-            b3JhZ2VPYmplY3QSFgoGYnVja2V0GAEgASgJUgZidWNrZXQSHQoKb2JqZWN0X2tleRgCIAEoCVIJb2JqZWN0S2V5ItABChJQcmVz\
-            aWduZWRPcGVyYXRpb24SFgoGbWV0aG9kGAEgASgJUgZtZXRob2QSEAoDdXJpGAIgASgJUgN1cmkSVAoHaGVhZGVycxgDIAMoCzI6\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uLkhlYWRlcnNFbnRyeVIHaGVhZGVycxo6CgxIZWFk\
-            ZXJzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASLVAQoUUHJlc2lnbk9iamVjdFJlcXVl\
-            c3QSQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSTQoLYWNj\
-            ZXNzX21vZGUYAiABKA4yLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25BY2Nlc3NNb2RlUgphY2Nlc3NNb2RlEiwK\
-            EmV4cGlyZXNfaW5fc2Vjb25kcxgDIAEoA1IQZXhwaXJlc0luU2Vjb25kcyKJAgoVUHJlc2lnbk9iamVjdFJlc3BvbnNlEkAKBm9i\
-            amVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EkEKBHJlYWQYAiABKAsy\
-            LS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIEcmVhZBJDCgV3cml0ZRgDIAEoCzItLmFyY2hl\
-            YmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgV3cml0ZRImCg9leHBpcmVzX2F0X3VuaXgYBCABKANSDWV4\
-            cGlyZXNBdFVuaXgipgEKEVJlYWRPYmplY3RSZXF1ZXN0EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EhsKCW1heF9ieXRlcxgCIAEoA1IIbWF4Qnl0ZXMSMgoVYWxsb3dlZF9jb250ZW50X3R5\
-            cGVzGAMgAygJUhNhbGxvd2VkQ29udGVudFR5cGVzIqcBChJSZWFkT2JqZWN0UmVzcG9uc2USQAoGb2JqZWN0GAEgASgLMiguYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSGAoHY29udGVudBgCIAEoDFIHY29udGVudBIhCgxj\
-            b250ZW50X3R5cGUYAyABKAlSC2NvbnRlbnRUeXBlEhIKBGV0YWcYBCABKAlSBGV0YWcq0wEKFFVwbG9hZFJlY292ZXJ5QWN0aW9u\
-            EiYKIlVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fVU5TUEVDSUZJRUQQABIjCh9VUExPQURfUkVDT1ZFUllfQUNUSU9OX0NPTlRJTlVF\
-            EAESKAokVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9DT01QTEVURV9PTkxZEAISIgoeVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9SRVNU\
-            QVJUEAMSIAocVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9BQk9SVBAEKs0BChNMb2dpY2FsVXBsb2FkU3RhdHVzEiUKIUxPR0lDQUxf\
-            VVBMT0FEX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHExPR0lDQUxfVVBMT0FEX1NUQVRVU19BQ1RJVkUQARIkCiBMT0dJQ0FMX1VQ\
-            TE9BRF9TVEFUVVNfQ09NUExFVElORxACEiMKH0xPR0lDQUxfVVBMT0FEX1NUQVRVU19DT01QTEVURUQQAxIiCh5MT0dJQ0FMX1VQ\
-            TE9BRF9TVEFUVVNfVEVSTUlOQUwQBCr0AQoQRGF0YU9iamVjdFN0YXR1cxIiCh5EQVRBX09CSkVDVF9TVEFUVVNfVU5TUEVDSUZJ\
-            RUQQABIeChpEQVRBX09CSkVDVF9TVEFUVVNfQ1JFQVRFRBABEh8KG0RBVEFfT0JKRUNUX1NUQVRVU19VUExPQURFRBACEh8KG0RB\
-            VEFfT0JKRUNUX1NUQVRVU19WRVJJRklFRBADEhoKFkRBVEFfT0JKRUNUX1NUQVRVU19CQUQQBBIeChpEQVRBX09CSkVDVF9TVEFU\
-            VVNfQUJPUlRFRBAFEh4KGkRBVEFfT0JKRUNUX1NUQVRVU19JTlZBTElEEAYqhQIKDUNvcHlKb2JTdGF0dXMSHwobQ09QWV9KT0Jf\
-            U1RBVFVTX1VOU1BFQ0lGSUVEEAASGgoWQ09QWV9KT0JfU1RBVFVTX1FVRVVFRBABEhsKF0NPUFlfSk9CX1NUQVRVU19SVU5OSU5H\
-            EAISHQoZQ09QWV9KT0JfU1RBVFVTX1NVQ0NFRURFRBADEiIKHkNPUFlfSk9CX1NUQVRVU19QQVJUSUFMX0ZBSUxFRBAEEhoKFkNP\
-            UFlfSk9CX1NUQVRVU19GQUlMRUQQBRIdChlDT1BZX0pPQl9TVEFUVVNfQ0FOQ0VMSU5HEAYSHAoYQ09QWV9KT0JfU1RBVFVTX0NB\
-            TkNFTEVEEAcq8AEKDkNvcHlJdGVtU3RhdHVzEiAKHENPUFlfSVRFTV9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdDT1BZX0lURU1f\
-            U1RBVFVTX1FVRVVFRBABEhwKGENPUFlfSVRFTV9TVEFUVVNfQ09QWUlORxACEh4KGkNPUFlfSVRFTV9TVEFUVVNfU1VDQ0VFREVE\
-            EAMSJAogQ09QWV9JVEVNX1NUQVRVU19GQUlMRURfVEVSTUlOQUwQBBIcChhDT1BZX0lURU1fU1RBVFVTX1NLSVBQRUQQBRIdChlD\
-            T1BZX0lURU1fU1RBVFVTX0NBTkNFTEVEEAYqmQEKEVByZXNpZ25BY2Nlc3NNb2RlEiMKH1BSRVNJR05fQUNDRVNTX01PREVfVU5T\
-            UEVDSUZJRUQQABIcChhQUkVTSUdOX0FDQ0VTU19NT0RFX1JFQUQQARIdChlQUkVTSUdOX0FDQ0VTU19NT0RFX1dSSVRFEAISIgoe\
-            UFJFU0lHTl9BQ0NFU1NfTU9ERV9SRUFEX1dSSVRFEAMqtAMKFERhdGFHYXRld2F5RXJyb3JDb2RlEicKI0RBVEFfR0FURVdBWV9F\
-            UlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASKwonREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVU5BVVRIRU5USUNBVEVEEAESLAooREFU\
-            QV9HQVRFV0FZX0VSUk9SX0NPREVfVVBMT0FEX05PVF9GT1VORBACEiwKKERBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VQTE9BRF9O\
-            T1RfT1dORUQQAxIyCi5EQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VUExPQURfTk9UX1JFRlJFU0hBQkxFEAQSLAooREFUQV9HQVRF\
-            V0FZX0VSUk9SX0NPREVfSU5WQUxJRF9BUkdVTUVOVBAFEi8KK0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX0ZBSUxFRF9QUkVDT05E\
-            SVRJT04QBhIrCidEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9TVFNfVU5BVkFJTEFCTEUQBxIqCiZEQVRBX0dBVEVXQVlfRVJST1Jf\
-            Q09ERV9JTlRFUk5BTF9FUlJPUhAIMo8HChJEYXRhR2F0ZXdheVNlcnZpY2USnAEKE0NyZWF0ZUxvZ2ljYWxVcGxvYWQSNS5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUxvZ2ljYWxVcGxvYWRSZXF1ZXN0GjYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5DcmVhdGVMb2dpY2FsVXBsb2FkUmVzcG9uc2UiFoLT5JMCECILL3YxL3VwbG9hZHM6ASoSsAEKEUdldFVwbG9hZFJlY292ZXJ5\
-            EjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRVcGxvYWRSZWNvdmVyeVJlcXVlc3QaNC5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLkdldFVwbG9hZFJlY292ZXJ5UmVzcG9uc2UiMILT5JMCKhIoL3YxL3VwbG9hZHMve2xvZ2ljYWxfdXBsb2FkX2lkfS9y\
-            ZWNvdmVyeRLVAQoYUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzEjouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3VlVXBs\
-            b2FkQ3JlZGVudGlhbHNSZXF1ZXN0GjsuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3VlVXBsb2FkQ3JlZGVudGlhbHNS\
-            ZXNwb25zZSJAgtPkkwI6IjUvdjEvdXBsb2Fkcy9ieVVwbG9hZElkL3t1cGxvYWRfaWR9OnJlaXNzdWVDcmVkZW50aWFsczoBKhKe\
-            AQoLQWJvcnRVcGxvYWQSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkFib3J0VXBsb2FkUmVxdWVzdBouLmFyY2hlYmFzZS5k\
-            YXRhX2dhdGV3YXkudjEuQWJvcnRVcGxvYWRSZXNwb25zZSIwgtPkkwIqIiUvdjEvdXBsb2Fkcy97bG9naWNhbF91cGxvYWRfaWR9\
-            OmFib3J0OgEqEq0BCg5Db21wbGV0ZVVwbG9hZBIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29tcGxldGVVcGxvYWRSZXF1\
-            ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db21wbGV0ZVVwbG9hZFJlc3BvbnNlIjaC0+STAjAiKy92MS91cGxvYWRz\
-            L2J5VXBsb2FkSWQve3VwbG9hZF9pZH06Y29tcGxldGU6ASoyxAIKGERhdGFHYXRld2F5T2JqZWN0U2VydmljZRKEAQoLTGlzdE9i\
-            amVjdHMSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RPYmplY3RzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuTGlzdE9iamVjdHNSZXNwb25zZSIWkAIBgtPkkwINEgsvdjEvb2JqZWN0cxKgAQoPUmVxdWVzdERvd25sb2FkEjEuYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0RG93bmxvYWRSZXF1ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5S\
-            ZXF1ZXN0RG93bmxvYWRSZXNwb25zZSImgtPkkwIgIhsvdjEvb2JqZWN0czpyZXF1ZXN0RG93bmxvYWQ6ASoygQUKFkRhdGFHYXRl\
-            d2F5Q29weVNlcnZpY2USiwEKDUNyZWF0ZUNvcHlKb2ISLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUNvcHlKb2JS\
-            ZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVDb3B5Sm9iUmVzcG9uc2UiF4LT5JMCESIML3YxL2NvcHlK\
-            b2JzOgEqEo0BCgpHZXRDb3B5Sm9iEiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRDb3B5Sm9iUmVxdWVzdBotLmFyY2hl\
-            YmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q29weUpvYlJlc3BvbnNlIiKC0+STAhwSGi92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9\
-            EqUBChBMaXN0Q29weUpvYkl0ZW1zEjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0Q29weUpvYkl0ZW1zUmVxdWVzdBoz\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdENvcHlKb2JJdGVtc1Jlc3BvbnNlIiiC0+STAiISIC92MS9jb3B5Sm9icy97\
-            Y29weV9qb2JfaWR9L2l0ZW1zEqABCg1DYW5jZWxDb3B5Sm9iEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxDb3B5\
-            Sm9iUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2VsQ29weUpvYlJlc3BvbnNlIiyC0+STAiYiIS92MS9j\
-            b3B5Sm9icy97Y29weV9qb2JfaWR9OmNhbmNlbDoBKjLDAgoRRGV2aWNlSW5pdFNlcnZpY2USkgEKCkluaXREZXZpY2USLC5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2\
-            aWNlUmVzcG9uc2UiJ4LT5JMCISIcL3YxL2RldmljZXMve2RldmljZV9pZH06aW5pdDoBKhKYAQoMUmVpbml0RGV2aWNlEi4uYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWluaXREZXZpY2VSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0\
-            RGV2aWNlUmVzcG9uc2UiKYLT5JMCIyIeL3YxL2RldmljZXMve2RldmljZV9pZH06cmVpbml0OgEqMu4CChZJbnRlcm5hbFN0b3Jh\
-            Z2VTZXJ2aWNlEpsBCg1QcmVzaWduT2JqZWN0Ei8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduT2JqZWN0UmVxdWVz\
-            dBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbk9iamVjdFJlc3BvbnNlIieC0+STAiEiHC92MS9pbnRlcm5hbC9v\
-            YmplY3RzOnByZXNpZ246ASoStQEKClJlYWRPYmplY3QSLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXF1\
-            ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWFkT2JqZWN0UmVzcG9uc2UiSoLT5JMCRBIZL3YxL2ludGVybmFsL29i\
-            amVjdHM6cmVhZFonEhwvdjEvaW50ZXJuYWwvb2JqZWN0czpjb250ZW50Ygdjb250ZW50YgZwcm90bzM=
+            UmVzcG9uc2USFwoHZmlsZV9pZBhkIAEoCVIGZmlsZUlkIlQKFkZpbmRTdG9yZWRGaWxlc1JlcXVlc3QSOgoFZmlsZXMYASADKAsy\
+            JC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxvY2FsRmlsZVIFZmlsZXMipAEKCUxvY2FsRmlsZRIdCgpzaXplX2J5dGVzGAEg\
+            ASgDUglzaXplQnl0ZXMSHQoKY3JjNjRfZWNtYRgCIAEoCVIJY3JjNjRFY21hEhsKCWZpbGVfbmFtZRgDIAEoCVIIZmlsZU5hbWUS\
+            IwoNcmVsYXRpdmVfcGF0aBgEIAEoCVIMcmVsYXRpdmVQYXRoEhcKB2ZpbGVfaWQYBSABKAlSBmZpbGVJZCKXAQoXRmluZFN0b3Jl\
+            ZEZpbGVzUmVzcG9uc2USPwoFZmlsZXMYASADKAsyKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3JlZEZpbGVJbmZvUgVm\
+            aWxlcxI7ChpkZWxldGlvbnNfa25vd25fc2luY2VfdW5peBgCIAEoA1IXZGVsZXRpb25zS25vd25TaW5jZVVuaXgitwEKDlN0b3Jl\
+            ZEZpbGVJbmZvEkMKBnN0YXR1cxgBIAEoDjIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmVkRmlsZVN0YXR1c1IGc3Rh\
+            dHVzEhcKB2ZpbGVfaWQYAiABKAlSBmZpbGVJZBIdCgpjcmM2NF9lY21hGAMgASgJUgljcmM2NEVjbWESKAoQdmVyaWZpZWRfYXRf\
+            dW5peBgEIAEoA1IOdmVyaWZpZWRBdFVuaXgigwEKEkxpc3RPYmplY3RzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VT\
+            aXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbhIWCgZmaWx0ZXIYAyABKAlSBmZpbHRlchIZCghvcmRlcl9ieRhkIAEo\
+            CVIHb3JkZXJCeSKeBgoKRGF0YU9iamVjdBIbCglvYmplY3RfaWQYASABKAlSCG9iamVjdElkEhcKB2ZpbGVfaWQYAiABKAlSBmZp\
+            bGVJZBJDCgZzdGF0dXMYAyABKA4yKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFPYmplY3RTdGF0dXNSBnN0YXR1cxId\
+            CgpzaXplX2J5dGVzGAQgASgDUglzaXplQnl0ZXMSJgoPY3JlYXRlZF9hdF91bml4GAYgASgDUg1jcmVhdGVkQXRVbml4EigKEHVw\
+            bG9hZGVkX2F0X3VuaXgYByABKANSDnVwbG9hZGVkQXRVbml4EigKEHZlcmlmaWVkX2F0X3VuaXgYCCABKANSDnZlcmlmaWVkQXRV\
+            bml4EhIKBGV0YWcYCSABKAlSBGV0YWcSEgoEbmFtZRhkIAEoCVIEbmFtZRIhCgxjb250ZW50X3R5cGUYZSABKAlSC2NvbnRlbnRU\
+            eXBlEhsKCWRldmljZV9pZBhmIAEoCVIIZGV2aWNlSWQSFwoHc2l0ZV9pZBhnIAEoA1IGc2l0ZUlkEkMKBHRhZ3MYaCADKAsyLy5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFPYmplY3QuVGFnc0VudHJ5UgR0YWdzEh0KCmNyYzY0X2VjbWEYaSABKAlSCWNy\
+            YzY0RWNtYRI/Cg1yZWNvcmRlZF9mcm9tGGogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIMcmVjb3JkZWRGcm9tEjsK\
+            C3JlY29yZGVkX3RvGGsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIKcmVjb3JkZWRUbxI5Cgp0cmFzaGVkX2F0GGwg\
+            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJdHJhc2hlZEF0EiMKDXJlbGF0aXZlX3BhdGgYbSABKAlSDHJlbGF0aXZl\
+            UGF0aBo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASJ+ChNMaXN0T2JqZWN0\
+            c1Jlc3BvbnNlEj8KB29iamVjdHMYASADKAsyJS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFPYmplY3RSB29iamVjdHMS\
+            JgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIl4KFlJlcXVlc3REb3dubG9hZFJlcXVlc3QSGQoIZmlsZV9p\
+            ZHMYASADKAlSB2ZpbGVJZHMSKQoQbGlmZXRpbWVfc2Vjb25kcxgCIAEoA1IPbGlmZXRpbWVTZWNvbmRzIusBChZEb3dubG9hZE9i\
+            amVjdExvY2F0aW9uEhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZBJBCgRyZWFkGAIgASgLMi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5QcmVzaWduZWRPcGVyYXRpb25SBHJlYWQSEgoEbmFtZRhkIAEoCVIEbmFtZRIdCgpzaXplX2J5dGVzGGUgASgDUglzaXpl\
+            Qnl0ZXMSHQoKY3JjNjRfZWNtYRhmIAEoCVIJY3JjNjRFY21hEiMKDXJlbGF0aXZlX3BhdGgYZyABKAlSDHJlbGF0aXZlUGF0aCL6\
+            AQoXUmVxdWVzdERvd25sb2FkUmVzcG9uc2USRwoFZmlsZXMYASADKAsyMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRvd25s\
+            b2FkT2JqZWN0TG9jYXRpb25SBWZpbGVzEiYKD2V4cGlyZXNfYXRfdW5peBgCIAEoA1INZXhwaXJlc0F0VW5peBI7ChpsYXJnZV9m\
+            aWxlX3RocmVzaG9sZF9ieXRlcxgDIAEoA1IXbGFyZ2VGaWxlVGhyZXNob2xkQnl0ZXMSMQoVcmFuZ2VfcGFydF9zaXplX2J5dGVz\
+            GAQgASgDUhJyYW5nZVBhcnRTaXplQnl0ZXMiqAEKFENyZWF0ZUNvcHlKb2JSZXF1ZXN0EhkKCGZpbGVfaWRzGAEgAygJUgdmaWxl\
+            SWRzEkwKC2Rlc3RpbmF0aW9uGAIgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5RGVzdGluYXRpb25SC2Rlc3Rp\
+            bmF0aW9uEicKD2lkZW1wb3RlbmN5X2tleRgDIAEoCVIOaWRlbXBvdGVuY3lLZXkivQEKD0NvcHlEZXN0aW5hdGlvbhIWCgZidWNr\
+            ZXQYASABKAlSBmJ1Y2tldBIaCghlbmRwb2ludBgCIAEoCVIIZW5kcG9pbnQSFgoGcmVnaW9uGAMgASgJUgZyZWdpb24SIQoMa2V5\
+            X3RlbXBsYXRlGAQgASgJUgtrZXlUZW1wbGF0ZRIdCgphY2NvdW50X2lkGAUgASgJUglhY2NvdW50SWQSHAoKa21zX2tleV9pZBgG\
+            IAEoCVIIa21zS2V5SWQizgEKFUNyZWF0ZUNvcHlKb2JSZXNwb25zZRIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkAK\
+            BnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzEh8KC3RvdGFsX2l0\
+            ZW1zGAMgASgFUgp0b3RhbEl0ZW1zEjIKFWVzdGltYXRlZF90b3RhbF9ieXRlcxgEIAEoA1ITZXN0aW1hdGVkVG90YWxCeXRlcyIz\
+            ChFHZXRDb3B5Sm9iUmVxdWVzdBIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkIk4KEkdldENvcHlKb2JSZXNwb25zZRI4\
+            CgNqb2IYASABKAsyJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JWaWV3UgNqb2IitgQKC0NvcHlKb2JWaWV3Eh4K\
+            C2NvcHlfam9iX2lkGAEgASgJUgljb3B5Sm9iSWQSQAoGc3RhdHVzGAIgASgOMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5D\
+            b3B5Sm9iU3RhdHVzUgZzdGF0dXMSTAoLZGVzdGluYXRpb24YAyABKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlE\
+            ZXN0aW5hdGlvblILZGVzdGluYXRpb24SHwoLdG90YWxfaXRlbXMYBCABKAVSCnRvdGFsSXRlbXMSJwoPY29tcGxldGVkX2l0ZW1z\
+            GAUgASgFUg5jb21wbGV0ZWRJdGVtcxIhCgxmYWlsZWRfaXRlbXMYBiABKAVSC2ZhaWxlZEl0ZW1zEiMKDXNraXBwZWRfaXRlbXMY\
+            ByABKAVSDHNraXBwZWRJdGVtcxIfCgt0b3RhbF9ieXRlcxgIIAEoA1IKdG90YWxCeXRlcxIhCgxjb3BpZWRfYnl0ZXMYCSABKANS\
+            C2NvcGllZEJ5dGVzEiYKD2NyZWF0ZWRfYXRfdW5peBgKIAEoA1INY3JlYXRlZEF0VW5peBImCg9zdGFydGVkX2F0X3VuaXgYCyAB\
+            KANSDXN0YXJ0ZWRBdFVuaXgSKAoQZmluaXNoZWRfYXRfdW5peBgMIAEoA1IOZmluaXNoZWRBdFVuaXgSJwoPdGVybWluYWxfcmVh\
+            c29uGA0gASgJUg50ZXJtaW5hbFJlYXNvbiK8AQoXTGlzdENvcHlKb2JJdGVtc1JlcXVlc3QSHgoLY29weV9qb2JfaWQYASABKAlS\
+            CWNvcHlKb2JJZBJFCghzdGF0dXNlcxgCIAMoDjIpLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUl0ZW1TdGF0dXNSCHN0\
+            YXR1c2VzEhsKCXBhZ2Vfc2l6ZRgDIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgEIAEoCVIJcGFnZVRva2VuIqsCCg9Db3B5\
+            Sm9iSXRlbVZpZXcSFwoHZmlsZV9pZBgBIAEoCVIGZmlsZUlkEjQKFmRlc3RpbmF0aW9uX29iamVjdF9rZXkYAiABKAlSFGRlc3Rp\
+            bmF0aW9uT2JqZWN0S2V5EkEKBnN0YXR1cxgDIAEoDjIpLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUl0ZW1TdGF0dXNS\
+            BnN0YXR1cxIfCgtzb3VyY2Vfc2l6ZRgEIAEoA1IKc291cmNlU2l6ZRIhCgxjb3BpZWRfYnl0ZXMYBSABKANSC2NvcGllZEJ5dGVz\
+            Eh0KCmVycm9yX2NvZGUYBiABKAlSCWVycm9yQ29kZRIjCg1lcnJvcl9tZXNzYWdlGAcgASgJUgxlcnJvck1lc3NhZ2UiowEKGExp\
+            c3RDb3B5Sm9iSXRlbXNSZXNwb25zZRJACgVpdGVtcxgBIAMoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYkl0\
+            ZW1WaWV3UgVpdGVtcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4SHQoKdG90YWxfc2l6ZRgDIAEoBVIJ\
+            dG90YWxTaXplIk4KFENhbmNlbENvcHlKb2JSZXF1ZXN0Eh4KC2NvcHlfam9iX2lkGAEgASgJUgljb3B5Sm9iSWQSFgoGcmVhc29u\
+            GAIgASgJUgZyZWFzb24ieQoVQ2FuY2VsQ29weUpvYlJlc3BvbnNlEh4KC2NvcHlfam9iX2lkGAEgASgJUgljb3B5Sm9iSWQSQAoG\
+            c3RhdHVzGAIgASgOMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iU3RhdHVzUgZzdGF0dXMiRgoNU3RvcmFnZU9i\
+            amVjdBIWCgZidWNrZXQYASABKAlSBmJ1Y2tldBIdCgpvYmplY3Rfa2V5GAIgASgJUglvYmplY3RLZXki0AEKElByZXNpZ25lZE9w\
+            ZXJhdGlvbhIWCgZtZXRob2QYASABKAlSBm1ldGhvZBIQCgN1cmkYAiABKAlSA3VyaRJUCgdoZWFkZXJzGAMgAygLMjouYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduZWRPcGVyYXRpb24uSGVhZGVyc0VudHJ5UgdoZWFkZXJzGjoKDEhlYWRlcnNFbnRy\
+            eRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBItUBChRQcmVzaWduT2JqZWN0UmVxdWVzdBJACgZv\
+            YmplY3QYASABKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3JhZ2VPYmplY3RSBm9iamVjdBJNCgthY2Nlc3NfbW9k\
+            ZRgCIAEoDjIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbkFjY2Vzc01vZGVSCmFjY2Vzc01vZGUSLAoSZXhwaXJl\
+            c19pbl9zZWNvbmRzGAMgASgDUhBleHBpcmVzSW5TZWNvbmRzIokCChVQcmVzaWduT2JqZWN0UmVzcG9uc2USQAoGb2JqZWN0GAEg\
+            ASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSQQoEcmVhZBgCIAEoCzItLmFyY2hl\
+            YmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgRyZWFkEkMKBXdyaXRlGAMgASgLMi0uYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5QcmVzaWduZWRPcGVyYXRpb25SBXdyaXRlEiYKD2V4cGlyZXNfYXRfdW5peBgEIAEoA1INZXhwaXJlc0F0\
+            VW5peCKmAQoRUmVhZE9iamVjdFJlcXVlc3QSQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9y\
+            YWdlT2JqZWN0UgZvYmplY3QSGwoJbWF4X2J5dGVzGAIgASgDUghtYXhCeXRlcxIyChVhbGxvd2VkX2NvbnRlbnRfdHlwZXMYAyAD\
+            KAlSE2FsbG93ZWRDb250ZW50VHlwZXMipwEKElJlYWRPYmplY3RSZXNwb25zZRJACgZvYmplY3QYASABKAsyKC5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLlN0b3JhZ2VPYmplY3RSBm9iamVjdBIYCgdjb250ZW50GAIgASgMUgdjb250ZW50EiEKDGNvbnRlbnRf\
+            dHlwZRgDIAEoCVILY29udGVudFR5cGUSEgoEZXRhZxgEIAEoCVIEZXRhZyrTAQoUVXBsb2FkUmVjb3ZlcnlBY3Rpb24SJgoiVVBM\
+            T0FEX1JFQ09WRVJZX0FDVElPTl9VTlNQRUNJRklFRBAAEiMKH1VQTE9BRF9SRUNPVkVSWV9BQ1RJT05fQ09OVElOVUUQARIoCiRV\
+            UExPQURfUkVDT1ZFUllfQUNUSU9OX0NPTVBMRVRFX09OTFkQAhIiCh5VUExPQURfUkVDT1ZFUllfQUNUSU9OX1JFU1RBUlQQAxIg\
+            ChxVUExPQURfUkVDT1ZFUllfQUNUSU9OX0FCT1JUEAQqzQEKE0xvZ2ljYWxVcGxvYWRTdGF0dXMSJQohTE9HSUNBTF9VUExPQURf\
+            U1RBVFVTX1VOU1BFQ0lGSUVEEAASIAocTE9HSUNBTF9VUExPQURfU1RBVFVTX0FDVElWRRABEiQKIExPR0lDQUxfVVBMT0FEX1NU\
+            QVRVU19DT01QTEVUSU5HEAISIwofTE9HSUNBTF9VUExPQURfU1RBVFVTX0NPTVBMRVRFRBADEiIKHkxPR0lDQUxfVVBMT0FEX1NU\
+            QVRVU19URVJNSU5BTBAEKrcBChBTdG9yZWRGaWxlU3RhdHVzEiIKHlNUT1JFRF9GSUxFX1NUQVRVU19VTlNQRUNJRklFRBAAEh0K\
+            GVNUT1JFRF9GSUxFX1NUQVRVU19TVE9SRUQQARIeChpTVE9SRURfRklMRV9TVEFUVVNfREVMRVRFRBACEiAKHFNUT1JFRF9GSUxF\
+            X1NUQVRVU19DT1JSVVBURUQQAxIeChpTVE9SRURfRklMRV9TVEFUVVNfVU5LTk9XThAEKvQBChBEYXRhT2JqZWN0U3RhdHVzEiIK\
+            HkRBVEFfT0JKRUNUX1NUQVRVU19VTlNQRUNJRklFRBAAEh4KGkRBVEFfT0JKRUNUX1NUQVRVU19DUkVBVEVEEAESHwobREFUQV9P\
+            QkpFQ1RfU1RBVFVTX1VQTE9BREVEEAISHwobREFUQV9PQkpFQ1RfU1RBVFVTX1ZFUklGSUVEEAMSGgoWREFUQV9PQkpFQ1RfU1RB\
+            VFVTX0JBRBAEEh4KGkRBVEFfT0JKRUNUX1NUQVRVU19BQk9SVEVEEAUSHgoaREFUQV9PQkpFQ1RfU1RBVFVTX0lOVkFMSUQQBiqF\
+            AgoNQ29weUpvYlN0YXR1cxIfChtDT1BZX0pPQl9TVEFUVVNfVU5TUEVDSUZJRUQQABIaChZDT1BZX0pPQl9TVEFUVVNfUVVFVUVE\
+            EAESGwoXQ09QWV9KT0JfU1RBVFVTX1JVTk5JTkcQAhIdChlDT1BZX0pPQl9TVEFUVVNfU1VDQ0VFREVEEAMSIgoeQ09QWV9KT0Jf\
+            U1RBVFVTX1BBUlRJQUxfRkFJTEVEEAQSGgoWQ09QWV9KT0JfU1RBVFVTX0ZBSUxFRBAFEh0KGUNPUFlfSk9CX1NUQVRVU19DQU5D\
+            RUxJTkcQBhIcChhDT1BZX0pPQl9TVEFUVVNfQ0FOQ0VMRUQQByrwAQoOQ29weUl0ZW1TdGF0dXMSIAocQ09QWV9JVEVNX1NUQVRV\
+            U19VTlNQRUNJRklFRBAAEhsKF0NPUFlfSVRFTV9TVEFUVVNfUVVFVUVEEAESHAoYQ09QWV9JVEVNX1NUQVRVU19DT1BZSU5HEAIS\
+            HgoaQ09QWV9JVEVNX1NUQVRVU19TVUNDRUVERUQQAxIkCiBDT1BZX0lURU1fU1RBVFVTX0ZBSUxFRF9URVJNSU5BTBAEEhwKGENP\
+            UFlfSVRFTV9TVEFUVVNfU0tJUFBFRBAFEh0KGUNPUFlfSVRFTV9TVEFUVVNfQ0FOQ0VMRUQQBiqZAQoRUHJlc2lnbkFjY2Vzc01v\
+            ZGUSIwofUFJFU0lHTl9BQ0NFU1NfTU9ERV9VTlNQRUNJRklFRBAAEhwKGFBSRVNJR05fQUNDRVNTX01PREVfUkVBRBABEh0KGVBS\
+            RVNJR05fQUNDRVNTX01PREVfV1JJVEUQAhIiCh5QUkVTSUdOX0FDQ0VTU19NT0RFX1JFQURfV1JJVEUQAyq0AwoURGF0YUdhdGV3\
+            YXlFcnJvckNvZGUSJwojREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVU5TUEVDSUZJRUQQABIrCidEQVRBX0dBVEVXQVlfRVJST1Jf\
+            Q09ERV9VTkFVVEhFTlRJQ0FURUQQARIsCihEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VUExPQURfTk9UX0ZPVU5EEAISLAooREFU\
+            QV9HQVRFV0FZX0VSUk9SX0NPREVfVVBMT0FEX05PVF9PV05FRBADEjIKLkRBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VQTE9BRF9O\
+            T1RfUkVGUkVTSEFCTEUQBBIsCihEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9JTlZBTElEX0FSR1VNRU5UEAUSLworREFUQV9HQVRF\
+            V0FZX0VSUk9SX0NPREVfRkFJTEVEX1BSRUNPTkRJVElPThAGEisKJ0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1NUU19VTkFWQUlM\
+            QUJMRRAHEioKJkRBVEFfR0FURVdBWV9FUlJPUl9DT0RFX0lOVEVSTkFMX0VSUk9SEAgytQgKEkRhdGFHYXRld2F5U2VydmljZRKc\
+            AQoTQ3JlYXRlTG9naWNhbFVwbG9hZBI1LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlTG9naWNhbFVwbG9hZFJlcXVl\
+            c3QaNi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUxvZ2ljYWxVcGxvYWRSZXNwb25zZSIWgtPkkwIQIgsvdjEvdXBs\
+            b2FkczoBKhKwAQoRR2V0VXBsb2FkUmVjb3ZlcnkSMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFVwbG9hZFJlY292ZXJ5\
+            UmVxdWVzdBo0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0VXBsb2FkUmVjb3ZlcnlSZXNwb25zZSIwgtPkkwIqEigvdjEv\
+            dXBsb2Fkcy97bG9naWNhbF91cGxvYWRfaWR9L3JlY292ZXJ5EtUBChhSZWlzc3VlVXBsb2FkQ3JlZGVudGlhbHMSOi5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLlJlaXNzdWVVcGxvYWRDcmVkZW50aWFsc1JlcXVlc3QaOy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLlJlaXNzdWVVcGxvYWRDcmVkZW50aWFsc1Jlc3BvbnNlIkCC0+STAjoiNS92MS91cGxvYWRzL2J5VXBsb2FkSWQve3VwbG9h\
+            ZF9pZH06cmVpc3N1ZUNyZWRlbnRpYWxzOgEqEp4BCgtBYm9ydFVwbG9hZBItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQWJv\
+            cnRVcGxvYWRSZXF1ZXN0Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5BYm9ydFVwbG9hZFJlc3BvbnNlIjCC0+STAioiJS92\
+            MS91cGxvYWRzL3tsb2dpY2FsX3VwbG9hZF9pZH06YWJvcnQ6ASoSrQEKDkNvbXBsZXRlVXBsb2FkEjAuYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5Db21wbGV0ZVVwbG9hZFJlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlVXBsb2Fk\
+            UmVzcG9uc2UiNoLT5JMCMCIrL3YxL3VwbG9hZHMvYnlVcGxvYWRJZC97dXBsb2FkX2lkfTpjb21wbGV0ZToBKhKjAQoPRmluZFN0\
+            b3JlZEZpbGVzEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5GaW5kU3RvcmVkRmlsZXNSZXF1ZXN0GjIuYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5GaW5kU3RvcmVkRmlsZXNSZXNwb25zZSIpkAIBgtPkkwIgIhsvdjEvdXBsb2FkczpmaW5kU3RvcmVkRmls\
+            ZXM6ASoyxAIKGERhdGFHYXRld2F5T2JqZWN0U2VydmljZRKEAQoLTGlzdE9iamVjdHMSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLkxpc3RPYmplY3RzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXNwb25zZSIWkAIB\
+            gtPkkwINEgsvdjEvb2JqZWN0cxKgAQoPUmVxdWVzdERvd25sb2FkEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0\
+            RG93bmxvYWRSZXF1ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0RG93bmxvYWRSZXNwb25zZSImgtPkkwIg\
+            IhsvdjEvb2JqZWN0czpyZXF1ZXN0RG93bmxvYWQ6ASoygQUKFkRhdGFHYXRld2F5Q29weVNlcnZpY2USiwEKDUNyZWF0ZUNvcHlK\
+            b2ISLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUNvcHlKb2JSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5DcmVhdGVDb3B5Sm9iUmVzcG9uc2UiF4LT5JMCESIML3YxL2NvcHlKb2JzOgEqEo0BCgpHZXRDb3B5Sm9iEiwuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRDb3B5Sm9iUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q29weUpv\
+            YlJlc3BvbnNlIiKC0+STAhwSGi92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9EqUBChBMaXN0Q29weUpvYkl0ZW1zEjIuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0Q29weUpvYkl0ZW1zUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlz\
+            dENvcHlKb2JJdGVtc1Jlc3BvbnNlIiiC0+STAiISIC92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9L2l0ZW1zEqABCg1DYW5jZWxD\
+            b3B5Sm9iEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxDb3B5Sm9iUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuQ2FuY2VsQ29weUpvYlJlc3BvbnNlIiyC0+STAiYiIS92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9OmNhbmNlbDoB\
+            KjLDAgoRRGV2aWNlSW5pdFNlcnZpY2USkgEKCkluaXREZXZpY2USLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkluaXREZXZp\
+            Y2VSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UiJ4LT5JMCISIcL3YxL2Rldmlj\
+            ZXMve2RldmljZV9pZH06aW5pdDoBKhKYAQoMUmVpbml0RGV2aWNlEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWluaXRE\
+            ZXZpY2VSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UiKYLT5JMCIyIeL3YxL2Rl\
+            dmljZXMve2RldmljZV9pZH06cmVpbml0OgEqMu4CChZJbnRlcm5hbFN0b3JhZ2VTZXJ2aWNlEpsBCg1QcmVzaWduT2JqZWN0Ei8u\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            UHJlc2lnbk9iamVjdFJlc3BvbnNlIieC0+STAiEiHC92MS9pbnRlcm5hbC9vYmplY3RzOnByZXNpZ246ASoStQEKClJlYWRPYmpl\
+            Y3QSLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5SZWFkT2JqZWN0UmVzcG9uc2UiSoLT5JMCRBIZL3YxL2ludGVybmFsL29iamVjdHM6cmVhZFonEhwvdjEvaW50ZXJuYWwvb2Jq\
+            ZWN0czpjb250ZW50Ygdjb250ZW50YgZwcm90bzM=
             """)
 }

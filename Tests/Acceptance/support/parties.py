@@ -180,6 +180,9 @@ class Uploader:
     def complete(self, upload_id: str, **fields):
         return self._call("CompleteUpload", upload_id=upload_id, **fields)
 
+    def find(self, *files: dict):
+        return self._call("FindStoredFiles", files=files)
+
     def _call(self, method: str, **fields):
         stub = self.stubs.gateway.DataGatewayServiceStub(self.gateway.channel("gateway"))
         return call(getattr(stub, method), getattr(self.stubs.gateway, f"{method}Request")(**fields), self.token)
