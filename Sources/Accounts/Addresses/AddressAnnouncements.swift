@@ -24,7 +24,7 @@ package struct AddressAnnouncements: Sendable {
     ///   - announcement: its serial number is ignored.
     package func announce(_ announcement: AddressAnnouncement, by caller: Caller) async throws -> State {
         let now = clock.now()
-        return try await database.write { connection in
+        try await database.write { connection in
             let records = AddressRecords(connection)
             var numbered = announcement
             numbered.serial = (try records.find(organizationID: caller.organization.id)?.serial ?? 0) + 1
@@ -34,23 +34,23 @@ package struct AddressAnnouncements: Sendable {
                     endsAt: UnixTime(seconds: numbered.endsAtUnix), isWithdrawn: false, announcedAt: now),
                 organizationID: caller.organization.id)
             try Audit.record(caller.did(to: "deviceAddresses/\(numbered.serial)"), at: now, in: connection)
-            return try Self.state(of: caller, in: connection)
         }
+        return try await state(for: caller)
     }
 
     package func withdraw(by caller: Caller) async throws -> State {
         let now = clock.now()
-        return try await database.write(mayUseReserve: true) { connection in
+        try await database.write(mayUseReserve: true) { connection in
             let records = AddressRecords(connection)
             if let found = try records.find(organizationID: caller.organization.id), !found.isWithdrawn {
                 try records.withdraw(organizationID: caller.organization.id)
                 try Audit.record(caller.did(to: "deviceAddresses/\(found.serial)"), at: now, in: connection)
             }
-            return try Self.state(of: caller, in: connection)
         }
+        return try await state(for: caller)
     }
 
-    /// Reads the announcement. Counting walks over all of the organization's devices.
+    /// Reads the announcement, and counts all of the organization's devices with a key.
     package func state(for caller: Caller) async throws -> State {
         try await database.readInBackground { try Self.state(of: caller, in: $0) }
     }

@@ -18,13 +18,12 @@ struct GatewayHost: ArgumentValue, Hashable, Sendable {
     private let hasPort: Bool
 
     init(argument: String) throws(ArgumentProblem) {
-        let scheme = ["http", "https"].first { argument.hasPrefix("\($0)://") }
-        var rest = scheme.map { argument.dropFirst($0.count + 3) } ?? argument[...]
-        if rest.hasSuffix("/") { rest = rest.dropLast() }
-        let given = PeerAddress(String(rest))
+        let text = AddressText(argument)
+        let rest = text.rest
+        let given = PeerAddress(rest)
         guard !rest.isEmpty, !rest.contains("/"), let address = given ?? PeerAddress("\(rest):\(Self.standardPort)")
         else { throw ArgumentProblem("must be [http[s]://]HOST[:PORT], not '\(argument)'") }
-        isSecure = scheme.map { $0 == "https" } ?? !address.isLoopback
+        isSecure = text.isSecure ?? !address.isLoopback
         self.address = address
         hasPort = given != nil
     }

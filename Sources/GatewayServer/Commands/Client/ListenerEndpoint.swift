@@ -16,10 +16,9 @@ struct ListenerEndpoint: Hashable, Sendable {
 
     /// - Returns: `nil` if the text is not an address.
     init?(_ text: String) {
-        let scheme = ["http", "https"].first { text.hasPrefix("\($0)://") }
-        let rest = scheme.map { String(text.dropFirst($0.count + 3)) } ?? text
-        guard let address = PeerAddress(rest.hasSuffix("/") ? String(rest.dropLast()) : rest) else { return nil }
-        self.init(address, isSecure: scheme.map { $0 == "https" })
+        let text = AddressText(text)
+        guard let address = PeerAddress(text.rest) else { return nil }
+        self.init(address, isSecure: text.isSecure)
     }
 
     var isLoopback: Bool { address.isLoopback }
