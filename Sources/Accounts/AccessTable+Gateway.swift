@@ -9,7 +9,8 @@ extension AccessTable {
         (.anyone, [HealthMethods.check, HealthMethods.list, HealthMethods.watch]),
         (.anyone, [ServerReflectionMethods.serverReflectionInfo]),
         (.anyone, [V1AlphaServerReflectionMethods.serverReflectionInfo]),
-        (.anyone, [AuthServiceMethods.exchangeCredential, AuthServiceMethods.login, AuthServiceMethods.refreshToken]),
+        (.anyone, [AuthServiceMethods.exchangeCredential, AuthServiceMethods.rotateCredential]),
+        (.anyone, [AuthServiceMethods.login, AuthServiceMethods.refreshToken]),
         (.anyone, [SystemAuthServiceMethods.exchangeSystemCredential]),
         (.anyone, [SessionServiceMethods.logout, SessionServiceMethods.completeLogin]),
         (
@@ -98,7 +99,7 @@ extension AccessTable {
                 DeviceManagementServiceMethods.addDeviceToSuite, DeviceManagementServiceMethods.removeDeviceFromSuite,
                 DeviceManagementServiceMethods.retireDevice, DeviceManagementServiceMethods.unretireDevice,
                 DeviceManagementServiceMethods.deleteDevice, DeviceManagementServiceMethods.allowReinit,
-                DeviceManagementServiceMethods.announceAddresses,
+                DeviceManagementServiceMethods.rotateDeviceKeys, DeviceManagementServiceMethods.announceAddresses,
                 DeviceManagementServiceMethods.getAnnouncedAddresses, DeviceManagementServiceMethods.withdrawAddresses,
             ]
         ),

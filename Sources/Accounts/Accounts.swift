@@ -25,6 +25,7 @@ package final class Accounts: Sendable {
     package let addresses: AddressAnnouncements
 
     let keyExchange: KeyExchange
+    let keyRotations: KeyRotations
     let sessions: Sessions
     let ownSessions: OwnSessions
     let ownAccount: OwnAccount
@@ -83,13 +84,15 @@ package final class Accounts: Sendable {
         let failures = LoginFailures(configuration)
         let secondFactors = SecondFactors(environment.keyring, configuration: configuration)
         deviceKeys = DeviceKeys(identifiers: identifiers, pepper: pepper)
+        let wrongSecrets = Throttle(perMinute: configuration.wrongCredentialsOfKey)
         func check(_ action: String) -> CredentialCheck {
-            CredentialCheck(
-                action: action, pepper: pepper,
-                wrongSecrets: Throttle(perMinute: configuration.wrongCredentialsOfKey), deferred: deferred)
+            CredentialCheck(action: action, pepper: pepper, wrongSecrets: wrongSecrets, deferred: deferred)
         }
         keyExchange = KeyExchange(
-            database: database, tokens: tokens, deferred: deferred, check: check("ExchangeCredential"))
+            database: database, tokens: tokens, deferred: deferred,
+            proof: KeyProof(database: database, check: check("ExchangeCredential")))
+        keyRotations = KeyRotations(
+            database: database, proof: KeyProof(database: database, check: check("RotateCredential")))
         addresses = AddressAnnouncements(database: database, clock: clock)
         sessions = Sessions(
             database: database, passwords: passwords, identifiers: identifiers, deferred: deferred, pepper: pepper,

@@ -27,7 +27,7 @@ package struct KeyCaller: Sendable {
 }
 
 extension KeyOwner {
-    fileprivate var principal: Principal {
+    var principal: Principal {
         switch self {
         case .device(let device): .device(device)
         case .site(let site): .site(site)

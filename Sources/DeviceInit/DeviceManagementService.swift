@@ -133,6 +133,12 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
         return try await registry.unbind(id, fromSuite: suiteID, by: try Caller(context)).message
     }
 
+    package func rotateDeviceKeys(
+        _ request: RotateDeviceKeysRequest, context: CallContext
+    ) async throws -> RotateDeviceKeysResponse {
+        try await registry.rotateKeys(of: try KeyRotationTarget(request), by: try Caller(context)).message
+    }
+
     package func announceAddresses(
         _ request: AnnounceAddressesRequest, context: CallContext
     ) async throws -> AnnouncedAddresses {

@@ -30,6 +30,8 @@ struct DeviceRecord: Sendable {
     let updatedAt: UnixTime
     /// The announcement of addresses that the device took last, 0 = none; `nil` = its client does not read announcements.
     let addressSerial: Int64?
+    /// The time at which an operator requested that it replace its key; `nil` = not requested, or done.
+    var keyRotationRequestedAt: UnixTime?
 
     /// The suite and site of the device; `nil` while it is unbound.
     var place: DeviceKeys.Place? {
@@ -59,61 +61,15 @@ struct DeviceLabels: Sendable, Hashable {
     var tags: [String: String]
 }
 
-/// The tables of ``DeviceRecords``.
-enum DeviceSchema {
-    static let migrations = [
-        Migration(
-            name: "devices-1",
-            sql: """
-                CREATE TABLE device_suites (
-                    id INTEGER PRIMARY KEY AUTOINCREMENT,
-                    organization_id INTEGER NOT NULL REFERENCES organizations (id),
-                    site_id INTEGER NOT NULL REFERENCES sites (id),
-                    display_name TEXT NOT NULL,
-                    description TEXT NOT NULL,
-                    created_at INTEGER NOT NULL,
-                    updated_at INTEGER NOT NULL
-                ) STRICT;
-                CREATE INDEX device_suites_organization ON device_suites (organization_id, id);
-                CREATE INDEX device_suites_site ON device_suites (site_id);
-
-                -- tags: a JSON object of strings.
-                CREATE TABLE devices (
-                    id TEXT PRIMARY KEY,
-                    organization_id INTEGER NOT NULL REFERENCES organizations (id),
-                    suite_id INTEGER REFERENCES device_suites (id),
-                    display_name TEXT NOT NULL,
-                    description TEXT NOT NULL,
-                    tags TEXT NOT NULL,
-                    is_disabled INTEGER NOT NULL DEFAULT 0,
-                    initialized_at INTEGER,
-                    sdk_version TEXT NOT NULL DEFAULT '',
-                    platform TEXT NOT NULL DEFAULT '',
-                    last_seen_at INTEGER,
-                    reinit_allowed_until INTEGER,
-                    created_at INTEGER NOT NULL,
-                    updated_at INTEGER NOT NULL
-                ) STRICT;
-                CREATE INDEX devices_organization ON devices (organization_id, id);
-                CREATE INDEX devices_suite ON devices (suite_id, id);
-                """),
-        Migration(
-            name: "devices-2",
-            sql: """
-                -- retired_at: since when the device is retired; NULL = it is in use. had_key: it received a key before it was
-                -- retired and returned to use, so uploads may refer to it.
-                ALTER TABLE devices ADD COLUMN retired_at INTEGER;
-                ALTER TABLE devices ADD COLUMN had_key INTEGER NOT NULL DEFAULT 0;
-                """),
-    ]
-}
-
 private let select = """
     SELECT d.id, d.organization_id, d.suite_id, s.site_id, d.display_name, d.description, d.tags, d.is_disabled,
         d.initialized_at, d.sdk_version, d.platform, d.last_seen_at, d.reinit_allowed_until, d.retired_at, d.had_key,
-        d.created_at, d.updated_at, a.serial AS address_serial
+        d.created_at, d.updated_at, a.serial AS address_serial,
+        r.requested_at AS key_rotation_requested_at
     FROM devices d LEFT JOIN device_suites s ON s.id = d.suite_id
         LEFT JOIN device_address_serials a ON a.device_id = d.id
+        LEFT JOIN api_keys k ON k.device_id = d.id
+        LEFT JOIN device_key_rotations r ON r.key_id = k.id
     """
 
 /// The information about devices for the management of keys.
@@ -244,8 +200,29 @@ struct DeviceRecords<C: ReadConnection> {
     func page(
         organizationID: Int64, filter: DeviceFilter, after cursor: String, limit: PageLimit
     ) throws -> PageRows<DeviceRecord> {
-        var sql = "\(select) WHERE d.organization_id = $1 AND d.id > $2"
-        var arguments: [(any Bindable)?] = [organizationID, cursor]
+        var (condition, arguments) = Self.condition(filter, [organizationID, cursor])
+        arguments.append(limit.statementRows)
+        condition += " AND d.id > $2 ORDER BY d.id LIMIT $\(arguments.count)"
+        return try connection.page(limit, "\(select) \(condition)", arguments: arguments, row: Self.record)
+    }
+
+    /// Returns the ids of all devices that match.
+    func ids(organizationID: Int64, filter: DeviceFilter) throws -> [String] {
+        let (condition, arguments) = Self.condition(filter, [organizationID])
+        return try connection.query(
+            "SELECT d.id FROM devices d LEFT JOIN device_suites s ON s.id = d.suite_id \(condition)",
+            arguments: arguments
+        ) { $0.text("id") }
+    }
+
+    /// Returns a condition for the devices of an organization that match.
+    ///
+    /// - Parameter first: the arguments before those of the filter; the first one is the organization's id.
+    private static func condition(
+        _ filter: DeviceFilter, _ first: [(any Bindable)?]
+    ) -> (sql: String, arguments: [(any Bindable)?]) {
+        var sql = "WHERE d.organization_id = $1"
+        var arguments = first
         func require(_ condition: (String) -> String, _ value: any Bindable) {
             arguments.append(value)
             sql += " AND \(condition("$\(arguments.count)"))"
@@ -259,9 +236,7 @@ struct DeviceRecords<C: ReadConnection> {
         case .retired, nil: break
         }
         sql += " AND d.retired_at IS \(filter.status == .retired ? "NOT NULL" : "NULL")"
-        arguments.append(limit.statementRows)
-        sql += " ORDER BY d.id LIMIT $\(arguments.count)"
-        return try connection.page(limit, sql, arguments: arguments, row: Self.record)
+        return (sql, arguments)
     }
 
     private static func record(_ row: Row) throws -> DeviceRecord {
@@ -274,7 +249,8 @@ struct DeviceRecords<C: ReadConnection> {
             platform: row.text("platform"), lastSeenAt: row.optionalTime("last_seen_at"),
             reinitAllowedUntil: row.optionalTime("reinit_allowed_until"),
             retiredAt: row.optionalTime("retired_at"), hadKey: row.bool("had_key"), createdAt: row.time("created_at"),
-            updatedAt: row.time("updated_at"), addressSerial: row.optionalInt64("address_serial"))
+            updatedAt: row.time("updated_at"), addressSerial: row.optionalInt64("address_serial"),
+            keyRotationRequestedAt: row.optionalTime("key_rotation_requested_at"))
     }
 
     private static func encode(_ tags: [String: String]) throws -> String {

@@ -266,13 +266,13 @@ struct DeviceRegistry: Sendable {
         return DeviceView(device: device, keyUsedAt: key?.lastUsedAt)
     }
 
-    private func device(_ id: DeviceID, of caller: Caller, in connection: ReadConnection) throws -> DeviceRecord {
+    func device(_ id: DeviceID, of caller: Caller, in connection: ReadConnection) throws -> DeviceRecord {
         let device = try DeviceRecords(connection).find(id, organizationID: caller.organization.id)
         guard let device else { throw RPCError.notFound("device \(id.text) does not exist") }
         return device
     }
 
-    private func suite(_ id: Int64, of caller: Caller, in connection: ReadConnection) throws -> SuiteRecord {
+    func suite(_ id: Int64, of caller: Caller, in connection: ReadConnection) throws -> SuiteRecord {
         let suite = try SuiteRecords(connection).find(id, organizationID: caller.organization.id)
         guard let suite else { throw RPCError.notFound("\(ResourceName.suite(id)) does not exist") }
         return suite

@@ -21,7 +21,8 @@ extension DeviceView {
             platform: device.platform, initializedAt: device.initializedAt.map { Timestamp($0) },
             lastSeenAt: [device.lastSeenAt, keyUsedAt].compactMap { $0 }.max().map { Timestamp($0) },
             createdAt: Timestamp(device.createdAt), updatedAt: Timestamp(device.updatedAt),
-            retiredAt: device.retiredAt.map { Timestamp($0) }, addressSerial: device.addressSerial)
+            retiredAt: device.retiredAt.map { Timestamp($0) }, addressSerial: device.addressSerial,
+            keyRotationRequestedAt: device.keyRotationRequestedAt.map { Timestamp($0) })
     }
 }
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import grpc
 import pytest
 from support.gateway import ADMIN_PASSWORD, eventually
-from support.parties import Fleet, Uploader, User, call, init_device, unique, unique_device_id
+from support.parties import Fleet, Uploader, User, call, exchange, init_device, unique, unique_device_id
 from support.refusal import refused
 from support.stubs import descriptors
 from support.totp import App
@@ -264,6 +264,15 @@ def test_every_call_that_changes_something_leaves_one_line(
     with walk.one_line("CreateOrRotateDeviceApiKey", **by_boss):
         credential = boss.admin("CreateOrRotateDeviceApiKey", device_id=device_id).credential
     secrets.append(credential)
+    with walk.one_line("RotateDeviceKeys", **of_device):
+        boss.devices("RotateDeviceKeys", devices=[device])
+    with walk.one_line("RotateCredential", actor=f"device:{device_id}", organization=organization):
+        auth = stubs.auth.AuthServiceStub(gateway.channel("auth"))
+        rotation = stubs.auth.RotateCredentialRequest(credential=credential)
+        credential = call(auth.RotateCredential, rotation).credential
+        secrets.append(credential)
+        # The line is of the first use.
+        exchange(gateway, stubs, credential)
     for method in ("DisableDevice", "EnableDevice", "UpdateDevice", "AllowReinit"):
         with walk.one_line(method, **of_device):
             boss.devices(method, name=device)

@@ -13,8 +13,8 @@ import Wire
 /// table, so that an error in the table is found.
 @Suite(.timeLimited) struct AccessMatrixTests {
     private static let open: Set<String> = [
-        "Check", "List", "Watch", "ServerReflectionInfo", "ExchangeCredential", "Login", "RefreshToken",
-        "ExchangeSystemCredential", "Logout", "CompleteLogin", "InitDevice", "ReinitDevice",
+        "Check", "List", "Watch", "ServerReflectionInfo", "ExchangeCredential", "RotateCredential", "Login",
+        "RefreshToken", "ExchangeSystemCredential", "Logout", "CompleteLogin", "InitDevice", "ReinitDevice",
         "ListProviders", "BeginSignIn", "CompleteSignIn", "SignInWithIdentityToken", "ExchangeWorkloadToken",
     ]
     private static let ownAccount: Set<String> = [
@@ -41,7 +41,8 @@ import Wire
         "DeleteApiKey", "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite",
         "RegisterDevice", "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice",
         "AddDeviceToSuite", "RemoveDeviceFromSuite", "RetireDevice", "UnretireDevice", "DeleteDevice", "AllowReinit",
-        "AnnounceAddresses", "GetAnnouncedAddresses", "WithdrawAddresses", "UpdateObject", "CancelUpload",
+        "RotateDeviceKeys", "AnnounceAddresses", "GetAnnouncedAddresses", "WithdrawAddresses", "UpdateObject",
+        "CancelUpload",
         "ListCopyDestinations", "CreateSiteUpload", "GetSiteUpload", "IssueSiteUploadCredentials",
         "CompleteSiteUpload",
     ]

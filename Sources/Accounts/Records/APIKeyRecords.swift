@@ -176,12 +176,13 @@ package struct APIKeyRecords<C: ReadConnection> {
             """, id, name, status.rawValue, expiresAt?.microseconds, now.microseconds)
     }
 
-    /// Replaces the secret; the epoch increases, and the key counts as never used.
+    /// Replaces the secret, and ends a request to the device to do so; the epoch increases, and the key counts as never used.
     package func rotate(id: String, digest: [UInt8], at now: UnixTime) throws where C == Connection {
         try connection.execute(
             """
             UPDATE api_keys SET digest = $2, epoch = epoch + 1, last_used_at = NULL, updated_at = $3 WHERE id = $1
             """, id, digest, now.microseconds)
+        try KeyRotationRecords(connection).delete(keyID: id)
     }
 
     package func delete(id: String) throws where C == Connection {

@@ -240,6 +240,7 @@ enum AccountRecords {
                 CREATE INDEX users_organization ON users (organization_id, id);
                 """),
         AddressRecords<Connection>.migration,
+        KeyRotationRecords<Connection>.migration,
     ]
 }
 

@@ -19,15 +19,15 @@ struct CredentialCheck: Sendable {
 
     /// - Parameters:
     ///   - known: the record with the credential's id, if there is one.
-    ///   - recorded: returns the record's digest.
-    /// - Returns: `known`.
+    ///   - match: compares a record's digests with that of the credential; `nil` = none is equal.
+    /// - Returns: `known`, with the digest that is equal.
     /// - Throws: AUTH_INVALID_CREDENTIAL; UNAVAILABLE without detail after too many wrong secrets.
-    func require<Known>(
-        _ credential: OpaqueToken, of known: Known?, digest recorded: (Known) -> [UInt8], peer: String, at now: UnixTime
-    ) throws(RPCError) -> Known {
+    func require<Known, Match>(
+        _ credential: OpaqueToken, of known: Known?, match: (Known, [UInt8]) -> Match?, peer: String, at now: UnixTime
+    ) throws(RPCError) -> (known: Known, match: Match) {
         let digest = credential.digest(pepper: pepper)
         guard let known else { throw Self.invalid }
-        guard constantTimeEqual(digest, recorded(known)) else {
+        guard let match = match(known, digest) else {
             if let wait = wrongSecrets.take(credential.id, at: now) {
                 throw RPCError(
                     bare: .unavailable, "too many wrong credentials were sent: try again later",
@@ -36,6 +36,6 @@ struct CredentialCheck: Sendable {
             deferred.noteDenial(action, Self.invalid.code, host: peer, at: now)
             throw Self.invalid
         }
-        return known
+        return (known, match)
     }
 }

@@ -107,6 +107,15 @@ package struct DeviceKeys: Sendable {
         try APIKeyRecords(connection).delete(deviceID: deviceID)
     }
 
+    /// Requests that the devices replace their keys, each with its next token.
+    ///
+    /// - Returns: the number of devices that have a key.
+    package func requestRotation(
+        of deviceIDs: [String], at now: UnixTime, in connection: Connection
+    ) throws -> KeyRotationCounts {
+        try KeyRotationRecords(connection).request(of: deviceIDs, at: now)
+    }
+
     /// Moves the key to the device's new suite and site.
     package func move(to place: Place, at now: UnixTime, in connection: Connection) throws {
         try APIKeyRecords(connection).move(

@@ -8,34 +8,28 @@ struct KeyExchange: Sendable {
     let database: Database
     let tokens: AccessTokens
     let deferred: DeferredRecords
-    let check: CredentialCheck
+    let proof: KeyProof
 
     /// An access token, and what a device is sent with it.
     struct Issue: Sendable {
         let token: (text: String, expiresAt: UnixTime)
         /// A serialized AddressAnnouncement; `nil` = none.
         var announcement: [UInt8]?
+        /// Whether the device should fetch a new credential. A device that is sent an announcement moves first.
+        var isRotationRequested = false
     }
 
     /// - Parameter serial: the last announcement of addresses that a device took; `nil` = its client does not read them.
     func exchange(
         _ credential: String, addressSerial serial: Int64?, peer: String, at now: UnixTime
     ) async throws -> Issue {
-        guard let credential = OpaqueToken(.apiKey, text: credential) else {
-            throw CredentialCheck.invalid
-        }
-        let found = try await database.read { try APIKeyRecords($0).find(id: credential.id) }
-        let key = try check.require(credential, of: found, digest: \.digest, peer: peer, at: now)
-        switch key.usability(at: now) {
-        case .usable: break
-        case .disabled: throw RPCError(.authKeyDisabled, "the key is disabled")
-        case .expired: throw RPCError(.authKeyExpired, "the key has expired")
-        case .siteDisabled: throw RPCError(.authSiteDisabled, "the site of the key is disabled")
-        }
+        let proven = try await proof.require(credential, peer: peer, at: now)
+        let key = proven.key
         deferred.noteUse(of: key, at: now)
         var issue = Issue(token: tokens.issue(.apiKey, subject: key.id, epoch: key.epoch, at: now))
         if let serial, case .device(let device, _) = key.owner {
             issue.announcement = try await announcement(to: device, of: key.organizationID, above: serial, at: now)
+            issue.isRotationRequested = proven.isRotationRequested && issue.announcement == nil
         }
         return issue
     }

@@ -39,7 +39,8 @@ struct SystemCredentials: Sendable {
             throw CredentialCheck.invalid
         }
         let found = try await database.read { try SystemCredentialRecords($0).find(id: credential.id) }
-        let known = try check.require(credential, of: found, digest: \.digest, peer: peer, at: now)
+        let (known, _) = try check.require(
+            credential, of: found, match: { constantTimeEqual($1, $0.digest) ? true : nil }, peer: peer, at: now)
         let (token, expiresAt) = tokens.issue(
             .system, subject: "\(known.user.id)", epoch: known.user.epoch, at: now)
         deferred.note(known.user.did("ExchangeSystemCredential", peer: peer), at: now)

@@ -20,7 +20,18 @@ package struct AuthService: AuthServiceHandler {
             // the ids of sites above 127 are not.
             return ExchangeCredentialResponse(
                 accessToken: issue.token.text, expiresAtUnix: issue.token.expiresAt.seconds, tokenType: "Bearer",
-                addressAnnouncement: issue.announcement ?? [], addressAnnouncementMac: mac ?? [])
+                addressAnnouncement: issue.announcement ?? [], addressAnnouncementMac: mac ?? [],
+                rotateCredential: issue.isRotationRequested)
+        }
+    }
+
+    package func rotateCredential(
+        _ request: RotateCredentialRequest, context: CallContext
+    ) async throws -> RotateCredentialResponse {
+        try await withBareUnavailability {
+            let next = try await accounts.keyRotations.rotate(
+                request.credential, peer: context.peer.host, at: accounts.clock.now())
+            return RotateCredentialResponse(credential: next.exposedText)
         }
     }
 

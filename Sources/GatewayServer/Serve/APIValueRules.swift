@@ -70,6 +70,9 @@ extension OpenAPIDocument {
         "archebase.meta.v1.RegisterDeviceRequest.suite": optionalSuite,
         "archebase.meta.v1.RemoveDeviceFromSuiteRequest.device": device,
         "archebase.meta.v1.RemoveDeviceFromSuiteRequest.suite": suite,
+        "archebase.meta.v1.RotateDeviceKeysRequest.devices":
+            .identifiers("^devices/[0-9]{6}-[0-9]{6}$", example: "devices/260427-000001"),
+        "archebase.meta.v1.RotateDeviceKeysRequest.suite": optionalSuite,
         "archebase.meta.v1.UpdateDeviceRequest.name": device,
     ]
 

@@ -284,6 +284,10 @@ public enum GatewayProtoFiles {
         RevokeSessionResponse.self,
         RotateApiKeySecretRequest.self,
         RotateApiKeySecretResponse.self,
+        RotateCredentialRequest.self,
+        RotateCredentialResponse.self,
+        RotateDeviceKeysRequest.self,
+        RotateDeviceKeysResponse.self,
         RotateSigningKeyRequest.self,
         RotateSigningKeyResponse.self,
         SendTestEventRequest.self,
@@ -416,6 +420,7 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.AuditLine.ids	The ids of the affected objects if there are several: the files of a RequestDownload, whose `target` is `files`, or the keys of a DeleteObjects, percent-encoded. For a CopyObject, the source.
         archebase.auth.v1.AuthService	The issue of access tokens to devices, sites and people.
         archebase.auth.v1.AuthService.ExchangeCredential	Exchanges an API key's credential for an access token.
+        archebase.auth.v1.AuthService.RotateCredential	Returns a new credential for the key of a device whose operator requested one; any other call is FAILED_PRECONDITION. The old credential works until the new one is exchanged first, and each call replaces the credential of an earlier one.
         archebase.auth.v1.AuthService.Login	Exchanges a user name and password for an access token and a refresh token.
         archebase.auth.v1.AuthService.RefreshToken	Exchanges a refresh token for new tokens; the old one becomes invalid.
         archebase.auth.v1.SystemAuthService	The issue of access tokens to service accounts of the SYSTEM organization.
@@ -431,6 +436,9 @@ public enum GatewayProtoFiles {
         archebase.auth.v1.ExchangeCredentialResponse.principal	Never set: deployed clients have another type in this field.
         archebase.auth.v1.ExchangeCredentialResponse.address_announcement	A serialized AddressAnnouncement, if there is one with a higher serial number than the request's; else empty.
         archebase.auth.v1.ExchangeCredentialResponse.address_announcement_mac	HMAC-SHA256 of `address_announcement`. Its key is HKDF-SHA256 (RFC 5869) of the credential's bytes without a salt, with the info `data-gateway address announcement 1`, 32 bytes.
+        archebase.auth.v1.ExchangeCredentialResponse.rotate_credential	Whether the device should call RotateCredential now, as an operator requested. Set only for requests with `address_serial`, and not together with an announcement, so that a device moves first.
+        archebase.auth.v1.RotateCredentialRequest.credential	The key's credential.
+        archebase.auth.v1.RotateCredentialResponse.credential	The new credential. It becomes the key's only one when it is exchanged first.
         archebase.auth.v1.AddressAnnouncement	New addresses of the gateway, which an operator announces to devices.
         archebase.auth.v1.AddressAnnouncement.serial	Above that of every earlier announcement in the organization.
         archebase.auth.v1.AddressAnnouncement.authority	The PEM certificates of the authority that signed the listeners' certificate; empty = one that the device trusts.
@@ -614,6 +622,7 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.DeviceManagementService.UnretireDevice	Makes a retired device a registered one, which is in no suite and can be initialized again.
         archebase.meta.v1.DeviceManagementService.DeleteDevice	Deletes a device that never received a key; any other can be retired.
         archebase.meta.v1.DeviceManagementService.AllowReinit	Permits a device to replace a key in use for some minutes, under the reinit policy `window`.
+        archebase.meta.v1.DeviceManagementService.RotateDeviceKeys	Requests that devices replace their keys, each with its next token. A device that was asked before stays asked.
         archebase.meta.v1.DeviceManagementService.AnnounceAddresses	Announces new addresses of the gateway to the organization's devices, with their next token. Replaces an earlier announcement.
         archebase.meta.v1.DeviceManagementService.GetAnnouncedAddresses	Returns the announcement, and how many devices took it.
         archebase.meta.v1.DeviceManagementService.WithdrawAddresses	Ends the announcement for devices that have not taken it. Idempotent.
@@ -624,6 +633,7 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.Device.suite	The suite's name; empty = none.
         archebase.meta.v1.Device.retired_at	Unset = not retired.
         archebase.meta.v1.Device.address_serial	The serial number of the last announcement of addresses that the device took; 0 = none. Not set if its client does not read announcements, or has not fetched a token since it does.
+        archebase.meta.v1.Device.key_rotation_requested_at	The time at which an operator requested that the device replace its key. Unset = not requested, or done.
         archebase.meta.v1.AnnounceAddressesRequest.authority	The PEM certificates of the authority that signed the listeners' certificate; empty = one that the devices trust.
         archebase.meta.v1.AnnounceAddressesRequest.ends_at	At most 400 days from now.
         archebase.meta.v1.AnnouncedAddresses	The announcement of an organization, and the number of its devices by what they did with it.
@@ -634,6 +644,13 @@ public enum GatewayProtoFiles {
         archebase.meta.v1.RegisterDeviceRequest.device_id	Empty = generated: today's date and six random digits.
         archebase.meta.v1.ListDevicesRequest.status	Unset = all but retired devices.
         archebase.meta.v1.UpdateDeviceRequest.replace_tags	Replaces all tags by `tags`; otherwise `tags` are merged into them.
+        archebase.meta.v1.RotateDeviceKeysRequest	Exactly one of the fields must be set.
+        archebase.meta.v1.RotateDeviceKeysRequest.devices	Names of at most 1,000 devices with a key.
+        archebase.meta.v1.RotateDeviceKeysRequest.suite	All devices of this suite.
+        archebase.meta.v1.RotateDeviceKeysRequest.site_id	All devices of this site.
+        archebase.meta.v1.RotateDeviceKeysRequest.all	All devices of the organization.
+        archebase.meta.v1.RotateDeviceKeysResponse.devices	Devices with a key, which are asked now.
+        archebase.meta.v1.RotateDeviceKeysResponse.unaware	The number of devices among them whose client does not rotate keys, or has not fetched a token since it does.
         archebase.events.v1.EventService.ListWebhooks	Lists the webhooks of the caller's organization, by name; for an admin of SYSTEM who acts for no other organization, all.
         archebase.events.v1.EventService.ListDeliveries	Lists deliveries to a webhook, newest event first.
         archebase.events.v1.EventService.SendTestEvent	Queues an event `webhook.test` for one webhook, whatever types it subscribes to.

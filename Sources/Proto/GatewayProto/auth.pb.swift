@@ -12,6 +12,10 @@ public protocol AuthServiceHandler: Sendable {
     /// Exchanges an API key's credential for an access token.
     func exchangeCredential(_ request: ExchangeCredentialRequest, context: Context) async throws -> ExchangeCredentialResponse
 
+    /// Returns a new credential for the key of a device whose operator requested one; any other call is FAILED_PRECONDITION. The old
+    /// credential works until the new one is exchanged first, and each call replaces the credential of an earlier one.
+    func rotateCredential(_ request: RotateCredentialRequest, context: Context) async throws -> RotateCredentialResponse
+
     /// Exchanges a user name and password for an access token and a refresh token.
     func login(_ request: LoginRequest, context: Context) async throws -> LoginResponse
 
@@ -23,6 +27,7 @@ extension AuthServiceHandler {
     /// Enters every method of the service.
     public func register(in registry: inout some MethodRegistry<Context>) {
         registry.add(AuthServiceMethods.exchangeCredential, unary: { try await self.exchangeCredential($0, context: $1) })
+        registry.add(AuthServiceMethods.rotateCredential, unary: { try await self.rotateCredential($0, context: $1) })
         registry.add(AuthServiceMethods.login, unary: { try await self.login($0, context: $1) })
         registry.add(AuthServiceMethods.refreshToken, unary: { try await self.refreshToken($0, context: $1) })
     }
@@ -31,12 +36,14 @@ extension AuthServiceHandler {
 public enum AuthServiceMethods {
     public static let service = "archebase.auth.v1.AuthService"
     public static let exchangeCredential = MethodDescriptor(service: service, name: "ExchangeCredential", kind: .unary)
+    public static let rotateCredential = MethodDescriptor(service: service, name: "RotateCredential", kind: .unary)
     public static let login = MethodDescriptor(service: service, name: "Login", kind: .unary)
     public static let refreshToken = MethodDescriptor(service: service, name: "RefreshToken", kind: .unary)
-    public static let all: [MethodDescriptor] = [exchangeCredential, login, refreshToken]
+    public static let all: [MethodDescriptor] = [exchangeCredential, rotateCredential, login, refreshToken]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(exchangeCredential, "POST", RouteTemplate([.literal("v1"), .literal("tokens")], verb: "exchange"), body: .whole, messages: ("archebase.auth.v1.ExchangeCredentialRequest", "archebase.auth.v1.ExchangeCredentialResponse")),
+        HTTPRoute(rotateCredential, "POST", RouteTemplate([.literal("v1"), .literal("credentials")], verb: "rotate"), body: .whole, messages: ("archebase.auth.v1.RotateCredentialRequest", "archebase.auth.v1.RotateCredentialResponse")),
         HTTPRoute(login, "POST", RouteTemplate([.literal("v1"), .literal("sessions")]), body: .whole, messages: ("archebase.auth.v1.LoginRequest", "archebase.auth.v1.LoginResponse")),
         HTTPRoute(refreshToken, "POST", RouteTemplate([.literal("v1"), .literal("sessions")], verb: "refresh"), body: .whole, messages: ("archebase.auth.v1.RefreshTokenRequest", "archebase.auth.v1.RefreshTokenResponse")),
     ]
@@ -51,6 +58,12 @@ public struct AuthServiceClient<Transport: CallTransport>: Sendable {
     /// Exchanges an API key's credential for an access token.
     public func exchangeCredential(_ request: ExchangeCredentialRequest, options: CallOptions = CallOptions()) async throws -> ExchangeCredentialResponse {
         try await transport.unary(AuthServiceMethods.exchangeCredential, request, options: options)
+    }
+
+    /// Returns a new credential for the key of a device whose operator requested one; any other call is FAILED_PRECONDITION. The old
+    /// credential works until the new one is exchanged first, and each call replaces the credential of an earlier one.
+    public func rotateCredential(_ request: RotateCredentialRequest, options: CallOptions = CallOptions()) async throws -> RotateCredentialResponse {
+        try await transport.unary(AuthServiceMethods.rotateCredential, request, options: options)
     }
 
     /// Exchanges a user name and password for an access token and a refresh token.
@@ -582,6 +595,9 @@ public struct ExchangeCredentialResponse: Message {
     /// HMAC-SHA256 of `address_announcement`. Its key is HKDF-SHA256 (RFC 5869) of the credential's bytes without a salt, with the
     /// info `data-gateway address announcement 1`, 32 bytes.
     public var addressAnnouncementMac: [UInt8] = []
+    /// Whether the device should call RotateCredential now, as an operator requested. Set only for requests with `address_serial`, and
+    /// not together with an announcement, so that a device moves first.
+    public var rotateCredential: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -592,7 +608,8 @@ public struct ExchangeCredentialResponse: Message {
         tokenType: String = "",
         principal: ApiKeyPrincipal? = nil,
         addressAnnouncement: [UInt8] = [],
-        addressAnnouncementMac: [UInt8] = []
+        addressAnnouncementMac: [UInt8] = [],
+        rotateCredential: Bool = false
     ) {
         self.accessToken = accessToken
         self.expiresAtUnix = expiresAtUnix
@@ -600,6 +617,7 @@ public struct ExchangeCredentialResponse: Message {
         self.principal = principal
         self.addressAnnouncement = addressAnnouncement
         self.addressAnnouncementMac = addressAnnouncementMac
+        self.rotateCredential = rotateCredential
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -611,6 +629,7 @@ public struct ExchangeCredentialResponse: Message {
             case 34: try ProtoMessage<ApiKeyPrincipal>.merge(into: &self.principal, from: &reader)
             case 130: try ProtoBytes.merge(into: &self.addressAnnouncement, from: &reader)
             case 138: try ProtoBytes.merge(into: &self.addressAnnouncementMac, from: &reader)
+            case 144: try ProtoBool.merge(into: &self.rotateCredential, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -624,17 +643,91 @@ public struct ExchangeCredentialResponse: Message {
         size += ProtoMessage<ApiKeyPrincipal>.size(optional: self.principal, tag: 34)
         size += ProtoBytes.size(self.addressAnnouncement, tag: 130)
         size += ProtoBytes.size(self.addressAnnouncementMac, tag: 138)
+        size += ProtoBool.size(self.rotateCredential, tag: 144)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.rotateCredential, tag: 144, to: &writer)
         ProtoBytes.write(self.addressAnnouncementMac, tag: 138, to: &writer)
         ProtoBytes.write(self.addressAnnouncement, tag: 130, to: &writer)
         ProtoMessage<ApiKeyPrincipal>.write(optional: self.principal, tag: 34, to: &writer)
         ProtoString.write(self.tokenType, tag: 26, to: &writer)
         ProtoInt64.write(self.expiresAtUnix, tag: 16, to: &writer)
         ProtoString.write(self.accessToken, tag: 10, to: &writer)
+    }
+}
+
+public struct RotateCredentialRequest: Message {
+    public static var fullName: String { "archebase.auth.v1.RotateCredentialRequest" }
+
+    /// The key's credential.
+    public var credential: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        credential: String = ""
+    ) {
+        self.credential = credential
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.credential, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.credential, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.credential, tag: 10, to: &writer)
+    }
+}
+
+public struct RotateCredentialResponse: Message {
+    public static var fullName: String { "archebase.auth.v1.RotateCredentialResponse" }
+
+    /// The new credential. It becomes the key's only one when it is exchanged first.
+    public var credential: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        credential: String = ""
+    ) {
+        self.credential = credential
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.credential, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.credential, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.credential, tag: 10, to: &writer)
     }
 }
 
@@ -3412,173 +3505,178 @@ extension FileDescriptor {
         base64: """
             CgphdXRoLnByb3RvEhFhcmNoZWJhc2UuYXV0aC52MRocZ29vZ2xlL2FwaS9hbm5vdGF0aW9ucy5wcm90bxofZ29vZ2xlL3Byb3Rv\
             YnVmL3RpbWVzdGFtcC5wcm90byJ6ChlFeGNoYW5nZUNyZWRlbnRpYWxSZXF1ZXN0Eh4KCmNyZWRlbnRpYWwYASABKAlSCmNyZWRl\
-            bnRpYWwSKgoOYWRkcmVzc19zZXJpYWwYECABKANIAFINYWRkcmVzc1NlcmlhbIgBAUIRCg9fYWRkcmVzc19zZXJpYWwitQIKGkV4\
+            bnRpYWwSKgoOYWRkcmVzc19zZXJpYWwYECABKANIAFINYWRkcmVzc1NlcmlhbIgBAUIRCg9fYWRkcmVzc19zZXJpYWwi4gIKGkV4\
             Y2hhbmdlQ3JlZGVudGlhbFJlc3BvbnNlEiEKDGFjY2Vzc190b2tlbhgBIAEoCVILYWNjZXNzVG9rZW4SJgoPZXhwaXJlc19hdF91\
             bml4GAIgASgDUg1leHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYAyABKAlSCXRva2VuVHlwZRJACglwcmluY2lwYWwYBCABKAsy\
             Ii5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlQcmluY2lwYWxSCXByaW5jaXBhbBIxChRhZGRyZXNzX2Fubm91bmNlbWVudBgQIAEo\
             DFITYWRkcmVzc0Fubm91bmNlbWVudBI4ChhhZGRyZXNzX2Fubm91bmNlbWVudF9tYWMYESABKAxSFmFkZHJlc3NBbm5vdW5jZW1l\
-            bnRNYWMipQIKE0FkZHJlc3NBbm5vdW5jZW1lbnQSFgoGc2VyaWFsGAEgASgDUgZzZXJpYWwSNQoEYXV0aBgCIAEoCzIhLmFyY2hl\
-            YmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgRhdXRoEjsKB2dhdGV3YXkYAyABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZp\
-            Y2VFbmRwb2ludFIHZ2F0ZXdheRJCCgtkZXZpY2VfaW5pdBgEIAEoCzIhLmFyY2hlYmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50\
-            UgpkZXZpY2VJbml0EhwKCWF1dGhvcml0eRgFIAEoCVIJYXV0aG9yaXR5EiAKDGVuZHNfYXRfdW5peBgGIAEoA1IKZW5kc0F0VW5p\
-            eCJKCg5EZXZpY2VFbmRwb2ludBISCgRob3N0GAEgASgJUgRob3N0EhIKBHBvcnQYAiABKAVSBHBvcnQSEAoDdGxzGAMgASgIUgN0\
-            bHMiawoMTG9naW5SZXF1ZXN0EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEhsKCXVzZXJfbmFtZRgCIAEoCVII\
-            dXNlck5hbWUSGgoIcGFzc3dvcmQYAyABKAlSCHBhc3N3b3JkIqUCCg1Mb2dpblJlc3BvbnNlEiEKDGFjY2Vzc190b2tlbhgBIAEo\
-            CVILYWNjZXNzVG9rZW4SPgocYWNjZXNzX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgCIAEoA1IYYWNjZXNzVG9rZW5FeHBpcmVzQXRV\
-            bml4EiMKDXJlZnJlc2hfdG9rZW4YAyABKAlSDHJlZnJlc2hUb2tlbhJACh1yZWZyZXNoX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgE\
-            IAEoA1IZcmVmcmVzaFRva2VuRXhwaXJlc0F0VW5peBIdCgp0b2tlbl90eXBlGAUgASgJUgl0b2tlblR5cGUSKwoEdXNlchgGIAEo\
-            CzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiOgoTUmVmcmVzaFRva2VuUmVxdWVzdBIjCg1yZWZyZXNoX3Rva2VuGAEg\
-            ASgJUgxyZWZyZXNoVG9rZW4irAIKFFJlZnJlc2hUb2tlblJlc3BvbnNlEiEKDGFjY2Vzc190b2tlbhgBIAEoCVILYWNjZXNzVG9r\
-            ZW4SPgocYWNjZXNzX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgCIAEoA1IYYWNjZXNzVG9rZW5FeHBpcmVzQXRVbml4EiMKDXJlZnJl\
-            c2hfdG9rZW4YAyABKAlSDHJlZnJlc2hUb2tlbhJACh1yZWZyZXNoX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgEIAEoA1IZcmVmcmVz\
-            aFRva2VuRXhwaXJlc0F0VW5peBIdCgp0b2tlbl90eXBlGAUgASgJUgl0b2tlblR5cGUSKwoEdXNlchgGIAEoCzIXLmFyY2hlYmFz\
-            ZS5hdXRoLnYxLlVzZXJSBHVzZXIiQQofRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsUmVxdWVzdBIeCgpjcmVkZW50aWFsGAEgASgJ\
-            UgpjcmVkZW50aWFsIuUBCiBFeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWxSZXNwb25zZRIhCgxhY2Nlc3NfdG9rZW4YASABKAlSC2Fj\
-            Y2Vzc1Rva2VuEj4KHGFjY2Vzc190b2tlbl9leHBpcmVzX2F0X3VuaXgYAiABKANSGGFjY2Vzc1Rva2VuRXhwaXJlc0F0VW5peBId\
-            Cgp0b2tlbl90eXBlGAMgASgJUgl0b2tlblR5cGUSIgoMb3JnYW5pemF0aW9uGAQgASgJUgxvcmdhbml6YXRpb24SGwoJdXNlcl9u\
-            YW1lGAUgASgJUgh1c2VyTmFtZSLTAgoEVXNlchIiCgxvcmdhbml6YXRpb24YASABKAlSDG9yZ2FuaXphdGlvbhIbCgl1c2VyX25h\
-            bWUYAiABKAlSCHVzZXJOYW1lEhIKBHJvbGUYAyABKAlSBHJvbGUSPgoNbGFzdF9sb2dpbl9hdBgEIAEoCzIaLmdvb2dsZS5wcm90\
-            b2J1Zi5UaW1lc3RhbXBSC2xhc3RMb2dpbkF0EjkKCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
-            UgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXVwZGF0ZWRBdBInCg9v\
-            cmdhbml6YXRpb25faWQYCCABKANSDm9yZ2FuaXphdGlvbklkEhcKB3VzZXJfaWQYCSABKANSBnVzZXJJZCKdAgoMT3JnYW5pemF0\
-            aW9uEiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUS\
-            OQoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAQg\
-            ASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJdXBkYXRlZEF0ElAKEW9yZ2FuaXphdGlvbl9raW5kGAUgASgOMiMuYXJj\
-            aGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uS2luZFIQb3JnYW5pemF0aW9uS2luZCLBAQoEU2l0ZRIXCgdzaXRlX2lkGAEgASgD\
-            UgZzaXRlSWQSEgoEbmFtZRgCIAEoCVIEbmFtZRIWCgZzdGF0dXMYAyABKAVSBnN0YXR1cxI5CgpjcmVhdGVkX2F0GAQgASgLMhou\
-            Z29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRlZEF0EjkKCnVwZGF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYu\
-            VGltZXN0YW1wUgl1cGRhdGVkQXQi3gEKD0FwaUtleVByaW5jaXBhbBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSHAoKYXBpX2tl\
-            eV9pZBgCIAEoCVIIYXBpS2V5SWQSGQoIa2V5X25hbWUYAyABKAlSB2tleU5hbWUSQQoKb3duZXJfa2luZBgEIAEoDjIiLmFyY2hl\
-            YmFzZS5hdXRoLnYxLkFwaUtleU93bmVyS2luZFIJb3duZXJLaW5kEhsKCWRldmljZV9pZBgFIAEoCVIIZGV2aWNlSWQSGQoIc3Vp\
-            dGVfaWQYBiABKAlSB3N1aXRlSWQilAIKBkFwaUtleRIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZBIZCghrZXlfbmFtZRgC\
-            IAEoCVIHa2V5TmFtZRIWCgZzdGF0dXMYAyABKAVSBnN0YXR1cxI5CgpleHBpcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVm\
-            LlRpbWVzdGFtcFIJZXhwaXJlZEF0EjwKDGxhc3RfdXNlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCmxh\
-            c3RVc2VkQXQSQAoJcHJpbmNpcGFsGAYgASgLMiIuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UHJpbmNpcGFsUglwcmluY2lwYWwi\
-            PwoRQ3JlYXRlU2l0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZRIWCgZzdGF0dXMYAiABKAVSBnN0YXR1cyJBChJDcmVhdGVT\
-            aXRlUmVzcG9uc2USKwoEc2l0ZRgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlNpdGVSBHNpdGUiKQoOR2V0U2l0ZVJlcXVlc3QS\
-            FwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkIj4KD0dldFNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1dGgu\
-            djEuU2l0ZVIEc2l0ZSJOChBMaXN0U2l0ZXNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tl\
-            bhgCIAEoCVIJcGFnZVRva2VuImoKEUxpc3RTaXRlc1Jlc3BvbnNlEi0KBXNpdGVzGAEgAygLMhcuYXJjaGViYXNlLmF1dGgudjEu\
-            U2l0ZVIFc2l0ZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIiwKEUVuYWJsZVNpdGVSZXF1ZXN0EhcK\
-            B3NpdGVfaWQYASABKANSBnNpdGVJZCJBChJFbmFibGVTaXRlUmVzcG9uc2USKwoEc2l0ZRgBIAEoCzIXLmFyY2hlYmFzZS5hdXRo\
-            LnYxLlNpdGVSBHNpdGUiLQoSRGlzYWJsZVNpdGVSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZCJCChNEaXNhYmxlU2l0\
-            ZVJlc3BvbnNlEisKBHNpdGUYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlInYKEVVwZGF0ZVNpdGVSZXF1ZXN0\
-            EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIXCgRuYW1lGAIgASgJSABSBG5hbWWIAQESGwoGc3RhdHVzGAMgASgFSAFSBnN0YXR1\
-            c4gBAUIHCgVfbmFtZUIJCgdfc3RhdHVzIkEKElVwZGF0ZVNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1\
-            dGgudjEuU2l0ZVIEc2l0ZSIsChFEZWxldGVTaXRlUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQiFAoSRGVsZXRlU2l0\
-            ZVJlc3BvbnNlIqABChdDcmVhdGVTaXRlQXBpS2V5UmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQSGQoIa2V5X25hbWUY\
-            AiABKAlSB2tleU5hbWUSFgoGc3RhdHVzGAMgASgFUgZzdGF0dXMSOQoKZXhwaXJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1\
-            Zi5UaW1lc3RhbXBSCWV4cGlyZWRBdCJuChhDcmVhdGVTaXRlQXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZLmFyY2hl\
-            YmFzZS5hdXRoLnYxLkFwaUtleVIGYXBpS2V5Eh4KCmNyZWRlbnRpYWwYAiABKAlSCmNyZWRlbnRpYWwigAIKIUNyZWF0ZU9yUm90\
-            YXRlRGV2aWNlQXBpS2V5UmVxdWVzdBIbCglkZXZpY2VfaWQYASABKAlSCGRldmljZUlkEhkKCGtleV9uYW1lGAIgASgJUgdrZXlO\
-            YW1lEhYKBnN0YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmV4cGlyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1w\
-            UglleHBpcmVkQXQSUAoNbXV0YXRpb25fbW9kZRgFIAEoDjIrLmFyY2hlYmFzZS5hdXRoLnYxLkRldmljZUFwaUtleU11dGF0aW9u\
-            TW9kZVIMbXV0YXRpb25Nb2RlIngKIkNyZWF0ZU9yUm90YXRlRGV2aWNlQXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZ\
-            LmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleVIGYXBpS2V5Eh4KCmNyZWRlbnRpYWwYAiABKAlSCmNyZWRlbnRpYWwiMAoQR2V0QXBp\
-            S2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJHChFHZXRBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEg\
-            ASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkiyQEKEkxpc3RBcGlLZXlzUmVxdWVzdBIXCgdzaXRlX2lkGAEg\
-            ASgDUgZzaXRlSWQSQQoKb3duZXJfa2luZBgCIAEoDjIiLmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleU93bmVyS2luZFIJb3duZXJL\
-            aW5kEhsKCWRldmljZV9pZBgDIAEoCVIIZGV2aWNlSWQSGwoJcGFnZV9zaXplGAQgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2Vu\
-            GAUgASgJUglwYWdlVG9rZW4icwoTTGlzdEFwaUtleXNSZXNwb25zZRI0CghhcGlfa2V5cxgBIAMoCzIZLmFyY2hlYmFzZS5hdXRo\
-            LnYxLkFwaUtleVIHYXBpS2V5cxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iMwoTRW5hYmxlQXBpS2V5\
-            UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJKChRFbmFibGVBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEg\
-            ASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkiNAoURGlzYWJsZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9p\
-            ZBgBIAEoCVIIYXBpS2V5SWQiSwoVRGlzYWJsZUFwaUtleVJlc3BvbnNlEjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0\
-            aC52MS5BcGlLZXlSBmFwaUtleSLtAQoTVXBkYXRlQXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZBIe\
-            CghrZXlfbmFtZRgCIAEoCUgAUgdrZXlOYW1liAEBEhsKBnN0YXR1cxgDIAEoBUgBUgZzdGF0dXOIAQESOQoKZXhwaXJlZF9hdBgE\
-            IAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWV4cGlyZWRBdBIoChBjbGVhcl9leHBpcmVkX2F0GAUgASgIUg5jbGVh\
-            ckV4cGlyZWRBdEILCglfa2V5X25hbWVCCQoHX3N0YXR1cyJKChRVcGRhdGVBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgL\
-            MhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkiOQoZUm90YXRlQXBpS2V5U2VjcmV0UmVxdWVzdBIcCgphcGlfa2V5\
-            X2lkGAEgASgJUghhcGlLZXlJZCJwChpSb3RhdGVBcGlLZXlTZWNyZXRSZXNwb25zZRIyCgdhcGlfa2V5GAEgASgLMhkuYXJjaGVi\
-            YXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkSHgoKY3JlZGVudGlhbBgCIAEoCVIKY3JlZGVudGlhbCIzChNEZWxldGVBcGlLZXlS\
-            ZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkIhYKFERlbGV0ZUFwaUtleVJlc3BvbnNlItcBChlDcmVhdGVPcmdh\
-            bml6YXRpb25SZXF1ZXN0EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0aW9uEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVIL\
-            ZGlzcGxheU5hbWUSOQoZYm9vdHN0cmFwX2FkbWluX3VzZXJfbmFtZRgDIAEoCVIWYm9vdHN0cmFwQWRtaW5Vc2VyTmFtZRI4Chhi\
-            b290c3RyYXBfYWRtaW5fcGFzc3dvcmQYBCABKAlSFmJvb3RzdHJhcEFkbWluUGFzc3dvcmQiowEKGkNyZWF0ZU9yZ2FuaXphdGlv\
-            blJlc3BvbnNlEkMKDG9yZ2FuaXphdGlvbhgBIAEoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblIMb3JnYW5pemF0\
-            aW9uEkAKD2Jvb3RzdHJhcF9hZG1pbhgCIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlVzZXJSDmJvb3RzdHJhcEFkbWluIjwKFkdl\
-            dE9yZ2FuaXphdGlvblJlcXVlc3QSIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24iXgoXR2V0T3JnYW5pemF0aW9u\
-            UmVzcG9uc2USQwoMb3JnYW5pemF0aW9uGAEgASgLMh8uYXJjaGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uUgxvcmdhbml6YXRp\
-            b24iVgoYTGlzdE9yZ2FuaXphdGlvbnNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgC\
-            IAEoCVIJcGFnZVRva2VuIooBChlMaXN0T3JnYW5pemF0aW9uc1Jlc3BvbnNlEkUKDW9yZ2FuaXphdGlvbnMYASADKAsyHy5hcmNo\
-            ZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25SDW9yZ2FuaXphdGlvbnMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFn\
-            ZVRva2VuIngKGVVwZGF0ZU9yZ2FuaXphdGlvblJlcXVlc3QSIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24SJgoM\
-            ZGlzcGxheV9uYW1lGAIgASgJSABSC2Rpc3BsYXlOYW1liAEBQg8KDV9kaXNwbGF5X25hbWUiYQoaVXBkYXRlT3JnYW5pemF0aW9u\
-            UmVzcG9uc2USQwoMb3JnYW5pemF0aW9uGAEgASgLMh8uYXJjaGViYXNlLmF1dGgudjEuT3JnYW5pemF0aW9uUgxvcmdhbml6YXRp\
-            b24iPwoZRGVsZXRlT3JnYW5pemF0aW9uUmVxdWVzdBIiCgxvcmdhbml6YXRpb24YASABKAlSDG9yZ2FuaXphdGlvbiIcChpEZWxl\
-            dGVPcmdhbml6YXRpb25SZXNwb25zZSJgChFDcmVhdGVVc2VyUmVxdWVzdBIbCgl1c2VyX25hbWUYASABKAlSCHVzZXJOYW1lEhoK\
-            CHBhc3N3b3JkGAIgASgJUghwYXNzd29yZBISCgRyb2xlGAMgASgJUgRyb2xlIkEKEkNyZWF0ZVVzZXJSZXNwb25zZRIrCgR1c2Vy\
-            GAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNlciItCg5HZXRVc2VyUmVxdWVzdBIbCgl1c2VyX25hbWUYASABKAlS\
-            CHVzZXJOYW1lIj4KD0dldFVzZXJSZXNwb25zZRIrCgR1c2VyGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNlciJO\
-            ChBMaXN0VXNlcnNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgCIAEoCVIJcGFnZVRv\
-            a2VuImoKEUxpc3RVc2Vyc1Jlc3BvbnNlEi0KBXVzZXJzGAEgAygLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIFdXNlcnMSJgoP\
-            bmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIoABChFVcGRhdGVVc2VyUmVxdWVzdBIbCgl1c2VyX25hbWUYASAB\
-            KAlSCHVzZXJOYW1lEh8KCHBhc3N3b3JkGAIgASgJSABSCHBhc3N3b3JkiAEBEhcKBHJvbGUYAyABKAlIAVIEcm9sZYgBAUILCglf\
-            cGFzc3dvcmRCBwoFX3JvbGUiQQoSVXBkYXRlVXNlclJlc3BvbnNlEisKBHVzZXIYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5V\
-            c2VyUgR1c2VyIjAKEURlbGV0ZVVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUiFAoSRGVsZXRlVXNlclJl\
-            c3BvbnNlKnMKEE9yZ2FuaXphdGlvbktpbmQSIQodT1JHQU5JWkFUSU9OX0tJTkRfVU5TUEVDSUZJRUQQABIeChpPUkdBTklaQVRJ\
-            T05fS0lORF9CVVNJTkVTUxABEhwKGE9SR0FOSVpBVElPTl9LSU5EX1NZU1RFTRACKnEKD0FwaUtleU93bmVyS2luZBIiCh5BUElf\
-            S0VZX09XTkVSX0tJTkRfVU5TUEVDSUZJRUQQABIbChdBUElfS0VZX09XTkVSX0tJTkRfU0lURRABEh0KGUFQSV9LRVlfT1dORVJf\
-            S0lORF9ERVZJQ0UQAiqkAQoYRGV2aWNlQXBpS2V5TXV0YXRpb25Nb2RlEiwKKERFVklDRV9BUElfS0VZX01VVEFUSU9OX01PREVf\
-            VU5TUEVDSUZJRUQQABIsCihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RFX0NSRUFURV9PTkxZEAESLAooREVWSUNFX0FQSV9L\
-            RVlfTVVUQVRJT05fTU9ERV9ST1RBVEVfT05MWRACKo4CCg1BdXRoRXJyb3JDb2RlEh8KG0FVVEhfRVJST1JfQ09ERV9VTlNQRUNJ\
-            RklFRBAAEiYKIkFVVEhfRVJST1JfQ09ERV9JTlZBTElEX0NSRURFTlRJQUwQARIgChxBVVRIX0VSUk9SX0NPREVfS0VZX0RJU0FC\
-            TEVEEAISHwobQVVUSF9FUlJPUl9DT0RFX0tFWV9FWFBJUkVEEAMSIQodQVVUSF9FUlJPUl9DT0RFX1NJVEVfRElTQUJMRUQQBBIi\
-            Ch5BVVRIX0VSUk9SX0NPREVfSU5URVJOQUxfRVJST1IQBRIqCiZBVVRIX0VSUk9SX0NPREVfU0VDT05EX0ZBQ1RPUl9SRVFVSVJF\
-            RBAGMokDCgtBdXRoU2VydmljZRKRAQoSRXhjaGFuZ2VDcmVkZW50aWFsEiwuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VDcmVk\
-            ZW50aWFsUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLkV4Y2hhbmdlQ3JlZGVudGlhbFJlc3BvbnNlIh6C0+STAhgiEy92MS90\
-            b2tlbnM6ZXhjaGFuZ2U6ASoSYwoFTG9naW4SHy5hcmNoZWJhc2UuYXV0aC52MS5Mb2dpblJlcXVlc3QaIC5hcmNoZWJhc2UuYXV0\
-            aC52MS5Mb2dpblJlc3BvbnNlIheC0+STAhEiDC92MS9zZXNzaW9uczoBKhKAAQoMUmVmcmVzaFRva2VuEiYuYXJjaGViYXNlLmF1\
-            dGgudjEuUmVmcmVzaFRva2VuUmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLlJlZnJlc2hUb2tlblJlc3BvbnNlIh+C0+STAhki\
-            FC92MS9zZXNzaW9uczpyZWZyZXNoOgEqMr8BChFTeXN0ZW1BdXRoU2VydmljZRKpAQoYRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFs\
-            EjIuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsUmVxdWVzdBozLmFyY2hlYmFzZS5hdXRoLnYxLkV4\
-            Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlc3BvbnNlIiSC0+STAh4iGS92MS90b2tlbnM6ZXhjaGFuZ2VTeXN0ZW06ASoy4xYKEEFk\
-            bWluQXV0aFNlcnZpY2USbwoKQ3JlYXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVSZXF1ZXN0GiUuYXJjaGVi\
-            YXNlLmF1dGgudjEuQ3JlYXRlU2l0ZVJlc3BvbnNlIhSC0+STAg4iCS92MS9zaXRlczoBKhJwCgdHZXRTaXRlEiEuYXJjaGViYXNl\
-            LmF1dGgudjEuR2V0U2l0ZVJlcXVlc3QaIi5hcmNoZWJhc2UuYXV0aC52MS5HZXRTaXRlUmVzcG9uc2UiHpACAYLT5JMCFRITL3Yx\
-            L3NpdGVzL3tzaXRlX2lkfRJsCglMaXN0U2l0ZXMSIy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0U2l0ZXNSZXF1ZXN0GiQuYXJjaGVi\
-            YXNlLmF1dGgudjEuTGlzdFNpdGVzUmVzcG9uc2UiFJACAYLT5JMCCxIJL3YxL3NpdGVzEoABCgpFbmFibGVTaXRlEiQuYXJjaGVi\
-            YXNlLmF1dGgudjEuRW5hYmxlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVTaXRlUmVzcG9uc2UiJYLT5JMC\
-            HyIaL3YxL3NpdGVzL3tzaXRlX2lkfTplbmFibGU6ASoShAEKC0Rpc2FibGVTaXRlEiUuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJs\
-            ZVNpdGVSZXF1ZXN0GiYuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZVNpdGVSZXNwb25zZSImgtPkkwIgIhsvdjEvc2l0ZXMve3Np\
-            dGVfaWR9OmRpc2FibGU6ASoSeQoKVXBkYXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVNpdGVSZXF1ZXN0GiUuYXJj\
-            aGViYXNlLmF1dGgudjEuVXBkYXRlU2l0ZVJlc3BvbnNlIh6C0+STAhgyEy92MS9zaXRlcy97c2l0ZV9pZH06ASoSdgoKRGVsZXRl\
-            U2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlU2l0ZVJl\
-            c3BvbnNlIhuC0+STAhUqEy92MS9zaXRlcy97c2l0ZV9pZH0SkwEKEENyZWF0ZVNpdGVBcGlLZXkSKi5hcmNoZWJhc2UuYXV0aC52\
-            MS5DcmVhdGVTaXRlQXBpS2V5UmVxdWVzdBorLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVBcGlLZXlSZXNwb25zZSImgtPk\
-            kwIgIhsvdjEvc2l0ZXMve3NpdGVfaWR9L2FwaUtleXM6ASoStAEKGkNyZWF0ZU9yUm90YXRlRGV2aWNlQXBpS2V5EjQuYXJjaGVi\
-            YXNlLmF1dGgudjEuQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXF1ZXN0GjUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JS\
-            b3RhdGVEZXZpY2VBcGlLZXlSZXNwb25zZSIpgtPkkwIjIh4vdjEvZGV2aWNlcy97ZGV2aWNlX2lkfS9hcGlLZXk6ASoSewoJR2V0\
-            QXBpS2V5EiMuYXJjaGViYXNlLmF1dGgudjEuR2V0QXBpS2V5UmVxdWVzdBokLmFyY2hlYmFzZS5hdXRoLnYxLkdldEFwaUtleVJl\
-            c3BvbnNlIiOQAgGC0+STAhoSGC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfRJ0CgtMaXN0QXBpS2V5cxIlLmFyY2hlYmFzZS5hdXRo\
-            LnYxLkxpc3RBcGlLZXlzUmVxdWVzdBomLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiFpACAYLT5JMCDRIL\
-            L3YxL2FwaUtleXMShAEKDFVwZGF0ZUFwaUtleRImLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZUFwaUtleVJlcXVlc3QaJy5hcmNo\
-            ZWJhc2UuYXV0aC52MS5VcGRhdGVBcGlLZXlSZXNwb25zZSIjgtPkkwIdMhgvdjEvYXBpS2V5cy97YXBpX2tleV9pZH06ASoSiwEK\
-            DEVuYWJsZUFwaUtleRImLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5F\
-            bmFibGVBcGlLZXlSZXNwb25zZSIqgtPkkwIkIh8vdjEvYXBpS2V5cy97YXBpX2tleV9pZH06ZW5hYmxlOgEqEo8BCg1EaXNhYmxl\
-            QXBpS2V5EicuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZUFwaUtleVJlcXVlc3QaKC5hcmNoZWJhc2UuYXV0aC52MS5EaXNhYmxl\
-            QXBpS2V5UmVzcG9uc2UiK4LT5JMCJSIgL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OmRpc2FibGU6ASoSnQEKElJvdGF0ZUFwaUtl\
-            eVNlY3JldBIsLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZUFwaUtleVNlY3JldFJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5S\
-            b3RhdGVBcGlLZXlTZWNyZXRSZXNwb25zZSIqgtPkkwIkIh8vdjEvYXBpS2V5cy97YXBpX2tleV9pZH06cm90YXRlOgEqEoEBCgxE\
-            ZWxldGVBcGlLZXkSJi5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVBcGlLZXlSZXF1ZXN0GicuYXJjaGViYXNlLmF1dGgudjEuRGVs\
-            ZXRlQXBpS2V5UmVzcG9uc2UiIILT5JMCGioYL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9Eo8BChJDcmVhdGVPcmdhbml6YXRpb24S\
-            LC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3Jn\
-            YW5pemF0aW9uUmVzcG9uc2UiHILT5JMCFiIRL3YxL29yZ2FuaXphdGlvbnM6ASoSlQEKD0dldE9yZ2FuaXphdGlvbhIpLmFyY2hl\
-            YmFzZS5hdXRoLnYxLkdldE9yZ2FuaXphdGlvblJlcXVlc3QaKi5hcmNoZWJhc2UuYXV0aC52MS5HZXRPcmdhbml6YXRpb25SZXNw\
-            b25zZSIrkAIBgtPkkwIiEiAvdjEvb3JnYW5pemF0aW9ucy97b3JnYW5pemF0aW9ufRKMAQoRTGlzdE9yZ2FuaXphdGlvbnMSKy5h\
-            cmNoZWJhc2UuYXV0aC52MS5MaXN0T3JnYW5pemF0aW9uc1JlcXVlc3QaLC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0T3JnYW5pemF0\
-            aW9uc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS9vcmdhbml6YXRpb25zEp4BChJVcGRhdGVPcmdhbml6YXRpb24SLC5hcmNoZWJh\
-            c2UuYXV0aC52MS5VcGRhdGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlT3JnYW5pemF0aW9u\
-            UmVzcG9uc2UiK4LT5JMCJTIgL3YxL29yZ2FuaXphdGlvbnMve29yZ2FuaXphdGlvbn06ASoSmwEKEkRlbGV0ZU9yZ2FuaXphdGlv\
-            bhIsLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZU9yZ2FuaXphdGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVP\
-            cmdhbml6YXRpb25SZXNwb25zZSIogtPkkwIiKiAvdjEvb3JnYW5pemF0aW9ucy97b3JnYW5pemF0aW9ufTLbBAoPVXNlckF1dGhT\
-            ZXJ2aWNlEm8KCkNyZWF0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRo\
-            LnYxLkNyZWF0ZVVzZXJSZXNwb25zZSIUgtPkkwIOIgkvdjEvdXNlcnM6ASoScgoHR2V0VXNlchIhLmFyY2hlYmFzZS5hdXRoLnYx\
-            LkdldFVzZXJSZXF1ZXN0GiIuYXJjaGViYXNlLmF1dGgudjEuR2V0VXNlclJlc3BvbnNlIiCQAgGC0+STAhcSFS92MS91c2Vycy97\
-            dXNlcl9uYW1lfRJsCglMaXN0VXNlcnMSIy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0VXNlcnNSZXF1ZXN0GiQuYXJjaGViYXNlLmF1\
-            dGgudjEuTGlzdFVzZXJzUmVzcG9uc2UiFJACAYLT5JMCCxIJL3YxL3VzZXJzEnsKClVwZGF0ZVVzZXISJC5hcmNoZWJhc2UuYXV0\
-            aC52MS5VcGRhdGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVVzZXJSZXNwb25zZSIggtPkkwIaMhUvdjEv\
-            dXNlcnMve3VzZXJfbmFtZX06ASoSeAoKRGVsZXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0GiUu\
-            YXJjaGViYXNlLmF1dGgudjEuRGVsZXRlVXNlclJlc3BvbnNlIh2C0+STAhcqFS92MS91c2Vycy97dXNlcl9uYW1lfWIGcHJvdG8z
+            bnRNYWMSKwoRcm90YXRlX2NyZWRlbnRpYWwYEiABKAhSEHJvdGF0ZUNyZWRlbnRpYWwiOQoXUm90YXRlQ3JlZGVudGlhbFJlcXVl\
+            c3QSHgoKY3JlZGVudGlhbBgBIAEoCVIKY3JlZGVudGlhbCI6ChhSb3RhdGVDcmVkZW50aWFsUmVzcG9uc2USHgoKY3JlZGVudGlh\
+            bBgBIAEoCVIKY3JlZGVudGlhbCKlAgoTQWRkcmVzc0Fubm91bmNlbWVudBIWCgZzZXJpYWwYASABKANSBnNlcmlhbBI1CgRhdXRo\
+            GAIgASgLMiEuYXJjaGViYXNlLmF1dGgudjEuRGV2aWNlRW5kcG9pbnRSBGF1dGgSOwoHZ2F0ZXdheRgDIAEoCzIhLmFyY2hlYmFz\
+            ZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgdnYXRld2F5EkIKC2RldmljZV9pbml0GAQgASgLMiEuYXJjaGViYXNlLmF1dGgudjEu\
+            RGV2aWNlRW5kcG9pbnRSCmRldmljZUluaXQSHAoJYXV0aG9yaXR5GAUgASgJUglhdXRob3JpdHkSIAoMZW5kc19hdF91bml4GAYg\
+            ASgDUgplbmRzQXRVbml4IkoKDkRldmljZUVuZHBvaW50EhIKBGhvc3QYASABKAlSBGhvc3QSEgoEcG9ydBgCIAEoBVIEcG9ydBIQ\
+            CgN0bHMYAyABKAhSA3RscyJrCgxMb2dpblJlcXVlc3QSIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24SGwoJdXNl\
+            cl9uYW1lGAIgASgJUgh1c2VyTmFtZRIaCghwYXNzd29yZBgDIAEoCVIIcGFzc3dvcmQipQIKDUxvZ2luUmVzcG9uc2USIQoMYWNj\
+            ZXNzX3Rva2VuGAEgASgJUgthY2Nlc3NUb2tlbhI+ChxhY2Nlc3NfdG9rZW5fZXhwaXJlc19hdF91bml4GAIgASgDUhhhY2Nlc3NU\
+            b2tlbkV4cGlyZXNBdFVuaXgSIwoNcmVmcmVzaF90b2tlbhgDIAEoCVIMcmVmcmVzaFRva2VuEkAKHXJlZnJlc2hfdG9rZW5fZXhw\
+            aXJlc19hdF91bml4GAQgASgDUhlyZWZyZXNoVG9rZW5FeHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYBSABKAlSCXRva2VuVHlw\
+            ZRIrCgR1c2VyGAYgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNlciI6ChNSZWZyZXNoVG9rZW5SZXF1ZXN0EiMKDXJl\
+            ZnJlc2hfdG9rZW4YASABKAlSDHJlZnJlc2hUb2tlbiKsAgoUUmVmcmVzaFRva2VuUmVzcG9uc2USIQoMYWNjZXNzX3Rva2VuGAEg\
+            ASgJUgthY2Nlc3NUb2tlbhI+ChxhY2Nlc3NfdG9rZW5fZXhwaXJlc19hdF91bml4GAIgASgDUhhhY2Nlc3NUb2tlbkV4cGlyZXNB\
+            dFVuaXgSIwoNcmVmcmVzaF90b2tlbhgDIAEoCVIMcmVmcmVzaFRva2VuEkAKHXJlZnJlc2hfdG9rZW5fZXhwaXJlc19hdF91bml4\
+            GAQgASgDUhlyZWZyZXNoVG9rZW5FeHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYBSABKAlSCXRva2VuVHlwZRIrCgR1c2VyGAYg\
+            ASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIEdXNlciJBCh9FeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0Eh4KCmNy\
+            ZWRlbnRpYWwYASABKAlSCmNyZWRlbnRpYWwi5QEKIEV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlc3BvbnNlEiEKDGFjY2Vzc190\
+            b2tlbhgBIAEoCVILYWNjZXNzVG9rZW4SPgocYWNjZXNzX3Rva2VuX2V4cGlyZXNfYXRfdW5peBgCIAEoA1IYYWNjZXNzVG9rZW5F\
+            eHBpcmVzQXRVbml4Eh0KCnRva2VuX3R5cGUYAyABKAlSCXRva2VuVHlwZRIiCgxvcmdhbml6YXRpb24YBCABKAlSDG9yZ2FuaXph\
+            dGlvbhIbCgl1c2VyX25hbWUYBSABKAlSCHVzZXJOYW1lItMCCgRVc2VyEiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5pemF0\
+            aW9uEhsKCXVzZXJfbmFtZRgCIAEoCVIIdXNlck5hbWUSEgoEcm9sZRgDIAEoCVIEcm9sZRI+Cg1sYXN0X2xvZ2luX2F0GAQgASgL\
+            MhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFILbGFzdExvZ2luQXQSOQoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90\
+            b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJ\
+            dXBkYXRlZEF0EicKD29yZ2FuaXphdGlvbl9pZBgIIAEoA1IOb3JnYW5pemF0aW9uSWQSFwoHdXNlcl9pZBgJIAEoA1IGdXNlcklk\
+            Ip0CCgxPcmdhbml6YXRpb24SIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24SIQoMZGlzcGxheV9uYW1lGAIgASgJ\
+            UgtkaXNwbGF5TmFtZRI5CgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJY3JlYXRlZEF0EjkK\
+            CnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgl1cGRhdGVkQXQSUAoRb3JnYW5pemF0aW9uX2tp\
+            bmQYBSABKA4yIy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRpb25LaW5kUhBvcmdhbml6YXRpb25LaW5kIsEBCgRTaXRlEhcK\
+            B3NpdGVfaWQYASABKANSBnNpdGVJZBISCgRuYW1lGAIgASgJUgRuYW1lEhYKBnN0YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmNyZWF0\
+            ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgFIAEoCzIaLmdv\
+            b2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCXVwZGF0ZWRBdCLeAQoPQXBpS2V5UHJpbmNpcGFsEhcKB3NpdGVfaWQYASABKANSBnNp\
+            dGVJZBIcCgphcGlfa2V5X2lkGAIgASgJUghhcGlLZXlJZBIZCghrZXlfbmFtZRgDIAEoCVIHa2V5TmFtZRJBCgpvd25lcl9raW5k\
+            GAQgASgOMiIuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5T3duZXJLaW5kUglvd25lcktpbmQSGwoJZGV2aWNlX2lkGAUgASgJUghk\
+            ZXZpY2VJZBIZCghzdWl0ZV9pZBgGIAEoCVIHc3VpdGVJZCKUAgoGQXBpS2V5EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlk\
+            EhkKCGtleV9uYW1lGAIgASgJUgdrZXlOYW1lEhYKBnN0YXR1cxgDIAEoBVIGc3RhdHVzEjkKCmV4cGlyZWRfYXQYBCABKAsyGi5n\
+            b29nbGUucHJvdG9idWYuVGltZXN0YW1wUglleHBpcmVkQXQSPAoMbGFzdF91c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVm\
+            LlRpbWVzdGFtcFIKbGFzdFVzZWRBdBJACglwcmluY2lwYWwYBiABKAsyIi5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlQcmluY2lw\
+            YWxSCXByaW5jaXBhbCI/ChFDcmVhdGVTaXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lEhYKBnN0YXR1cxgCIAEoBVIGc3Rh\
+            dHVzIkEKEkNyZWF0ZVNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuU2l0ZVIEc2l0ZSIpCg5H\
+            ZXRTaXRlUmVxdWVzdBIXCgdzaXRlX2lkGAEgASgDUgZzaXRlSWQiPgoPR2V0U2l0ZVJlc3BvbnNlEisKBHNpdGUYASABKAsyFy5h\
+            cmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIk4KEExpc3RTaXRlc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6\
+            ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4iagoRTGlzdFNpdGVzUmVzcG9uc2USLQoFc2l0ZXMYASADKAsyFy5hcmNo\
+            ZWJhc2UuYXV0aC52MS5TaXRlUgVzaXRlcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iLAoRRW5hYmxl\
+            U2l0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkIkEKEkVuYWJsZVNpdGVSZXNwb25zZRIrCgRzaXRlGAEgASgLMhcu\
+            YXJjaGViYXNlLmF1dGgudjEuU2l0ZVIEc2l0ZSItChJEaXNhYmxlU2l0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlk\
+            IkIKE0Rpc2FibGVTaXRlUmVzcG9uc2USKwoEc2l0ZRgBIAEoCzIXLmFyY2hlYmFzZS5hdXRoLnYxLlNpdGVSBHNpdGUidgoRVXBk\
+            YXRlU2l0ZVJlcXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEhcKBG5hbWUYAiABKAlIAFIEbmFtZYgBARIbCgZzdGF0dXMY\
+            AyABKAVIAVIGc3RhdHVziAEBQgcKBV9uYW1lQgkKB19zdGF0dXMiQQoSVXBkYXRlU2l0ZVJlc3BvbnNlEisKBHNpdGUYASABKAsy\
+            Fy5hcmNoZWJhc2UuYXV0aC52MS5TaXRlUgRzaXRlIiwKEURlbGV0ZVNpdGVSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJ\
+            ZCIUChJEZWxldGVTaXRlUmVzcG9uc2UioAEKF0NyZWF0ZVNpdGVBcGlLZXlSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJ\
+            ZBIZCghrZXlfbmFtZRgCIAEoCVIHa2V5TmFtZRIWCgZzdGF0dXMYAyABKAVSBnN0YXR1cxI5CgpleHBpcmVkX2F0GAQgASgLMhou\
+            Z29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJZXhwaXJlZEF0Im4KGENyZWF0ZVNpdGVBcGlLZXlSZXNwb25zZRIyCgdhcGlfa2V5\
+            GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkSHgoKY3JlZGVudGlhbBgCIAEoCVIKY3JlZGVudGlhbCKA\
+            AgohQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXF1ZXN0EhsKCWRldmljZV9pZBgBIAEoCVIIZGV2aWNlSWQSGQoIa2V5X25h\
+            bWUYAiABKAlSB2tleU5hbWUSFgoGc3RhdHVzGAMgASgFUgZzdGF0dXMSOQoKZXhwaXJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90\
+            b2J1Zi5UaW1lc3RhbXBSCWV4cGlyZWRBdBJQCg1tdXRhdGlvbl9tb2RlGAUgASgOMisuYXJjaGViYXNlLmF1dGgudjEuRGV2aWNl\
+            QXBpS2V5TXV0YXRpb25Nb2RlUgxtdXRhdGlvbk1vZGUieAoiQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXNwb25zZRIyCgdh\
+            cGlfa2V5GAEgASgLMhkuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgZhcGlLZXkSHgoKY3JlZGVudGlhbBgCIAEoCVIKY3JlZGVu\
+            dGlhbCIwChBHZXRBcGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkIkcKEUdldEFwaUtleVJlc3BvbnNl\
+            EjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleSLJAQoSTGlzdEFwaUtleXNSZXF1ZXN0\
+            EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBJBCgpvd25lcl9raW5kGAIgASgOMiIuYXJjaGViYXNlLmF1dGgudjEuQXBpS2V5T3du\
+            ZXJLaW5kUglvd25lcktpbmQSGwoJZGV2aWNlX2lkGAMgASgJUghkZXZpY2VJZBIbCglwYWdlX3NpemUYBCABKAVSCHBhZ2VTaXpl\
+            Eh0KCnBhZ2VfdG9rZW4YBSABKAlSCXBhZ2VUb2tlbiJzChNMaXN0QXBpS2V5c1Jlc3BvbnNlEjQKCGFwaV9rZXlzGAEgAygLMhku\
+            YXJjaGViYXNlLmF1dGgudjEuQXBpS2V5UgdhcGlLZXlzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiIz\
+            ChNFbmFibGVBcGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkIkoKFEVuYWJsZUFwaUtleVJlc3BvbnNl\
+            EjIKB2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleSI0ChREaXNhYmxlQXBpS2V5UmVxdWVz\
+            dBIcCgphcGlfa2V5X2lkGAEgASgJUghhcGlLZXlJZCJLChVEaXNhYmxlQXBpS2V5UmVzcG9uc2USMgoHYXBpX2tleRgBIAEoCzIZ\
+            LmFyY2hlYmFzZS5hdXRoLnYxLkFwaUtleVIGYXBpS2V5Iu0BChNVcGRhdGVBcGlLZXlSZXF1ZXN0EhwKCmFwaV9rZXlfaWQYASAB\
+            KAlSCGFwaUtleUlkEh4KCGtleV9uYW1lGAIgASgJSABSB2tleU5hbWWIAQESGwoGc3RhdHVzGAMgASgFSAFSBnN0YXR1c4gBARI5\
+            CgpleHBpcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJZXhwaXJlZEF0EigKEGNsZWFyX2V4cGlyZWRf\
+            YXQYBSABKAhSDmNsZWFyRXhwaXJlZEF0QgsKCV9rZXlfbmFtZUIJCgdfc3RhdHVzIkoKFFVwZGF0ZUFwaUtleVJlc3BvbnNlEjIK\
+            B2FwaV9rZXkYASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleSI5ChlSb3RhdGVBcGlLZXlTZWNyZXRSZXF1\
+            ZXN0EhwKCmFwaV9rZXlfaWQYASABKAlSCGFwaUtleUlkInAKGlJvdGF0ZUFwaUtleVNlY3JldFJlc3BvbnNlEjIKB2FwaV9rZXkY\
+            ASABKAsyGS5hcmNoZWJhc2UuYXV0aC52MS5BcGlLZXlSBmFwaUtleRIeCgpjcmVkZW50aWFsGAIgASgJUgpjcmVkZW50aWFsIjMK\
+            E0RlbGV0ZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCVIIYXBpS2V5SWQiFgoURGVsZXRlQXBpS2V5UmVzcG9uc2Ui\
+            1wEKGUNyZWF0ZU9yZ2FuaXphdGlvblJlcXVlc3QSIgoMb3JnYW5pemF0aW9uGAEgASgJUgxvcmdhbml6YXRpb24SIQoMZGlzcGxh\
+            eV9uYW1lGAIgASgJUgtkaXNwbGF5TmFtZRI5Chlib290c3RyYXBfYWRtaW5fdXNlcl9uYW1lGAMgASgJUhZib290c3RyYXBBZG1p\
+            blVzZXJOYW1lEjgKGGJvb3RzdHJhcF9hZG1pbl9wYXNzd29yZBgEIAEoCVIWYm9vdHN0cmFwQWRtaW5QYXNzd29yZCKjAQoaQ3Jl\
+            YXRlT3JnYW5pemF0aW9uUmVzcG9uc2USQwoMb3JnYW5pemF0aW9uGAEgASgLMh8uYXJjaGViYXNlLmF1dGgudjEuT3JnYW5pemF0\
+            aW9uUgxvcmdhbml6YXRpb24SQAoPYm9vdHN0cmFwX2FkbWluGAIgASgLMhcuYXJjaGViYXNlLmF1dGgudjEuVXNlclIOYm9vdHN0\
+            cmFwQWRtaW4iPAoWR2V0T3JnYW5pemF0aW9uUmVxdWVzdBIiCgxvcmdhbml6YXRpb24YASABKAlSDG9yZ2FuaXphdGlvbiJeChdH\
+            ZXRPcmdhbml6YXRpb25SZXNwb25zZRJDCgxvcmdhbml6YXRpb24YASABKAsyHy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRp\
+            b25SDG9yZ2FuaXphdGlvbiJWChhMaXN0T3JnYW5pemF0aW9uc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRId\
+            CgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4iigEKGUxpc3RPcmdhbml6YXRpb25zUmVzcG9uc2USRQoNb3JnYW5pemF0aW9u\
+            cxgBIAMoCzIfLmFyY2hlYmFzZS5hdXRoLnYxLk9yZ2FuaXphdGlvblINb3JnYW5pemF0aW9ucxImCg9uZXh0X3BhZ2VfdG9rZW4Y\
+            AiABKAlSDW5leHRQYWdlVG9rZW4ieAoZVXBkYXRlT3JnYW5pemF0aW9uUmVxdWVzdBIiCgxvcmdhbml6YXRpb24YASABKAlSDG9y\
+            Z2FuaXphdGlvbhImCgxkaXNwbGF5X25hbWUYAiABKAlIAFILZGlzcGxheU5hbWWIAQFCDwoNX2Rpc3BsYXlfbmFtZSJhChpVcGRh\
+            dGVPcmdhbml6YXRpb25SZXNwb25zZRJDCgxvcmdhbml6YXRpb24YASABKAsyHy5hcmNoZWJhc2UuYXV0aC52MS5Pcmdhbml6YXRp\
+            b25SDG9yZ2FuaXphdGlvbiI/ChlEZWxldGVPcmdhbml6YXRpb25SZXF1ZXN0EiIKDG9yZ2FuaXphdGlvbhgBIAEoCVIMb3JnYW5p\
+            emF0aW9uIhwKGkRlbGV0ZU9yZ2FuaXphdGlvblJlc3BvbnNlImAKEUNyZWF0ZVVzZXJSZXF1ZXN0EhsKCXVzZXJfbmFtZRgBIAEo\
+            CVIIdXNlck5hbWUSGgoIcGFzc3dvcmQYAiABKAlSCHBhc3N3b3JkEhIKBHJvbGUYAyABKAlSBHJvbGUiQQoSQ3JlYXRlVXNlclJl\
+            c3BvbnNlEisKBHVzZXIYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5Vc2VyUgR1c2VyIi0KDkdldFVzZXJSZXF1ZXN0EhsKCXVz\
+            ZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUiPgoPR2V0VXNlclJlc3BvbnNlEisKBHVzZXIYASABKAsyFy5hcmNoZWJhc2UuYXV0aC52\
+            MS5Vc2VyUgR1c2VyIk4KEExpc3RVc2Vyc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2Vu\
+            GAIgASgJUglwYWdlVG9rZW4iagoRTGlzdFVzZXJzUmVzcG9uc2USLQoFdXNlcnMYASADKAsyFy5hcmNoZWJhc2UuYXV0aC52MS5V\
+            c2VyUgV1c2VycxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4igAEKEVVwZGF0ZVVzZXJSZXF1ZXN0EhsK\
+            CXVzZXJfbmFtZRgBIAEoCVIIdXNlck5hbWUSHwoIcGFzc3dvcmQYAiABKAlIAFIIcGFzc3dvcmSIAQESFwoEcm9sZRgDIAEoCUgB\
+            UgRyb2xliAEBQgsKCV9wYXNzd29yZEIHCgVfcm9sZSJBChJVcGRhdGVVc2VyUmVzcG9uc2USKwoEdXNlchgBIAEoCzIXLmFyY2hl\
+            YmFzZS5hdXRoLnYxLlVzZXJSBHVzZXIiMAoRRGVsZXRlVXNlclJlcXVlc3QSGwoJdXNlcl9uYW1lGAEgASgJUgh1c2VyTmFtZSIU\
+            ChJEZWxldGVVc2VyUmVzcG9uc2UqcwoQT3JnYW5pemF0aW9uS2luZBIhCh1PUkdBTklaQVRJT05fS0lORF9VTlNQRUNJRklFRBAA\
+            Eh4KGk9SR0FOSVpBVElPTl9LSU5EX0JVU0lORVNTEAESHAoYT1JHQU5JWkFUSU9OX0tJTkRfU1lTVEVNEAIqcQoPQXBpS2V5T3du\
+            ZXJLaW5kEiIKHkFQSV9LRVlfT1dORVJfS0lORF9VTlNQRUNJRklFRBAAEhsKF0FQSV9LRVlfT1dORVJfS0lORF9TSVRFEAESHQoZ\
+            QVBJX0tFWV9PV05FUl9LSU5EX0RFVklDRRACKqQBChhEZXZpY2VBcGlLZXlNdXRhdGlvbk1vZGUSLAooREVWSUNFX0FQSV9LRVlf\
+            TVVUQVRJT05fTU9ERV9VTlNQRUNJRklFRBAAEiwKKERFVklDRV9BUElfS0VZX01VVEFUSU9OX01PREVfQ1JFQVRFX09OTFkQARIs\
+            CihERVZJQ0VfQVBJX0tFWV9NVVRBVElPTl9NT0RFX1JPVEFURV9PTkxZEAIqjgIKDUF1dGhFcnJvckNvZGUSHwobQVVUSF9FUlJP\
+            Ul9DT0RFX1VOU1BFQ0lGSUVEEAASJgoiQVVUSF9FUlJPUl9DT0RFX0lOVkFMSURfQ1JFREVOVElBTBABEiAKHEFVVEhfRVJST1Jf\
+            Q09ERV9LRVlfRElTQUJMRUQQAhIfChtBVVRIX0VSUk9SX0NPREVfS0VZX0VYUElSRUQQAxIhCh1BVVRIX0VSUk9SX0NPREVfU0lU\
+            RV9ESVNBQkxFRBAEEiIKHkFVVEhfRVJST1JfQ09ERV9JTlRFUk5BTF9FUlJPUhAFEioKJkFVVEhfRVJST1JfQ09ERV9TRUNPTkRf\
+            RkFDVE9SX1JFUVVJUkVEEAYymgQKC0F1dGhTZXJ2aWNlEpEBChJFeGNoYW5nZUNyZWRlbnRpYWwSLC5hcmNoZWJhc2UuYXV0aC52\
+            MS5FeGNoYW5nZUNyZWRlbnRpYWxSZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VDcmVkZW50aWFsUmVzcG9uc2Ui\
+            HoLT5JMCGCITL3YxL3Rva2VuczpleGNoYW5nZToBKhKOAQoQUm90YXRlQ3JlZGVudGlhbBIqLmFyY2hlYmFzZS5hdXRoLnYxLlJv\
+            dGF0ZUNyZWRlbnRpYWxSZXF1ZXN0GisuYXJjaGViYXNlLmF1dGgudjEuUm90YXRlQ3JlZGVudGlhbFJlc3BvbnNlIiGC0+STAhsi\
+            Fi92MS9jcmVkZW50aWFsczpyb3RhdGU6ASoSYwoFTG9naW4SHy5hcmNoZWJhc2UuYXV0aC52MS5Mb2dpblJlcXVlc3QaIC5hcmNo\
+            ZWJhc2UuYXV0aC52MS5Mb2dpblJlc3BvbnNlIheC0+STAhEiDC92MS9zZXNzaW9uczoBKhKAAQoMUmVmcmVzaFRva2VuEiYuYXJj\
+            aGViYXNlLmF1dGgudjEuUmVmcmVzaFRva2VuUmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLlJlZnJlc2hUb2tlblJlc3BvbnNl\
+            Ih+C0+STAhkiFC92MS9zZXNzaW9uczpyZWZyZXNoOgEqMr8BChFTeXN0ZW1BdXRoU2VydmljZRKpAQoYRXhjaGFuZ2VTeXN0ZW1D\
+            cmVkZW50aWFsEjIuYXJjaGViYXNlLmF1dGgudjEuRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsUmVxdWVzdBozLmFyY2hlYmFzZS5h\
+            dXRoLnYxLkV4Y2hhbmdlU3lzdGVtQ3JlZGVudGlhbFJlc3BvbnNlIiSC0+STAh4iGS92MS90b2tlbnM6ZXhjaGFuZ2VTeXN0ZW06\
+            ASoy4xYKEEFkbWluQXV0aFNlcnZpY2USbwoKQ3JlYXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVSZXF1ZXN0\
+            GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZVJlc3BvbnNlIhSC0+STAg4iCS92MS9zaXRlczoBKhJwCgdHZXRTaXRlEiEu\
+            YXJjaGViYXNlLmF1dGgudjEuR2V0U2l0ZVJlcXVlc3QaIi5hcmNoZWJhc2UuYXV0aC52MS5HZXRTaXRlUmVzcG9uc2UiHpACAYLT\
+            5JMCFRITL3YxL3NpdGVzL3tzaXRlX2lkfRJsCglMaXN0U2l0ZXMSIy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0U2l0ZXNSZXF1ZXN0\
+            GiQuYXJjaGViYXNlLmF1dGgudjEuTGlzdFNpdGVzUmVzcG9uc2UiFJACAYLT5JMCCxIJL3YxL3NpdGVzEoABCgpFbmFibGVTaXRl\
+            EiQuYXJjaGViYXNlLmF1dGgudjEuRW5hYmxlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVTaXRlUmVzcG9u\
+            c2UiJYLT5JMCHyIaL3YxL3NpdGVzL3tzaXRlX2lkfTplbmFibGU6ASoShAEKC0Rpc2FibGVTaXRlEiUuYXJjaGViYXNlLmF1dGgu\
+            djEuRGlzYWJsZVNpdGVSZXF1ZXN0GiYuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZVNpdGVSZXNwb25zZSImgtPkkwIgIhsvdjEv\
+            c2l0ZXMve3NpdGVfaWR9OmRpc2FibGU6ASoSeQoKVXBkYXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVNpdGVSZXF1\
+            ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlU2l0ZVJlc3BvbnNlIh6C0+STAhgyEy92MS9zaXRlcy97c2l0ZV9pZH06ASoS\
+            dgoKRGVsZXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRGVs\
+            ZXRlU2l0ZVJlc3BvbnNlIhuC0+STAhUqEy92MS9zaXRlcy97c2l0ZV9pZH0SkwEKEENyZWF0ZVNpdGVBcGlLZXkSKi5hcmNoZWJh\
+            c2UuYXV0aC52MS5DcmVhdGVTaXRlQXBpS2V5UmVxdWVzdBorLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVBcGlLZXlSZXNw\
+            b25zZSImgtPkkwIgIhsvdjEvc2l0ZXMve3NpdGVfaWR9L2FwaUtleXM6ASoStAEKGkNyZWF0ZU9yUm90YXRlRGV2aWNlQXBpS2V5\
+            EjQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXF1ZXN0GjUuYXJjaGViYXNlLmF1dGgudjEu\
+            Q3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXNwb25zZSIpgtPkkwIjIh4vdjEvZGV2aWNlcy97ZGV2aWNlX2lkfS9hcGlLZXk6\
+            ASoSewoJR2V0QXBpS2V5EiMuYXJjaGViYXNlLmF1dGgudjEuR2V0QXBpS2V5UmVxdWVzdBokLmFyY2hlYmFzZS5hdXRoLnYxLkdl\
+            dEFwaUtleVJlc3BvbnNlIiOQAgGC0+STAhoSGC92MS9hcGlLZXlzL3thcGlfa2V5X2lkfRJ0CgtMaXN0QXBpS2V5cxIlLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBomLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiFpAC\
+            AYLT5JMCDRILL3YxL2FwaUtleXMShAEKDFVwZGF0ZUFwaUtleRImLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZUFwaUtleVJlcXVl\
+            c3QaJy5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVBcGlLZXlSZXNwb25zZSIjgtPkkwIdMhgvdjEvYXBpS2V5cy97YXBpX2tleV9p\
+            ZH06ASoSiwEKDEVuYWJsZUFwaUtleRImLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2Uu\
+            YXV0aC52MS5FbmFibGVBcGlLZXlSZXNwb25zZSIqgtPkkwIkIh8vdjEvYXBpS2V5cy97YXBpX2tleV9pZH06ZW5hYmxlOgEqEo8B\
+            Cg1EaXNhYmxlQXBpS2V5EicuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZUFwaUtleVJlcXVlc3QaKC5hcmNoZWJhc2UuYXV0aC52\
+            MS5EaXNhYmxlQXBpS2V5UmVzcG9uc2UiK4LT5JMCJSIgL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9OmRpc2FibGU6ASoSnQEKElJv\
+            dGF0ZUFwaUtleVNlY3JldBIsLmFyY2hlYmFzZS5hdXRoLnYxLlJvdGF0ZUFwaUtleVNlY3JldFJlcXVlc3QaLS5hcmNoZWJhc2Uu\
+            YXV0aC52MS5Sb3RhdGVBcGlLZXlTZWNyZXRSZXNwb25zZSIqgtPkkwIkIh8vdjEvYXBpS2V5cy97YXBpX2tleV9pZH06cm90YXRl\
+            OgEqEoEBCgxEZWxldGVBcGlLZXkSJi5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVBcGlLZXlSZXF1ZXN0GicuYXJjaGViYXNlLmF1\
+            dGgudjEuRGVsZXRlQXBpS2V5UmVzcG9uc2UiIILT5JMCGioYL3YxL2FwaUtleXMve2FwaV9rZXlfaWR9Eo8BChJDcmVhdGVPcmdh\
+            bml6YXRpb24SLC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEu\
+            Q3JlYXRlT3JnYW5pemF0aW9uUmVzcG9uc2UiHILT5JMCFiIRL3YxL29yZ2FuaXphdGlvbnM6ASoSlQEKD0dldE9yZ2FuaXphdGlv\
+            bhIpLmFyY2hlYmFzZS5hdXRoLnYxLkdldE9yZ2FuaXphdGlvblJlcXVlc3QaKi5hcmNoZWJhc2UuYXV0aC52MS5HZXRPcmdhbml6\
+            YXRpb25SZXNwb25zZSIrkAIBgtPkkwIiEiAvdjEvb3JnYW5pemF0aW9ucy97b3JnYW5pemF0aW9ufRKMAQoRTGlzdE9yZ2FuaXph\
+            dGlvbnMSKy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0T3JnYW5pemF0aW9uc1JlcXVlc3QaLC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0\
+            T3JnYW5pemF0aW9uc1Jlc3BvbnNlIhyQAgGC0+STAhMSES92MS9vcmdhbml6YXRpb25zEp4BChJVcGRhdGVPcmdhbml6YXRpb24S\
+            LC5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlT3Jn\
+            YW5pemF0aW9uUmVzcG9uc2UiK4LT5JMCJTIgL3YxL29yZ2FuaXphdGlvbnMve29yZ2FuaXphdGlvbn06ASoSmwEKEkRlbGV0ZU9y\
+            Z2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZU9yZ2FuaXphdGlvblJlcXVlc3QaLS5hcmNoZWJhc2UuYXV0aC52\
+            MS5EZWxldGVPcmdhbml6YXRpb25SZXNwb25zZSIogtPkkwIiKiAvdjEvb3JnYW5pemF0aW9ucy97b3JnYW5pemF0aW9ufTLbBAoP\
+            VXNlckF1dGhTZXJ2aWNlEm8KCkNyZWF0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVVc2VyUmVxdWVzdBolLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkNyZWF0ZVVzZXJSZXNwb25zZSIUgtPkkwIOIgkvdjEvdXNlcnM6ASoScgoHR2V0VXNlchIhLmFyY2hlYmFz\
+            ZS5hdXRoLnYxLkdldFVzZXJSZXF1ZXN0GiIuYXJjaGViYXNlLmF1dGgudjEuR2V0VXNlclJlc3BvbnNlIiCQAgGC0+STAhcSFS92\
+            MS91c2Vycy97dXNlcl9uYW1lfRJsCglMaXN0VXNlcnMSIy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0VXNlcnNSZXF1ZXN0GiQuYXJj\
+            aGViYXNlLmF1dGgudjEuTGlzdFVzZXJzUmVzcG9uc2UiFJACAYLT5JMCCxIJL3YxL3VzZXJzEnsKClVwZGF0ZVVzZXISJC5hcmNo\
+            ZWJhc2UuYXV0aC52MS5VcGRhdGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVVzZXJSZXNwb25zZSIggtPk\
+            kwIaMhUvdjEvdXNlcnMve3VzZXJfbmFtZX06ASoSeAoKRGVsZXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVVzZXJS\
+            ZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlVXNlclJlc3BvbnNlIh2C0+STAhcqFS92MS91c2Vycy97dXNlcl9uYW1l\
+            fWIGcHJvdG8z
             """)
 }

@@ -49,6 +49,9 @@ public protocol DeviceManagementServiceHandler: Sendable {
     /// Permits a device to replace a key in use for some minutes, under the reinit policy `window`.
     func allowReinit(_ request: AllowReinitRequest, context: Context) async throws -> Device
 
+    /// Requests that devices replace their keys, each with its next token. A device that was asked before stays asked.
+    func rotateDeviceKeys(_ request: RotateDeviceKeysRequest, context: Context) async throws -> RotateDeviceKeysResponse
+
     /// Announces new addresses of the gateway to the organization's devices, with their next token. Replaces an earlier announcement.
     func announceAddresses(_ request: AnnounceAddressesRequest, context: Context) async throws -> AnnouncedAddresses
 
@@ -78,6 +81,7 @@ extension DeviceManagementServiceHandler {
         registry.add(DeviceManagementServiceMethods.unretireDevice, unary: { try await self.unretireDevice($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.deleteDevice, unary: { try await self.deleteDevice($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.allowReinit, unary: { try await self.allowReinit($0, context: $1) })
+        registry.add(DeviceManagementServiceMethods.rotateDeviceKeys, unary: { try await self.rotateDeviceKeys($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.announceAddresses, unary: { try await self.announceAddresses($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.getAnnouncedAddresses, unary: { try await self.getAnnouncedAddresses($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.withdrawAddresses, unary: { try await self.withdrawAddresses($0, context: $1) })
@@ -102,10 +106,11 @@ public enum DeviceManagementServiceMethods {
     public static let unretireDevice = MethodDescriptor(service: service, name: "UnretireDevice", kind: .unary)
     public static let deleteDevice = MethodDescriptor(service: service, name: "DeleteDevice", kind: .unary)
     public static let allowReinit = MethodDescriptor(service: service, name: "AllowReinit", kind: .unary)
+    public static let rotateDeviceKeys = MethodDescriptor(service: service, name: "RotateDeviceKeys", kind: .unary)
     public static let announceAddresses = MethodDescriptor(service: service, name: "AnnounceAddresses", kind: .unary)
     public static let getAnnouncedAddresses = MethodDescriptor(service: service, name: "GetAnnouncedAddresses", kind: .unary, isSideEffectFree: true)
     public static let withdrawAddresses = MethodDescriptor(service: service, name: "WithdrawAddresses", kind: .unary)
-    public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, deleteDeviceSuite, registerDevice, getDevice, listDevices, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, retireDevice, unretireDevice, deleteDevice, allowReinit, announceAddresses, getAnnouncedAddresses, withdrawAddresses]
+    public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, deleteDeviceSuite, registerDevice, getDevice, listDevices, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, retireDevice, unretireDevice, deleteDevice, allowReinit, rotateDeviceKeys, announceAddresses, getAnnouncedAddresses, withdrawAddresses]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(createDeviceSuite, "POST", RouteTemplate([.literal("v1"), .literal("deviceSuites")]), body: .whole, messages: ("archebase.meta.v1.CreateDeviceSuiteRequest", "archebase.meta.v1.DeviceSuite")),
@@ -124,6 +129,7 @@ public enum DeviceManagementServiceMethods {
         HTTPRoute(unretireDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)], verb: "unretire"), body: .whole, messages: ("archebase.meta.v1.UnretireDeviceRequest", "archebase.meta.v1.Device")),
         HTTPRoute(deleteDevice, "DELETE", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)]), messages: ("archebase.meta.v1.DeleteDeviceRequest", "google.protobuf.Empty")),
         HTTPRoute(allowReinit, "POST", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)], verb: "allowReinit"), body: .whole, messages: ("archebase.meta.v1.AllowReinitRequest", "archebase.meta.v1.Device")),
+        HTTPRoute(rotateDeviceKeys, "POST", RouteTemplate([.literal("v1"), .literal("devices")], verb: "rotateKeys"), body: .whole, messages: ("archebase.meta.v1.RotateDeviceKeysRequest", "archebase.meta.v1.RotateDeviceKeysResponse")),
         HTTPRoute(announceAddresses, "POST", RouteTemplate([.literal("v1"), .literal("deviceAddresses")], verb: "announce"), body: .whole, messages: ("archebase.meta.v1.AnnounceAddressesRequest", "archebase.meta.v1.AnnouncedAddresses")),
         HTTPRoute(getAnnouncedAddresses, "GET", RouteTemplate([.literal("v1"), .literal("deviceAddresses")]), messages: ("archebase.meta.v1.GetAnnouncedAddressesRequest", "archebase.meta.v1.AnnouncedAddresses")),
         HTTPRoute(withdrawAddresses, "POST", RouteTemplate([.literal("v1"), .literal("deviceAddresses")], verb: "withdraw"), body: .whole, messages: ("archebase.meta.v1.WithdrawAddressesRequest", "archebase.meta.v1.AnnouncedAddresses")),
@@ -206,6 +212,11 @@ public struct DeviceManagementServiceClient<Transport: CallTransport>: Sendable 
     /// Permits a device to replace a key in use for some minutes, under the reinit policy `window`.
     public func allowReinit(_ request: AllowReinitRequest, options: CallOptions = CallOptions()) async throws -> Device {
         try await transport.unary(DeviceManagementServiceMethods.allowReinit, request, options: options)
+    }
+
+    /// Requests that devices replace their keys, each with its next token. A device that was asked before stays asked.
+    public func rotateDeviceKeys(_ request: RotateDeviceKeysRequest, options: CallOptions = CallOptions()) async throws -> RotateDeviceKeysResponse {
+        try await transport.unary(DeviceManagementServiceMethods.rotateDeviceKeys, request, options: options)
     }
 
     /// Announces new addresses of the gateway to the organization's devices, with their next token. Replaces an earlier announcement.
@@ -351,6 +362,8 @@ public struct Device: Message {
     /// The serial number of the last announcement of addresses that the device took; 0 = none. Not set if its client does not read
     /// announcements, or has not fetched a token since it does.
     public var addressSerial: Int64?
+    /// The time at which an operator requested that the device replace its key. Unset = not requested, or done.
+    public var keyRotationRequestedAt: Timestamp?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -371,7 +384,8 @@ public struct Device: Message {
         createdAt: Timestamp? = nil,
         updatedAt: Timestamp? = nil,
         retiredAt: Timestamp? = nil,
-        addressSerial: Int64? = nil
+        addressSerial: Int64? = nil,
+        keyRotationRequestedAt: Timestamp? = nil
     ) {
         self.name = name
         self.deviceID = deviceID
@@ -389,6 +403,7 @@ public struct Device: Message {
         self.updatedAt = updatedAt
         self.retiredAt = retiredAt
         self.addressSerial = addressSerial
+        self.keyRotationRequestedAt = keyRotationRequestedAt
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -410,6 +425,7 @@ public struct Device: Message {
             case 114: try ProtoMessage<Timestamp>.merge(into: &self.updatedAt, from: &reader)
             case 122: try ProtoMessage<Timestamp>.merge(into: &self.retiredAt, from: &reader)
             case 160: try ProtoInt64.merge(into: &self.addressSerial, from: &reader)
+            case 170: try ProtoMessage<Timestamp>.merge(into: &self.keyRotationRequestedAt, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -433,11 +449,13 @@ public struct Device: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.updatedAt, tag: 114)
         size += ProtoMessage<Timestamp>.size(optional: self.retiredAt, tag: 122)
         size += ProtoInt64.size(optional: self.addressSerial, tag: 160)
+        size += ProtoMessage<Timestamp>.size(optional: self.keyRotationRequestedAt, tag: 170)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.keyRotationRequestedAt, tag: 170, to: &writer)
         ProtoInt64.write(optional: self.addressSerial, tag: 160, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.retiredAt, tag: 122, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.updatedAt, tag: 114, to: &writer)
@@ -1319,6 +1337,107 @@ public struct AllowReinitRequest: Message {
     }
 }
 
+/// Exactly one of the fields must be set.
+public struct RotateDeviceKeysRequest: Message {
+    public static var fullName: String { "archebase.meta.v1.RotateDeviceKeysRequest" }
+
+    /// Names of at most 1,000 devices with a key.
+    public var devices: [String] = []
+    /// All devices of this suite.
+    public var suite: String = ""
+    /// All devices of this site.
+    public var siteID: Int64 = 0
+    /// All devices of the organization.
+    public var all: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        devices: [String] = [],
+        suite: String = "",
+        siteID: Int64 = 0,
+        all: Bool = false
+    ) {
+        self.devices = devices
+        self.suite = suite
+        self.siteID = siteID
+        self.all = all
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.append(to: &self.devices, tag: tag, from: &reader)
+            case 18: try ProtoString.merge(into: &self.suite, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.siteID, from: &reader)
+            case 32: try ProtoBool.merge(into: &self.all, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(repeated: self.devices, tag: 10)
+        size += ProtoString.size(self.suite, tag: 18)
+        size += ProtoInt64.size(self.siteID, tag: 24)
+        size += ProtoBool.size(self.all, tag: 32)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.all, tag: 32, to: &writer)
+        ProtoInt64.write(self.siteID, tag: 24, to: &writer)
+        ProtoString.write(self.suite, tag: 18, to: &writer)
+        ProtoString.write(repeated: self.devices, tag: 10, to: &writer)
+    }
+}
+
+public struct RotateDeviceKeysResponse: Message {
+    public static var fullName: String { "archebase.meta.v1.RotateDeviceKeysResponse" }
+
+    /// Devices with a key, which are asked now.
+    public var devices: Int64 = 0
+    /// The number of devices among them whose client does not rotate keys, or has not fetched a token since it does.
+    public var unaware: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        devices: Int64 = 0,
+        unaware: Int64 = 0
+    ) {
+        self.devices = devices
+        self.unaware = unaware
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.devices, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.unaware, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.devices, tag: 8)
+        size += ProtoInt64.size(self.unaware, tag: 16)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.unaware, tag: 16, to: &writer)
+        ProtoInt64.write(self.devices, tag: 8, to: &writer)
+    }
+}
+
 public struct AddDeviceToSuiteRequest: Message {
     public static var fullName: String { "archebase.meta.v1.AddDeviceToSuiteRequest" }
 
@@ -1411,7 +1530,7 @@ extension FileDescriptor {
             AQoLRGV2aWNlU3VpdGUSEgoEbmFtZRgBIAEoCVIEbmFtZRIXCgdzaXRlX2lkGAIgASgDUgZzaXRlSWQSIQoMZGlzcGxheV9uYW1l\
             GAMgASgJUgtkaXNwbGF5TmFtZRIgCgtkZXNjcmlwdGlvbhgEIAEoCVILZGVzY3JpcHRpb24SOQoKY3JlYXRlZF9hdBgFIAEoCzIa\
             Lmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCWNyZWF0ZWRBdBI5Cgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVm\
-            LlRpbWVzdGFtcFIJdXBkYXRlZEF0IoYGCgZEZXZpY2USEgoEbmFtZRgBIAEoCVIEbmFtZRIbCglkZXZpY2VfaWQYAiABKAlSCGRl\
+            LlRpbWVzdGFtcFIJdXBkYXRlZEF0It0GCgZEZXZpY2USEgoEbmFtZRgBIAEoCVIEbmFtZRIbCglkZXZpY2VfaWQYAiABKAlSCGRl\
             dmljZUlkEiEKDGRpc3BsYXlfbmFtZRgDIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YBCABKAlSC2Rlc2NyaXB0aW9u\
             EhQKBXN1aXRlGAUgASgJUgVzdWl0ZRI3CgR0YWdzGAYgAygLMiMuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlLlRhZ3NFbnRyeVIE\
             dGFncxI3CgZzdGF0dXMYByABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdGF0dXNSBnN0YXR1cxIXCgdzaXRlX2lkGAgg\
@@ -1420,75 +1539,81 @@ extension FileDescriptor {
             ZW5fYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgpsYXN0U2VlbkF0EjkKCmNyZWF0ZWRfYXQYDSABKAsyGi5n\
             b29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOQoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5U\
             aW1lc3RhbXBSCXVwZGF0ZWRBdBI5CgpyZXRpcmVkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIJcmV0aXJl\
-            ZEF0EioKDmFkZHJlc3Nfc2VyaWFsGBQgASgDSABSDWFkZHJlc3NTZXJpYWyIAQEaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVID\
-            a2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAFCEQoPX2FkZHJlc3Nfc2VyaWFsIqUCChhBbm5vdW5jZUFkZHJlc3Nlc1JlcXVl\
-            c3QSNQoEYXV0aBgBIAEoCzIhLmFyY2hlYmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgRhdXRoEjsKB2dhdGV3YXkYAiABKAsy\
-            IS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIHZ2F0ZXdheRJCCgtkZXZpY2VfaW5pdBgDIAEoCzIhLmFyY2hlYmFz\
-            ZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgpkZXZpY2VJbml0EhwKCWF1dGhvcml0eRgEIAEoCVIJYXV0aG9yaXR5EjMKB2VuZHNf\
-            YXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgZlbmRzQXQiHgocR2V0QW5ub3VuY2VkQWRkcmVzc2VzUmVxdWVz\
-            dCIaChhXaXRoZHJhd0FkZHJlc3Nlc1JlcXVlc3Qi6QEKEkFubm91bmNlZEFkZHJlc3NlcxJKCgxhbm5vdW5jZW1lbnQYASABKAsy\
-            Ji5hcmNoZWJhc2UuYXV0aC52MS5BZGRyZXNzQW5ub3VuY2VtZW50Ugxhbm5vdW5jZW1lbnQSPQoMYW5ub3VuY2VkX2F0GAIgASgL\
-            MhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFILYW5ub3VuY2VkQXQSGAoHZGV2aWNlcxgDIAEoA1IHZGV2aWNlcxIUCgV0YWtl\
-            bhgEIAEoA1IFdGFrZW4SGAoHdW5hd2FyZRgFIAEoA1IHdW5hd2FyZSJ4ChhDcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QSFwoHc2l0\
-            ZV9pZBgBIAEoA1IGc2l0ZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyABKAlS\
-            C2Rlc2NyaXB0aW9uIisKFUdldERldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIm4KF0xpc3REZXZpY2VTdWl0\
-            ZXNSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIbCglwYWdlX3NpemUYAiABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9r\
-            ZW4YAyABKAlSCXBhZ2VUb2tlbiKHAQoYTGlzdERldmljZVN1aXRlc1Jlc3BvbnNlEkMKDWRldmljZV9zdWl0ZXMYASADKAsyHi5h\
-            cmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZVIMZGV2aWNlU3VpdGVzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBh\
-            Z2VUb2tlbiIuChhEZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIbChlEZWxldGVEZXZpY2VTdWl0\
-            ZVJlc3BvbnNlIpACChVSZWdpc3RlckRldmljZVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghkZXZpY2VJZBIhCgxkaXNwbGF5\
-            X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEiAKC2Rlc2NyaXB0aW9uGAMgASgJUgtkZXNjcmlwdGlvbhIUCgVzdWl0ZRgEIAEoCVIF\
-            c3VpdGUSRgoEdGFncxgFIAMoCzIyLmFyY2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2aWNlUmVxdWVzdC5UYWdzRW50cnlSBHRh\
-            Z3MaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEiJgoQR2V0RGV2aWNlUmVx\
-            dWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIrgBChJMaXN0RGV2aWNlc1JlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhcKB3Np\
-            dGVfaWQYAiABKANSBnNpdGVJZBI3CgZzdGF0dXMYAyABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdGF0dXNSBnN0YXR1\
-            cxIbCglwYWdlX3NpemUYBCABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBSABKAlSCXBhZ2VUb2tlbiJyChNMaXN0RGV2aWNl\
-            c1Jlc3BvbnNlEjMKB2RldmljZXMYASADKAsyGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VSB2RldmljZXMSJgoPbmV4dF9wYWdl\
-            X3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIrsCChNVcGRhdGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSJgoM\
-            ZGlzcGxheV9uYW1lGAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEB\
-            EkQKBHRhZ3MYBCADKAsyMC5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxy\
-            ZXBsYWNlX3RhZ3MYBSABKAhSC3JlcGxhY2VUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEo\
-            CVIFdmFsdWU6AjgBQg8KDV9kaXNwbGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIikKE0VuYWJsZURldmljZVJlcXVlc3QSEgoEbmFt\
-            ZRgBIAEoCVIEbmFtZSIqChREaXNhYmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIikKE1JldGlyZURldmljZVJl\
-            cXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIrChVVbnJldGlyZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIpChNE\
-            ZWxldGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKAoSQWxsb3dSZWluaXRSZXF1ZXN0EhIKBG5hbWUYASABKAlS\
-            BG5hbWUiRwoXQWRkRGV2aWNlVG9TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2\
-            aWNlIkwKHFJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIG\
-            ZGV2aWNlKqEBCgxEZXZpY2VTdGF0dXMSHQoZREVWSUNFX1NUQVRVU19VTlNQRUNJRklFRBAAEhwKGERFVklDRV9TVEFUVVNfUkVH\
-            SVNURVJFRBABEh0KGURFVklDRV9TVEFUVVNfSU5JVElBTElaRUQQAhIaChZERVZJQ0VfU1RBVFVTX0RJU0FCTEVEEAMSGQoVREVW\
-            SUNFX1NUQVRVU19SRVRJUkVEEAQyvRMKF0RldmljZU1hbmFnZW1lbnRTZXJ2aWNlEn0KEUNyZWF0ZURldmljZVN1aXRlEisuYXJj\
-            aGViYXNlLm1ldGEudjEuQ3JlYXRlRGV2aWNlU3VpdGVSZXF1ZXN0Gh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3VpdGUiG4LT\
-            5JMCFSIQL3YxL2RldmljZVN1aXRlczoBKhKAAQoOR2V0RGV2aWNlU3VpdGUSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VT\
-            dWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIkkAIBgtPkkwIbEhkvdjEve25hbWU9ZGV2aWNlU3Vp\
-            dGVzLyp9EogBChBMaXN0RGV2aWNlU3VpdGVzEiouYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZVN1aXRlc1JlcXVlc3QaKy5h\
-            cmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVzcG9uc2UiG5ACAYLT5JMCEhIQL3YxL2RldmljZVN1aXRlcxKRAQoR\
-            RGVsZXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QaLC5hcmNoZWJhc2Uu\
-            bWV0YS52MS5EZWxldGVEZXZpY2VTdWl0ZVJlc3BvbnNlIiGC0+STAhsqGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn0SbQoOUmVn\
-            aXN0ZXJEZXZpY2USKC5hcmNoZWJhc2UubWV0YS52MS5SZWdpc3RlckRldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5E\
-            ZXZpY2UiFoLT5JMCECILL3YxL2RldmljZXM6ASoSbAoJR2V0RGV2aWNlEiMuYXJjaGViYXNlLm1ldGEudjEuR2V0RGV2aWNlUmVx\
-            dWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIfkAIBgtPkkwIWEhQvdjEve25hbWU9ZGV2aWNlcy8qfRJ0CgtMaXN0RGV2\
-            aWNlcxIlLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVxdWVzdBomLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2Vz\
-            UmVzcG9uc2UiFpACAYLT5JMCDRILL3YxL2RldmljZXMScgoMVXBkYXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRl\
-            RGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIfgtPkkwIZMhQvdjEve25hbWU9ZGV2aWNlcy8qfToBKhJ5\
-            CgxFbmFibGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5FbmFibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEu\
-            RGV2aWNlIiaC0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OmVuYWJsZToBKhJ8Cg1EaXNhYmxlRGV2aWNlEicuYXJjaGViYXNl\
-            Lm1ldGEudjEuRGlzYWJsZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiJ4LT5JMCISIcL3YxL3tuYW1l\
-            PWRldmljZXMvKn06ZGlzYWJsZToBKhKHAQoQQWRkRGV2aWNlVG9TdWl0ZRIqLmFyY2hlYmFzZS5tZXRhLnYxLkFkZERldmljZVRv\
-            U3VpdGVSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiyC0+STAiYiIS92MS97ZGV2aWNlPWRldmljZXMvKn06YWRk\
-            VG9TdWl0ZToBKhKWAQoVUmVtb3ZlRGV2aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNlLm1ldGEudjEuUmVtb3ZlRGV2aWNlRnJvbVN1\
-            aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIxgtPkkwIrIiYvdjEve2RldmljZT1kZXZpY2VzLyp9OnJlbW92\
-            ZUZyb21TdWl0ZToBKhJ5CgxSZXRpcmVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5SZXRpcmVEZXZpY2VSZXF1ZXN0GhkuYXJj\
-            aGViYXNlLm1ldGEudjEuRGV2aWNlIiaC0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OnJldGlyZToBKhJ/Cg5VbnJldGlyZURl\
-            dmljZRIoLmFyY2hlYmFzZS5tZXRhLnYxLlVucmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIo\
-            gtPkkwIiIh0vdjEve25hbWU9ZGV2aWNlcy8qfTp1bnJldGlyZToBKhJsCgxEZWxldGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52\
-            MS5EZWxldGVEZXZpY2VSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IhyC0+STAhYqFC92MS97bmFtZT1kZXZpY2VzLyp9\
-            EnwKC0FsbG93UmVpbml0EiUuYXJjaGViYXNlLm1ldGEudjEuQWxsb3dSZWluaXRSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEu\
-            RGV2aWNlIiuC0+STAiUiIC92MS97bmFtZT1kZXZpY2VzLyp9OmFsbG93UmVpbml0OgEqEpABChFBbm5vdW5jZUFkZHJlc3NlcxIr\
-            LmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlQWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlZEFk\
-            ZHJlc3NlcyIngtPkkwIhIhwvdjEvZGV2aWNlQWRkcmVzc2VzOmFubm91bmNlOgEqEo8BChVHZXRBbm5vdW5jZWRBZGRyZXNzZXMS\
-            Ly5hcmNoZWJhc2UubWV0YS52MS5HZXRBbm5vdW5jZWRBZGRyZXNzZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1ldGEudjEuQW5ub3Vu\
-            Y2VkQWRkcmVzc2VzIh6QAgGC0+STAhUSEy92MS9kZXZpY2VBZGRyZXNzZXMSkAEKEVdpdGhkcmF3QWRkcmVzc2VzEisuYXJjaGVi\
-            YXNlLm1ldGEudjEuV2l0aGRyYXdBZGRyZXNzZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VkQWRkcmVzc2Vz\
-            IieC0+STAiEiHC92MS9kZXZpY2VBZGRyZXNzZXM6d2l0aGRyYXc6ASpiBnByb3RvMw==
+            ZEF0EioKDmFkZHJlc3Nfc2VyaWFsGBQgASgDSABSDWFkZHJlc3NTZXJpYWyIAQESVQoZa2V5X3JvdGF0aW9uX3JlcXVlc3RlZF9h\
+            dBgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSFmtleVJvdGF0aW9uUmVxdWVzdGVkQXQaNwoJVGFnc0VudHJ5EhAK\
+            A2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAFCEQoPX2FkZHJlc3Nfc2VyaWFsIqUCChhBbm5vdW5jZUFk\
+            ZHJlc3Nlc1JlcXVlc3QSNQoEYXV0aBgBIAEoCzIhLmFyY2hlYmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgRhdXRoEjsKB2dh\
+            dGV3YXkYAiABKAsyIS5hcmNoZWJhc2UuYXV0aC52MS5EZXZpY2VFbmRwb2ludFIHZ2F0ZXdheRJCCgtkZXZpY2VfaW5pdBgDIAEo\
+            CzIhLmFyY2hlYmFzZS5hdXRoLnYxLkRldmljZUVuZHBvaW50UgpkZXZpY2VJbml0EhwKCWF1dGhvcml0eRgEIAEoCVIJYXV0aG9y\
+            aXR5EjMKB2VuZHNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgZlbmRzQXQiHgocR2V0QW5ub3VuY2VkQWRk\
+            cmVzc2VzUmVxdWVzdCIaChhXaXRoZHJhd0FkZHJlc3Nlc1JlcXVlc3Qi6QEKEkFubm91bmNlZEFkZHJlc3NlcxJKCgxhbm5vdW5j\
+            ZW1lbnQYASABKAsyJi5hcmNoZWJhc2UuYXV0aC52MS5BZGRyZXNzQW5ub3VuY2VtZW50Ugxhbm5vdW5jZW1lbnQSPQoMYW5ub3Vu\
+            Y2VkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFILYW5ub3VuY2VkQXQSGAoHZGV2aWNlcxgDIAEoA1IHZGV2\
+            aWNlcxIUCgV0YWtlbhgEIAEoA1IFdGFrZW4SGAoHdW5hd2FyZRgFIAEoA1IHdW5hd2FyZSJ4ChhDcmVhdGVEZXZpY2VTdWl0ZVJl\
+            cXVlc3QSFwoHc2l0ZV9pZBgBIAEoA1IGc2l0ZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3Jp\
+            cHRpb24YAyABKAlSC2Rlc2NyaXB0aW9uIisKFUdldERldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIm4KF0xp\
+            c3REZXZpY2VTdWl0ZXNSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIbCglwYWdlX3NpemUYAiABKAVSCHBhZ2VTaXpl\
+            Eh0KCnBhZ2VfdG9rZW4YAyABKAlSCXBhZ2VUb2tlbiKHAQoYTGlzdERldmljZVN1aXRlc1Jlc3BvbnNlEkMKDWRldmljZV9zdWl0\
+            ZXMYASADKAsyHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZVIMZGV2aWNlU3VpdGVzEiYKD25leHRfcGFnZV90b2tlbhgC\
+            IAEoCVINbmV4dFBhZ2VUb2tlbiIuChhEZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIbChlEZWxl\
+            dGVEZXZpY2VTdWl0ZVJlc3BvbnNlIpACChVSZWdpc3RlckRldmljZVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghkZXZpY2VJ\
+            ZBIhCgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEiAKC2Rlc2NyaXB0aW9uGAMgASgJUgtkZXNjcmlwdGlvbhIUCgVz\
+            dWl0ZRgEIAEoCVIFc3VpdGUSRgoEdGFncxgFIAMoCzIyLmFyY2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2aWNlUmVxdWVzdC5U\
+            YWdzRW50cnlSBHRhZ3MaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEiJgoQ\
+            R2V0RGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIrgBChJMaXN0RGV2aWNlc1JlcXVlc3QSFAoFc3VpdGUYASABKAlS\
+            BXN1aXRlEhcKB3NpdGVfaWQYAiABKANSBnNpdGVJZBI3CgZzdGF0dXMYAyABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VT\
+            dGF0dXNSBnN0YXR1cxIbCglwYWdlX3NpemUYBCABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBSABKAlSCXBhZ2VUb2tlbiJy\
+            ChNMaXN0RGV2aWNlc1Jlc3BvbnNlEjMKB2RldmljZXMYASADKAsyGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VSB2RldmljZXMS\
+            JgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIrsCChNVcGRhdGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASAB\
+            KAlSBG5hbWUSJgoMZGlzcGxheV9uYW1lGAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rl\
+            c2NyaXB0aW9uiAEBEkQKBHRhZ3MYBCADKAsyMC5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0LlRhZ3NFbnRy\
+            eVIEdGFncxIhCgxyZXBsYWNlX3RhZ3MYBSABKAhSC3JlcGxhY2VUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIU\
+            CgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBQg8KDV9kaXNwbGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIikKE0VuYWJsZURldmljZVJl\
+            cXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIqChREaXNhYmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIikKE1Jl\
+            dGlyZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIrChVVbnJldGlyZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEo\
+            CVIEbmFtZSIpChNEZWxldGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKAoSQWxsb3dSZWluaXRSZXF1ZXN0EhIK\
+            BG5hbWUYASABKAlSBG5hbWUidAoXUm90YXRlRGV2aWNlS2V5c1JlcXVlc3QSGAoHZGV2aWNlcxgBIAMoCVIHZGV2aWNlcxIUCgVz\
+            dWl0ZRgCIAEoCVIFc3VpdGUSFwoHc2l0ZV9pZBgDIAEoA1IGc2l0ZUlkEhAKA2FsbBgEIAEoCFIDYWxsIk4KGFJvdGF0ZURldmlj\
+            ZUtleXNSZXNwb25zZRIYCgdkZXZpY2VzGAEgASgDUgdkZXZpY2VzEhgKB3VuYXdhcmUYAiABKANSB3VuYXdhcmUiRwoXQWRkRGV2\
+            aWNlVG9TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2aWNlIkwKHFJlbW92ZURl\
+            dmljZUZyb21TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2aWNlKqEBCgxEZXZp\
+            Y2VTdGF0dXMSHQoZREVWSUNFX1NUQVRVU19VTlNQRUNJRklFRBAAEhwKGERFVklDRV9TVEFUVVNfUkVHSVNURVJFRBABEh0KGURF\
+            VklDRV9TVEFUVVNfSU5JVElBTElaRUQQAhIaChZERVZJQ0VfU1RBVFVTX0RJU0FCTEVEEAMSGQoVREVWSUNFX1NUQVRVU19SRVRJ\
+            UkVEEAQyzhQKF0RldmljZU1hbmFnZW1lbnRTZXJ2aWNlEn0KEUNyZWF0ZURldmljZVN1aXRlEisuYXJjaGViYXNlLm1ldGEudjEu\
+            Q3JlYXRlRGV2aWNlU3VpdGVSZXF1ZXN0Gh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3VpdGUiG4LT5JMCFSIQL3YxL2Rldmlj\
+            ZVN1aXRlczoBKhKAAQoOR2V0RGV2aWNlU3VpdGUSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VTdWl0ZVJlcXVlc3QaHi5h\
+            cmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIkkAIBgtPkkwIbEhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9EogBChBMaXN0\
+            RGV2aWNlU3VpdGVzEiouYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZVN1aXRlc1JlcXVlc3QaKy5hcmNoZWJhc2UubWV0YS52\
+            MS5MaXN0RGV2aWNlU3VpdGVzUmVzcG9uc2UiG5ACAYLT5JMCEhIQL3YxL2RldmljZVN1aXRlcxKRAQoRRGVsZXRlRGV2aWNlU3Vp\
+            dGUSKy5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QaLC5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVE\
+            ZXZpY2VTdWl0ZVJlc3BvbnNlIiGC0+STAhsqGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn0SbQoOUmVnaXN0ZXJEZXZpY2USKC5h\
+            cmNoZWJhc2UubWV0YS52MS5SZWdpc3RlckRldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiFoLT5JMCECIL\
+            L3YxL2RldmljZXM6ASoSbAoJR2V0RGV2aWNlEiMuYXJjaGViYXNlLm1ldGEudjEuR2V0RGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFz\
+            ZS5tZXRhLnYxLkRldmljZSIfkAIBgtPkkwIWEhQvdjEve25hbWU9ZGV2aWNlcy8qfRJ0CgtMaXN0RGV2aWNlcxIlLmFyY2hlYmFz\
+            ZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVxdWVzdBomLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVzcG9uc2UiFpACAYLT\
+            5JMCDRILL3YxL2RldmljZXMScgoMVXBkYXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRlRGV2aWNlUmVxdWVzdBoZ\
+            LmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIfgtPkkwIZMhQvdjEve25hbWU9ZGV2aWNlcy8qfToBKhJ5CgxFbmFibGVEZXZpY2US\
+            Ji5hcmNoZWJhc2UubWV0YS52MS5FbmFibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiaC0+STAiAi\
+            Gy92MS97bmFtZT1kZXZpY2VzLyp9OmVuYWJsZToBKhJ8Cg1EaXNhYmxlRGV2aWNlEicuYXJjaGViYXNlLm1ldGEudjEuRGlzYWJs\
+            ZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiJ4LT5JMCISIcL3YxL3tuYW1lPWRldmljZXMvKn06ZGlz\
+            YWJsZToBKhKHAQoQQWRkRGV2aWNlVG9TdWl0ZRIqLmFyY2hlYmFzZS5tZXRhLnYxLkFkZERldmljZVRvU3VpdGVSZXF1ZXN0Ghku\
+            YXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiyC0+STAiYiIS92MS97ZGV2aWNlPWRldmljZXMvKn06YWRkVG9TdWl0ZToBKhKWAQoV\
+            UmVtb3ZlRGV2aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNlLm1ldGEudjEuUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBoZLmFy\
+            Y2hlYmFzZS5tZXRhLnYxLkRldmljZSIxgtPkkwIrIiYvdjEve2RldmljZT1kZXZpY2VzLyp9OnJlbW92ZUZyb21TdWl0ZToBKhJ5\
+            CgxSZXRpcmVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5SZXRpcmVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEu\
+            RGV2aWNlIiaC0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OnJldGlyZToBKhJ/Cg5VbnJldGlyZURldmljZRIoLmFyY2hlYmFz\
+            ZS5tZXRhLnYxLlVucmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIogtPkkwIiIh0vdjEve25h\
+            bWU9ZGV2aWNlcy8qfTp1bnJldGlyZToBKhJsCgxEZWxldGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VS\
+            ZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IhyC0+STAhYqFC92MS97bmFtZT1kZXZpY2VzLyp9EnwKC0FsbG93UmVpbml0\
+            EiUuYXJjaGViYXNlLm1ldGEudjEuQWxsb3dSZWluaXRSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiuC0+STAiUi\
+            IC92MS97bmFtZT1kZXZpY2VzLyp9OmFsbG93UmVpbml0OgEqEo4BChBSb3RhdGVEZXZpY2VLZXlzEiouYXJjaGViYXNlLm1ldGEu\
+            djEuUm90YXRlRGV2aWNlS2V5c1JlcXVlc3QaKy5hcmNoZWJhc2UubWV0YS52MS5Sb3RhdGVEZXZpY2VLZXlzUmVzcG9uc2UiIYLT\
+            5JMCGyIWL3YxL2RldmljZXM6cm90YXRlS2V5czoBKhKQAQoRQW5ub3VuY2VBZGRyZXNzZXMSKy5hcmNoZWJhc2UubWV0YS52MS5B\
+            bm5vdW5jZUFkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiJ4LT5JMCISIcL3Yx\
+            L2RldmljZUFkZHJlc3Nlczphbm5vdW5jZToBKhKPAQoVR2V0QW5ub3VuY2VkQWRkcmVzc2VzEi8uYXJjaGViYXNlLm1ldGEudjEu\
+            R2V0QW5ub3VuY2VkQWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlZEFkZHJlc3NlcyIekAIBgtPk\
+            kwIVEhMvdjEvZGV2aWNlQWRkcmVzc2VzEpABChFXaXRoZHJhd0FkZHJlc3NlcxIrLmFyY2hlYmFzZS5tZXRhLnYxLldpdGhkcmF3\
+            QWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlZEFkZHJlc3NlcyIngtPkkwIhIhwvdjEvZGV2aWNl\
+            QWRkcmVzc2VzOndpdGhkcmF3OgEqYgZwcm90bzM=
             """)
 }

@@ -16,6 +16,7 @@ REFUSED = {
     "must hold states of copy items, not 0": "the schema of an enum has every value, also the unspecified one",
     r"order_by must be|filter: byte \d+": "an order and a filter have a grammar",
     "either file_ids or filter must be set|must not both be set": "fields that exclude each other",
+    "exactly one of devices, suite, site_id and all must be set": "fields that exclude each other",
     "must not be empty, unless|must be empty unless": "whether a field may be set depends on another one",
     "must be in the future": "limits that move with the time",
     "must contain certificates in the PEM format": "certificates, whose bytes no pattern describes",

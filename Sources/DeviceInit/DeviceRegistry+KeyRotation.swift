@@ -1,0 +1,54 @@
+import Accounts
+import Basics
+import Database
+import GatewayAPI
+import RPC
+
+extension DeviceRegistry {
+    /// Requests that devices replace their keys, in one transaction for all of them.
+    ///
+    /// - Throws: NOT_FOUND for a named device, suite or site that does not exist, FAILED_PRECONDITION for a named device without a key.
+    func rotateKeys(of target: KeyRotationTarget, by caller: Caller) async throws -> KeyRotationCounts {
+        let now = clock.now()
+        return try await database.write { connection in
+            let ids = try deviceIDs(of: target, caller, in: connection)
+            let counts = try keys.requestRotation(of: ids, at: now, in: connection)
+            try Audit.record(Self.audited(target, by: caller), at: now, in: connection)
+            return counts
+        }
+    }
+
+    private func deviceIDs(
+        of target: KeyRotationTarget, _ caller: Caller, in connection: Connection
+    ) throws -> [String] {
+        var filter = DeviceFilter()
+        switch target {
+        case .devices(let ids):
+            return try ids.map { id in
+                let device = try device(id, of: caller, in: connection)
+                guard try keys.state(of: device.id, at: clock.now(), in: connection) != nil else {
+                    throw RPCError(
+                        bare: .failedPrecondition, "\(ResourceName.device(device.id)) has no key to replace")
+                }
+                return device.id
+            }
+        case .suite(let id): filter.suiteID = try suite(id, of: caller, in: connection).id
+        case .site(let id):
+            guard try keys.siteStatus(id, organizationID: caller.organization.id, in: connection) != nil else {
+                throw RPCError.notFound("site \(id) does not exist")
+            }
+            filter.siteID = id
+        case .all: break
+        }
+        return try DeviceRecords(connection).ids(organizationID: caller.organization.id, filter: filter)
+    }
+
+    private static func audited(_ target: KeyRotationTarget, by caller: Caller) -> AuditEntry {
+        switch target {
+        case .devices(let ids): caller.did(to: ids.map(\.text), of: "devices")
+        case .suite(let id): caller.did(to: ResourceName.suite(id))
+        case .site(let id): caller.did(to: "sites/\(id)")
+        case .all: caller.did(to: "devices")
+        }
+    }
+}

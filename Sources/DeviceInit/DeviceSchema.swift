@@ -1,0 +1,50 @@
+import Database
+
+/// The tables of ``DeviceRecords``.
+enum DeviceSchema {
+    static let migrations = [
+        Migration(
+            name: "devices-1",
+            sql: """
+                CREATE TABLE device_suites (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+                    site_id INTEGER NOT NULL REFERENCES sites (id),
+                    display_name TEXT NOT NULL,
+                    description TEXT NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    updated_at INTEGER NOT NULL
+                ) STRICT;
+                CREATE INDEX device_suites_organization ON device_suites (organization_id, id);
+                CREATE INDEX device_suites_site ON device_suites (site_id);
+
+                -- tags: a JSON object of strings.
+                CREATE TABLE devices (
+                    id TEXT PRIMARY KEY,
+                    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+                    suite_id INTEGER REFERENCES device_suites (id),
+                    display_name TEXT NOT NULL,
+                    description TEXT NOT NULL,
+                    tags TEXT NOT NULL,
+                    is_disabled INTEGER NOT NULL DEFAULT 0,
+                    initialized_at INTEGER,
+                    sdk_version TEXT NOT NULL DEFAULT '',
+                    platform TEXT NOT NULL DEFAULT '',
+                    last_seen_at INTEGER,
+                    reinit_allowed_until INTEGER,
+                    created_at INTEGER NOT NULL,
+                    updated_at INTEGER NOT NULL
+                ) STRICT;
+                CREATE INDEX devices_organization ON devices (organization_id, id);
+                CREATE INDEX devices_suite ON devices (suite_id, id);
+                """),
+        Migration(
+            name: "devices-2",
+            sql: """
+                -- retired_at: since when the device is retired; NULL = it is in use. had_key: it received a key before it was
+                -- retired and returned to use, so uploads may refer to it.
+                ALTER TABLE devices ADD COLUMN retired_at INTEGER;
+                ALTER TABLE devices ADD COLUMN had_key INTEGER NOT NULL DEFAULT 0;
+                """),
+    ]
+}

@@ -1,0 +1,83 @@
+import GatewayAPI
+import GatewayTesting
+import Proto
+import RPC
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite(.timeLimited) struct KeyRotationTests {
+    /// A gateway whose only device was asked to replace its key.
+    private struct Asked {
+        let world: TestAccounts
+        let credential: String
+
+        init(_ configure: (inout AccountsConfiguration) -> Void = { _ in }) async throws {
+            let world = try await TestAccounts(configure)
+            let admin = try await world.login().accessToken
+            _ = try await world.createSite(token: admin)
+            let key = try await world.adminService.createOrRotateDeviceApiKey(
+                CreateOrRotateDeviceApiKeyRequest(deviceID: OneDevice.id),
+                context: world.call(AdminAuthServiceMethods.createOrRotateDeviceApiKey, token: admin))
+            let (keys, now) = (world.accounts.deviceKeys, world.clock.now())
+            let counts = try await world.database.write { connection in
+                try keys.requestRotation(of: [OneDevice.id, "260427-000002"], at: now, in: connection)
+            }
+            #expect(counts == KeyRotationCounts(devices: 1, unaware: 1))
+            (self.world, credential) = (world, key.credential)
+        }
+
+        func rotate(_ credential: String) async throws -> String {
+            try await world.accounts.authService.rotateCredential(
+                RotateCredentialRequest(credential: credential),
+                context: try world.call(AuthServiceMethods.rotateCredential)
+            ).credential
+        }
+
+        /// Whether a token opens uploads.
+        func accepts(_ token: String) throws -> Bool {
+            do {
+                return try world.call(DataGatewayServiceMethods.createLogicalUpload, token: token).keyOwner.siteID == 1
+            } catch let error as RPCError where error.status == .unauthenticated {
+                return false
+            }
+        }
+    }
+
+    @Test func firstUseOfTheNewKeyEndsTheOldOne() async throws {
+        let asked = try await Asked()
+        let old = try await asked.world.exchange(asked.credential).accessToken
+        let next = try await asked.rotate(asked.credential)
+        #expect(try asked.accepts(old))
+        let fresh = try await asked.world.exchange(next).accessToken
+        #expect(try asked.accepts(old) == false)
+        #expect(try asked.accepts(fresh))
+        #expect(
+            await refusal { _ = try await asked.world.exchange(asked.credential) }?.detail == .authInvalidCredential)
+        #expect(try asked.world.audit().filter { $0.contains(" RotateCredential ") }.count == 1)
+    }
+
+    @Test func concurrentFirstUsesAllGetTokensOfTheNewKey() async throws {
+        let asked = try await Asked()
+        let next = try await asked.rotate(asked.credential)
+        let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<8 { group.addTask { try await asked.world.exchange(next).accessToken } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(tokens.count == 8)
+        #expect(try tokens.allSatisfy(asked.accepts))
+        #expect(try asked.world.audit().filter { $0.contains(" RotateCredential ") }.count == 1)
+    }
+
+    @Test func wrongSecretsOfBothCallsCountTogether() async throws {
+        let asked = try await Asked { $0.wrongCredentialsOfKey = 2 }
+        let id = OpaqueToken(.apiKey, text: asked.credential)?.id ?? ""
+        let wrong = OpaqueToken(.apiKey, id: id).text
+        #expect(await refusal { _ = try await asked.rotate(wrong) }?.detail == .authInvalidCredential)
+        #expect(await refusal { _ = try await asked.world.exchange(wrong) }?.detail == .authInvalidCredential)
+        #expect(await refusal { _ = try await asked.rotate(wrong) }?.status == .unavailable)
+        #expect(await refusal { _ = try await asked.world.exchange(wrong) }?.status == .unavailable)
+        _ = try await asked.world.exchange(try await asked.rotate(asked.credential))
+    }
+}
