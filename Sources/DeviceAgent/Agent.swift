@@ -85,7 +85,7 @@ package actor Agent {
         uploader = try Uploader(deviceFolder, options: options, clock: clock) { notice in
             switch notice {
             case .waiting(let what, let reason, _): log("\(what) failed and is tried again: \(reason)")
-            case .addressChanged(let message): log(message)
+            case .addressChanged(let message), .keyChanged(let message): log(message)
             default: break
             }
         }

@@ -30,6 +30,9 @@ package struct DeviceInitialization: Sendable {
     {
         try folder.reserve()
         defer { folder.releaseReserve() }
+        // Another process must not replace the former key meanwhile.
+        let lock = try? folder.lockKey(waits: true)
+        defer { withExtendedLifetime(lock) {} }
         let reply =
             replacingKey
             ? try await service.reinitDevice(

@@ -23,9 +23,9 @@ package struct AddressChange: Sendable {
     ///
     /// - Throws: `CallFailure` of the call that failed, `DeviceFolder.Failure`.
     package func run() async throws {
-        let configuration = try folder.initializedConfiguration()
-        let reply = try await AuthServiceClient(auth).exchangeCredential(
-            ExchangeCredentialRequest(credential: configuration.apiKey))
+        let reply = try await DeviceKey(folder).trying { [auth] credential in
+            try await AuthServiceClient(auth).exchangeCredential(ExchangeCredentialRequest(credential: credential))
+        }
         try await proof.run(token: reply.accessToken)
         try folder.move(to: endpoints)
     }

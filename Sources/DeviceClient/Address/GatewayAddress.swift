@@ -5,7 +5,8 @@ import Proto
 import Sockets
 import Wire
 
-/// The present address of a device's gateway, with connections to it. Announcements change it, and failures undo that.
+/// The present address of a device's gateway, with connections to it. Announcements change it, and failures undo that. The device's
+/// key is exchanged there, and replaced if the gateway requests it.
 actor GatewayAddress {
     /// A place, as it was when it was asked for.
     struct Place: Sendable {
@@ -22,19 +23,26 @@ actor GatewayAddress {
     private let clock: any WallClock
     private let loop = EventLoop(name: "device")
     private let notice: @Sendable (String) -> Void
+    private let keyNotice: @Sendable (String) -> Void
+    private let key: DeviceKey
+    private var isRotationFailureKnown = false
     private var history: AddressHistory
     private(set) var place: Place
 
-    /// - Parameter notice: receives a sentence without a full stop about each change.
+    /// - Parameters:
+    ///   - notice: receives a sentence without a full stop about each change of the address.
+    ///   - keyNotice: receives one about a replacement of the key.
     /// - Throws: `DeviceFolder.Failure`, `TLSError` for unusable authorities.
     init(
         _ folder: DeviceFolder, authorities: String?, clock: any WallClock,
-        notice: @escaping @Sendable (String) -> Void
+        notice: @escaping @Sendable (String) -> Void, keyNotice: @escaping @Sendable (String) -> Void
     ) throws {
         self.folder = folder
         self.authorities = authorities
         self.clock = clock
         self.notice = notice
+        self.keyNotice = keyNotice
+        key = try DeviceKey(folder)
         history = try folder.addressHistory()
         let endpoints = try folder.endpoints() ?? Endpoints()
         place = try Self.place(endpoints, try folder.authorities(for: endpoints, else: authorities), loop)
@@ -48,12 +56,43 @@ actor GatewayAddress {
             authorities: authorities)
     }
 
-    /// Exchanges the device's key for a token, and takes an address that is announced with it.
-    func exchange(_ credential: String) async throws -> ExchangeCredentialResponse {
-        let reply = try await exchangeOnce(credential)
-        guard !reply.addressAnnouncement.isEmpty, await takes(reply, credential) else { return reply }
-        // Signs in at the new address, so that the gateway counts the device among those that moved.
-        return (try? await exchangeOnce(credential)) ?? reply
+    /// Exchanges the device's key for a token, takes an address that is announced with it, and replaces the key if the gateway
+    /// requests it. Without either, uploads continue.
+    func exchange() async throws -> ExchangeCredentialResponse {
+        var reply = try await exchangeKey()
+        if !reply.addressAnnouncement.isEmpty, await takes(reply, await key.credential) {
+            // Signs in at the new address, so that the gateway counts the device among those that moved.
+            reply = (try? await exchangeKey()) ?? reply
+        }
+        return reply.rotateCredential ? await rotated() ?? reply : reply
+    }
+
+    private func exchangeKey() async throws -> ExchangeCredentialResponse {
+        try await key.trying { try await self.exchangeOnce($0) }
+    }
+
+    /// Replaces the key. A failure is reported once.
+    ///
+    /// - Returns: the reply to the exchange of the new key; `nil` if it is to be replaced with a later token.
+    private func rotated() async -> ExchangeCredentialResponse? {
+        do {
+            let reply = try await KeyReplacement(folder, key).run { present in
+                try await self.trying { place in
+                    try await AuthServiceClient(place.auth).rotateCredential(
+                        RotateCredentialRequest(credential: present)
+                    ).credential
+                }
+            } exchange: { next in
+                try await self.exchangeOnce(next)
+            }
+            isRotationFailureKnown = false
+            if reply != nil { keyNotice("the device's key was replaced, as an operator requested") }
+            return reply
+        } catch {
+            if !isRotationFailureKnown { keyNotice("the device's key is not replaced yet: \(error)") }
+            isRotationFailureKnown = true
+            return nil
+        }
     }
 
     private func exchangeOnce(_ credential: String) async throws -> ExchangeCredentialResponse {

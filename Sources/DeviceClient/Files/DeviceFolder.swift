@@ -101,6 +101,7 @@ package struct DeviceFolder: Sendable {
     /// Brings a received key into the files of the SDKs, after an `adopt` that did not finish.
     private func finishAdoption() throws(Failure) {
         guard let identity: Identity = try read(adoptionPath) else { return }
+        try removeStoredRotation()
         if try read(endpointsPath) != identity.endpoints { try removeAddressHistory() }
         // Before the key: with the key of another device, nothing of the former one may count as delivered.
         try write(deviceID: identity.deviceID)

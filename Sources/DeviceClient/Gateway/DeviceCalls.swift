@@ -16,11 +16,11 @@ struct DeviceCalls: CallTransport {
     private let token: Renewable<String>
     private let retrying: Retrying
 
-    init(at address: GatewayAddress, credential: String, clock: any WallClock, retrying: Retrying) {
+    init(at address: GatewayAddress, clock: any WallClock, retrying: Retrying) {
         self.address = address
         self.retrying = retrying
         token = Renewable(lead: Self.tokenLead, clock: clock) {
-            let reply = try await address.exchange(credential)
+            let reply = try await address.exchange()
             return Renewable.Issue(value: reply.accessToken, expiresAt: UnixTime(seconds: reply.expiresAtUnix))
         }
     }

@@ -12,6 +12,8 @@ package enum UploadNotice: Sendable {
     case waiting(what: String, reason: any Error, delay: Duration)
     /// The address of the gateway changed, or an announced one is not used: a sentence without a full stop.
     case addressChanged(String)
+    /// The device's key was replaced, or is not replaced yet: a sentence without a full stop.
+    case keyChanged(String)
     /// The stored parts are lost: the file is sent again from its beginning.
     case restarted
 }

@@ -66,14 +66,15 @@ package struct Uploader: Sendable {
         let configuration = try folder.initializedConfiguration()
         address = try GatewayAddress(folder, authorities: options.authorities, clock: clock) {
             notice(.addressChanged($0))
+        } keyNotice: {
+            notice(.keyChanged($0))
         }
         let retrying = Retrying(policy: options.retries) {
             FailureResponse($0).failureKind
         } notice: { what, reason, delay in
             notice(.waiting(what: what, reason: reason, delay: delay))
         }
-        calls = DeviceCalls(
-            at: address, credential: configuration.apiKey, clock: clock, retrying: retrying)
+        calls = DeviceCalls(at: address, clock: clock, retrying: retrying)
         service = DataGatewayServiceClient(calls)
         self.folder = folder
         self.configuration = configuration

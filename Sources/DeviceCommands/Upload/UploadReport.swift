@@ -41,6 +41,9 @@ extension TransferReporter {
         case .addressChanged(let message):
             warning(message)
             event("address", [("message", .string(message))])
+        case .keyChanged(let message):
+            warning(message)
+            event("key", [("message", .string(message))])
         case .restarted:
             warning("the stored parts are lost: sending the file from the beginning")
             event("restarted", [("file", .string(key))])
