@@ -85,6 +85,7 @@ package enum Program: CompletedProgram {
                         .command(DeviceUpdate.self),
                         .command(DeviceEnable.self),
                         .command(DeviceDisable.self),
+                        .command(DeviceRotate.self),
                         .command(DeviceAllowReinit.self),
                         .command(DeviceRetire.self),
                         .command(DeviceUnretire.self),

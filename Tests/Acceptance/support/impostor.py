@@ -25,6 +25,8 @@ class Impostor(grpc.GenericRpcHandler):
     def __init__(self, channel: grpc.Channel, stubs, address: str = "127.0.0.1:0"):
         self.auth, self.channel = stubs.auth, channel
         self.change: Callable = lambda reply: reply
+        #: Whether the answer to a call with this method's name and this credential is lost.
+        self.fails: Callable[[str, str], bool] = lambda method, credential: False
         self.server = grpc.server(futures.ThreadPoolExecutor(4))
         self.server.add_generic_rpc_handlers((self,))
         port = self.server.add_insecure_port(address)
@@ -32,9 +34,20 @@ class Impostor(grpc.GenericRpcHandler):
         self.address = f"{address.rsplit(':', 1)[0]}:{port}"
 
     def service(self, details):
-        def answer(request: bytes, _) -> bytes:
-            reply = self.channel.unary_unary(details.method)(request, timeout=20)
-            return self._exchanged(request, reply) if details.method.endswith("/ExchangeCredential") else reply
+        method = details.method.rsplit("/", 1)[1]
+
+        def answer(request: bytes, context: grpc.ServicerContext) -> bytes:
+            try:
+                reply = self.channel.unary_unary(details.method)(request, timeout=20)
+            except grpc.RpcError as error:
+                context.set_trailing_metadata(
+                    [pair for pair in error.trailing_metadata() if pair[0] == "grpc-status-details-bin"]
+                )
+                context.abort(error.code(), error.details())
+            # Both methods of the service with a credential have it as their first field.
+            if self.fails(method, self.auth.ExchangeCredentialRequest.FromString(request).credential):
+                context.abort(grpc.StatusCode.UNKNOWN, "the answer is lost")
+            return self._exchanged(request, reply) if method == "ExchangeCredential" else reply
 
         return grpc.unary_unary_rpc_method_handler(answer)
 

@@ -15,6 +15,7 @@ extension Device: Resource {
             ResourceField(
                 name: "address_serial", json: addressSerial.map { .number($0) } ?? .null,
                 text: addressSerial.map { "\($0)" } ?? ""),
+            .time("key_rotation_requested_at", keyRotationRequestedAt),
         ]
     }
 }
