@@ -81,7 +81,7 @@ package actor Agent {
         options.parallel = configuration.parts
         options.delivered = delivered
         let rates = configuration.rates
-        options.sendLimit = SendLimit { rates.rate(atMinute: RatePlan.currentMinute()) }
+        options.sendLimit = RateLimit { rates.rate(atMinute: RatePlan.currentMinute()) }
         uploader = try Uploader(deviceFolder, options: options, clock: clock) { notice in
             switch notice {
             case .waiting(let what, let reason, _): log("\(what) failed and is tried again: \(reason)")

@@ -18,7 +18,7 @@ package struct Uploader: Sendable {
         /// PEM; `nil` = the system's trusted authorities.
         package var authorities: String?
         /// The rate limit for sending parts; `nil` = unlimited.
-        package var sendLimit: SendLimit?
+        package var sendLimit: RateLimit?
         /// The record of confirmed files; `nil` = they are not recorded.
         package var delivered: DeliveredFiles?
 

@@ -79,7 +79,7 @@ struct Upload: Command {
             // A shorter time than the default is a deadline: the command ends by then, however few attempts that allows.
             if retrySeconds < Self.usualRetrySeconds { options.retries.attempts = 1 }
             options.authorities = environment.authorities
-            options.sendLimit = transfer.limit.map { SendLimit(bytesPerSecond: $0.bytes) }
+            options.sendLimit = transfer.limit.map { RateLimit(bytesPerSecond: $0.bytes) }
             let templates = try transfer.templates(beside: tags)
             if transfer.isDryRun { return try await plan(folder, tags, templates, reporter) }
             _ = try folder.initializedConfiguration()

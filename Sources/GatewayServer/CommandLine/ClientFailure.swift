@@ -21,6 +21,13 @@ package struct ClientFailure: Error, Hashable {
         namesHelp = exitCode == .usage
     }
 
+    /// Returns the failure with the name of what it concerns before its message.
+    package func naming(_ name: String) -> ClientFailure {
+        var failure = ClientFailure("\(name): \(message)", exitCode: exitCode, status: status)
+        (failure.namesHelp, failure.detail, failure.metadata) = (namesHelp, detail, metadata)
+        return failure
+    }
+
     /// The failure for a file with a wrong configuration, which the command's help does not describe.
     package static func configuration(_ message: String) -> ClientFailure {
         var failure = ClientFailure(message, exitCode: .usage)

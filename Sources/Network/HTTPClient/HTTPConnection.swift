@@ -20,9 +20,11 @@ package final class HTTPConnection: Sendable {
         /// that of the URL.
         package var connectTo: PeerAddress?
         /// The common rate limit for sending bodies over several connections; `nil` = unlimited.
-        package var sendLimit: SendLimit?
+        package var sendLimit: RateLimit?
+        /// The common rate limit for receiving bodies; `nil` = unlimited.
+        package var receiveLimit: RateLimit?
 
-        package init(authorities: String? = nil, sendLimit: SendLimit? = nil) {
+        package init(authorities: String? = nil, sendLimit: RateLimit? = nil) {
             self.authorities = authorities
             self.sendLimit = sendLimit
         }
@@ -58,7 +60,8 @@ package final class HTTPConnection: Sendable {
     package func exchange(
         _ request: HTTPRequest, receiver: HTTPReceiver? = nil, sent: (@Sendable (Int) -> Void)? = nil
     ) async throws -> HTTPReply {
-        let exchange = HTTPExchangeState(request, receiver: receiver, sent: sent, limit: options.sendLimit)
+        let exchange = HTTPExchangeState(
+            request, receiver: receiver, sent: sent, limits: (options.sendLimit, options.receiveLimit))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 queue.async { [self] in

@@ -15,7 +15,7 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
     private let request: HTTPRequest
     private let receiver: HTTPReceiver?
     private let sent: (@Sendable (Int) -> Void)?
-    private let limit: SendLimit?
+    private let limits: (send: RateLimit?, receive: RateLimit?)
     private let isCancelled = Atomic(false)
 
     private var offset: Int64 = 0
@@ -28,8 +28,11 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
     private var isReceived: Bool?
     private var failure: (any Error)?
 
-    init(_ request: HTTPRequest, receiver: HTTPReceiver?, sent: (@Sendable (Int) -> Void)?, limit: SendLimit? = nil) {
-        self.limit = limit
+    init(
+        _ request: HTTPRequest, receiver: HTTPReceiver?, sent: (@Sendable (Int) -> Void)?,
+        limits: (send: RateLimit?, receive: RateLimit?) = (nil, nil)
+    ) {
+        self.limits = limits
         self.request = request
         self.receiver = receiver
         self.sent = sent
@@ -105,7 +108,7 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
 
     private func read(_ whole: UnsafeMutableRawBufferPointer) -> Int {
         var buffer = whole
-        if let limit, !whole.isEmpty, offset < request.body.size {
+        if let limit = limits.send, !whole.isEmpty, offset < request.body.size {
             let granted = limit.take(whole.count) { isCancelled.load(ordering: .relaxed) }
             buffer = UnsafeMutableRawBufferPointer(rebasing: whole[..<granted])
         }
@@ -149,11 +152,21 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
         (200..<300).contains(status) ? HTTPConnection.maximumKeptBody : HTTPConnection.maximumKeptError
     }
 
+    /// Waits until the limit permits the number of bytes; the sender waits meanwhile, as its window is full.
+    private func waitToReceive(_ count: Int) {
+        guard let limit = limits.receive else { return }
+        var rest = count
+        while rest > 0, !isCancelled.load(ordering: .relaxed) {
+            rest -= limit.take(rest) { isCancelled.load(ordering: .relaxed) }
+        }
+    }
+
     private func receive(body bytes: UnsafeRawBufferPointer) -> Int {
         do {
             let wanted = try isReceived ?? receiver?.wants(status, fields) ?? false
             isReceived = wanted
             if wanted {
+                waitToReceive(bytes.count)
                 try receiver?.receive(bytes)
             } else {
                 bodySize += bytes.count

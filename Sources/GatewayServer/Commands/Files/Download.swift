@@ -1,9 +1,6 @@
 import Basics
 import CommandLineInterface
 import DeviceCommands
-import Foundation
-import HTTPClient
-import StoreClient
 
 /// `data-gateway download`
 struct Download: Command {
@@ -14,8 +11,8 @@ struct Download: Command {
         OBJECT is a file id as printed by ls, the id of an upload, the name of a file, or a filter as for ls, which may \
         match many objects. Each object becomes the file DIR/NAME when it is complete and its checksum matches. Until \
         then it is DIR/NAME.part, which the same command continues after an interruption. If DIR has a different file of \
-        this name, that file stays and the object becomes 'NAME (2)'. An object that DIR already has is not downloaded \
-        again.
+        this name, that file stays and the object becomes 'NAME (2)'. An object that DIR already has is not requested \
+        again. After an error that concerns one object only, the others are still downloaded.
         """,
         """
         With --json, each event is one JSON object on a line: begun, progress, waiting, completed, failed; with several \
@@ -37,6 +34,9 @@ struct Download: Command {
                 "--name", "TEMPLATE", \.template,
                 "Save each object under this path below DIR, with the placeholders \(DownloadTemplate.placeholders)"),
             .option("--parallel", "N", \.parallel, "Download this number of objects at once: 1 to 16 (default: 4)"),
+            .option(
+                "--limit-rate", "BYTES", \.limit,
+                "Receive at most this number of bytes a second, for example 500KB or 2MiB"),
             .flag("--dry-run", \.isDryRun, "Print which objects would be downloaded, and download nothing"),
         ] + ConnectionOptions.parameters(of: .gateway).map { $0.at(\.connection) }
     }
@@ -46,6 +46,7 @@ struct Download: Command {
     var isByID = false
     var template: DownloadTemplate?
     var parallel: Int64 = 4
+    var limit: ByteQuantityArgument?
     var isDryRun = false
     var connection = ConnectionOptions()
 
@@ -57,7 +58,9 @@ struct Download: Command {
     }
 
     private func downloadAll(_ environment: CommandEnvironment, _ reporter: TransferReporter) async -> ExitCode {
-        let source = DownloadSource(connection, environment)
+        let batch = DownloadBatch(
+            source: DownloadSource(connection, environment), reporter: reporter, environment: environment, limit: limit,
+            parallel: Int(parallel))
         do {
             guard (1...16).contains(parallel) else {
                 throw ClientFailure("--parallel must be 1 to 16", exitCode: .usage)
@@ -68,17 +71,15 @@ struct Download: Command {
             if !isDryRun { try DownloadTargets.makeFolder(folder) }
             var wanted: [DownloadSource.Wanted] = []
             var known: Set<String> = []
+            let needsDetails = template?.needsDetails == true || isDryRun
             for object in objects {
-                let found = try await find(object, source, reporter)
+                let found = try await batch.find(object, needsDetails: needsDetails)
                 wanted += found.filter { known.insert($0.id).inserted }
             }
-            if isDryRun { return try await plan(wanted, source, reporter) }
-            let sizes = wanted.map { $0.details?.sizeBytes }
-            reporter.expect(
-                files: wanted.count, bytes: sizes.contains(nil) ? nil : sizes.reduce(0) { $0 + ($1 ?? 0) })
-            return await download(wanted, source, environment, reporter)
+            if isDryRun { return try await plan(wanted, batch.source, reporter) }
+            return await batch.run(wanted, to: try DownloadTargets(folder: folder, naming: naming))
         } catch {
-            return fail(error, folder, reporter)
+            return reporter.fail(ClientFailure(error, file: folder, hint: DownloadBatch.hint))
         }
     }
 
@@ -86,25 +87,12 @@ struct Download: Command {
         isByID ? .byID : template.map { .template($0) } ?? .byName
     }
 
-    private func find(
-        _ object: String, _ source: DownloadSource, _ reporter: TransferReporter
-    ) async throws -> [DownloadSource.Wanted] {
-        do {
-            return try await retrying(reporter).run("ListObjects") {
-                try await source.find(object, needsDetails: template?.needsDetails == true || isDryRun)
-            }
-        } catch {
-            throw ClientFailure(error, file: object, hint: "try again later")
-        }
-    }
-
     private func plan(
         _ wanted: [DownloadSource.Wanted], _ source: DownloadSource, _ reporter: TransferReporter
     ) async throws -> ExitCode {
         for object in wanted {
             let file = try await source.file(object)
-            let name =
-                try DownloadTargets.names(of: file, naming).joined(separator: "/")
+            let name = try DownloadTargets.names(of: file, naming).joined(separator: "/")
             reporter.event(
                 "planned",
                 [
@@ -115,145 +103,5 @@ struct Download: Command {
         }
         reporter.line(TextLayout.count(wanted.count, "object"))
         return .success
-    }
-
-    /// Downloads several objects at once. After the first error no other download is begun, and those in progress are finished.
-    private func download(
-        _ wanted: [DownloadSource.Wanted], _ source: DownloadSource, _ environment: CommandEnvironment,
-        _ reporter: TransferReporter
-    ) async -> ExitCode {
-        var targets: DownloadTargets
-        do {
-            targets = try DownloadTargets(folder: folder, naming: naming)
-        } catch {
-            return fail(error, folder, reporter)
-        }
-        let authorities = ListenerTrust(current: environment).authorityFile
-        let connections = (0..<min(Int(parallel), max(1, wanted.count))).map { _ in
-            HTTPConnection(HTTPConnection.Options(authorities: authorities))
-        }
-        let start = ContinuousClock.now
-        var worst = ExitCode.success
-        var (count, bytes) = (0, Int64(0))
-        await withTaskGroup(of: (connection: Int, result: Result<Int64, Failed>).self) { group in
-            var free = Array(connections.indices)
-            func settle() async {
-                guard let (connection, result) = await group.next() else { return }
-                free.append(connection)
-                switch result {
-                case .success(let size): (count, bytes) = (count + 1, bytes + size)
-                case .failure(let failure): worst = fail(failure.reason, failure.id, reporter)
-                }
-            }
-            for object in wanted {
-                if free.isEmpty { await settle() }
-                guard worst == .success, !Task.isCancelled, let connection = free.popLast() else { break }
-                do {
-                    let file = try await retrying(reporter).run("RequestDownload") { try await source.file(object) }
-                    let target = try await targets.find(for: file)
-                    group.addTask { [connections] in
-                        do {
-                            let http = connections[connection]
-                            return (
-                                connection, .success(try await fetch(file, to: target, object, source, http, reporter))
-                            )
-                        } catch {
-                            return (connection, .failure(Failed(id: object.id, reason: error)))
-                        }
-                    }
-                } catch {
-                    free.append(connection)
-                    worst = fail(error, object.id, reporter)
-                }
-            }
-            while free.count < connections.count { await settle() }
-        }
-        if worst == .success, Task.isCancelled { worst = .refused }
-        if wanted.count > 1 {
-            let elapsed = ContinuousClock.now - start
-            reporter.event(
-                "summary",
-                [
-                    ("downloaded_files", .number(Int64(count))), ("downloaded_bytes", .number(bytes)),
-                    ("remaining_files", .number(Int64(wanted.count - count))),
-                ])
-            let rate = ByteCount.text(Double(bytes) / max(0.001, elapsed / .seconds(1)))
-            let left = wanted.count > count ? ", \(wanted.count - count) not downloaded" : ""
-            reporter.line(
-                "\(TextLayout.count(count, "file")) downloaded: \(ByteCount.text(bytes)) in \(elapsed.clock), \(rate)/s\(left)"
-            )
-        }
-        return worst
-    }
-
-    private struct Failed: Error {
-        let id: String
-        let reason: any Error
-    }
-
-    /// - Returns: the object's size in bytes.
-    private func fetch(
-        _ file: RemoteFile, to target: DownloadTargets.Target, _ object: DownloadSource.Wanted,
-        _ source: DownloadSource, _ http: HTTPConnection, _ reporter: TransferReporter
-    ) async throws -> Int64 {
-        let path = target.shown
-        reporter.event("begun", [("file_id", .string(file.id)), ("file", .string(path))])
-        if target.isComplete {
-            reporter.skip(file.size)
-            completed(file, path, size: file.size, reporter)
-            reporter.line("already downloaded \(path): \(ByteCount.text(file.size))")
-            return file.size
-        }
-        reporter.begin(path, name: Path.name(of: path), total: nil, done: 0)
-        defer { reporter.end(path) }
-        let issued = Lock<FileDownload.Location?>(file.location)
-        let size = try await FileDownload(
-            to: target.path, over: http, retrying: retrying(reporter),
-            location: {
-                // The one that came with the object's details; another where it does not suffice.
-                if let first = issued.withLock({ place in
-                    defer { place = nil }
-                    return place
-                }) {
-                    return first
-                }
-                return try await source.file(object).location
-            },
-            progress: { reporter.set($0, total: $1, of: path) }
-        ).run()
-        completed(file, path, size: size, reporter)
-        reporter.line("downloaded \(path): \(ByteCount.text(size))")
-        return size
-    }
-
-    private func completed(_ file: RemoteFile, _ path: String, size: Int64, _ reporter: TransferReporter) {
-        reporter.event(
-            "completed", [("file_id", .string(file.id)), ("file", .string(path)), ("size_bytes", .number(size))])
-    }
-
-    private func fail(_ error: any Error, _ file: String, _ reporter: TransferReporter) -> ExitCode {
-        reporter.fail(
-            ClientFailure(error, file: file, hint: "the same command continues the download"),
-            of: (member: "file_id", id: file))
-    }
-
-    private func retrying(_ reporter: TransferReporter) -> Retrying {
-        Retrying(policy: RetryPolicy()) { error in
-            switch error {
-            case TransferFailure.connection: .transient(after: nil)
-            case let refusal as StoreRefusal where refusal.retryability == .retry: .transient(after: nil)
-            case let failure as ClientFailure where failure.exitCode == .unreachable: .transient(after: nil)
-            default: .permanent
-            }
-        } notice: { what, reason, delay in
-            let failure = ClientFailure(reason, file: what, hint: "trying again")
-            reporter.warning(failure.message)
-            reporter.event(
-                "waiting",
-                [
-                    ("operation", .string(what)), ("reason", .string(failure.message)),
-                    ("milliseconds", .number(delay.nanoseconds / 1_000_000)),
-                ])
-        }
     }
 }

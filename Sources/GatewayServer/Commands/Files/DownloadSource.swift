@@ -79,7 +79,19 @@ actor DownloadSource {
         }
     }
 
+    /// Returns the object by its details from the list. Only an object without them costs a call, which counts as a download.
     func file(_ wanted: Wanted) async throws -> RemoteFile {
+        guard let details = wanted.details, let name = FileName(details.name) else { return try await request(wanted) }
+        return RemoteFile(
+            id: wanted.id, name: name, relativePath: wanted.isOfFilter ? RelativePath(details.relativePath) : nil,
+            size: details.sizeBytes, crc64: UInt64(details.crc64Ecma), details: details)
+    }
+
+    func location(of wanted: Wanted) async throws -> FileDownload.Location {
+        try await request(wanted).location.present("read")
+    }
+
+    private func request(_ wanted: Wanted) async throws -> RemoteFile {
         try await calling { open in
             let reply = try await DataGatewayObjectServiceClient(open).requestDownload(
                 RequestDownloadRequest(fileIDs: [wanted.id]))

@@ -5,7 +5,7 @@ import HTTPClient
 import Proto
 import StoreClient
 
-/// A file with the data of RequestDownload's response.
+/// An object, and what is needed to name its file and to compare it.
 struct RemoteFile: Sendable {
     let id: String
     /// `nil` = the gateway's version does not return names.
@@ -16,7 +16,8 @@ struct RemoteFile: Sendable {
     let size: Int64
     /// `nil` = not returned.
     let crc64: UInt64?
-    let location: FileDownload.Location
+    /// The place of its bytes; `nil` = not requested yet.
+    var location: FileDownload.Location?
     /// The details of the object from a list; `nil` = it was given by its id.
     var details: DataObject?
 }

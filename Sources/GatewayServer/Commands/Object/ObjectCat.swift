@@ -28,7 +28,9 @@ struct ObjectCat: Command {
                 let source = DownloadSource(connection, environment)
                 let found = try ObjectLookup.only(try await source.find(object, needsDetails: false), of: object)
                 do {
-                    try await write(try await source.file(found), environment)
+                    let file = try await source.file(found)
+                    let location = if let known = file.location { known } else { try await source.location(of: found) }
+                    try await write(file, at: location, environment)
                 } catch let failure as ClientFailure {
                     throw failure
                 } catch {
@@ -38,11 +40,13 @@ struct ObjectCat: Command {
         }
     }
 
-    private func write(_ file: RemoteFile, _ environment: CommandEnvironment) async throws {
+    private func write(
+        _ file: RemoteFile, at location: FileDownload.Location, _ environment: CommandEnvironment
+    ) async throws {
         let content = ReceivedContent()
         let authorities = ListenerTrust(current: environment).authorityFile
         let reply = try await HTTPConnection(HTTPConnection.Options(authorities: authorities)).exchange(
-            HTTPRequest("GET", file.location.url, fields: file.location.fields),
+            HTTPRequest("GET", location.url, fields: location.fields),
             receiver: HTTPReceiver { status, _ in
                 status == 200
             } receive: { bytes in

@@ -109,22 +109,26 @@ package final class TransferReporter: Sendable {
 
     /// Reports an error of a file, as an event and on standard error.
     ///
-    /// - Parameter file: the event's member for the file, and its value.
+    /// - Parameter file: the event's member for the file, and its value; empty if the error concerns no single file.
     package func fail(_ failure: ClientFailure, of file: (member: String, id: String)) -> ExitCode {
+        file.id.isEmpty ? fail(failure) : fail(failure, as: [(file.member, file.id)])
+    }
+
+    /// Reports an error of a file, as an event with these members and on standard error.
+    package func fail(_ failure: ClientFailure, as members: [(name: String, value: String)]) -> ExitCode {
         event(
             "failed",
-            [
-                (file.member, .string(file.id)), ("message", .string(failure.message)),
-                ("exit_code", .number(Int64(failure.exitCode.rawValue))),
+            members.map { ($0.name, .string($0.value)) } + [
+                ("message", .string(failure.message)), ("exit_code", .number(Int64(failure.exitCode.rawValue))),
             ])
-        self.failure(failure)
-        return failure.exitCode
+        return fail(failure)
     }
 
     /// Writes an error to standard error, as other commands do.
-    private func failure(_ failure: ClientFailure) {
+    package func fail(_ failure: ClientFailure) -> ExitCode {
         if !asJSON { environment.terminal?(Self.clearLine) }
         environment.report(failure, asJSON: asJSON)
+        return failure.exitCode
     }
 
     /// Shows the progress while `body` runs.

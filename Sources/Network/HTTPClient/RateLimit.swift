@@ -1,10 +1,10 @@
 import Basics
 import Foundation
 
-/// A rate limit that several connections share when sending. It may change while they send.
-package final class SendLimit: Sendable {
+/// A rate limit that several connections share when sending or receiving. It may change meanwhile.
+package final class RateLimit: Sendable {
     private struct State {
-        /// The number of bytes that may be sent now; negative if more were sent.
+        /// The number of bytes that may be transferred now; negative if more were.
         var allowance: Double = 0
         var time: ContinuousClock.Instant
     }
@@ -24,18 +24,18 @@ package final class SendLimit: Sendable {
     /// A constant limit.
     package convenience init(bytesPerSecond: Int64) { self.init { bytesPerSecond } }
 
-    /// Blocks this thread until bytes may be sent.
+    /// Blocks this thread until bytes may be transferred.
     ///
     /// - Parameters:
-    ///   - wanted: bytes that the connection could send, above 0.
+    ///   - wanted: bytes that the connection could transfer, above 0.
     ///   - isOver: ends the wait.
-    /// - Returns: the number of bytes that may be sent now, 1 to `wanted`.
+    /// - Returns: the number of bytes that may be transferred now, 1 to `wanted`.
     func take(_ wanted: Int, unless isOver: () -> Bool) -> Int {
         while !isOver() {
             guard let rate = rate().map({ Double(max(1, $0)) }) else { return wanted }
             let granted = state.withLock { state -> Int in
                 let now = ContinuousClock.now
-                // Limits the burst after a period without sending.
+                // Limits the burst after a pause.
                 state.allowance = min(state.allowance + rate * ((now - state.time) / .seconds(1)), rate / 4)
                 state.time = now
                 guard state.allowance >= min(1, rate / 4) else { return 0 }

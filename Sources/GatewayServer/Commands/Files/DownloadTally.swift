@@ -1,0 +1,89 @@
+import Basics
+import CommandLineInterface
+import DeviceCommands
+import StoreClient
+
+/// The results of a batch of downloads so far.
+struct DownloadTally {
+    /// The error of one object.
+    struct Failure: Error {
+        let id: String
+        /// The object's name; its id if the name is not known.
+        let name: String
+        let reason: ClientFailure
+        /// Whether further downloads would fail for the same reason.
+        let concernsAll: Bool
+        let isInterruption: Bool
+
+        /// - Parameter name: the object's name, if it is known.
+        init(_ error: any Error, _ object: DownloadSource.Wanted, name: String? = nil) {
+            id = object.id
+            self.name = name ?? object.details.map(\.name).flatMap { $0.isEmpty ? nil : $0 } ?? object.id
+            let failure = ClientFailure(error, file: self.name, hint: DownloadBatch.hint)
+            reason = failure.message.contains(self.name) ? failure : failure.naming(self.name)
+            isInterruption = error is CancellationError
+            concernsAll =
+                failure.exitCode != .refused || isInterruption || error is FileDownload.LocalFailure
+                || [.unauthenticated, .permissionDenied].contains(failure.status)
+        }
+    }
+
+    /// The largest number of failures that are repeated at the end.
+    private static let mostRepeated = 20
+
+    /// The number of wanted objects.
+    let count: Int
+    var alreadyThere = 0
+    private(set) var worst = ExitCode.success
+    /// Whether no further download is begun.
+    private(set) var isOver = false
+    private var downloaded = 0
+    private var bytes: Int64 = 0
+    private var failures: [Failure] = []
+
+    init(count: Int) { self.count = count }
+
+    mutating func count(_ size: Int64) {
+        downloaded += 1
+        bytes += size
+    }
+
+    mutating func count(_ failure: Failure) {
+        failures.append(failure)
+        if worst != .unreachable { worst = failure.reason.exitCode }
+        if failure.concernsAll { isOver = true }
+    }
+
+    private var left: Int { count - downloaded - alreadyThere - failures.count }
+
+    func summarize(in elapsed: Duration, _ reporter: TransferReporter) {
+        reporter.event(
+            "summary",
+            [
+                ("downloaded_files", .number(Int64(downloaded))), ("downloaded_bytes", .number(bytes)),
+                ("already_there_files", .number(Int64(alreadyThere))), ("failed_files", .number(Int64(failures.count))),
+                ("remaining_files", .number(Int64(count - downloaded - alreadyThere))),
+            ])
+        reporter.line(text(elapsed))
+        // An interruption is known to the person who caused it.
+        let failed = failures.filter { !$0.isInterruption }
+        guard !failed.isEmpty else { return }
+        reporter.warning("\(TextLayout.count(failed.count, "file")) not downloaded because of errors:")
+        for failure in failed.prefix(Self.mostRepeated) { reporter.warning(failure.reason.message) }
+        let more = failed.count - Self.mostRepeated
+        if more > 0 { reporter.warning("and \(more) more") }
+    }
+
+    private func text(_ elapsed: Duration) -> String {
+        var parts: [String] = []
+        if alreadyThere > 0 { parts.append("\(TextLayout.count(alreadyThere, "file")) already there") }
+        if downloaded > 0 || parts.isEmpty {
+            let number = parts.isEmpty ? TextLayout.count(downloaded, "file") : "\(downloaded)"
+            let rate = ByteCount.text(Double(bytes) / max(0.001, elapsed / .seconds(1)))
+            parts.append("\(number) downloaded: \(ByteCount.text(bytes)) in \(elapsed.clock), \(rate)/s")
+        }
+        if !failures.isEmpty { parts.append("\(failures.count) failed") }
+        if left > 0 { parts.append("\(left) not downloaded") }
+        return parts.joined(separator: ", ")
+    }
+}
