@@ -29,6 +29,7 @@ READING = {
     "ExchangeCredential",
     "ExchangeSystemCredential",
     "BeginSignIn",
+    "FindStoredFiles",
 }
 #: The methods whose lines other tests check: test_events.py, because they need a webhook,
 #: BulkDeletionTests.swift, because it needs a long operation, test_restore.py, because the gateway ends, and SignInTests.swift and WorkloadTests.swift, because they

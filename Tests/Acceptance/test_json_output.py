@@ -62,6 +62,8 @@ def devices_and_keys(tour: Tour) -> dict:
     tour.run("device config", device, "--host", "http://127.0.0.1")
     for command in (["announce", "--host", "http://127.0.0.1"], ["show"], ["withdraw"]):
         tour.run(f"device address {command[0]}", *command[1:])
+    tour.run("quickstart", "--host", "http://127.0.0.1")
+    tour.run("device rotate", "--all")
     other = tour.run("site create", "Plant 2")["site_id"]
     tour.run("device delete", tour.run("device register")["device_id"])
     key = tour.run("key create", "--site", other, "--name", "uploader")["api_key_id"]
