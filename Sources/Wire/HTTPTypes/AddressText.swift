@@ -1,6 +1,6 @@
 /// The text of an address, without `http://` or `https://` in front of it and a slash behind it.
 package struct AddressText: Sendable, Hashable {
-    /// Whether the scheme was `https`; `nil` = there was none.
+    /// Whether the scheme was `https`; `nil` = the text has no scheme.
     package let isSecure: Bool?
     package let rest: String
 
