@@ -15,6 +15,7 @@ const eventTexts = {
   DisableDevice: 'Disabled', EnableDevice: 'Enabled', UpdateDevice: 'Edited', AllowReinit: 'Allowed to fetch a new key',
   InitDevice: 'Fetched its key', ReinitDevice: 'Fetched a new key', AddDeviceToSuite: 'Added to a suite',
   RemoveDeviceFromSuite: 'Removed from its suite', AbortUpload: 'Aborted an upload', RegisterDevice: 'Registered',
+  RotateDeviceKeys: 'Asked to replace its key', RotateCredential: 'Replaced its key',
   CreateOrRotateDeviceApiKey: 'Key created or rotated', RetireDevice: 'Retired', UnretireDevice: 'Returned to use',
 }
 
