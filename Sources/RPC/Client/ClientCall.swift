@@ -78,9 +78,18 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
             case nil:
                 "it closed the connection without an answer: use https:// if the listener uses TLS, else check the port"
             case false?: "it answers with HTTP/1 instead of gRPC: check the port"
-            case true?: "the connection ended before the reply (HTTP/2 error code \(reset))"
+            case true?: Self.reason(reset)
             }
         return GRPCStatus(.unavailable, reason)
+    }
+
+    private static func reason(_ reset: UInt32) -> String {
+        switch HTTP2ErrorCode(rawValue: reset) {
+        case .noError?, .cancel?: "the connection ended before the reply"
+        case .refusedStream?: "the connection ended before the call was accepted"
+        case let code?: "the server reset the call (\(code.name))"
+        case nil: "the server reset the call (HTTP/2 error \(reset))"
+        }
     }
 
     private func breakOff(_ status: GRPCStatus) {
