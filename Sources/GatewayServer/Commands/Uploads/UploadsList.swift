@@ -25,17 +25,28 @@ struct UploadsList: ClientCommand {
 
 extension UploadUnderWay: Resource {
     package static let columns = [
-        "file_name", "device_id", "stored_bytes", "file_size_bytes", "created_at", "logical_upload_id",
+        "file_name", "device_id", "progress", "stored_bytes", "file_size_bytes", "created_at", "logical_upload_id",
     ]
 
     package var fields: [ResourceField] {
         [
             .text("file_name", fileName), .text("logical_upload_id", logicalUploadID), .text("upload_id", uploadID),
-            .text("device_id", deviceID), .number("site_id", siteID), .size("stored_bytes", storedBytes),
+            .text("device_id", deviceID), .number("site_id", siteID),
+            ResourceField(
+                name: "progress", json: progress.map { .number($0) } ?? .null, text: progress.map { "\($0)%" } ?? ""),
+            .size("stored_bytes", storedBytes),
             .size("file_size_bytes", fileSizeBytes), .number("part_count", Int64(partCount)),
             .size("part_size_bytes", partSizeBytes),
             ResourceField(name: "is_whole", json: .bool(isWhole), text: isWhole ? "yes" : "no"),
             .time("created_at", createdAt), .time("session_ends_at", sessionEndsAt),
         ]
+    }
+}
+
+extension UploadUnderWay {
+    /// The stored share of the file in percent; `nil` if the client did not send the file's size.
+    fileprivate var progress: Int64? {
+        guard fileSizeBytes > 0 else { return isWhole ? 100 : nil }
+        return min(100, Int64(100 * (Double(storedBytes) / Double(fileSizeBytes))))
     }
 }
