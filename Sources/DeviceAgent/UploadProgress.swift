@@ -20,7 +20,7 @@ final class UploadProgress: Sendable {
             case .standing(let acknowledged, _): $0[path]?.doneBytes = acknowledged
             case .moved(let bytes): $0[path]?.doneBytes += bytes
             case .restarted: $0[path]?.doneBytes = 0
-            case .acknowledged, .waiting, .addressChanged, .keyChanged: break
+            case .acknowledged, .waiting, .addressChanged, .keyChanged, .tagsKept: break
             }
         }
     }

@@ -25,9 +25,8 @@ def test_kills_of_either_side(binary, gateway_with, login, is_full, tmp_path):
         sizes.append(chance.randrange(1, 16 * PART))
         path.write_bytes(content(sizes[-1], seed=len(sizes)))
         before, killed = network.store.bodies, 0
-        # Once it has arrived, the same command would upload it again.
         while killed < 5 and len(user.list_all(page_size=1000)) < len(sizes):
-            client = device.start("upload", path, "--resume")
+            client = device.start("upload", path)
             # The moment of the kill is what is tested.
             time.sleep(chance.random() * 0.5)
             killed += 1
@@ -36,7 +35,7 @@ def test_kills_of_either_side(binary, gateway_with, login, is_full, tmp_path):
             else:
                 client.kill()
             client.communicate(timeout=PATIENCE)
-        device.done("upload", *([] if len(user.list_all(page_size=1000)) == len(sizes) else [path]), "--resume")
+        device.done("upload", path)
         kills += killed
         # A whole part if the kill came between its last byte and its acknowledgement.
         assert network.store.bodies - before - sizes[-1] <= killed * PART, f"seed {SEED}, file {len(sizes)}"

@@ -7,7 +7,7 @@ from support.certificates import Authority
 from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, Network, SignedIn, Stage
 from support.faults import Clock, wrong_clock
 from support.parties import Fleet, unique
-from support.uploads import content
+from support.uploads import content, fresh_seeds
 
 PART = 256 * 1024
 SIZE = 4 * PART + 99
@@ -48,7 +48,7 @@ def run() -> str:
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "drive.mcap"
-    path.write_bytes(content(SIZE))
+    path.write_bytes(content(SIZE, next(fresh_seeds)))
     return path
 
 
@@ -129,7 +129,7 @@ def test_a_gateway_that_is_killed_and_comes_back(scene, run, path, tmp_path, lin
 def test_a_wrong_clock_is_set_by_the_stores(scene, run, tmp_path, ahead, size):
     device, user, _ = scene({"object_store": {"max_clock_skew_seconds": 900}})
     path = tmp_path / "drive.mcap"
-    path.write_bytes(content(size))
+    path.write_bytes(content(size, next(fresh_seeds)))
     device.environment = wrong_clock(ahead)
     events = device.events_of("upload", path, "--tag", f"run={run}")
     assert [event["event"] for event in events if event["event"] in ("waiting", "restarted")] == []

@@ -9,7 +9,7 @@ import pytest
 from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, Network, SignedIn, Stage, end
 from support.gateway import eventually
 from support.parties import Fleet, Uploader, init_device, unique
-from support.uploads import FILE_NAME_TAG, content
+from support.uploads import FILE_NAME_TAG, content, fresh_seeds
 
 PART = 256 * 1024
 #: Three parts and a shorter one.
@@ -62,9 +62,9 @@ def arrived(user: SignedIn, run: str, tmp_path, count: int = 1) -> list[bytes]:
     return [(tmp_path / "arrived" / id).read_bytes() for id in ids]
 
 
-def file_with(tmp_path, size: int, name: str = "drive.mcap", seed: int = 1):
+def file_with(tmp_path, size: int, name: str = "drive.mcap"):
     path = tmp_path / name
-    path.write_bytes(content(size, seed))
+    path.write_bytes(content(size, next(fresh_seeds)))
     return path
 
 
@@ -148,7 +148,7 @@ def test_uploads_files_of_any_size(device, user, run, tmp_path, size):
 
 
 def test_several_files_with_tags_in_parallel(device, user, run, tmp_path, home):
-    files = [file_with(tmp_path, SIZE + index, f"{index}.mcap", seed=index) for index in range(3)]
+    files = [file_with(tmp_path, SIZE + index, f"{index}.mcap") for index in range(3)]
     output = device.done("upload", *files, "--tag", f"run={run}", "--tag", "weather=rain", "--parallel", "3")
     assert len(output.splitlines()) == 4 and output.splitlines()[-1].startswith("3 files uploaded: ")
     assert sorted(arrived(user, run, tmp_path, 3)) == sorted(file.read_bytes() for file in files)
@@ -195,7 +195,7 @@ def test_a_wrong_key_says_so(device, tmp_path):
 def test_a_folder_that_cannot_hold_journals_says_so(device, tmp_path):
     (device.folder / "uploads").write_text("a file")
     message = device.refused(REFUSED, "upload", file_with(tmp_path, 10))
-    assert f"cannot open {device.folder}/uploads/" in message and "Not a directory" in message
+    assert f"cannot list {device.folder}/uploads" in message and "Not a directory" in message
 
 
 @pytest.mark.parametrize("damage", ["{", '{"api_key": 1, "tags": {}}', '{"tags": {}}'])
@@ -211,7 +211,7 @@ def test_a_gateway_that_is_not_there_is_exit_code_3(device, tmp_path):
     client = device.start("upload", file_with(tmp_path, 10), "--retry-for", "0")
     output, errors = client.communicate(timeout=120)
     assert client.returncode == UNREACHABLE, (output, errors)
-    assert "--resume" in errors
+    assert "try again later" in errors
 
 
 # Interruptions
@@ -232,13 +232,16 @@ STAGES = {
 }
 
 
-def stop_at(network, name: str) -> Stage:
+def stop_at(network, name: str, device, path) -> Stage:
     stage = Stage()
     proxy, line, after = STAGES[name]
     if line is None:
-        # The first response of the gateway listener is CreateLogicalUpload's.
-        held = network.rpc.hold("down")
-        stage.wait = lambda: eventually(held.is_set)
+        # The response after FindStoredFiles' is CreateLogicalUpload's: a dry run shows how long the first one is.
+        before = network.rpc.received
+        device.done("upload", path, "--dry-run")
+        stage.is_held = None
+        network.rpc.on_received(2 * network.rpc.received - before + 1, lambda: holding(network, stage, "down"))
+        stage.wait = lambda: eventually(lambda: stage.is_held is not None and stage.is_held.is_set())
     elif after is None:
         network.store.on_reply(line, stage)
     else:
@@ -246,11 +249,15 @@ def stop_at(network, name: str) -> Stage:
     return stage
 
 
+def holding(network, stage, direction: str) -> None:
+    stage.is_held = network.rpc.hold(direction)
+
+
 @pytest.mark.parametrize("name", STAGES)
 def test_upload_resumes_after_a_kill_at_every_stage(device, network, user, run, tmp_path, name):
     path = file_with(tmp_path, SIZE)
     before = network.store.bodies
-    stage = stop_at(network, name)
+    stage = stop_at(network, name, device, path)
     stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
     device.done("upload", "--resume")
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
@@ -325,11 +332,10 @@ def test_interrupted_by_a_person(device, network, user, run, tmp_path):
     stage.wait()
     _, errors = end(client, signal.SIGINT)
     assert client.returncode == REFUSED
-    assert "--resume" in errors
+    assert "the same command continues the upload" in errors
     stage.let_go()
     assert device.events()[-1] == "acknowledged"
-    assert "--resume" in device.refused(REFUSED, "upload", path)
-    device.done("upload", "--resume")
+    assert f"continuing {path}: " in device.done("upload", path, "--tag", f"run={run}")
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
 
 
@@ -338,7 +344,7 @@ def test_restart_aborts_the_earlier_upload(device, network, user, run, tmp_path,
     stage = Stage()
     network.store.before("partNumber=2&", stage)
     stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
-    path.write_bytes(content(SIZE + 7, seed=2))
+    path.write_bytes(content(SIZE + 7, next(fresh_seeds)))
     device.done("upload", path, "--restart", "--tag", f"run={run}")
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
 
@@ -367,7 +373,8 @@ def test_a_person_sees_how_far_it_is(device, network, tmp_path):
     seen = b""
     while b" 66%  512 KiB/769 KiB" not in seen:
         seen += os.read(terminal, 4096)
-    assert b"drive.mcap  [#######.....]" in seen
+    # The third part made no progress meanwhile.
+    assert b"drive.mcap, trying again  [#######.....]" in seen
     stage.let_go()
     output, _ = client.communicate(timeout=60)
     os.close(terminal)
@@ -402,7 +409,7 @@ def test_a_file_that_changed_since_is_not_resumed(device, network, user, run, tm
     stage = Stage()
     network.store.before("partNumber=3&", stage)
     stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
-    path.write_bytes(content(SIZE, seed=2))
+    path.write_bytes(content(SIZE, next(fresh_seeds)))
     assert "upload it again" in device.refused(REFUSED, "upload", "--resume")
     assert user.objects(f"raw_tags.run={run}") == []
     device.done("upload", path, "--tag", f"run={run}")

@@ -83,9 +83,10 @@ def test_first_steps_of_the_help(shell, greeting, tmp_path):
     assert name in shell.run("data-gateway trash list")
     shell.run(f"data-gateway object restore {name}")
     assert name in shell.run("data-gateway ls 'name:*camera*'")
-    # The folder once more: the person is told that it had been uploaded.
-    assert "3 files had been uploaded before; --skip-existing" in shell.run("data-gateway upload recordings")
-    assert "3 skipped" in shell.run("data-gateway upload recordings --skip-existing")
+    assert "no files uploaded, 3 already stored" in shell.run("data-gateway upload recordings")
+    with (folder / name).open("ab") as file:
+        file.write(b"more")
+    assert "1 file uploaded" in shell.run("data-gateway upload recordings")
     output, code = shell.tried(f"data-gateway rm {name}")
     assert code == 1 and f"2 objects have the name {name}" in output
     ids = re.search(r"file id \((\w+), (\w+)\)", " ".join(output.split()))

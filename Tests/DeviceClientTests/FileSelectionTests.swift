@@ -69,7 +69,7 @@ import Testing
         #expect(names == ["\u{FC}"])
         #expect(
             failures.map(\.description) == [
-                "\(root) has names that are not UTF-8: the files and folders with these names are left out"
+                "\(root) has names that are not UTF-8, whose files and folders are left out: \\xFF"
             ])
     }
 

@@ -49,15 +49,10 @@ package final class DeliveredFiles: Sendable {
         case same
     }
 
-    private struct Content: Hashable {
-        let crc64: UInt64
-        let size: Int64
-    }
-
     /// The number of lines that are kept even if their files do not exist any more.
     private static let newestKept = 100_000
 
-    /// The index of the lines: digests of 8 bytes, and 16 bytes of a file's content.
+    /// The index of the lines: digests of 8 bytes.
     private struct Known {
         /// Path, size and time of change.
         var states: Set<UInt64> = []
@@ -67,8 +62,6 @@ package final class DeliveredFiles: Sendable {
         var unverifiable: Set<UInt64> = []
         /// State and checksum.
         var verified: Set<UInt64> = []
-        var contents: Set<Content> = []
-        var sizes: Set<Int64> = []
         /// The end of the last line that was read, in bytes, and the file that has it.
         var end: off_t = 0
         var inode: ino_t = 0
@@ -81,9 +74,6 @@ package final class DeliveredFiles: Sendable {
                 return
             }
             verified.insert(DeliveredFiles.state(source, crc64: crc64))
-            let content = Content(crc64: crc64, size: source.size)
-            contents.insert(content)
-            sizes.insert(content.size)
         }
     }
 
@@ -115,10 +105,23 @@ package final class DeliveredFiles: Sendable {
         // The index keeps the lines of a record that another file replaced.
         if known.inode != status.st_ino { (known.inode, known.end) = (status.st_ino, 0) }
         let end = try Self.forEachLine(file, path, from: known.end) { line, _ in
-            guard let gateway = line.gateway, gateways.contains(gateway), line.deviceID == deviceID else { return }
+            guard isOurs(line) else { return }
             known.insert(line.source, line.crc64.flatMap { UInt64($0) })
         }
         known.end = end
+    }
+
+    /// Whether the folder's present device and gateway confirmed the line's file.
+    private func isOurs(_ line: Line) -> Bool {
+        line.gateway.map(gateways.contains) == true && line.deviceID == deviceID
+    }
+
+    /// Calls `body` with each line of the folder's present device and gateway, oldest first.
+    func forEachLine(_ body: (Line) -> Void) throws(DeviceFolder.Failure) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw .last("open", path) }
+        defer { close(file) }
+        try Self.forEachLine(file, path) { line, _ in if isOurs(line) { body(line) } }
     }
 
     /// Calls `body` with the index, after reading the lines that other processes added.
@@ -179,14 +182,6 @@ package final class DeliveredFiles: Sendable {
         let (identity, content) = (Self.identity(source), Self.state(source, crc64: crc64))
         return withKnown { $0.verified.contains(content) || $0.unverifiable.contains(identity) }
     }
-
-    /// Whether a file with these bytes arrived, under any path.
-    package func contains(size: Int64, crc64: UInt64) -> Bool {
-        withKnown { $0.contents.contains(Content(crc64: crc64, size: size)) }
-    }
-
-    /// Whether any file of this size arrived: others need not be read to be compared.
-    package func mayContain(size: Int64) -> Bool { withKnown { $0.sizes.contains(size) } }
 
     /// Appends a line. It is durable on return.
     package func add(_ source: SourceIdentity, crc64: UInt64?, fileID: String, at time: UnixTime) throws(DeviceFolder
@@ -310,16 +305,16 @@ package final class DeliveredFiles: Sendable {
 
 extension DeliveredFiles.Line {
     /// The file without the number of its file system, which a restart of the machine may change.
-    fileprivate var source: SourceIdentity {
+    var source: SourceIdentity {
         SourceIdentity(path: path, size: size, modified: modified, device: 0, inode: inode ?? 0, changed: changed)
     }
 }
 
 extension SourceIdentity {
     /// CRC-64/XZ of the bytes that the file has now; `nil` where it cannot be read, or is not in this state any more.
-    package func contentChecksum() async -> UInt64? {
+    package func contentChecksum(followsLinks: Bool = false) async -> UInt64? {
         try? await DiskWork.run {
-            let file = try FileReader(path, followsLinks: false)
+            let file = try FileReader(path, followsLinks: followsLinks)
             guard change(to: try SourceIdentity(file)) == nil else { return nil }
             let digest = try file.digest(of: 0..<size)
             return change(to: try SourceIdentity(file)) == nil ? digest?.crc64 : nil

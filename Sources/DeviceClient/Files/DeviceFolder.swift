@@ -5,10 +5,17 @@ import HTTPClient
 /// The folder with a device's persistent data: key, endpoints and the journals of uploads.
 package struct DeviceFolder: Sendable {
     /// The reason why a file of the folder cannot be used, as a sentence without a full stop.
-    package struct Failure: Error, Sendable, Hashable {
+    package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
         package let message: String
 
-        init(_ message: String) { self.message = message }
+        package var description: String { message }
+        /// Whether another process uses the file.
+        package let isOfAnotherProcess: Bool
+
+        init(_ message: String, isOfAnotherProcess: Bool = false) {
+            self.message = message
+            self.isOfAnotherProcess = isOfAnotherProcess
+        }
     }
 
     /// The largest size of a configuration, in bytes; 256 tags of the largest length fit.

@@ -47,8 +47,10 @@ package struct SourceIdentity: Codable, Sendable, Hashable {
 
 /// The reason why the gateway never accepts a file as it is: a sentence without a full stop. Another attempt is useless until the file
 /// or the configuration is changed.
-package struct FileRefusal: Error, Sendable, Hashable {
+package struct FileRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     package let message: String
+
+    package var description: String { message }
 
     init(_ message: String) { self.message = message }
 
@@ -76,8 +78,10 @@ package struct FileRefusal: Error, Sendable, Hashable {
 }
 
 /// The reason why a file cannot be uploaded: a sentence without a full stop.
-package struct SourceFailure: Error, Sendable, Hashable {
+package struct SourceFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package let message: String
+
+    package var description: String { message }
 
     init(_ message: String) { self.message = message }
 }

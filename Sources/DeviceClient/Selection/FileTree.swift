@@ -81,16 +81,17 @@ package struct FileTree: Sendable {
         _ failed: (FolderListing.Failure) -> Void, _ body: (FoundFile, stat) -> Void
     ) throws(FolderListing.Failure) {
         entered(directory)
-        let (names, areAll): ([String], Bool)
+        let (names, others): ([String], [String])
         do {
-            (names, areAll) = try FolderListing.validNames(in: directory)
+            (names, others) = try FolderListing.validNames(in: directory)
         } catch {
             guard depth > 0 else { throw error }
             if error.code != ENOENT, error.code != ENOTDIR { failed(error) }
             return
         }
         // A name that is not UTF-8 cannot be told to the gateway.
-        var failure = areAll ? nil : FolderListing.Failure(path: directory, code: EILSEQ)
+        var failure =
+            others.isEmpty ? nil : FolderListing.Failure(path: directory, code: EILSEQ, names: others.sorted())
         for name in names.sorted() {
             let path = directory == "/" ? "/\(name)" : "\(directory)/\(name)"
             let below = relative.isEmpty ? name : "\(relative)/\(name)"

@@ -3,8 +3,10 @@ import CLinux
 import Foundation
 
 /// The reason why a confirmed file is not deleted: a sentence without a full stop.
-package struct SourceKept: Error, Sendable, Hashable {
+package struct SourceKept: Error, Sendable, Hashable, CustomStringConvertible {
     package let message: String
+
+    package var description: String { message }
 }
 
 extension SourceIdentity {

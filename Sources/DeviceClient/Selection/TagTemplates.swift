@@ -22,6 +22,11 @@ package struct TagTemplates: Sendable, Hashable {
         templates[key] = template
     }
 
+    /// Returns tags as a text for people, in the order of their keys.
+    package static func text(of tags: [String: String]) -> String {
+        tags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ", ")
+    }
+
     package var isEmpty: Bool { templates.isEmpty }
 
     package var keys: [String] { templates.keys.sorted() }

@@ -1,7 +1,7 @@
 import Basics
 
 /// The labels that a device sends with a file: tags, and the path below the folder that is uploaded.
-struct FileLabels: Sendable {
+package struct FileLabels: Sendable {
     let tags: [String: String]
     /// `nil` = the file was given itself, or the gateway would not accept its path.
     let relativePath: String?
@@ -14,6 +14,30 @@ struct FileLabels: Sendable {
             return String(scalar).utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
                 .joined()
         }.joined()
+    }
+
+    /// Returns the name of a file's object; `nil` if the gateway has to make one, because nothing of the file's name is left.
+    package static func storedName(ofFile path: String) -> String? { FileName(escaped(Path.name(of: path)))?.text }
+
+    /// The difference between a file and its object as people see them, as a sentence without a full stop; `nil` without a difference.
+    ///
+    /// - Parameter relativePath: the path below the folder that is uploaded; `nil` = the file was given itself.
+    package static func change(of file: String, relativePath: String?) -> String? {
+        let name = Path.name(of: file)
+        let stored = storedName(ofFile: file)
+        let kept = relativePath.flatMap(Self.path)
+        let isPathLost = relativePath?.contains("/") == true && kept == nil
+        guard stored != name || isPathLost else { return nil }
+        var text = "\(file) is stored "
+        if stored != name { text += stored.map { "as \"\($0)\"" } ?? "under a name that the gateway makes" }
+        if isPathLost {
+            text +=
+                "\(stored == name ? "" : " and ")without its path, which has more than \(RelativePath.longest) bytes"
+            text += " or \(RelativePath.deepest) names"
+        } else if let kept {
+            text += "; its path stays \"\(kept)\""
+        }
+        return text
     }
 
     /// Returns the path of a file below a folder in the form that the gateway keeps; `nil` for one that it does not accept.

@@ -30,10 +30,12 @@ struct PartSource: Sendable {
 }
 
 /// The error that a file was written to after its upload began: its parts do not belong together.
-package struct SourceChange: Error, Sendable, Hashable {
+package struct SourceChange: Error, Sendable, Hashable, CustomStringConvertible {
     package let path: String
     /// The rest of a sentence that begins with the file.
     package let change: String
+
+    package var description: String { "\(path) \(change)" }
 
     init(_ path: String, _ change: String) {
         self.path = path

@@ -30,6 +30,15 @@ final class UploadJournal {
         return source
     }
 
+    /// Whether the store has all bytes of the upload whose journal is at `path`, without locking it.
+    static func isStored(at path: String) -> Bool {
+        guard let bytes = try? FileReader(path).contents(limit: 4 << 20),
+            let last = bytes.split(separator: 0x0A).last,
+            case .stored = try? JSONDecoder().decode(UploadEvent.self, from: Data(last))
+        else { return false }
+        return true
+    }
+
     /// Opens the journal, and creates it if it is missing.
     ///
     /// - Throws: `DeviceFolder.Failure`, also if another process has locked it.
@@ -52,7 +61,8 @@ final class UploadJournal {
             guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
                 let failure =
                     errno == EWOULDBLOCK
-                    ? DeviceFolder.Failure("another process is uploading this file (\(path))") : .last("lock", path)
+                    ? DeviceFolder.Failure("another process is uploading this file (\(path))", isOfAnotherProcess: true)
+                    : .last("lock", path)
                 close(file)
                 throw failure
             }

@@ -27,8 +27,6 @@ package struct Uploader: Sendable {
 
     /// The treatment of an earlier, unfinished upload of the same file.
     package enum Beginning: Sendable {
-        /// An error.
-        case new
         /// It is continued.
         case resuming
         /// It is aborted.
@@ -49,11 +47,14 @@ package struct Uploader: Sendable {
         package let crc64: UInt64?
     }
 
+    /// The receiver of notices about the file for which the present task makes calls.
+    @TaskLocal private static var fileNotice: (@Sendable (UploadNotice) -> Void)?
+
     private let folder: DeviceFolder
     private let configuration: DeviceConfiguration
     private let address: GatewayAddress
     private let calls: DeviceCalls
-    private let service: DataGatewayServiceClient<DeviceCalls>
+    let service: DataGatewayServiceClient<DeviceCalls>
     private let options: Options
     private let clock: ServerClock
     private let notice: @Sendable (UploadNotice) -> Void
@@ -72,7 +73,7 @@ package struct Uploader: Sendable {
         let retrying = Retrying(policy: options.retries) {
             FailureResponse($0).failureKind
         } notice: { what, reason, delay in
-            notice(.waiting(what: what, reason: reason, delay: delay))
+            (Self.fileNotice ?? notice)(.waiting(what: what, reason: reason, delay: delay))
         }
         calls = DeviceCalls(at: address, clock: clock, retrying: retrying)
         service = DataGatewayServiceClient(calls)
@@ -103,6 +104,9 @@ package struct Uploader: Sendable {
         }
     }
 
+    /// Whether the store has all bytes of the unfinished upload of the file at the absolute path.
+    func hasStored(_ path: String) -> Bool { UploadJournal.isStored(at: UploadJournal.path(of: path, in: folder)) }
+
     /// Uploads `path`, with retries of temporary errors. If cancelled, it can be resumed.
     ///
     /// - Parameters:
@@ -116,12 +120,24 @@ package struct Uploader: Sendable {
         expecting expected: SourceIdentity? = nil, notice ownNotice: (@Sendable (UploadNotice) -> Void)? = nil
     ) async throws -> Outcome {
         let notice = ownNotice ?? notice
+        return try await Self.$fileNotice.withValue(notice) {
+            try await upload(path, relativePath, tags, beginning, expected, notice)
+        }
+    }
+
+    private func upload(
+        _ path: String, _ relativePath: String?, _ tags: [String: String], _ beginning: Beginning,
+        _ expected: SourceIdentity?, _ notice: @escaping @Sendable (UploadNotice) -> Void
+    ) async throws -> Outcome {
         let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
         try folder.makeUploads()
         if case .restarting = beginning { try await giveUp(absolute) }
         let labels = FileLabels(tags: tags, relativePath: relativePath.flatMap(FileLabels.path))
-        let ledger = try open(absolute, labels, beginning, expected)
+        let ledger = try open(absolute, labels, expected)
         let state = await ledger.state
+        if ledger.isResumed, state.tags != allTags(of: absolute, labels) {
+            notice(.tagsKept(state.tags.filter { $0.key != FileName.tagKey && configuration.tags[$0.key] != $0.value }))
+        }
         notice(.began(state, acknowledged: state.acknowledgedBytes))
         do {
             let run = UploadRun(
@@ -154,20 +170,23 @@ package struct Uploader: Sendable {
         }
     }
 
-    private func open(
-        _ path: String, _ labels: FileLabels, _ beginning: Beginning, _ expected: SourceIdentity?
-    ) throws -> UploadLedger {
+    /// The tags of an upload that begins: those of the device, those of the file, and its name.
+    private func allTags(of path: String, _ labels: FileLabels) -> [String: String] {
+        var all = configuration.tags.merging(labels.tags) { $1 }
+        all[FileName.tagKey] = FileLabels.escaped(Path.name(of: path))
+        return all
+    }
+
+    private func open(_ path: String, _ labels: FileLabels, _ expected: SourceIdentity?) throws -> UploadLedger {
         let ledger = try UploadLedger.open(UploadJournal.path(of: path, in: folder)) {
-            var all = configuration.tags.merging(labels.tags) { $1 }
-            all[FileName.tagKey] = FileLabels.escaped(Path.name(of: path))
+            let all = allTags(of: path, labels)
             try FileRefusal.check(path, all)
             let source = try SourceIdentity(FileReader(path, followsLinks: expected == nil))
             if let change = expected?.change(to: source) { throw SourceChange(path, change) }
             return .begun(
                 source: source, tags: all, key: Hex.lower(Random.bytes(16)), path: labels.relativePath)
         }
-        guard let ledger else { throw UnfinishedUpload(path: path) }
-        if ledger.isResumed, case .new = beginning { throw UnfinishedUpload(path: path) }
+        guard let ledger else { throw DeviceFolder.Failure("cannot begin the upload of \(path)") }
         return ledger
     }
 
@@ -205,11 +224,6 @@ package struct Uploader: Sendable {
         }
         try await ledger.remove()
     }
-}
-
-/// The error that an upload of the file is unfinished.
-package struct UnfinishedUpload: Error, Sendable, Hashable {
-    package let path: String
 }
 
 extension Endpoints {

@@ -28,9 +28,6 @@ extension ClientFailure {
         case let change as SourceChange:
             self.init(
                 "\(file) \(change.change), and its upload was aborted: upload it again when it no longer changes")
-        case is UnfinishedUpload:
-            self.init(
-                "an earlier upload of \(file) is unfinished: continue it with --resume, or start over with --restart")
         case let failure as FileReader.Failure: self.init("cannot read \(failure.path): \(failure.reason)")
         case let failure as SourceFailure: self.init(failure.message)
         case let refusal as FileRefusal: self.init(refusal.message)

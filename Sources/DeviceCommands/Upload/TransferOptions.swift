@@ -40,7 +40,9 @@ struct TransferOptions: Sendable {
     var limit: ByteQuantityArgument?
     var fileCount: Int64 = 4
     var isDryRun = false
-    var skipsDelivered = false
+    var isQuiet = false
+    var sendsDeleted = false
+    var skipsExisting = false
     var deletesDelivered = false
 
     static var parameters: [Parameter<Self>] {
@@ -61,9 +63,10 @@ struct TransferOptions: Sendable {
                 "--limit-rate", "BYTES", \.limit,
                 "Send at most this number of bytes a second, for example 500KB or 2MiB"),
             .flag("--dry-run", \.isDryRun, "Print what would be uploaded, and upload nothing"),
+            .flag("--quiet", \.isQuiet, "Print errors only, each with its file"),
+            .flag("--again", \.sendsDeleted, "Upload also files that were deleted at the gateway"),
             .flag(
-                "--skip-existing", \.skipsDelivered,
-                "Leave out files that this device uploaded before, by path, or by size and CRC-64"),
+                "--skip-existing", \.skipsExisting, "Leave out files that the gateway has; this is always done"),
             .flag(
                 "--delete-after", \.deletesDelivered,
                 "Delete each file after the gateway verified it, unless it changed meanwhile"),

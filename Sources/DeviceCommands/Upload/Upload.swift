@@ -13,8 +13,12 @@ struct Upload: Command {
         """
         FILE is a file, a directory with everything below it, a pattern in quotation marks such as 'runs/*.mcap', or - \
         for standard input, with a name from --name. The command sends files in parts. A journal records what the gateway \
-        acknowledged, so that --resume continues an interrupted upload. --resume without a FILE continues all unfinished \
-        uploads.
+        acknowledged, so that the same command continues an interrupted upload. --resume without a FILE continues all \
+        unfinished uploads.
+        """,
+        """
+        A file that the gateway has from this device, with the same path and the same bytes, is not sent again. Nor is one \
+        that was deleted at the gateway, unless --again is given.
         """,
         """
         With --json, each event is one JSON object on a line: begun, progress, acknowledged, waiting, restarted, skipped, \
@@ -38,7 +42,7 @@ struct Upload: Command {
                 "--parallel", "N", \.parallel, "Send this number of parts of each file at once: 1 to 64 (default: 1)"),
             .flag(
                 "--resume", \.isResuming,
-                "Continue the unfinished uploads of the files; upload the other files from the beginning"),
+                "Continue all unfinished uploads, without a FILE; those of files are always continued"),
             .flag("--restart", \.isRestarting, "Abort an earlier upload of the file and start over").formerly(
                 "--afresh"),
             .option(
@@ -62,7 +66,7 @@ struct Upload: Command {
     var device = DeviceOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        let reporter = TransferReporter(environment, asJSON: device.json)
+        let reporter = TransferReporter(environment, asJSON: device.json, isQuiet: transfer.isQuiet)
         return await Interruption.cancelling {
             await reporter.watching { await uploadAll(environment, reporter) }
         }
@@ -81,7 +85,6 @@ struct Upload: Command {
             options.authorities = environment.authorities
             options.sendLimit = transfer.limit.map { RateLimit(bytesPerSecond: $0.bytes) }
             let templates = try transfer.templates(beside: tags)
-            if transfer.isDryRun { return try await plan(folder, tags, templates, reporter) }
             _ = try folder.initializedConfiguration()
             let delivered = try DeliveredFiles(in: folder)
             options.delivered = delivered
@@ -89,8 +92,10 @@ struct Upload: Command {
                 reporter.report($0, of: "")
             }
             var batch = UploadBatch(
-                uploader: uploader, beginning: isRestarting ? .restarting : isResuming ? .resuming : .new, tags: tags,
-                templates: templates, options: transfer, reporter: reporter)
+                uploader: uploader,
+                decisions: files.isEmpty || files == ["-"]
+                    ? nil : UploadDecisions(uploader, delivered, sendsDeleted: transfer.sendsDeleted),
+                isRestarting: isRestarting, tags: tags, templates: templates, options: transfer, reporter: reporter)
             if files == ["-"] {
                 batch.inputName = inputName
                 return try await uploadInput(folder, batch)
@@ -99,24 +104,23 @@ struct Upload: Command {
                 files.isEmpty
                 ? UploadSelection(exactly: try uploader.unfinished())
                 : try UploadSelection(files, transfer.filter, in: folder)
-            let selected = selection.files
-            let unread = report(unreadable: selection, reporter)
-            if selected.isEmpty {
-                reporter.line(files.isEmpty ? "there are no unfinished uploads" : "there are no files to upload")
-            }
-            let code = await batch.run(selected, delivered: transfer.skipsDelivered ? delivered : nil)
-            InputSpool(folder).remove(selected.map(\.path), besides: try uploader.unfinished())
-            return code == .success ? unread : code
+            return try await run(batch, selection, folder, reporter)
         } catch {
             return reporter.fail(ClientFailure(error, file: "upload", hint: "try again later"), "")
         }
     }
 
-    /// Reports the directories that could not be read: the exit code says that files may be missing.
-    private func report(unreadable selection: UploadSelection, _ reporter: TransferReporter) -> ExitCode {
-        selection.unreadable.reduce(.success) { _, failure in
-            reporter.fail(ClientFailure("\(failure)"), failure.path)
+    private func run(
+        _ batch: UploadBatch, _ selection: UploadSelection, _ folder: DeviceFolder, _ reporter: TransferReporter
+    ) async throws -> ExitCode {
+        let selected = selection.files
+        if transfer.isDryRun { return try await batch.preview(selected, unreadable: selection.unreadable) }
+        if selected.isEmpty {
+            reporter.line(files.isEmpty ? "there are no unfinished uploads" : "there are no files to upload")
         }
+        let code = try await batch.run(selected, unreadable: selection.unreadable)
+        InputSpool(folder).remove(selected.map(\.path), besides: try batch.uploader.unfinished())
+        return code
     }
 
     private func check() throws(ClientFailure) {
@@ -139,35 +143,12 @@ struct Upload: Command {
         }
     }
 
-    /// Prints the files that would be uploaded, with their tags.
-    private func plan(
-        _ folder: DeviceFolder, _ tags: [String: String], _ templates: TagTemplates, _ reporter: TransferReporter
-    ) async throws -> ExitCode {
-        let selection = try UploadSelection(files, transfer.filter, in: folder)
-        let selected = selection.files
-        for file in selected {
-            let own = templates.tags(of: file.relativePath, size: file.size, modified: file.modified)
-            let all = tags.merging(own) { $1 }.sorted { $0.key < $1.key }
-            reporter.event(
-                "planned",
-                [
-                    ("file", .string(file.path)), ("size_bytes", .number(file.size)),
-                    ("tags", .object(all.map { JSONValue.Member(name: $0.key, value: .string($0.value)) })),
-                ])
-            let shown = all.isEmpty ? "" : ", " + all.map { "\($0.key)=\($0.value)" }.joined(separator: ", ")
-            reporter.line("would upload \(file.path): \(ByteCount.text(file.size))\(shown)")
-        }
-        let bytes = selected.reduce(0) { $0 + $1.size }
-        reporter.line("\(TextLayout.count(selected.count, "file")), \(ByteCount.text(bytes))")
-        return report(unreadable: selection, reporter)
-    }
-
     /// Uploads standard input through a file, so that an interrupted upload can be resumed.
     private func uploadInput(_ folder: DeviceFolder, _ batch: UploadBatch) async throws -> ExitCode {
         let spool = InputSpool(folder)
         let path = try await spool.receive(STDIN_FILENO, name: inputName ?? "")
         let selected = UploadSelection(exactly: [path]).files
-        let code = await batch.run(selected, delivered: nil)
+        let code = try await batch.run(selected)
         spool.remove([path], besides: try batch.uploader.unfinished())
         return code
     }

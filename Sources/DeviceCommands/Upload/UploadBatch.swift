@@ -3,12 +3,14 @@ import CommandLineInterface
 import DeviceClient
 import Foundation
 import HTTPClient
-import StoreClient
 
 /// Uploads files, several at once, and reports the result of each and of all.
 struct UploadBatch: Sendable {
     let uploader: Uploader
-    let beginning: Uploader.Beginning
+    /// Decides which files are sent; `nil` = every file is sent, or its upload is continued.
+    let decisions: UploadDecisions?
+    /// Whether unfinished uploads are aborted, and their files sent from the beginning.
+    let isRestarting: Bool
     let tags: [String: String]
     let templates: TagTemplates
     let options: TransferOptions
@@ -16,35 +18,45 @@ struct UploadBatch: Sendable {
     /// The name of standard input, whose file in the device's folder is no name for people.
     var inputName: String?
 
-    /// The results so far.
-    struct Tally {
-        var worst = ExitCode.success
-        var uploaded = 0
-        /// The uploaded files that had been uploaded before in the same state.
-        var repeated = 0
-        var bytes: Int64 = 0
-        var skipped = 0
-        var failed = 0
-        /// Whether no further upload is begun.
-        var isOver = false
+    /// A selected file, and what is known of it.
+    struct Item: Sendable {
+        let file: UploadSelection.File
+        let prepared: PreparedUpload?
+        /// Whether a line is written for the file if it is not sent: in a folder with others it is only counted.
+        let isReported: Bool
     }
 
-    enum Result: Sendable {
-        case uploaded(bytes: Int64, isRepeated: Bool)
-        case skipped
-        case failed(ExitCode)
+    /// Finds out what is known of the files, in their order.
+    func items(_ files: [UploadSelection.File]) async throws -> [Item] {
+        guard let decisions else { return files.map { Item(file: $0, prepared: nil, isReported: true) } }
+        let prepared = try await decisions.prepare(files.map(\.candidate))
+        return zip(files, prepared).map {
+            Item(file: $0, prepared: $1, isReported: files.count == 1 || !$0.isInFolder)
+        }
     }
 
-    /// - Parameter delivered: the record in which files are looked up that are to be skipped.
-    func run(_ files: [UploadSelection.File], delivered: DeliveredFiles?) async -> ExitCode {
+    /// Decides about a file.
+    func decision(_ item: Item) async throws -> UploadDecision {
+        guard let decisions, let prepared = item.prepared else { return .proceed }
+        return try await decisions.decide(prepared)
+    }
+
+    /// - Parameter unreadable: directories below the selected ones with files that cannot be uploaded.
+    func run(
+        _ files: [UploadSelection.File], unreadable: [FolderListing.Failure] = []
+    ) async throws -> ExitCode {
         let start = ContinuousClock.now
+        var rest = try await items(files)[...]
         reporter.expect(files: files.count, bytes: files.reduce(0) { $0 + $1.size })
-        var rest = files[...]
-        let tally = await withTaskGroup(of: Result.self) { group in
-            var tally = Tally()
+        let tally = await withTaskGroup(of: UploadTally.Result.self) { group in
+            var tally = UploadTally()
+            for failure in unreadable {
+                _ = reporter.fail(ClientFailure("\(failure)"), failure.path)
+                tally.count(unreadable: failure)
+            }
             func begin() {
-                guard !tally.isOver, let file = rest.popFirst() else { return }
-                group.addTask { await upload(file, delivered) }
+                guard !tally.isOver, let item = rest.popFirst() else { return }
+                group.addTask { await result(of: item) }
             }
             for _ in 0..<min(Int(options.fileCount), files.count) { begin() }
             while let result = await group.next() {
@@ -55,95 +67,92 @@ struct UploadBatch: Sendable {
             }
             return tally
         }
-        if files.count > 1 { summarize(tally, of: files.count, in: ContinuousClock.now - start) }
-        if tally.repeated > 0 {
-            reporter.line(
-                """
-                \(TextLayout.count(tally.repeated, "file")) had been uploaded before; --skip-existing leaves such files out
-                """)
+        let unread = unreadable.reduce(0) { $0 + max(1, $1.names.count) }
+        if files.count + unread > 1 {
+            tally.report(of: files.count, unreadable: unread, in: ContinuousClock.now - start, reporter)
         }
         return tally.worst
     }
 
-    private func upload(_ file: UploadSelection.File, _ delivered: DeliveredFiles?) async -> Result {
-        let start = ContinuousClock.now
+    private func result(of item: Item) async -> UploadTally.Result {
+        let file = item.file
         do {
-            if let delivered, try await isDelivered(file, in: delivered) {
-                reporter.skip(file.size)
-                reporter.event("skipped", [("file", .string(file.path)), ("size_bytes", .number(file.size))])
-                reporter.line("skipped \(file.path): this device uploaded it before")
-                return .skipped
+            switch try await decision(item) {
+            case .stored(let fileID):
+                skip(item, .stored(fileID: fileID))
+                if options.deletesDelivered { try await deleteStored(file) }
+                return .stored
+            case .deleted(let fileID):
+                skip(item, .deleted(fileID: fileID))
+                return .deleted
+            case .startOver:
+                reporter.warning("\(file.path) changed after its upload began: sending it from the beginning")
+                return .uploaded(bytes: try await upload(file, .restarting))
+            case .proceed:
+                return .uploaded(bytes: try await finish(file))
+            case .send:
+                return .uploaded(bytes: try await upload(file, isRestarting ? .restarting : .resuming))
             }
-            let isRepeated = isKnown(file)
-            let own = templates.tags(of: file.relativePath, size: file.size, modified: file.modified)
-            let outcome = try await uploader.upload(
-                file.path, relativePath: file.isInFolder ? file.relativePath : nil, tags: tags.merging(own) { $1 },
-                beginning, notice: { reporter.report($0, of: file.path) })
-            reporter.report(outcome, of: file.path, shownAs: inputName, in: ContinuousClock.now - start)
-            if options.deletesDelivered { try delete(outcome.source, named: file.path) }
-            return .uploaded(bytes: outcome.source.size, isRepeated: isRepeated)
+        } catch let failure as DeviceFolder.Failure where failure.isOfAnotherProcess && file.isInFolder {
+            reporter.end(file.path)
+            skip(item, .busy)
+            return .busy
         } catch {
             reporter.end(file.path)
-            let hint = "data-gateway upload --resume continues the upload"
-            let failure = ClientFailure(error, file: file.path, hint: hint)
-            return .failed(reporter.fail(failure, file.path))
+            let command = inputName == nil ? "the same command" : "data-gateway upload --resume"
+            let failure = ClientFailure(error, file: file.path, hint: "\(command) continues the upload")
+            return .failed(reporter.fail(failure, file.path), message: failure.message)
         }
     }
 
-    /// Whether the device uploaded the file before, as far as the record tells without its bytes.
-    private func isKnown(_ file: UploadSelection.File) -> Bool {
-        var status = stat()
-        let path = URL(fileURLWithPath: file.path).standardizedFileURL.path
-        return stat(path, &status) == 0 && uploader.delivered?.contains(SourceIdentity(path: path, status)) == true
+    /// Continues an unfinished upload. What was written to the file after all its bytes were stored is sent as another file.
+    private func finish(_ file: UploadSelection.File) async throws -> Int64 {
+        let former = try? SourceIdentity(FileReader(file.candidate.path))
+        let bytes = try await upload(file, isRestarting ? .restarting : .resuming) { outcome in
+            guard let former, !isRestarting else { return true }
+            return outcome.source.change(to: former) == nil
+        }
+        guard let bytes else { return try await upload(file, .resuming) }
+        return bytes
     }
 
-    private func isDelivered(_ file: UploadSelection.File, in delivered: DeliveredFiles) async throws -> Bool {
-        let reader = try FileReader(URL(fileURLWithPath: file.path).standardizedFileURL.path)
-        let source = try SourceIdentity(reader)
-        if delivered.contains(source) { return true }
-        guard delivered.mayContain(size: source.size) else { return false }
-        let digest = try await DiskWork.run { try reader.digest(of: 0..<source.size)?.crc64 }
-        guard let digest else { return false }
-        return delivered.contains(size: source.size, crc64: digest)
+    private func upload(_ file: UploadSelection.File, _ beginning: Uploader.Beginning) async throws -> Int64 {
+        try await upload(file, beginning) { _ in true } ?? 0
+    }
+
+    /// - Parameter isCurrent: whether the outcome is that of the file as it is now.
+    /// - Returns: the file's size; `nil` if it is not current.
+    private func upload(
+        _ file: UploadSelection.File, _ beginning: Uploader.Beginning, isCurrent: (Uploader.Outcome) -> Bool
+    ) async throws -> Int64? {
+        let start = ContinuousClock.now
+        let own = templates.tags(of: file.relativePath, size: file.size, modified: file.modified)
+        let outcome = try await uploader.upload(
+            file.path, relativePath: file.isInFolder ? file.relativePath : nil, tags: tags.merging(own) { $1 },
+            beginning, notice: { reporter.report($0, of: file.path) })
+        reporter.report(outcome, of: file.path, shownAs: inputName, in: ContinuousClock.now - start)
+        if let change = FileLabels.change(of: inputName ?? file.path, relativePath: file.candidate.relativePath) {
+            reporter.line(change)
+        }
+        guard isCurrent(outcome) else { return nil }
+        if options.deletesDelivered { try delete(outcome.source, named: file.path) }
+        return outcome.source.size
+    }
+
+    private func skip(_ item: Item, _ reason: SkipReason) {
+        reporter.skip(item.file.size)
+        reporter.report(item.file, reason, asLine: item.isReported)
+    }
+
+    /// Deletes a file that an earlier run uploaded, if its bytes are those that the gateway has.
+    private func deleteStored(_ file: UploadSelection.File) async throws {
+        guard let source = try await decisions?.confirmedSource(at: file.candidate.path) else { return }
+        try delete(source, named: file.path)
     }
 
     private func delete(_ source: SourceIdentity, named file: String) throws {
         try source.deleteFile()
         reporter.event("deleted", [("file", .string(source.path))])
         reporter.line("deleted \(file)")
-    }
-
-    private func summarize(_ tally: Tally, of count: Int, in elapsed: Duration) {
-        let left = count - tally.uploaded - tally.skipped - tally.failed
-        reporter.event(
-            "summary",
-            [
-                ("uploaded_files", .number(Int64(tally.uploaded))), ("uploaded_bytes", .number(tally.bytes)),
-                ("skipped_files", .number(Int64(tally.skipped))), ("failed_files", .number(Int64(tally.failed))),
-                ("remaining_files", .number(Int64(left))),
-            ])
-        let rate = Double(tally.bytes) / max(0.001, elapsed / .seconds(1))
-        var text =
-            "\(TextLayout.count(tally.uploaded, "file")) uploaded: \(ByteCount.text(tally.bytes)) in \(elapsed.clock)"
-        if tally.bytes > 0 { text += ", \(ByteCount.text(rate))/s" }
-        if tally.skipped > 0 { text += ", \(tally.skipped) skipped" }
-        if tally.failed > 0 { text += ", \(tally.failed) failed" }
-        if left > 0 { text += ", \(left) not tried" }
-        reporter.line(text)
-    }
-}
-
-extension UploadBatch.Tally {
-    mutating func count(_ result: UploadBatch.Result) {
-        switch result {
-        case .uploaded(let size, let isRepeated):
-            uploaded += 1
-            repeated += isRepeated ? 1 : 0
-            bytes += size
-        case .skipped: skipped += 1
-        case .failed(let code):
-            failed += 1
-            if worst != .unreachable { worst = code }
-        }
     }
 }

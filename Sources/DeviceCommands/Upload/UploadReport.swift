@@ -3,7 +3,53 @@ import CommandLineInterface
 import DeviceClient
 import HTTPClient
 
+/// The reason why a file is not uploaded.
+enum SkipReason: Sendable {
+    case stored(fileID: String)
+    case deleted(fileID: String)
+    /// Another process is uploading it.
+    case busy
+
+    /// The word for programs.
+    var name: String {
+        switch self {
+        case .stored: "stored"
+        case .deleted: "deleted"
+        case .busy: "busy"
+        }
+    }
+
+    var fileID: String {
+        switch self {
+        case .stored(let fileID), .deleted(let fileID): fileID
+        case .busy: ""
+        }
+    }
+
+    /// A sentence without a full stop.
+    var text: String {
+        switch self {
+        case .stored(let fileID): fileID.isEmpty ? "this device uploaded it" : "the gateway has it as file \(fileID)"
+        case .deleted: "it was deleted at the gateway; --again uploads it again"
+        case .busy: "another process is uploading it"
+        }
+    }
+}
+
 extension TransferReporter {
+    /// Reports a file that is not uploaded.
+    ///
+    /// - Parameter asLine: whether people get a line.
+    func report(_ file: UploadSelection.File, _ reason: SkipReason, asLine: Bool) {
+        event(
+            "skipped",
+            [
+                ("file", .string(file.path)), ("size_bytes", .number(file.size)), ("reason", .string(reason.name)),
+                ("file_id", .string(reason.fileID)),
+            ])
+        if asLine { line("skipped \(file.path): \(reason.text)") }
+    }
+
     /// Reports an error of a file; empty where the failure is of no file.
     func fail(_ failure: ClientFailure, _ file: String) -> ExitCode { fail(failure, of: (member: "file", id: file)) }
 
@@ -23,6 +69,9 @@ extension TransferReporter {
                     ("file", .string(source.path)), ("size_bytes", .number(source.size)),
                     ("done_bytes", .number(acknowledged)),
                 ])
+        case .tagsKept(let tags):
+            let shown = tags.isEmpty ? "no tags" : TagTemplates.text(of: tags)
+            warning("\(key) keeps the tags with which its upload began (\(shown)); --restart begins it again")
         case .standing(let acknowledged, let size): set(acknowledged, total: size, of: key)
         case .moved(let bytes): add(bytes, to: key)
         case .acknowledged(let part, let bytes):
@@ -30,12 +79,14 @@ extension TransferReporter {
                 "acknowledged",
                 [("file", .string(key)), ("part", .number(Int64(part))), ("size_bytes", .number(bytes))])
         case .waiting(let what, let reason, let delay):
-            let failure = ClientFailure(reason, file: what, hint: "trying again in \(delay.rounded)")
-            warning(failure.message)
+            // A token or credentials may have been requested for the step.
+            let step = (reason as? CallFailure)?.method.name ?? what
+            let failure = ClientFailure(reason, file: step, hint: "trying again in \(delay.rounded)")
+            retry(step, of: key, key.isEmpty ? failure.message : "\(key): \(failure.message)")
             event(
                 "waiting",
                 [
-                    ("operation", .string(what)), ("reason", .string(failure.message)),
+                    ("file", .string(key)), ("operation", .string(step)), ("reason", .string(failure.message)),
                     ("milliseconds", .number(delay.nanoseconds / 1_000_000)),
                 ])
         case .addressChanged(let message):
@@ -62,6 +113,7 @@ extension TransferReporter {
                 ("upload_id", .string(outcome.uploadID)), ("file_id", .string(outcome.fileID)),
                 ("size_bytes", .number(outcome.source.size)), ("part_count", .number(Int64(outcome.parts))),
                 ("etag", .string(outcome.etag)),
+                ("stored_name", .string(FileLabels.storedName(ofFile: outcome.source.path) ?? "")),
             ])
         let result = outcome.fileID.isEmpty ? "upload \(outcome.uploadID)" : "file \(outcome.fileID)"
         let shown = name ?? file

@@ -17,6 +17,12 @@ struct UploadSelection: Sendable {
         let size: Int64
         /// The time of the last write, in nanoseconds since 1970.
         let modified: Int64
+
+        var candidate: UploadCandidate {
+            UploadCandidate(
+                path: URL(fileURLWithPath: path).standardizedFileURL.path, relativePath: isInFolder ? relativePath : nil
+            )
+        }
     }
 
     private(set) var files: [File] = []

@@ -1,10 +1,12 @@
 import Wire
 
 /// The reason why a command failed, as a sentence that tells the user what to do.
-package struct ClientFailure: Error, Hashable {
+package struct ClientFailure: Error, Hashable, CustomStringConvertible {
     package let exitCode: ExitCode
     /// The sentence, without a full stop.
     package let message: String
+
+    package var description: String { message }
     /// The status of the failed call, if a call was the reason.
     package let status: StatusCode?
     /// Whether the message is followed by the name of the command's help page: for errors of the command line.

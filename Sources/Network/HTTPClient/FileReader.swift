@@ -3,11 +3,13 @@ import Foundation
 /// A file that is open for reading, at any offset and by any number of threads at once.
 package final class FileReader: Sendable {
     /// The reason why a file cannot be read; `reason` is the system's message.
-    package struct Failure: Error, Sendable, Hashable {
+    package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
         package let path: String
         package let reason: String
         /// Whether no file of that name exists.
         package let isMissing: Bool
+
+        package var description: String { "cannot read \(path): \(reason)" }
 
         init(_ path: String, _ number: Int32 = errno) {
             self.path = path

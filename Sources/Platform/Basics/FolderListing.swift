@@ -8,21 +8,32 @@ package enum FolderListing {
         package let path: String
         /// The `errno` of the call that failed.
         package let code: Int32
+        /// The names that are not UTF-8, with `\xE9` for a byte that is not.
+        package let names: [String]
 
-        package init(path: String, code: Int32) {
+        package init(path: String, code: Int32, names: [String] = []) {
             self.path = path
             self.code = code
+            self.names = names
         }
+
+        /// The number of names in a description.
+        private static let namesInText = 5
 
         /// The code of a directory that is not listed because it is too deep.
         package static let tooDeep = E2BIG
 
         package var description: String {
             switch code {
-            case EILSEQ: "\(path) has names that are not UTF-8: the files and folders with these names are left out"
+            case EILSEQ: "\(path) has names that are not UTF-8, whose files and folders are left out: \(namesText)"
             case Self.tooDeep: "\(path) is too deep below the directory: its contents are left out"
             default: "cannot list \(path): \(String(cString: strerror(code)))"
             }
+        }
+
+        private var namesText: String {
+            let more = names.count > Self.namesInText ? " and \(names.count - Self.namesInText) more" : ""
+            return names.prefix(Self.namesInText).joined(separator: ", ") + more
         }
     }
 
@@ -33,13 +44,28 @@ package enum FolderListing {
         return names
     }
 
-    /// The names that are UTF-8, and whether there are others.
-    package static func validNames(in path: String) throws(Failure) -> (names: [String], areAll: Bool) {
-        var (names, areAll): ([String], Bool) = ([], true)
+    /// The names that are UTF-8, and the others with `\xE9` for a byte that is not.
+    package static func validNames(in path: String) throws(Failure) -> (names: [String], others: [String]) {
+        var (names, others): ([String], [String]) = ([], [])
         try forEachName(in: path) { bytes in
-            if let name = String(validatingCString: bytes) { names.append(name) } else { areAll = false }
+            if let name = String(validatingCString: bytes) {
+                names.append(name)
+            } else {
+                others.append(escaped(bytes))
+            }
         }
-        return (names, areAll)
+        return (names, others)
+    }
+
+    /// Returns a name with `\xE9` for each byte that is not ASCII.
+    private static func escaped(_ name: UnsafePointer<CChar>) -> String {
+        var text = ""
+        for offset in 0..<strlen(name) {
+            let byte = UInt8(bitPattern: name[offset])
+            let digits = String(byte, radix: 16, uppercase: true)
+            text += byte < 0x80 ? String(UnicodeScalar(byte)) : "\\x\(digits)"
+        }
+        return text
     }
 
     private static func forEachName(in path: String, _ body: (UnsafePointer<CChar>) -> Void) throws(Failure) {

@@ -1,5 +1,6 @@
 """An upload from its creation to its completion, by a client of both planes."""
 
+import itertools
 import random
 from dataclasses import dataclass, field
 
@@ -13,6 +14,10 @@ FILE_NAME_TAG = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
 def content(size: int, seed: int = 1) -> bytes:
     """Returns random-looking bytes, the same for the same seed."""
     return random.Random(seed).randbytes(size)
+
+
+#: Seeds for contents that no other test has: a device does not upload the same file twice.
+fresh_seeds = itertools.count(1_000_000)
 
 
 @dataclass

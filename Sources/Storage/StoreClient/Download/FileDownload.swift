@@ -18,11 +18,16 @@ package struct FileDownload: Sendable {
     }
 
     /// Twice, the received bytes differed from the store's.
-    package struct Corrupted: Error, Sendable, Hashable {}
+    package struct Corrupted: Error, Sendable, Hashable, CustomStringConvertible {
+        package var description: String { "the received bytes do not match the object's checksum (CRC-64)" }
+    }
 
     /// The reason why the file cannot be written on this machine: a sentence without a full stop.
-    package struct LocalFailure: Error, Sendable, Hashable {
+    package struct LocalFailure: Error, Sendable, Hashable, CustomStringConvertible {
         package let message: String
+
+        package var description: String { message }
+
         /// The same without the path, for readers who must not see it.
         package let messageWithoutPath: String
 

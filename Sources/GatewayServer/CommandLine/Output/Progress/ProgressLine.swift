@@ -1,3 +1,5 @@
+import Basics
+
 /// The line of a terminal that shows a transfer: name, bar, percentage, bytes, rate, remaining time.
 package enum ProgressLine {
     private static let barWidth = 12

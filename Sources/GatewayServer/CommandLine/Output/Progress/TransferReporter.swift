@@ -7,6 +7,8 @@ package final class TransferReporter: Sendable {
     private struct Moving {
         let name: String
         var meter: TransferMeter
+        /// Whether a step failed and is tried again.
+        var isWaiting = false
     }
 
     private struct Total {
@@ -18,20 +20,27 @@ package final class TransferReporter: Sendable {
     private struct State {
         var moving: [String: Moving] = [:]
         var total: Total?
+        /// The number of failed attempts of each step, by the file's key and the step.
+        var attempts: [String: [String: Int]] = [:]
     }
 
     private static let redrawInterval = Duration.milliseconds(200)
     private static let eventInterval = Duration.seconds(1)
+    /// On a terminal, where the bar shows that a step is tried again, only the first failure gets a line, and each of this number.
+    private static let attemptsPerLine = 10
     private static let clearLine = "\r\u{1B}[2K"
 
     private let environment: CommandEnvironment
     private let asJSON: Bool
+    /// Whether only errors are reported.
+    private let isQuiet: Bool
     private let start = ContinuousClock.now
     private let state = Lock(State())
 
-    package init(_ environment: CommandEnvironment, asJSON: Bool) {
+    package init(_ environment: CommandEnvironment, asJSON: Bool, isQuiet: Bool = false) {
         self.environment = environment
         self.asJSON = asJSON
+        self.isQuiet = isQuiet
     }
 
     private var now: Duration { ContinuousClock.now - start }
@@ -55,6 +64,7 @@ package final class TransferReporter: Sendable {
     package func add(_ bytes: Int64, to key: String) {
         state.withLock {
             $0.moving[key]?.meter.add(bytes, at: now)
+            $0.moving[key]?.isWaiting = false
             $0.total?.meter.add(bytes, at: now)
         }
     }
@@ -72,6 +82,7 @@ package final class TransferReporter: Sendable {
     package func end(_ key: String) {
         state.withLock {
             $0.moving[key] = nil
+            $0.attempts[key] = nil
             $0.total?.ended += 1
         }
         if !asJSON { environment.terminal?(Self.clearLine) }
@@ -95,16 +106,43 @@ package final class TransferReporter: Sendable {
 
     /// Writes a line for people; nothing with `--json`.
     package func line(_ text: String) {
-        guard !asJSON else { return }
+        guard !asJSON, !isQuiet else { return }
         environment.terminal?(Self.clearLine)
         try? environment.output(TextLayout.printable(text))
     }
 
     /// Writes a warning for people; nothing with `--json`.
     package func warning(_ text: String) {
-        guard !asJSON else { return }
+        guard !asJSON, !isQuiet else { return }
         environment.terminal?(Self.clearLine)
         environment.errorOutput("data-gateway: \(TextLayout.printable(text))")
+    }
+
+    /// Writes that a step of a transfer failed and is tried again.
+    ///
+    /// - Parameter step: the step; each has its own count of attempts.
+    package func retry(_ step: String, of key: String, _ text: String) {
+        let attempts = state.withLock { state in
+            state.moving[key]?.isWaiting = true
+            state.attempts[key, default: [:]][step, default: 0] += 1
+            return state.attempts[key]?[step] ?? 1
+        }
+        guard environment.terminal == nil || attempts % Self.attemptsPerLine == 1 else { return }
+        warning(text)
+    }
+
+    /// Repeats the errors of a batch at its end, where they are seen; not with `--quiet`, which writes nothing else.
+    ///
+    /// - Parameters:
+    ///   - messages: those of the first failures.
+    ///   - count: the number of all failed files.
+    ///   - unnamed: the number of those that the messages do not name.
+    package func failures(_ messages: [String], of count: Int, unnamed: Int) {
+        guard !asJSON, !isQuiet, count > 0 else { return }
+        environment.terminal?(Self.clearLine)
+        environment.errorOutput("\(TextLayout.count(count, "file")) failed:")
+        for message in messages { environment.errorOutput("  \(TextLayout.printable(message))") }
+        if unnamed > 0 { environment.errorOutput("  and \(unnamed) more") }
     }
 
     /// Reports an error of a file, as an event and on standard error.
@@ -133,7 +171,7 @@ package final class TransferReporter: Sendable {
 
     /// Shows the progress while `body` runs.
     package func watching<Result: Sendable>(_ body: () async throws -> Result) async rethrows -> Result {
-        guard asJSON || environment.terminal != nil else { return try await body() }
+        guard asJSON || (environment.terminal != nil && !isQuiet) else { return try await body() }
         let ticker = Task { [self] in
             while (try? await Task.sleep(for: asJSON ? Self.eventInterval : Self.redrawInterval)) != nil { show() }
         }
@@ -153,11 +191,14 @@ package final class TransferReporter: Sendable {
                 progress("total", files, total.meter, at: now)
             }
         } else if let total = state.total {
-            draw("\(total.ended)/\(total.files) files", total.meter, at: now)
+            let waits = !moving.isEmpty && moving.allSatisfy(\.isWaiting)
+            draw("\(total.ended)/\(total.files) files\(waits ? Self.waiting : "")", total.meter, at: now)
         } else if let file = moving.first {
-            draw(file.name, file.meter, at: now)
+            draw("\(file.name)\(file.isWaiting ? Self.waiting : "")", file.meter, at: now)
         }
     }
+
+    private static let waiting = ", trying again"
 
     private func draw(_ name: String, _ meter: TransferMeter, at now: Duration) {
         // The last column is not used: some terminals wrap the line after it.

@@ -1,0 +1,150 @@
+"""What `upload` says about failures, retries and names."""
+
+import os
+
+import pytest
+from support.client import OK, REFUSED, Device, Network, SignedIn
+from support.parties import Fleet, unique
+from support.terminal import Terminal
+from support.uploads import content, fresh_seeds
+
+PART = 256 * 1024
+
+
+@pytest.fixture(scope="module")
+def network(gateway_with):
+    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
+    yield network
+    network.close()
+
+
+@pytest.fixture(scope="module")
+def initialized(binary, network, login, tmp_path_factory) -> Device:
+    device = Device(binary, network, tmp_path_factory.mktemp("device") / "folder")
+    assert device.init(Fleet.create(login(network.gateway)).register().device_id).returncode == OK
+    return device
+
+
+@pytest.fixture
+def device(initialized, network, tmp_path):
+    yield initialized.copy(tmp_path / "device")
+    for proxy in network.proxies:
+        proxy.forget()
+        proxy.release()
+
+
+@pytest.fixture(scope="module")
+def user(binary, network, tmp_path_factory) -> SignedIn:
+    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (folder := tmp_path / "bags").mkdir()
+    return folder
+
+
+def fill(folder, *names: str) -> None:
+    for name in names:
+        (folder / name).write_bytes(content(100, next(fresh_seeds)))
+
+
+#: A tag of more bytes than the gateway accepts is made of the name of such a file.
+BAD = ("--tag-template", "x={stem}" + "{stem}" * 30)
+
+
+def test_failures_are_repeated_at_the_end(device, folder):
+    fill(folder, "a.txt", "z.txt", *(f"{'n' * 150}{number:02}.txt" for number in range(23)))
+    for name in (b"caf\xe9.txt", b"\xff.txt"):
+        with open(os.fsencode(folder) + b"/" + name, "wb") as file:
+            file.write(b"x")
+    result = device.run("upload", folder, *BAD)
+    assert result.returncode == REFUSED
+    # Each file whose name is not UTF-8 counts.
+    assert result.stdout.splitlines()[-1].startswith("2 files uploaded: ")
+    assert result.stdout.endswith(", 25 failed\n")
+    _, end = result.stderr.split("25 files failed:\n")
+    *named, more = end.splitlines()
+    assert len(named) == 20 and more == "  and 4 more"
+    assert r"\xFF.txt, caf\xE9.txt" in named[0]
+    assert all(f"/{'n' * 150}" in line and "must" in line for line in named[1:])
+
+
+def test_quiet_upload_says_errors_only(device, folder):
+    fill(folder, "a.txt")
+    result = device.run("upload", folder, "--quiet")
+    assert (result.returncode, result.stdout, result.stderr) == (OK, "", "")
+    fill(folder, "b.txt", "n" * 150)
+    result = device.run("upload", folder, "--quiet", *BAD)
+    assert (result.returncode, result.stdout) == (REFUSED, "")
+    (line,) = result.stderr.splitlines()
+    assert f"{folder}/{'n' * 150}" in line
+
+
+def test_retries_name_the_file_and_the_step(device, network, folder):
+    (large := folder / "large.mcap").write_bytes(content(2 * PART + 1, next(fresh_seeds)))
+    network.store.cut_at(network.store.sent + PART // 2)
+    events = [event for event in device.events_of("upload", large) if event["event"] == "waiting"]
+    assert [(event["file"], event["operation"]) for event in events] == [(str(large), "part 1")]
+    other = folder / "other.mcap"
+    other.write_bytes(content(2 * PART + 1, next(fresh_seeds)))
+    network.store.cut_at(network.store.sent + PART // 2)
+    result = device.run("upload", other)
+    assert f"data-gateway: {other}: part 1: the object store is not available: " in result.stderr
+
+
+def test_call_that_is_retried_is_named_with_its_file(device, network, folder):
+    fill(folder, "a.txt")
+    (path,) = folder.iterdir()
+    network.store.on_reply("PUT ", lambda: cut_next(network.rpc))
+    events = device.events_of("upload", path)
+    waits = [event for event in events if event["event"] == "waiting"]
+    assert {(event["file"], event["operation"]) for event in waits} == {(str(path), "CompleteUpload")}
+    assert all("HTTP/2 error" not in event["reason"] for event in waits)
+    assert events[-1]["event"] == "completed"
+
+
+def cut_next(proxy) -> None:
+    """Cuts the connection on which the next byte arrives."""
+    proxy.on_received(proxy.received + 1, proxy.cut)
+
+
+def test_terminal_shows_one_line_for_the_retries_of_a_step(binary, device, network, folder):
+    (large := folder / "large.mcap").write_bytes(content(PART + 1, next(fresh_seeds)))
+    network.store.on_reply(r"POST .*\?uploads", network.store.cut, times=4)
+    terminal = Terminal()
+    process = device.start("upload", large, stdout=terminal.client_side, stderr=terminal.client_side)
+    terminal.opened()
+    assert process.wait(120) == OK
+    terminal.closed()
+    assert sum("InitiateMultipartUpload: " in line for line in terminal.left) == 1, terminal.left
+
+
+def test_changed_names_are_said(device, user, folder):
+    run = unique("run")
+    names = ["back\\slash.txt", ".hidden", "trailing.", "trailing ", "plain.txt"]
+    fill(folder, *names)
+    said = device.done("upload", folder, "--tag", f"run={run}").splitlines()
+    assert f'{folder}/back\\slash.txt is stored as "slash.txt"; its path stays "back\\slash.txt"' in said
+    assert f'{folder}/.hidden is stored as "_hidden"; its path stays ".hidden"' in said
+    assert sum('is stored as "trailing"' in line for line in said) == 2
+    assert not any("plain.txt is stored as" in line for line in said)
+    stored = sorted(each["name"] for each in user.objects(f"raw_tags.run={run}"))
+    assert stored == ["_hidden", "plain.txt", "slash.txt", "trailing", "trailing"]
+    (folder / ".hidden").write_bytes(b"changed")
+    events = device.events_of("upload", folder / ".hidden", "--tag", f"run={run}")
+    assert events[-1]["stored_name"] == "_hidden"
+    (folder / ".hidden").write_bytes(b"changed again")
+    (planned,) = device.events_of("upload", folder / ".hidden", "--dry-run")
+    assert planned["stored_name"] == "_hidden"
+
+
+def test_folder_that_is_not_kept_is_said(device, user, folder):
+    run = unique("run")
+    deep = folder.joinpath(*["d"] * 33)
+    deep.mkdir(parents=True)
+    fill(deep, "a.txt")
+    said = device.done("upload", folder, "--tag", f"run={run}")
+    assert "a.txt is stored without its path, which has more than 1024 bytes or 32 names" in said
+    (found,) = user.objects(f"raw_tags.run={run}")
+    assert (found["name"], found["relative_path"]) == ("a.txt", "")
