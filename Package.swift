@@ -355,7 +355,7 @@ let package = Package(
         tests(
             "DeviceClient",
             ["Basics", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),
-        tests("DeviceAgent", ["Basics", "DeviceClient"]),
+        tests("DeviceAgent", ["Basics", "DeviceClient", "HTTPClient", "HTTPTypes", "Proto", "RPC", "Wire"]),
         tests(
             "Console",
             [

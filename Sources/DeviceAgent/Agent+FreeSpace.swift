@@ -45,9 +45,8 @@ extension Agent {
                 if !Task.isCancelled { addAgain(file) }
                 continue
             }
-            log(
-                "deleting \(file.source.path), which was uploaded: less than \(configuration.minimumFree) bytes are free"
-            )
+            let minimum = ByteCount.text(configuration.minimumFree)
+            log("deleting \(file.source.path), which was uploaded: less than \(minimum) is free")
             delete(file.source)
         }
     }

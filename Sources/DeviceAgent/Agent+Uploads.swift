@@ -1,3 +1,4 @@
+import Basics
 import DeviceClient
 import Foundation
 import HTTPClient
@@ -29,14 +30,20 @@ extension Agent {
 
     private static func upload(
         _ source: SourceIdentity, _ labels: (tags: [String: String], path: String), _ uploader: Uploader,
-        _ progress: UploadProgress, _ log: @Sendable (String) -> Void
+        _ progress: UploadProgress, _ log: @escaping @Sendable (String) -> Void
     ) async -> Ending {
         let path = source.path
         do {
             let outcome = try await uploader.upload(
                 path, relativePath: labels.path, tags: labels.tags, .resuming, expecting: source,
-                notice: { progress.note($0, path) })
-            log("uploaded \(path): \(outcome.source.size) bytes, file \(outcome.fileID)")
+                notice: { notice in
+                    progress.note(notice, path)
+                    if case .waiting(let what, let reason, let delay) = notice {
+                        log("\(path): \(AgentFailure.retry(what, reason, delay))")
+                    }
+                })
+            log("uploaded \(path): \(ByteCount.text(outcome.source.size)), file \(outcome.fileID)")
+            if let change = FileLabels.change(of: path, relativePath: labels.path) { log(change) }
             return .arrived(outcome.source)
         } catch is CancellationError {
             return .stopped

@@ -84,7 +84,7 @@ package actor Agent {
         options.sendLimit = RateLimit { rates.rate(atMinute: RatePlan.currentMinute()) }
         uploader = try Uploader(deviceFolder, options: options, clock: clock) { notice in
             switch notice {
-            case .waiting(let what, let reason, _): log("\(what) failed and is tried again: \(reason)")
+            case .waiting(let what, let reason, let delay): log(AgentFailure.retry(what, reason, delay))
             case .addressChanged(let message), .keyChanged(let message): log(message)
             default: break
             }
@@ -230,6 +230,7 @@ package actor Agent {
         status.refusals = pending.refused.sorted { $0.key < $1.key }.prefix(Self.longestFailures).map {
             AgentStatus.Refusal(file: $0.key, message: $0.value.message)
         }
+        status.waiting = pending.waiting(at: .now, clock.now(), isPaused: isPaused, limit: Self.longestFailures)
         status.uploading = progress.current
         status.failures = pending.files.filter { !$0.value.message.isEmpty }.sorted { $0.key < $1.key }
             .prefix(Self.longestFailures).map {

@@ -21,6 +21,34 @@ package struct AgentStatus: Codable, Sendable, Hashable {
         package var attempts: Int
     }
 
+    /// A pending file that is not in upload.
+    package struct Waiting: Codable, Sendable, Hashable {
+        package enum Reason: String, Codable, Sendable {
+            /// A process has it open for writing.
+            case open
+            /// It changed lately.
+            case settling
+            /// Its upload failed.
+            case retry
+            /// Other files are uploaded first.
+            case turn
+            /// Nothing is sent at this time of day.
+            case paused
+        }
+
+        package var file: String
+        package var reason: Reason
+        /// The time of the next check or attempt, in seconds since 1970; `nil` = when it is possible.
+        package var until: Int64?
+        /// The latest failure of a file whose upload is tried again.
+        package var message: String?
+
+        enum CodingKeys: String, CodingKey {
+            case file, reason, message
+            case until = "until_unix"
+        }
+    }
+
     /// A file that the gateway never accepts as it is.
     package struct Refusal: Codable, Sendable, Hashable {
         package var file: String
@@ -35,6 +63,8 @@ package struct AgentStatus: Codable, Sendable, Hashable {
     /// The number and size of files that were found and are not confirmed yet, including those in upload.
     package var pendingFiles = 0
     package var pendingBytes: Int64 = 0
+    /// The first of the pending files that are not in upload, by path, at most 10; `nil` in the status of earlier versions.
+    package var waiting: [Waiting]? = []
     package var uploading: [Uploading] = []
     /// The number and size of files uploaded since the agent's start.
     package var uploadedFiles = 0
@@ -57,7 +87,7 @@ package struct AgentStatus: Codable, Sendable, Hashable {
     package init() {}
 
     enum CodingKeys: String, CodingKey {
-        case version, uploading, failures, refusals
+        case version, waiting, uploading, failures, refusals
         case startedAt = "started_at_unix"
         case updatedAt = "updated_at_unix"
         case pendingFiles = "pending_files"

@@ -21,6 +21,8 @@ struct FileQueue {
         /// Whether the file was unchanged for the required time.
         var isSettled = false
         var isUploading = false
+        /// Whether a process had it open for writing when it was checked last.
+        var isOpen = false
         /// The number of consecutive failed attempts.
         var failures = 0
         /// The reason of the latest failure; empty = none.
@@ -86,6 +88,7 @@ struct FileQueue {
         guard let known = files[path] else { return }
         if isBeingWritten || known.seen != observation {
             files[path]?.restart(observation, at: now + settling)
+            files[path]?.isOpen = isBeingWritten
         } else {
             files[path]?.isSettled = true
             files[path]?.due = now
@@ -153,5 +156,6 @@ extension FileQueue.File {
         self.due = due
         isSettled = false
         isUploading = false
+        isOpen = false
     }
 }

@@ -341,7 +341,7 @@ def test_directory_that_cannot_be_read_hides_no_other(agent_with, device, user):
     assert "File name too long" in device.refused(REFUSED, "agent", "check")
     result = device.run("upload", agent.directory)
     assert (result.returncode, "File name too long" in result.stderr) == (REFUSED, True)
-    assert len(arrived(user, device)) == 2
+    assert "1 already stored" in result.stdout and len(arrived(user, device)) == 1
 
 
 def test_file_that_is_never_accepted_is_reported_once(agent_with, device, user):
@@ -554,3 +554,38 @@ def test_every_file_arrives_once_under_kills(binary, network, fleet, user, is_fu
         assert downloaded(user, found, tmp_path / "down") == recorder.expected
         assert all(each["tags"]["folder"].startswith("run") for each in found)
         assert device.journals == []
+
+
+def test_status_says_why_a_file_is_pending(agent_with, device, user):
+    agent = agent_with({"rescan_seconds": 1})
+    (path := agent.directory / "recording").write_bytes(b"x")
+    with path.open("ab"):
+        agent.start()
+        reasons = eventually(lambda: [each for each in agent.status()["waiting"] if each["reason"] == "open"])
+        assert [each["file"] for each in reasons] == [str(path)]
+        assert f"  {path} is open for writing\n" in device.run("agent", "status").stdout
+    settled(user, device, 1)
+    assert agent.status()["waiting"] == []
+
+
+def test_log_is_made_of_sentences_with_times(agent_with, device, network, user):
+    agent = agent_with()
+    (agent.directory / "back\\slash").write_bytes(content(1024))
+    network.auth.target = "127.0.0.1:1"
+    agent.start()
+    eventually(lambda: "ExchangeCredential at " in agent.log)
+    network.point_at(network.gateway)
+    settled(user, device, 1)
+    eventually(lambda: "1.00 KiB, file " in agent.log)
+    lines = eventually(lambda: agent.log.splitlines() if "is stored as" in agent.log else None)
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \S", line) for line in lines), lines
+    assert not any("(status:" in line or "Failure(" in line for line in lines), lines
+    assert any(f'{agent.directory}/back\\slash is stored as "slash"' in line for line in lines)
+    # The journal has times of its own.
+    agent.stop()
+    before = len(agent.log.splitlines())
+    agent.start(JOURNAL_STREAM="8:1234")
+    (agent.directory / "second").write_bytes(b"y")
+    settled(user, device, 2)
+    (line,) = eventually(lambda: agent.log.splitlines()[before:])
+    assert line.startswith(f"uploaded {agent.directory}/second: 1 B, file ")

@@ -4,6 +4,23 @@ import DeviceAgent
 import DeviceClient
 import HTTPClient
 
+/// The form of the agent's log lines.
+enum AgentLog {
+    /// The variable that systemd sets if its journal receives standard error: the journal has the times.
+    static let journalVariable = "JOURNAL_STREAM"
+
+    static func line(_ text: String, in environment: CommandEnvironment, asJSON: Bool) -> String {
+        let time = RFC3339.text(UnixTime(seconds: environment.clock.now().seconds))
+        if asJSON {
+            return JSONValue.object([
+                JSONValue.Member(name: "time", value: .string(time)),
+                JSONValue.Member(name: "message", value: .string(text)),
+            ]).text
+        }
+        return (environment[journalVariable] == nil ? "\(time) " : "") + TextLayout.printable(text)
+    }
+}
+
 /// `data-gateway agent run`
 struct AgentRun: Command {
     static let name = "run"
@@ -34,11 +51,7 @@ struct AgentRun: Command {
                     var transfer = Uploader.Options()
                     transfer.authorities = environment.authorities
                     let agent = try Agent(configuration, in: folder, options: transfer, clock: environment.clock) {
-                        line in
-                        environment.errorOutput(
-                            asJSON
-                                ? JSONValue.object([JSONValue.Member(name: "message", value: .string(line))]).text
-                                : TextLayout.printable(line))
+                        environment.errorOutput(AgentLog.line($0, in: environment, asJSON: asJSON))
                     }
                     try await agent.run()
                 } catch let failure as AgentFailure {

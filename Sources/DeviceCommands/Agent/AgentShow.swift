@@ -57,6 +57,9 @@ private struct AgentReply: Resource {
             .unixTime("started_at", status.startedAt), .unixTime("updated_at", status.updatedAt),
             .number("pending_files", Int64(status.pendingFiles), shownAs: "\(status.pendingFiles)"),
             .size("pending_bytes", status.pendingBytes),
+            ResourceField(
+                name: "waiting", json: .array((status.waiting ?? []).map(\.json)),
+                text: (status.waiting ?? []).map(\.text).joined(separator: "; ")),
             .number("uploaded_files", Int64(status.uploadedFiles), shownAs: "\(status.uploadedFiles)"),
             .size("uploaded_bytes", status.uploadedBytes),
             .number("deleted_files", Int64(status.deletedFiles), shownAs: "\(status.deletedFiles)"),
@@ -82,6 +85,29 @@ private struct AgentReply: Resource {
     }
 
     var text: String { Reply(self).text }
+}
+
+extension AgentStatus.Waiting {
+    /// A sentence without a full stop.
+    fileprivate var text: String {
+        let time = until.map { LocalTime.text(UnixTime(seconds: $0)) } ?? ""
+        return switch reason {
+        case .open: "\(file) is open for writing"
+        case .settling: "\(file) has to stay unchanged until \(time)"
+        case .retry: "\(file) is tried again at \(time)\(message.map { ", because \($0)" } ?? "")"
+        case .turn: "\(file) waits for other uploads"
+        case .paused: "\(file) waits, because nothing is sent at this time of day"
+        }
+    }
+
+    fileprivate var json: JSONValue {
+        .object([
+            JSONValue.Member(name: "file", value: .string(file)),
+            JSONValue.Member(name: "reason", value: .string(reason.rawValue)),
+            JSONValue.Member(name: "until_unix", value: until.map { .number($0) } ?? .null),
+            JSONValue.Member(name: "message", value: message.map { .string($0) } ?? .null),
+        ])
+    }
 }
 
 extension AgentStatus.Uploading {
