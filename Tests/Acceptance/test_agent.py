@@ -319,8 +319,10 @@ def test_check_reports_every_fault(agent_with, device, tmp_path):
     assert (result.returncode, result.stderr, checked["directories"]) == (REFUSED, "", 3)
     assert len(checked["faults"]) == 3 and checked["notes"] == []
     agent.file.write_text('{"directories": [{"path": "x", "bogus": 1}], "files": 0}')
-    error = json.loads(device.refused(USAGE, "agent", "check", "--json"))["error"]
-    assert "absolute path" in error["message"] and "files must be" in error["message"]
+    result = device.run("agent", "check", "--json")
+    assert (result.returncode, result.stderr) == (USAGE, "")
+    faults = json.loads(result.stdout)["faults"]
+    assert len(faults) == 3 and "absolute path" in faults[0] and "files must be" in faults[-1]
     message = device.refused(USAGE, "agent", "check")
     assert all(part in message for part in ("absolute path", "unknown key directories[0].bogus", "files must be"))
 

@@ -34,12 +34,17 @@ struct AgentCheck: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode {
         var isInOrder = true
         let asJSON = options.device.json
+        let configuration: AgentConfiguration
+        do throws(ClientFailure) {
+            configuration = try options.configuration(environment)
+        } catch {
+            return await report(error, environment)
+        }
         let code = await environment.attempt(asJSON: asJSON) {
-            let configuration = try options.configuration(environment)
             let findings = try await findings(of: configuration, environment)
             isInOrder = findings.faults.isEmpty
             if asJSON {
-                try environment.output(Self.json(configuration, findings).text)
+                try environment.output(Self.json(configuration.directories.count, findings).text)
                 return
             }
             for line in findings.notes + findings.faults {
@@ -52,9 +57,22 @@ struct AgentCheck: Command {
         return code == .success && !isInOrder ? .refused : code
     }
 
-    private static func json(_ configuration: AgentConfiguration, _ findings: Findings) -> JSONValue {
+    /// Reports a configuration that cannot be read: its faults are findings, as those of its directories are.
+    private func report(_ failure: ClientFailure, _ environment: CommandEnvironment) async -> ExitCode {
+        let faults = failure.faults.isEmpty ? [failure.message] : failure.faults
+        let code = await environment.attempt(asJSON: options.device.json) {
+            if options.device.json {
+                try environment.output(Self.json(0, Findings(faults: faults)).text)
+            } else {
+                for fault in faults { environment.errorOutput("data-gateway: \(TextLayout.printable(fault))") }
+            }
+        }
+        return code == .success ? failure.exitCode : code
+    }
+
+    private static func json(_ directories: Int, _ findings: Findings) -> JSONValue {
         .object([
-            JSONValue.Member(name: "directories", value: .number(Int64(configuration.directories.count))),
+            JSONValue.Member(name: "directories", value: .number(Int64(directories))),
             JSONValue.Member(name: "faults", value: .array(findings.faults.map { .string($0) })),
             JSONValue.Member(name: "notes", value: .array(findings.notes.map { .string($0) })),
         ])

@@ -30,7 +30,7 @@ struct AgentOptions: Sendable {
         ] + DeviceOptions.parameters(json: json).map { $0.at(\.device) }
     }
 
-    /// - Throws: an error with every fault of the file.
+    /// - Throws: an error whose `faults` are those of the file, if it has several.
     func configuration(_ environment: CommandEnvironment) throws(ClientFailure) -> AgentConfiguration {
         let path: String
         if let named = configurationPath ?? environment[Self.variable] {
@@ -42,11 +42,10 @@ struct AgentOptions: Sendable {
             return try AgentConfigurationFile.read(path)
         } catch {
             let messages = error.messages.map { "\(path): \($0)" }
-            guard !device.json else { throw ClientFailure.configuration(messages.joined(separator: "; ")) }
-            for message in messages.dropLast() {
-                environment.errorOutput("data-gateway: \(TextLayout.printable(message))")
-            }
-            throw ClientFailure.configuration(messages.last ?? path)
+            guard messages.count > 1 else { throw ClientFailure.configuration(messages.first ?? path) }
+            var failure = ClientFailure.configuration("\(path) has \(messages.count) faults")
+            failure.faults = messages
+            throw failure
         }
     }
 }

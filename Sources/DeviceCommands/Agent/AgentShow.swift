@@ -17,7 +17,7 @@ struct AgentShow: Command {
     var device = DeviceOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        await environment.attempt {
+        await environment.attempt(asJSON: device.json) {
             let folder = AgentFolder(deviceFolder: try device.deviceFolder(environment).path)
             let isRunning = folder.isRunning()
             let status: AgentStatus?

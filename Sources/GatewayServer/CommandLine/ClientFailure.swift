@@ -15,6 +15,8 @@ package struct ClientFailure: Error, Hashable, CustomStringConvertible {
     package var detail = ""
     /// The values that belong to the code.
     package var metadata: [String: String] = [:]
+    /// The single faults of which the message is the sum, a sentence each.
+    package var faults: [String] = []
 
     package init(_ message: String, exitCode: ExitCode = .refused, status: StatusCode? = nil) {
         self.message = message
@@ -27,6 +29,7 @@ package struct ClientFailure: Error, Hashable, CustomStringConvertible {
     package func naming(_ name: String) -> ClientFailure {
         var failure = ClientFailure("\(name): \(message)", exitCode: exitCode, status: status)
         (failure.namesHelp, failure.detail, failure.metadata) = (namesHelp, detail, metadata)
+        failure.faults = faults
         return failure
     }
 

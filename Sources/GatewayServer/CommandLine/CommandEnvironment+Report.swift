@@ -5,7 +5,8 @@ extension CommandEnvironment {
     package func report(
         asJSON: Bool, as options: OutputOptions = OutputOptions(), _ command: () async throws -> Reply
     ) async -> ExitCode {
-        await attempt(asJSON: asJSON) {
+        let asJSON = asJSON || options.format == .json
+        return await attempt(asJSON: asJSON) {
             let reply = try await command()
             try output(
                 asJSON ? reply.json.text : try reply.text(as: options, width: outputWidth(), isColored: colorsOutput))
@@ -29,15 +30,19 @@ extension CommandEnvironment {
     /// Writes an error to standard error: a line for people, or `{"error":{…}}` for programs.
     func report(_ failure: ClientFailure, asJSON: Bool) {
         guard asJSON else {
+            for fault in failure.faults { errorOutput(TextLayout.printable(fault)) }
             errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
             if failure.namesHelp, let commandPath { errorOutput(UsageError.hint(commandPath)) }
             return
         }
-        let members = [
+        var members = [
             JSONValue.Member(name: "message", value: .string(failure.message)),
             JSONValue.Member(name: "status", value: failure.status.map { .string($0.name) } ?? .null),
             JSONValue.Member(name: "exit_code", value: .number(Int64(failure.exitCode.rawValue))),
         ]
+        if !failure.faults.isEmpty {
+            members.append(JSONValue.Member(name: "faults", value: .array(failure.faults.map { .string($0) })))
+        }
         errorOutput(JSONValue.object([JSONValue.Member(name: "error", value: .object(members))]).text)
     }
 }

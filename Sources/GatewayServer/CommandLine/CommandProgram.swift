@@ -25,7 +25,7 @@ package struct CommandProgram: Sendable {
             }
         } catch {
             // The options are not known, but the reader of their output is a program.
-            if words.contains("--json") {
+            if words.contains("--json") || words.contains("--output=json") || words.contains(["--output", "json"]) {
                 return await environment.attempt(asJSON: true) {
                     throw ClientFailure(error.message, exitCode: .usage)
                 }

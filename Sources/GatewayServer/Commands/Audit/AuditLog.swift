@@ -39,7 +39,7 @@ struct AuditLog: Command {
     var connection = ConnectionOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        await environment.attempt {
+        await environment.attempt(asJSON: connection.json || connection.output.format == .json) {
             var printer = try AuditPrinter(connection)
             let log = AuditServiceClient(try await SignedInConnection(connection, listener: .admin, in: environment))
             var request = ListAuditLinesRequest(

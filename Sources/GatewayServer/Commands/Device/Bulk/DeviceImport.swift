@@ -40,22 +40,22 @@ struct DeviceImport: Command {
     private var source: String { isInput ? "standard input" : path }
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        await environment.attempt {
+        await environment.attempt(asJSON: connection.json) {
             let table = DeviceTable(csv: try contents())
-            let registry: DeviceManagementServiceClient<SignedInConnection>
             let changes: [DeviceChange]
+            let registry: DeviceManagementServiceClient<SignedInConnection>
             do {
-                registry = DeviceManagementServiceClient(
-                    try await SignedInConnection(connection, listener: .admin, in: environment))
-                let problems: [TableProblem]
-                (changes, problems) = try await plan(table, registry)
-                try refuse(table.problems + problems, environment)
-            } catch let failure as ClientFailure where failure.exitCode == .unreachable {
-                // The file's own errors do not need a gateway.
-                try refuse(table.problems, environment)
-                throw failure
+                let gateway = try await SignedInConnection(connection, listener: .admin, in: environment)
+                registry = DeviceManagementServiceClient(gateway)
+                changes = try await plan(table, registry)
+            } catch let failure as ClientFailure where failure.faults.isEmpty && !table.problems.isEmpty {
+                // The faults of the file are known without the gateway.
+                throw refusal(table.problems)
             }
-            if !isDry { try refuse(try await apply(changes, registry), environment, of: changes.count) }
+            if !isDry {
+                let problems = try await apply(changes, registry)
+                guard problems.isEmpty else { throw refusal(problems, of: changes.count) }
+            }
             let outcome = DeviceImportOutcome(changes: changes, isDry: isDry)
             try environment.output(connection.json ? outcome.reply.json.text : outcome.reply.text)
         }
@@ -76,13 +76,22 @@ struct DeviceImport: Command {
     }
 
     /// Compares the table with the gateway's devices and suites.
+    ///
+    /// - Throws: ``refusal(_:of:)`` with the problems of the table, too.
     private func plan(
         _ table: DeviceTable, _ registry: DeviceManagementServiceClient<SignedInConnection>
-    ) async throws -> (changes: [DeviceChange], problems: [TableProblem]) {
+    ) async throws -> [DeviceChange] {
         let suites = SuiteNames(try await registry.allSuites())
         let devices = Dictionary(
             try await registry.allDevices().map { ($0.deviceID, $0) }, uniquingKeysWith: { first, _ in first })
-        var problems: [TableProblem] = []
+        var problems = table.problems
+        for unread in table.unreadSuites {
+            do throws(ClientFailure) {
+                _ = try suites.name(of: unread.name)
+            } catch {
+                problems.append(TableProblem(line: unread.line, column: "suite", message: error.message))
+            }
+        }
         var changes: [DeviceChange] = []
         for line in table.lines {
             do throws(TableProblem) {
@@ -91,7 +100,8 @@ struct DeviceImport: Command {
                 problems.append(error)
             }
         }
-        return (changes, problems)
+        guard problems.isEmpty else { throw refusal(problems) }
+        return changes
     }
 
     /// - Returns: the changes that the gateway refused.
@@ -122,21 +132,18 @@ struct DeviceImport: Command {
         }
     }
 
-    /// Prints the errors, if there are any.
+    /// Returns the error for the problems of the file.
     ///
     /// - Parameter count: the number of lines in the file, if the others were applied.
-    private func refuse(
-        _ problems: [TableProblem], _ environment: CommandEnvironment, of count: Int? = nil
-    ) throws(ClientFailure) {
-        guard !problems.isEmpty else { return }
-        for problem in problems.sorted(by: { ($0.line, $0.column) < ($1.line, $1.column) }) {
-            environment.errorOutput(TextLayout.printable(problem.text(in: source)))
-        }
-        guard let count else {
-            throw ClientFailure("\(source) has \(TextLayout.count(problems.count, "problem")): nothing was changed")
-        }
-        throw ClientFailure(
-            "\(problems.count) of \(count) lines were refused, the others were imported: correct the file and import it again"
-        )
+    private func refusal(_ problems: [TableProblem], of count: Int? = nil) -> ClientFailure {
+        let sum =
+            if let count {
+                "\(problems.count) of \(count) lines were refused, the others were imported: correct the file and import it again"
+            } else {
+                "\(source) has \(TextLayout.count(problems.count, "problem")): nothing was changed"
+            }
+        var failure = ClientFailure(sum)
+        failure.faults = problems.sorted { ($0.line, $0.column) < ($1.line, $1.column) }.map { $0.text(in: source) }
+        return failure
     }
 }

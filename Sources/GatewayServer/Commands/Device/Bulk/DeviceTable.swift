@@ -48,6 +48,8 @@ struct DeviceTable: Sendable {
 
     private(set) var lines: [DeviceLine] = []
     private(set) var problems: [TableProblem] = []
+    /// The suites of lines that have a problem in another column: whether they exist is checked, too.
+    private(set) var unreadSuites: [(line: Int, name: String)] = []
 
     /// Reads a file; its errors are put into `problems`, its valid lines into `lines`.
     init(csv bytes: [UInt8]) {
@@ -147,7 +149,10 @@ struct DeviceTable: Sendable {
                 problems.append(TableProblem(line: record.line, column: name, message: message))
             }
         }
-        guard problems.count == before, let deviceID = cells["device_id"] else { return nil }
+        guard problems.count == before, let deviceID = cells["device_id"] else {
+            if let suite = cells["suite"] { unreadSuites.append((record.line, suite)) }
+            return nil
+        }
         return DeviceLine(
             line: record.line, deviceID: deviceID, suite: cells["suite"] ?? "",
             displayName: cells["display_name"], description: cells["description"], allTags: allTags,
