@@ -6,10 +6,10 @@ package struct Reply: Sendable {
     package let text: String
     /// The rows of the result, for the other forms of output.
     private var list: (rows: [[ResourceField]], columns: [String])
-    /// The columns that a narrow terminal does without, the least important first.
-    private var expendable: [String] = []
-    /// Whether the text is a table of the list.
-    private var isTable = false
+    /// The list as a table, if the text is one.
+    private var table: ListTable?
+    /// The lines before and after the table.
+    private var frame = (before: "", after: "")
 
     /// - Parameter json: if it is an object, its members are the fields of the other forms of output.
     package init(json: JSONValue, text: String) {
@@ -41,13 +41,23 @@ package struct Reply: Sendable {
         let rows = resources.map(\.fields)
         json = .object([JSONValue.Member(name: name, value: .array(resources.map(\.json)))])
         list = (rows, R.columns)
-        expendable = R.expendableColumns
+        let table = ListTable(rows: rows, columns: R.columns, expendable: R.expendableColumns)
         if rows.isEmpty {
             text = "no \(things ?? name.replacing("_", with: " "))"
         } else {
-            text = wholeTexts ?? Self.table(rows, R.columns)
-            isTable = wholeTexts == nil
+            text = wholeTexts ?? table.text()
+            self.table = wholeTexts == nil ? table : nil
         }
+    }
+
+    /// Returns the output with lines before and after its table, and with another JSON.
+    package func framed(json: JSONValue, before: String = "", after: String = "") -> Reply {
+        var reply = Reply(json: json, text: "\(before)\(text)\(after)")
+        if let table {
+            reply.table = table
+            reply.frame = (before, after)
+        }
+        return reply
     }
 
     /// Returns the output in the form of the options.
@@ -61,9 +71,9 @@ package struct Reply: Sendable {
         as options: OutputOptions, width: Int? = nil, isColored: Bool = false
     ) throws(ClientFailure) -> String {
         guard options.format != nil || options.columns != nil else {
-            guard isTable, width != nil || isColored else { return text }
-            return Self.table(
-                list.rows, list.columns, fitting: width.map { ($0, expendable) }, isColored: isColored)
+            guard let table, width != nil || isColored else { return text }
+            let fitting = width.map(table.fitting(into:)) ?? table
+            return "\(frame.before)\(fitting.text(isColored: isColored))\(frame.after)"
         }
         if options.format == .json { return json.text }
         guard let first = list.rows.first else {
@@ -77,61 +87,11 @@ package struct Reply: Sendable {
                 exitCode: .usage)
         }
         guard !chosen.isEmpty else { return text }
-        guard options.format == .csv else { return Self.table(list.rows, chosen, isColored: isColored) }
-        let rows = list.rows.map { fields in chosen.map { name in Self.cell(Self.field(name, of: fields)) } }
+        guard options.format == .csv else {
+            return ListTable(rows: list.rows, columns: chosen).text(isColored: isColored)
+        }
+        let rows = list.rows.map { fields in chosen.map { name in Self.cell(ListTable.field(name, of: fields)) } }
         return CSVWriter.text([chosen] + rows)
-    }
-
-    /// - Parameter terminal: the number of columns of the terminal, and the columns of the table that a narrow one does without.
-    private static func table(
-        _ rows: [[ResourceField]], _ columns: [String], fitting terminal: (width: Int, expendable: [String])? = nil,
-        isColored: Bool = false
-    ) -> String {
-        var columns = columns
-        if let terminal {
-            for column in terminal.expendable {
-                let least = TextLayout.leastWidth(cells(rows, columns), shortening: shortened(columns))
-                guard least > terminal.width else { break }
-                columns.removeAll { $0 == column }
-            }
-        }
-        let cells = cells(rows, columns)
-        var shortening = shortened(columns)
-        // A name is cut off last: people use it in the next command.
-        if let terminal, TextLayout.leastWidth(cells, shortening: shortening) > terminal.width,
-            let name = columns.firstIndex(of: "name")
-        {
-            shortening.insert(name)
-        }
-        let text = TextLayout.table(cells, width: terminal?.width, shortening: shortening)
-        guard isColored, let end = text.firstIndex(of: "\n") else { return text }
-        return "\u{1B}[1m\(text[..<end])\u{1B}[0m\(text[end...])"
-    }
-
-    private static func field(_ name: String, of fields: [ResourceField]) -> ResourceField? {
-        fields.lazy.compactMap { $0.named(name) }.first
-    }
-
-    /// Returns the header and the cells of the rows.
-    private static func cells(_ rows: [[ResourceField]], _ columns: [String]) -> [[String]] {
-        let header = columns.map { column in
-            (rows.first.flatMap { field(column, of: $0) }?.heading ?? column).uppercased()
-        }
-        return [header]
-            + rows.map { fields in
-                columns.map { column in
-                    field(column, of: fields).map { $0.text.isEmpty ? "-" : $0.text } ?? "-"
-                }
-            }
-    }
-
-    /// Returns the numbers of the columns that may be cut off: the rest of an id, a time or an address is of no use.
-    private static func shortened(_ columns: [String]) -> Set<Int> {
-        let whole = ["id", "url", "_at", "_at_unix"]
-        return Set(
-            columns.indices.filter { number in
-                columns[number] != "name" && !whole.contains { columns[number].hasSuffix($0) }
-            })
     }
 
     /// Returns the value for a spreadsheet: numbers without units, and the words of numbered states.

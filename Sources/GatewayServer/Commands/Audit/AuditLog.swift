@@ -40,7 +40,7 @@ struct AuditLog: Command {
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.attempt(asJSON: connection.json || connection.output.format == .json) {
-            var printer = try AuditPrinter(connection)
+            var printer = try AuditPrinter(connection, width: environment.outputWidth())
             let log = AuditServiceClient(try await SignedInConnection(connection, listener: .admin, in: environment))
             var request = ListAuditLinesRequest(
                 since: Timestamp(since.time(at: environment.clock.now())), pageSize: Self.pageSize)
@@ -87,13 +87,17 @@ struct AuditLineFilter: Sendable {
 /// Prints lines of the audit log in the form of the options, while they are read.
 private struct AuditPrinter {
     private let format: OutputOptions.Format
-    private let columns: [String]
+    private var columns: [String]
+    /// The number of columns of the terminal; `nil` = unlimited.
+    private let width: Int?
     private var isFirst = true
-    /// The widths of the columns so far; later lines may widen them.
-    private var widths: [Int] = []
+    /// The longest cell of each column so far: later lines are aligned with it, or widen the column.
+    private var longest: [String] = []
 
+    /// - Parameter width: the number of columns of the terminal, if it decides which columns are shown.
     /// - Throws: if a column is unknown.
-    init(_ options: ConnectionOptions) throws(ClientFailure) {
+    init(_ options: ConnectionOptions, width: Int?) throws(ClientFailure) {
+        self.width = options.output.format == nil && options.output.columns == nil ? width : nil
         format = options.json ? .json : options.output.format ?? .table
         let known = AuditLine().fields.map(\.name)
         columns = options.output.columns?.names ?? (format == .wide || format == .csv ? known : AuditLine.columns)
@@ -107,38 +111,33 @@ private struct AuditPrinter {
     /// Returns the texts of the next lines, with a header before the first.
     mutating func texts(of lines: [AuditLine]) -> [String] {
         if format == .json { return lines.map(\.json.text) }
+        guard format == .csv else { return table(lines) }
         var rows = lines.map { line in
             columns.map { column in line.fields.first { $0.name == column }?.text ?? "" }
         }
-        if isFirst, !rows.isEmpty || format == .csv {
-            isFirst = false
-            rows.insert(format == .csv ? columns : columns.map { $0.uppercased().replacing("_", with: " ") }, at: 0)
-        }
-        return rows.isEmpty ? [] : format == .csv ? Self.csv(rows) : table(rows)
+        if isFirst { rows.insert(columns, at: 0) }
+        isFirst = false
+        return rows.isEmpty ? [] : Self.csv(rows)
     }
 
     private static func csv(_ rows: [[String]]) -> [String] {
         [CSVWriter.text(rows.map { $0.map { SpreadsheetCell.cell(of: $0) } })]
     }
 
-    private mutating func table(_ rows: [[String]]) -> [String] {
-        let rows = rows.map { $0.map { TextLayout.printable($0.isEmpty ? "-" : $0) } }
-        for row in rows {
-            for (column, cell) in row.enumerated() {
-                if column == widths.count { widths.append(0) }
-                widths[column] = max(widths[column], cell.count)
-            }
+    private mutating func table(_ lines: [AuditLine]) -> [String] {
+        guard !lines.isEmpty else { return [] }
+        var table = ListTable(
+            rows: lines.map(\.fields), columns: columns, expendable: ["ids", "count", "organization", "peer"])
+        if isFirst, let width { table = table.fitting(into: width) }
+        columns = table.columns
+        let cells = isFirst ? table.cells : Array(table.cells.dropFirst())
+        isFirst = false
+        longest = cells.reduce(longest.isEmpty ? columns.map { _ in "" } : longest) { longest, row in
+            zip(longest, row.map(TextLayout.printable)).map { $0.count < $1.count ? $1 : $0 }
         }
-        return rows.map { row in
-            zip(row, widths).enumerated().map { column, cell in
-                column == row.count - 1 ? cell.0 : cell.0.padded(to: cell.1)
-            }.joined(separator: "  ")
-        }
+        let text = TextLayout.table([longest] + cells, width: width, shortening: table.shortened)
+        return text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().map(String.init)
     }
-}
-
-extension String {
-    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
 extension AuditLine: Resource {

@@ -3,6 +3,7 @@ import Proto
 
 extension Device: Resource {
     package static let columns = ["device_id", "display_name", "status", "suite", "site_id", "last_seen_at"]
+    package static let expendableColumns = ["site_id", "suite"]
 
     package var fields: [ResourceField] {
         [

@@ -42,7 +42,9 @@ struct ObjectShare: ClientCommand {
                 links.append(SharedLink(file: file, url: read.uri, expiresAt: reply.expiresAtUnix))
             }
         }
-        return Reply("links", links, wholeTexts: links.count == 1 ? links[0].text : nil)
+        // A URL has a line of its own: a table would cut it off, or be wrapped.
+        let texts = links.count == 1 ? links.map(\.text) : links.map(\.titledText)
+        return Reply("links", links, wholeTexts: texts.joined(separator: "\n\n"))
     }
 
     private func link(
@@ -71,6 +73,8 @@ private struct SharedLink: Resource {
             .text("url", url),
         ]
     }
+
+    var titledText: String { "\(TextLayout.printable(file.name))\n\(text)" }
 
     var text: String { "\(url)\nuntil \(LocalTime.text(UnixTime(seconds: expiresAt)))" }
 }

@@ -43,8 +43,7 @@ struct ObjectUsage: ClientCommand {
         let rows = groups.sorted { ($1.value.bytes, $0.key) < ($0.value.bytes, $1.key) }
             .map { UsageRow(grouping: grouping, key: $0.key, count: $0.value.count, bytes: $0.value.bytes) }
         let total = rows.reduce((count: Int64(0), bytes: Int64(0))) { ($0.count + $1.count, $0.bytes + $1.bytes) }
-        let table = Reply("groups", rows, things: "objects")
-        return Reply(
+        return Reply("groups", rows, things: "objects").framed(
             json: .object([
                 JSONValue.Member(name: "groups", value: .array(rows.map(\.json))),
                 JSONValue.Member(name: "objects", value: .number(total.count)),
@@ -52,9 +51,7 @@ struct ObjectUsage: ClientCommand {
                 // Stays for one release.
                 JSONValue.Member(name: "bytes", value: .number(total.bytes)),
             ]),
-            text: rows.isEmpty
-                ? table.text
-                : "\(table.text)\n\(TextLayout.count(total.count, "object")), \(ByteCount.text(total.bytes))")
+            after: rows.isEmpty ? "" : "\n\(TextLayout.count(total.count, "object")), \(ByteCount.text(total.bytes))")
     }
 
     private func key(of object: DataObject) -> String {

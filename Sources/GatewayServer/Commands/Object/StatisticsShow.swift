@@ -19,14 +19,13 @@ struct StatisticsShow: ClientCommand {
             throw ClientFailure("--days must be 1 to 400, not \(days)", exitCode: .usage)
         }
         let reply = try await ObjectManagementServiceClient(gateway).getStatistics(GetStatisticsRequest(days: count))
-        let table = Reply("days", reply.days)
-        return Reply(
+        return Reply("days", reply.days).framed(
             json: .object([
                 JSONValue.Member(name: "stored_objects", value: .number(reply.storedObjects)),
                 JSONValue.Member(name: "stored_bytes", value: .number(reply.storedBytes)),
                 JSONValue.Member(name: "days", value: .array(reply.days.map(\.json))),
             ]),
-            text: "\(reply.storedObjects) objects, \(ByteCount.text(reply.storedBytes))\n\n\(table.text)")
+            before: "\(reply.storedObjects) objects, \(ByteCount.text(reply.storedBytes))\n\n")
     }
 }
 

@@ -1,4 +1,4 @@
-"""What programs read from the commands: every command with `--json` is run once, and its values have the forms that the manual says."""
+"""The output of the commands: every command with `--json` is run once, and its values and tables have the forms of the manual."""
 
 import json
 import signal
@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from support.gateway import eventually
 from support.parties import Fleet
+from support.terminal import Terminal
 from support.totp import App
 from support.tour import Tour, commands
 from support.uploads import Upload, content
@@ -15,6 +16,32 @@ from support.uploads import Upload, content
 PASSWORD = "a password of some length"
 #: Commands that print bytes, or need what a test cannot arrange here: an identity of a provider, and an event that was given up.
 ELSEWHERE = {"object cat", "identity unlink", "events redeliver"}
+LONG_NAME = "sensor_front_left_camera_" * 4 + ".log"
+#: Commands that print a table.
+LISTS = [
+    "ls",
+    "object find",
+    "object du",
+    "object operation list",
+    "uploads list",
+    "trash list",
+    "audit",
+    "device list",
+    "device suite list",
+    "site list",
+    "user list",
+    "org list",
+    "key list --site Plant",
+    "session list",
+    "token list",
+    "copy list",
+    "context list",
+    "config show --config config.json5",
+    "events webhooks",
+    "events deliveries pipeline",
+    "events dead-letters",
+    "statistics",
+]
 #: The names that earlier releases gave to values, and which stay for one release, with the ones beside them.
 FORMER = {"status": "state", "bytes": "size_bytes"}
 
@@ -33,7 +60,9 @@ def tour(binary, gateway_with, login, tmp_path_factory) -> Tour:
     tour = Tour(binary, gateway, home)
     things = devices_and_keys(tour)
     objects(tour, gateway, things)
-    Upload.create(Fleet.create(login(gateway)).uploader())
+    uploader = Fleet.create(login(gateway)).uploader()
+    for _ in range(2):
+        Upload.create(uploader)
     tour.run("uploads abort", tour.run("uploads list")["uploads"][0]["logical_upload_id"])
     organizations_and_users(tour)
     gateway_itself(tour, gateway)
@@ -41,10 +70,10 @@ def tour(binary, gateway_with, login, tmp_path_factory) -> Tour:
 
 
 def devices_and_keys(tour: Tour) -> dict:
-    site = tour.run("site create", "Plant")["site_id"]
+    site = tour.run("site create", "Plant 1")["site_id"]
     for command in ("list", "show", "disable", "enable"):
         tour.run(f"site {command}", *([] if command == "list" else [site]))
-    tour.run("site rename", site, "Plant 1")
+    tour.run("site rename", site, "Plant")
     suite = tour.run("device suite create", "--site", site, "--display-name", "Arms")["name"]
     tour.run("device suite list")
     tour.run("device suite show", suite)
@@ -83,6 +112,8 @@ def objects(tour: Tour, gateway, things: dict) -> None:
     for number in range(4):
         (tour.home / f"drive{number}.log").write_bytes(content(1000 + number, seed=number))
         tour.run("upload", tour.home / f"drive{number}.log", "--tag", f"run={number}")
+    (tour.home / LONG_NAME).write_bytes(b"long")
+    tour.run("upload", tour.home / LONG_NAME, "--tag", "description=a tag of some length")
     tour.run("ls")
     tour.run("download", "drive0.log", "drive1.log", "--to", tour.home / "down")
     for command in ("find", "show", "share"):
@@ -256,3 +287,30 @@ def test_listeners_of_the_status_are_objects(tour):
     expected = {"name": "admin", "address": address, "port": int(address.split(":")[1]), "tls": False}
     assert listeners["admin"] == expected
     assert f"admin {address}" in status["listener_addresses"]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+@pytest.mark.parametrize("command", LISTS)
+def test_list_fits_the_terminal(tour, command, columns):
+    environment = tour.environment | {"NO_COLOR": "1", "TZ": "UTC"}
+    terminal = Terminal.running([tour.binary, *command.split()], environment, tour.home, columns)
+    assert terminal.process.wait(60) == 0, terminal.text
+    lines = terminal.closed().text.splitlines()
+    assert lines and max(map(len, lines)) <= columns, terminal.text
+
+
+def test_narrow_list_of_uploads_keeps_the_id_that_abort_needs(tour):
+    (upload,) = tour.run("uploads list")["uploads"]
+    terminal = Terminal.running([tour.binary, "uploads", "list"], tour.environment, tour.home, 60)
+    assert terminal.process.wait(60) == 0
+    assert upload["logical_upload_id"] in terminal.closed().text
+
+
+def test_links_of_several_objects_are_whole(tour):
+    command = [tour.binary, "object", "share", "drive0.log", "drive3.log"]
+    terminal = Terminal.running(command, tour.environment, tour.home, 60)
+    assert terminal.process.wait(60) == 0
+    lines = terminal.closed().text.splitlines()
+    urls = [line for line in lines if "://" in line]
+    assert [line for line in lines if line.endswith(".log")] == ["drive0.log", "drive3.log"]
+    assert len(urls) == 2 and all(line.startswith("http") and " " not in line for line in urls)
