@@ -18,7 +18,7 @@ LONG = (5 * 1024**3, 64 * 1024**2, 20)
 TIMEOUT = 900
 #: `drive.mcap  [######......]  52%  33.6 MiB/64.0 MiB  41.2 MiB/s  0:01 left`
 BAR = re.compile(
-    r"drive\.mcap(, trying again)?  \[#*\.*\] +\d+%  [\d.]+ ([KMG]i)?B/[\d.]+ [MG]iB(  [\d.]+ ([KMG]i)?B/s(  \d+:\d\d left)?)?$"
+    r"drive\.mcap  \[#*\.*\] +\d+%  [\d.]+ ([KMG]i)?B/[\d.]+ [MG]iB(  [\d.]+ ([KMG]i)?B/s(  \d+:\d\d left)?)?$"
 )
 
 

@@ -374,7 +374,7 @@ def test_a_person_sees_how_far_it_is(device, network, tmp_path):
     while b" 66%  512 KiB/769 KiB" not in seen:
         seen += os.read(terminal, 4096)
     # The third part made no progress meanwhile.
-    assert b"drive.mcap, trying again  [#######.....]" in seen
+    assert b"trying again: drive.mcap  [#######.....]" in seen
     stage.let_go()
     output, _ = client.communicate(timeout=60)
     os.close(terminal)

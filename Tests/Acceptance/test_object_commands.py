@@ -83,8 +83,15 @@ def test_shared_link_works_as_long_as_asked(user, stored):
 
 
 def test_upload_is_aborted_by_an_operator(network, login, user):
-    upload = Upload.create(Fleet.create(login(network.gateway)).uploader())
+    uploader = Fleet.create(login(network.gateway)).uploader()
+    upload = Upload.of(uploader, uploader.create(file_size="200001"))
     upload.send_parts(content(100_000), upload.store.initiate())
+    (listed,) = [
+        each
+        for each in json.loads(user.done("uploads", "list", "--json"))["uploads"]
+        if each["logical_upload_id"] == upload.logical_id
+    ]
+    assert listed["progress"] == 49
     assert upload.id in user.done("uploads", "list", "--output", "wide")
     done = user.done("uploads", "abort", upload.logical_id, "--reason", "a test")
     assert done == f"aborted {upload.logical_id}\n"

@@ -192,13 +192,14 @@ package final class TransferReporter: Sendable {
             }
         } else if let total = state.total {
             let waits = !moving.isEmpty && moving.allSatisfy(\.isWaiting)
-            draw("\(total.ended)/\(total.files) files\(waits ? Self.waiting : "")", total.meter, at: now)
+            draw("\(waits ? Self.waiting : "")\(total.ended)/\(total.files) files", total.meter, at: now)
         } else if let file = moving.first {
-            draw("\(file.name)\(file.isWaiting ? Self.waiting : "")", file.meter, at: now)
+            draw("\(file.isWaiting ? Self.waiting : "")\(file.name)", file.meter, at: now)
         }
     }
 
-    private static let waiting = ", trying again"
+    /// A prefix, since a narrow terminal shows the end of a name.
+    private static let waiting = "trying again: "
 
     private func draw(_ name: String, _ meter: TransferMeter, at now: Duration) {
         // The last column is not used: some terminals wrap the line after it.
