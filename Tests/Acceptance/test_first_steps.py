@@ -151,6 +151,9 @@ def test_completion_in_an_interactive_shell(shell, tmp_path):
         ("device list --suite nowhere", 1, 'no suite is named "nowhere"'),
         ("object show camera", 1, "'name:*camera*' finds it anywhere in a name"),
         ("object show '*camera*'", 1, "'name:*camera*' finds it anywhere in a name"),
+        ("object show name:camera", 1, "'name:*camera*' finds it anywhere in a name"),
+        ("ls name:camera", 0, "no objects; 'name:*camera*' finds it anywhere in a name"),
+        ("ls 'weather = rain'", 1, "write terms without spaces around the operator, as weather=rain"),
         ("agent status", 1, "--device-dir names that of a service"),
     ],
 )

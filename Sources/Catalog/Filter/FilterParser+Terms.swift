@@ -10,7 +10,9 @@ extension FilterParser {
         }
         if let key = try rawTag() { return .tag(key: key, value: try tagValue()) }
         let name = scanner.word()
-        guard !name.isEmpty else { throw scanner.failure("a term") }
+        guard !name.isEmpty else {
+            throw scanner.failure(scanner.isAtOperator ? "a term; \(Self.spacing)" : "a term")
+        }
         guard let field = FilterField(rawValue: name) else {
             if scanner.byte == UInt8(ascii: "=") { return .tag(key: name, value: try tagValue()) }
             guard !scanner.isAtOperator else {
@@ -19,6 +21,7 @@ extension FilterParser {
             return try word(name, at: start)
         }
         guard scanner.isAtOperator else {
+            if isOperatorNext { throw scanner.failure("an operator; \(Self.spacing)") }
             throw scanner.failure("an operator after \"\(name)\" (to search for the word, write it in quotes)")
         }
         return try term(of: field)
@@ -127,8 +130,13 @@ extension FilterParser {
         let (hasStart, hasEnd) = (text.first != "*", text.last != "*")
         guard isPattern, !(hasStart && hasEnd) else { return .text(text) }
         let part = String(text.dropFirst(hasStart ? 0 : 1).dropLast(hasEnd ? 0 : 1))
-        guard !part.isEmpty, !part.contains("*") else {
-            throw scanner.failure("characters with \"*\" only before or after them", at: isQuoted ? at + 1 : at)
+        let place = isQuoted ? at + 1 : at
+        guard !part.isEmpty else {
+            throw scanner.failure(
+                "characters beside \"*\" (a term that matches everything can be left out)", at: place)
+        }
+        guard !part.contains("*") else {
+            throw scanner.failure("characters with \"*\" only before or after them", at: place)
         }
         return hasStart ? .prefix(part) : hasEnd ? .suffix(part) : .part(part)
     }
@@ -153,7 +161,19 @@ extension FilterParser {
         if scanner.byte == UInt8(ascii: "\"") {
             throw scanner.failure("a space (a value with a quote is written in quotes)")
         }
-        guard scanner.position > start else { throw scanner.failure("a value") }
+        guard scanner.position > start else {
+            throw scanner.failure(scanner.byte == UInt8(ascii: " ") ? "a value; \(Self.spacing)" : "a value")
+        }
         return (value, start)
+    }
+
+    /// The rule that people break who write `weather = rain`.
+    private static let spacing = "write terms without spaces around the operator, as weather=rain"
+
+    /// Whether an operator follows after spaces.
+    private var isOperatorNext: Bool {
+        var ahead = scanner
+        ahead.skipSpaces()
+        return ahead.isAtOperator
     }
 }
