@@ -32,13 +32,13 @@ actor DeviceKey {
     private func use(_ key: String) {
         credential = key
         guard let lock = try? folder.lockKey() else { return }
-        try? folder.settle(key, under: lock)
+        try? folder.storeAccepted(key, under: lock)
     }
 
     /// Uses a key that the gateway accepted.
     func use(_ key: String, under lock: KeyLock) throws(DeviceFolder.Failure) {
         credential = key
-        try folder.settle(key, under: lock)
+        try folder.storeAccepted(key, under: lock)
     }
 }
 

@@ -27,7 +27,7 @@ struct KeyReplacement: Sendable {
         guard let lock = try folder.lockKey() else { return nil }
         let present = await key.credential
         // The folder may have the key before it, if that could not be replaced earlier.
-        try folder.settle(present, under: lock)
+        try folder.storeAccepted(present, under: lock)
         guard try folder.initializedConfiguration().apiKey == present else { return nil }
         if let stored = try folder.storedRotation(), stored.formerKey == present {
             do {

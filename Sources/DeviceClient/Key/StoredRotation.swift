@@ -55,7 +55,7 @@ extension DeviceFolder {
     }
 
     /// Stores a key that the gateway accepted as the device's, if the last rotation replaced it, or its replacement.
-    func settle(_ key: String, under lock: KeyLock) throws(Failure) {
+    func storeAccepted(_ key: String, under lock: KeyLock) throws(Failure) {
         guard var configuration = try configuration(), configuration.apiKey != key,
             try storedRotation()?.other(than: configuration.apiKey) == key
         else { return }

@@ -104,7 +104,8 @@ extension AgentStatus.Waiting {
         .object([
             JSONValue.Member(name: "file", value: .string(file)),
             JSONValue.Member(name: "reason", value: .string(reason.rawValue)),
-            JSONValue.Member(name: "until_unix", value: until.map { .number($0) } ?? .null),
+            JSONValue.Member(
+                name: "until", value: until.map { .string(RFC3339.text(UnixTime(seconds: $0))) } ?? .null),
             JSONValue.Member(name: "message", value: message.map { .string($0) } ?? .null),
         ])
     }
