@@ -60,6 +60,24 @@ private struct Sample: Command {
         #expect(sample.isLoud)
     }
 
+    @Test func requiredArgumentsAreNotEmpty() throws {
+        for words in [["", "--count", "3"], ["--count", "3", "--", ""]] {
+            var sample = Sample()
+            #expect(throws: UsageError("FIRST must not be empty", path: ["sample"])) {
+                try ArgumentParser.parse(words, into: &sample, parameters: Sample.parameters, path: ["sample"])
+            }
+        }
+        var sample = Sample()
+        try ArgumentParser.parse(
+            ["one", "", "--count", "3"], into: &sample, parameters: Sample.parameters, path: ["sample"])
+        #expect(sample.second.isEmpty)
+    }
+
+    @Test func negativeNumbersAreArguments() throws {
+        #expect(try parse("-5 --count 3").first == "-5")
+        #expect(throws: UsageError.self) { try parse("-x --count 3") }
+    }
+
     @Test func missingOptionsKeepTheirDefaults() throws {
         let sample = try parse("one --count -3")
         #expect(sample.second == "none")

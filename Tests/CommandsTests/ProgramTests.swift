@@ -138,6 +138,26 @@ final class Recorder: Sendable {
         }
     }
 
+    @Test func everyCommandRefusesAnEmptyArgumentItself() async {
+        var count = 0
+        for (path, command) in Program.commands.leaves {
+            guard let first = labels(command).first(where: { $0.kind == .argument }), first.isRequired else { continue }
+            let recorder = Recorder()
+            #expect(await Program.run(path + [""], in: recorder.environment()) == .usage, "\(path)")
+            #expect(recorder.errors.contains("\(first.name) must not be empty"), "\(path): \(recorder.errors)")
+            count += 1
+        }
+        #expect(count > 40)
+    }
+
+    @Test(arguments: ["object retention set -5", "trash set -5", "trash set 1.5"])
+    func numberOfDaysIsExplained(line: String) async {
+        let recorder = Recorder()
+        #expect(await recorder.run(line) == .usage)
+        let value = line.split(separator: " ").last ?? ""
+        #expect(recorder.errors.contains("DAYS must be a number of days, 0 or more, not '\(value)'"))
+    }
+
     @Test func parameterNamesAreUniqueAndArgumentsThatMayBeMissingComeLast() {
         for (path, command) in Program.commands.leaves {
             let labels = labels(command)

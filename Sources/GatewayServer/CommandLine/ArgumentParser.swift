@@ -24,7 +24,7 @@ package struct ArgumentParser<Target> {
     }
 
     private mutating func read(_ word: String, into target: inout Target) throws(UsageError) {
-        if isPastOptions || !word.hasPrefix("-") || word == "-" {
+        if isPastOptions || !word.hasPrefix("-") || word == "-" || isNegativeNumber(word) {
             try readArgument(word, into: &target)
         } else if word == "--" {
             isPastOptions = true
@@ -33,6 +33,9 @@ package struct ArgumentParser<Target> {
         }
     }
 
+    /// Whether the word is a number such as -5, which no option's name is.
+    private func isNegativeNumber(_ word: String) -> Bool { word.hasPrefix("-") && Int64(word) != nil }
+
     private mutating func readArgument(_ word: String, into target: inout Target) throws(UsageError) {
         let arguments = parameters.filter { $0.label.kind == .argument }
         let isMore = argumentCount >= arguments.count
@@ -40,6 +43,10 @@ package struct ArgumentParser<Target> {
             !isMore || parameter.label.isRepeated
         else {
             throw error("\(title) does not accept the argument '\(word)'")
+        }
+        // An empty word is a mistake, such as of an unset variable of a script.
+        guard !word.isEmpty || !parameter.label.isRequired else {
+            throw error("\(parameter.label.name) must not be empty")
         }
         argumentCount += 1
         given.insert(parameter.label.name)

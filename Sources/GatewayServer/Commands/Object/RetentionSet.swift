@@ -26,7 +26,7 @@ struct RetentionSet: ClientCommand {
         ] + connectionParameters
     }
 
-    var days: Int64 = 0
+    var days = DayCount()
     var rules: [RetentionRuleArgument] = []
     var removesRules = false
     var isDryRun = false
@@ -39,7 +39,7 @@ struct RetentionSet: ClientCommand {
         return Reply(
             try await ObjectManagementServiceClient(gateway).setRetention(
                 SetRetentionRequest(
-                    days: Int32(clamping: days), dryRun: isDryRun, rules: rules.map(\.message),
+                    days: days.days, dryRun: isDryRun, rules: rules.map(\.message),
                     replaceRules: removesRules || !rules.isEmpty)))
     }
 }

@@ -19,14 +19,14 @@ struct TrashSet: ClientCommand {
         ] + connectionParameters
     }
 
-    var days: Int64 = 0
+    var days = DayCount()
     var isDryRun = false
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         Reply(
             try await ObjectManagementServiceClient(gateway).setTrashSettings(
-                SetTrashSettingsRequest(timeInTrash: .days(Int32(clamping: days)), dryRun: isDryRun)))
+                SetTrashSettingsRequest(timeInTrash: .days(days.days), dryRun: isDryRun)))
     }
 }
 
