@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 from support.commands import OK, REFUSED, USAGE, CommandLine
-from support.parties import exchange, unique, unique_device_id
+from support.gateway import eventually
+from support.parties import exchange, init_device, unique, unique_device_id
 
 PASSWORD = "a password of some length"
 
@@ -73,6 +74,21 @@ def test_device_and_its_suite_are_deleted(admin, site):
     assert admin.json("device", "delete", device["device_id"]) == {"name": device["name"]}
     assert admin.json("device", "suite", "delete", suite) == {"name": suite}
     assert "does not exist" in admin.refused(REFUSED, "device", "show", device["device_id"])
+
+
+def test_silent_devices_are_those_not_heard_of_since(admin, site, gateway, stubs):
+    suite = admin.json("device", "suite", "create", "--site", site["name"], "--display-name", unique("suite"))["name"]
+    device = admin.json("device", "register", "--suite", suite)["device_id"]
+    admin.json("device", "register", "--suite", suite)
+    init_device(gateway, stubs, device)
+
+    def silent(time: str) -> list[str]:
+        found = admin.json("device", "list", "--suite", suite, "--silent-for", time)["devices"]
+        return [each["device_id"] for each in found]
+
+    eventually(lambda: silent("1s") == [device])
+    assert silent("2d") == []
+    assert "must be a time like 30m, 2h or 7d" in admin.refused(USAGE, "device", "list", "--silent-for", "2")
 
 
 def test_user_from_creation_to_deletion(admin, stranger):
@@ -153,6 +169,9 @@ OFFERS = [
     (["device", "suite"], "d", ["delete"]),
     (["site", "create"], "--or", ["--organization"]),
     (["site", "create", "Plant"], "--js", ["--json"]),
+    (["user", "create", "ada", "--role"], "o", ["operator"]),
+    (["ls", "--order-by"], "s", ["size"]),
+    (["device", "list", "--output"], "c", ["csv"]),
 ]
 
 

@@ -13,7 +13,14 @@ package struct ArgumentProblem: Error, Hashable {
 
 /// A type that a parameter's text can be converted to.
 package protocol ArgumentValue {
+    /// The words that are possible, if there are only a few; default: none.
+    static var choices: [String] { get }
+
     init(argument: String) throws(ArgumentProblem)
+}
+
+extension ArgumentValue {
+    package static var choices: [String] { [] }
 }
 
 extension String: ArgumentValue {
@@ -41,6 +48,8 @@ extension PeerAddress: ArgumentValue {
 }
 
 extension Optional: ArgumentValue where Wrapped: ArgumentValue {
+    package static var choices: [String] { Wrapped.choices }
+
     package init(argument: String) throws(ArgumentProblem) {
         self = .some(try Wrapped(argument: argument))
     }
@@ -50,6 +59,8 @@ extension Optional: ArgumentValue where Wrapped: ArgumentValue {
 package protocol ArgumentChoice: ArgumentValue, CaseIterable, RawRepresentable<String> {}
 
 extension ArgumentChoice {
+    package static var choices: [String] { allCases.map(\.rawValue) }
+
     package init(argument: String) throws(ArgumentProblem) {
         guard let choice = Self(rawValue: argument) else {
             let words = Self.allCases.map(\.rawValue).joined(separator: ", ")

@@ -1,12 +1,14 @@
 /// The possible words at each position of a command line, and the shell scripts that offer them.
 ///
 /// Each script looks up the words before the cursor that are not options, joined by spaces: the path of a group or of a command.
-/// Values of options are completed as files.
+/// An option's value is one of its words; without such words, it is completed as a file.
 struct CompletionWords {
     /// The possible words after a path, with their help.
     struct Place {
         let path: [String]
         let words: [(word: String, help: String)]
+        /// The possible values of options, by the option's name.
+        var values: [(option: String, words: [String])] = []
     }
 
     let places: [Place]
@@ -28,7 +30,10 @@ struct CompletionWords {
     }
 
     private static func place<C: Command>(of command: C.Type, at path: [String]) -> Place {
-        Place(path: path, words: command.optionWords + [help])
+        Place(
+            path: path, words: command.optionWords + [help],
+            values: command.parameters.map(\.label).filter { !$0.choices.isEmpty && $0.kind == .option }
+                .map { ($0.name, $0.choices) })
     }
 
     private static let help = (word: "--help", help: "Print this help")
@@ -37,10 +42,16 @@ struct CompletionWords {
 
     /// The lines `path) words;;` for all positions.
     private var cases: String {
-        places.map {
-            "        \"\($0.path.joined(separator: " "))\") words=\"\($0.words.map(\.word).joined(separator: " "))\";;"
+        places.flatMap { place in
+            let path = place.path.joined(separator: " ")
+            return [Self.line(path, place.words.map(\.word))]
+                + place.values.map { Self.line("\(path) \($0.option)", $0.words) }
         }
         .joined(separator: "\n")
+    }
+
+    private static func line(_ place: String, _ words: [String]) -> String {
+        "        \"\(place)\") words=\"\(words.joined(separator: " "))\";;"
     }
 
     /// Shell code for bash and zsh that sets `words` to the possible words at the cursor.
@@ -53,7 +64,8 @@ struct CompletionWords {
                 *) if _data_gateway_words "${place:+$place }$word" >/dev/null; then place="${place:+$place }$word"; fi;;
                 esac
             done
-            words="$(_data_gateway_words "$place")"
+            word="${@: -1}"
+            words="$(_data_gateway_words "$place $word")" || words="$(_data_gateway_words "$place")"
         """
     }
 
@@ -109,7 +121,10 @@ struct CompletionWords {
     var fish: String {
         let lines = places.flatMap { place in
             place.words.map { word in
-                let option = word.word.hasPrefix("--") ? "-l \(word.word.dropFirst(2))" : "-f -a \(word.word)"
+                let values = place.values.first { $0.option == word.word }?.words.joined(separator: " ")
+                let value = values.map { " -x -a \(Self.quoted($0))" } ?? ""
+                let option =
+                    word.word.hasPrefix("--") ? "-l \(word.word.dropFirst(2))\(value)" : "-f -a \(word.word)"
                 return "complete -c data-gateway -n '__data_gateway_at \"\(place.path.joined(separator: " "))\"' "
                     + "\(option) -d \(Self.quoted(word.help))"
             }

@@ -38,7 +38,8 @@ package struct Parameter<Target> {
     ) -> Parameter {
         Parameter(
             label: ParameterLabel(
-                kind: .option, name: name, placeholder: placeholder, help: help, isRequired: isRequired)
+                kind: .option, name: name, placeholder: placeholder, help: help, choices: Value.choices,
+                isRequired: isRequired)
         ) { (target, text) throws(ArgumentProblem) in
             target[keyPath: property] = try Value(argument: text)
         }
@@ -50,7 +51,8 @@ package struct Parameter<Target> {
     ) -> Parameter {
         Parameter(
             label: ParameterLabel(
-                kind: .option, name: name, placeholder: placeholder, help: help, isRepeated: true)
+                kind: .option, name: name, placeholder: placeholder, help: help, choices: Value.choices,
+                isRepeated: true)
         ) { (target, text) throws(ArgumentProblem) in
             target[keyPath: property].append(try Value(argument: text))
         }
@@ -61,6 +63,13 @@ package struct Parameter<Target> {
         Parameter(label: ParameterLabel(kind: .flag, name: name, placeholder: "", help: help)) { target, _ in
             target[keyPath: property] = true
         }
+    }
+
+    /// Offers these words in the completion of a shell, for an option whose value is a text.
+    package func offering(_ choices: [String]) -> Parameter {
+        var label = label
+        label.choices = choices
+        return Parameter(label: label, accept: accept)
     }
 
     /// Accepts an earlier name as well, for one release; help and messages do not show it.

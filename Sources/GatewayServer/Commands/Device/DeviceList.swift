@@ -1,3 +1,4 @@
+import Basics
 import CommandLineInterface
 import Proto
 
@@ -30,6 +31,9 @@ struct DeviceList: ClientCommand {
             .option(
                 "--status", "STATUS", \.status,
                 "List only devices with this state: registered, initialized, disabled or retired"),
+            .option(
+                "--silent-for", "TIME", \.silence,
+                "List only devices that were not heard of for this long, such as 12h or 2d, since they got their key"),
             .flag("--retired", \.isRetired, "List retired devices, which other lists do not contain"),
         ] + connectionParameters
     }
@@ -37,6 +41,7 @@ struct DeviceList: ClientCommand {
     var suite = ""
     var site: String?
     var status: Status?
+    var silence: TimeSpan?
     var isRetired = false
     var connection = ConnectionOptions()
 
@@ -51,7 +56,15 @@ struct DeviceList: ClientCommand {
             ListDevicesRequest(
                 suite: suite, siteID: number, status: isRetired ? .retired : status?.device ?? .unspecified))
         await report(service, gateway)
-        return Reply("devices", devices)
+        return Reply("devices", silence.map { Self.silent(devices, for: $0, at: gateway.now) } ?? devices)
+    }
+
+    /// Returns the devices that were last seen, or got their key, longer ago than a time.
+    private static func silent(_ devices: [Device], for time: TimeSpan, at now: UnixTime) -> [Device] {
+        devices.filter { device in
+            guard let seen = device.lastSeenAt ?? device.initializedAt else { return false }
+            return seen.seconds < now.seconds - time.seconds
+        }
     }
 
     /// Writes how many devices took announced addresses. Earlier versions of the gateway have no announcements.

@@ -23,7 +23,9 @@ struct ListObjects: ClientCommand {
             .option("--limit", "N", \.limit, "List at most this number of objects (default: all)"),
             .option(
                 "--order-by", "ORDER", \.order,
-                "The order: created, size or name, with ' desc' for the largest first (default: newest first)"),
+                "The order: created, size or name, with ' desc' for the largest first (default: newest first)"
+            )
+            .offering(["created", "size", "name"]),
         ]
     }
 
