@@ -33,6 +33,8 @@ def root(request, is_full, tmp_path) -> Path:
         pytest.skip("make package-test")
     system = package.System(tmp_path / "root", request.getfixturevalue("bare_debian"))
     system.install(request.getfixturevalue("built"))
+    # For the hosts of the story, which are mounted there.
+    (system.path / "etc/hosts").touch()
     return system.path
 
 

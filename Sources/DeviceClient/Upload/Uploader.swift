@@ -48,7 +48,14 @@ package struct Uploader: Sendable {
     }
 
     /// The receiver of notices about the file for which the present task makes calls.
-    @TaskLocal private static var fileNotice: (@Sendable (UploadNotice) -> Void)?
+    @TaskLocal private static var fileNotices: NoticeReceiver?
+
+    /// A closure as an object: as the value of a task, a closure makes optimized programs crash (Swift 6.3).
+    private final class NoticeReceiver: Sendable {
+        let receive: @Sendable (UploadNotice) -> Void
+
+        init(_ receive: @escaping @Sendable (UploadNotice) -> Void) { self.receive = receive }
+    }
 
     private let folder: DeviceFolder
     private let configuration: DeviceConfiguration
@@ -73,7 +80,7 @@ package struct Uploader: Sendable {
         let retrying = Retrying(policy: options.retries) {
             FailureResponse($0).failureKind
         } notice: { what, reason, delay in
-            (Self.fileNotice ?? notice)(.waiting(what: what, reason: reason, delay: delay))
+            (Self.fileNotices?.receive ?? notice)(.waiting(what: what, reason: reason, delay: delay))
         }
         calls = DeviceCalls(at: address, clock: clock, retrying: retrying)
         service = DataGatewayServiceClient(calls)
@@ -120,7 +127,7 @@ package struct Uploader: Sendable {
         expecting expected: SourceIdentity? = nil, notice ownNotice: (@Sendable (UploadNotice) -> Void)? = nil
     ) async throws -> Outcome {
         let notice = ownNotice ?? notice
-        return try await Self.$fileNotice.withValue(notice) {
+        return try await Self.$fileNotices.withValue(NoticeReceiver(notice)) {
             try await upload(path, relativePath, tags, beginning, expected, notice)
         }
     }

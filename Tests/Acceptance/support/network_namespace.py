@@ -13,9 +13,10 @@ class NetworkNamespace:
     def __init__(self, addresses: list[str], hosts: Path, root: Path | None = None):
         self._root = root or Path("/")
         setup = ["ip link set lo up", *(f"ip address add {address}/32 dev lo" for address in addresses)]
-        setup.append(f"mount --bind {hosts} {self._root}/etc/hosts")
         if root:
-            setup.append(f"mount -t proc proc {root}/proc")
+            # As a mount of its own, in which commands can make further namespaces.
+            setup += [f"mount --bind {root} {root}", f"mount -t proc proc {root}/proc"]
+        setup.append(f"mount --bind {hosts} {self._root}/etc/hosts")
         command = "\n".join([*setup, "echo ready", "exec cat"])
         self._process = subprocess.Popen(
             ["unshare", "--net", "--mount", "--propagation=private", "sh", "-ec", command],
