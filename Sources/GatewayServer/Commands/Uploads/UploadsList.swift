@@ -27,7 +27,7 @@ extension UploadUnderWay: Resource {
     package static let columns = [
         "file_name", "device_id", "progress", "stored_bytes", "file_size_bytes", "created_at", "logical_upload_id",
     ]
-    package static let expendableColumns = ["created_at", "device_id", "stored_bytes"]
+    package static let expendableColumns = ["created_at", "device_id", "stored_bytes", "progress"]
 
     package var fields: [ResourceField] {
         [
