@@ -25,8 +25,8 @@ IMPOSTORS = {19: ("192.0.2.66", "forge"), 20: ("192.0.2.67", "repeat")}
 @pytest.fixture(params=["this system", "a bare Debian"])
 def root(request, is_full, tmp_path) -> Path:
     """The root of the commands; in a bare Debian, the package is installed."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can make a network namespace")
+    if subprocess.run(["unshare", "--net", "--mount", "true"], capture_output=True).returncode != 0:
+        pytest.skip("this user or machine cannot make network namespaces")
     if request.param == "this system":
         return Path("/")
     if not is_full:
