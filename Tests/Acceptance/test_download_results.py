@@ -5,30 +5,11 @@ import signal
 import time
 
 import pytest
-from support.client import OK, REFUSED, Device, Network, SignedIn, Stage, end
-from support.parties import Fleet, unique
+from support.client import REFUSED, Stage, end
+from support.parties import unique
 from support.uploads import content
 
 SIZE = 512 * 1024
-
-
-@pytest.fixture(scope="module")
-def network(gateway_with):
-    network = Network(gateway_with)
-    yield network
-    network.close()
-
-
-@pytest.fixture(scope="module")
-def user(binary, network, tmp_path_factory) -> SignedIn:
-    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
-
-
-@pytest.fixture(scope="module")
-def device(binary, network, login, tmp_path_factory) -> Device:
-    device = Device(binary, network, tmp_path_factory.mktemp("device") / "folder")
-    assert device.init(Fleet.create(login(network.gateway)).register().device_id).returncode == OK
-    return device
 
 
 @pytest.fixture
@@ -97,9 +78,9 @@ def test_failures_name_their_files_and_are_repeated_at_the_end(network, user, st
     lines = failed.stderr.splitlines()
     assert all(any(name in line for line in lines[:22]) for name in names)
     heading, *repeated, more = lines[22:]
-    assert heading == "data-gateway: 22 files not downloaded because of errors:"
-    assert len(repeated) == 20 and set(repeated) <= set(lines[:22])
-    assert more == "data-gateway: and 2 more"
+    assert heading == "22 files failed:"
+    assert len(repeated) == 20 and {f"data-gateway: {line.strip()}" for line in repeated} <= set(lines[:22])
+    assert more == "  and 2 more"
     assert not [found for found in user.objects(filter) if found["file_id"] in failed.stderr]
 
 

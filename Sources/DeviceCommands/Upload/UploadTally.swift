@@ -15,9 +15,6 @@ struct UploadTally {
         case failed(ExitCode, message: String)
     }
 
-    /// The number of failures that are repeated at the end.
-    private static let mostRepeated = 20
-
     private(set) var worst = ExitCode.success
     /// Whether no further upload is begun.
     var isOver = false
@@ -26,10 +23,7 @@ struct UploadTally {
     private var stored = 0
     private var deleted = 0
     private var busy = 0
-    private var failed = 0
-    private var failures: [String] = []
-    /// The number of failed files that `failures` does not name.
-    private var unnamed = 0
+    private var failed = FailedFiles()
 
     mutating func count(_ result: Result) {
         switch result {
@@ -40,19 +34,15 @@ struct UploadTally {
         case .deleted: deleted += 1
         case .busy: busy += 1
         case .failed(let code, let message):
-            failed += 1
-            if failures.count < Self.mostRepeated { failures.append(message) } else { unnamed += 1 }
+            failed.add(message)
             if worst != .unreachable { worst = code }
         }
     }
 
     /// Counts files that cannot be uploaded, because their names or their directory cannot be read.
     mutating func count(unreadable: FolderListing.Failure) {
-        let isNamed = failures.count < Self.mostRepeated
-        let others = max(1, unreadable.names.count) - 1
-        count(.failed(.refused, message: "\(unreadable)"))
-        failed += others
-        if !isNamed { unnamed += others }
+        failed.add("\(unreadable)", files: max(1, unreadable.names.count))
+        if worst != .unreachable { worst = .refused }
     }
 
     /// Reports the sums.
@@ -60,14 +50,14 @@ struct UploadTally {
     /// - Parameter count: the number of all selected files.
     func report(of count: Int, unreadable: Int, in elapsed: Duration, _ reporter: TransferReporter) {
         let skipped = stored + deleted + busy
-        let left = count + unreadable - uploaded - skipped - failed
+        let left = count + unreadable - uploaded - skipped - failed.count
         reporter.event(
             "summary",
             [
                 ("uploaded_files", .number(Int64(uploaded))), ("uploaded_bytes", .number(bytes)),
                 ("skipped_files", .number(Int64(skipped))), ("stored_files", .number(Int64(stored))),
-                ("deleted_files", .number(Int64(deleted))), ("failed_files", .number(Int64(failed))),
-                ("remaining_files", .number(Int64(left))), ("failures", .array(failures.map { .string($0) })),
+                ("deleted_files", .number(Int64(deleted))), ("failed_files", .number(Int64(failed.count))),
+                ("remaining_files", .number(Int64(left))), ("failures", failed.json),
             ])
         var parts: [String] = []
         if stored > 0 { parts.append("\(stored) already stored") }
@@ -75,10 +65,10 @@ struct UploadTally {
             parts.append("\(deleted) deleted at the gateway (--again uploads \(deleted == 1 ? "it" : "them") again)")
         }
         if busy > 0 { parts.append("\(busy) being uploaded by another process") }
-        if failed > 0 { parts.append("\(failed) failed") }
+        if failed.count > 0 { parts.append("\(failed.count) failed") }
         if left > 0 { parts.append("\(left) not tried") }
         reporter.line(([uploadedText(elapsed)] + parts).joined(separator: ", "))
-        reporter.failures(failures, of: failed, unnamed: unnamed)
+        reporter.list(failed)
     }
 
     private func uploadedText(_ elapsed: Duration) -> String {

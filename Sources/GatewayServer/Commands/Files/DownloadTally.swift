@@ -28,9 +28,6 @@ struct DownloadTally {
         }
     }
 
-    /// The largest number of failures that are repeated at the end.
-    private static let mostRepeated = 20
-
     /// The number of wanted objects.
     let count: Int
     var alreadyThere = 0
@@ -39,7 +36,9 @@ struct DownloadTally {
     private(set) var isOver = false
     private var downloaded = 0
     private var bytes: Int64 = 0
-    private var failures: [Failure] = []
+    private var failed = FailedFiles()
+    /// The number of interrupted downloads, which are not listed: whoever interrupted them knows.
+    private var interrupted = 0
 
     init(count: Int) { self.count = count }
 
@@ -49,29 +48,25 @@ struct DownloadTally {
     }
 
     mutating func count(_ failure: Failure) {
-        failures.append(failure)
+        if failure.isInterruption { interrupted += 1 } else { failed.add(failure.reason.message) }
         if worst != .unreachable { worst = failure.reason.exitCode }
         if failure.concernsAll { isOver = true }
     }
 
-    private var left: Int { count - downloaded - alreadyThere - failures.count }
+    private var failures: Int { failed.count + interrupted }
+    private var left: Int { count - downloaded - alreadyThere - failures }
 
     func summarize(in elapsed: Duration, _ reporter: TransferReporter) {
         reporter.event(
             "summary",
             [
                 ("downloaded_files", .number(Int64(downloaded))), ("downloaded_bytes", .number(bytes)),
-                ("already_there_files", .number(Int64(alreadyThere))), ("failed_files", .number(Int64(failures.count))),
+                ("already_there_files", .number(Int64(alreadyThere))), ("failed_files", .number(Int64(failures))),
                 ("remaining_files", .number(Int64(count - downloaded - alreadyThere))),
+                ("failures", failed.json),
             ])
         reporter.line(text(elapsed))
-        // An interruption is known to the person who caused it.
-        let failed = failures.filter { !$0.isInterruption }
-        guard !failed.isEmpty else { return }
-        reporter.warning("\(TextLayout.count(failed.count, "file")) not downloaded because of errors:")
-        for failure in failed.prefix(Self.mostRepeated) { reporter.warning(failure.reason.message) }
-        let more = failed.count - Self.mostRepeated
-        if more > 0 { reporter.warning("and \(more) more") }
+        reporter.list(failed)
     }
 
     private func text(_ elapsed: Duration) -> String {
@@ -82,7 +77,7 @@ struct DownloadTally {
             let rate = ByteCount.text(Double(bytes) / max(0.001, elapsed / .seconds(1)))
             parts.append("\(number) downloaded: \(ByteCount.text(bytes)) in \(elapsed.clock), \(rate)/s")
         }
-        if !failures.isEmpty { parts.append("\(failures.count) failed") }
+        if failures > 0 { parts.append("\(failures) failed") }
         if left > 0 { parts.append("\(left) not downloaded") }
         return parts.joined(separator: ", ")
     }

@@ -132,17 +132,10 @@ package final class TransferReporter: Sendable {
     }
 
     /// Repeats the errors of a batch at its end, where they are seen; not with `--quiet`, which writes nothing else.
-    ///
-    /// - Parameters:
-    ///   - messages: those of the first failures.
-    ///   - count: the number of all failed files.
-    ///   - unnamed: the number of those that the messages do not name.
-    package func failures(_ messages: [String], of count: Int, unnamed: Int) {
-        guard !asJSON, !isQuiet, count > 0 else { return }
+    package func list(_ failed: FailedFiles) {
+        guard !asJSON, !isQuiet, failed.count > 0 else { return }
         environment.terminal?(Self.clearLine)
-        environment.errorOutput("\(TextLayout.count(count, "file")) failed:")
-        for message in messages { environment.errorOutput("  \(TextLayout.printable(message))") }
-        if unnamed > 0 { environment.errorOutput("  and \(unnamed) more") }
+        for line in failed.lines { environment.errorOutput(line) }
     }
 
     /// Reports an error of a file, as an event and on standard error.
