@@ -8,6 +8,7 @@ from support import package
 from support import stubs as stubs_module
 from support.browser import DESKTOP, Browser
 from support.certificates import Authority
+from support.client import OK, Device, Network, SignedIn
 from support.gateway import ADMIN_PASSWORD, Gateway
 from support.interop import InteropServer
 from support.looks import Looks
@@ -153,6 +154,50 @@ def uploader(fleet) -> Uploader:
 def upload(uploader) -> Upload:
     """A new upload of the test's own device."""
     return Upload.create(uploader)
+
+
+@pytest.fixture(scope="module")
+def network(request, gateway_with) -> Network:
+    """A gateway behind proxies, for the tests of a file; the file's `CONFIGURATION` is the gateway's."""
+    network = Network(gateway_with, getattr(request.module, "CONFIGURATION", None))
+    yield network
+    network.close()
+
+
+@pytest.fixture(scope="module")
+def network_fleet(network, login) -> Fleet:
+    """A site and a suite at the gateway of `network`."""
+    return Fleet.create(login(network.gateway))
+
+
+@pytest.fixture(scope="module")
+def initialized(binary, network, network_fleet, tmp_path_factory) -> Device:
+    """A device whose key the tests of a file share."""
+    device = Device(binary, network, tmp_path_factory.mktemp("device") / "folder")
+    assert device.init(network_fleet.register(tags={"model": "mk2"}).device_id).returncode == OK
+    return device
+
+
+@pytest.fixture
+def device(initialized, network, tmp_path) -> Device:
+    """The initialized device, with a folder of the test's own, and a network without faults after the test."""
+    yield initialized.copy(tmp_path / "device")
+    for proxy in network.proxies:
+        proxy.forget()
+        proxy.release()
+    network.point_at(network.gateway)
+
+
+@pytest.fixture(scope="module")
+def user(binary, network, tmp_path_factory) -> SignedIn:
+    """The command line of a user who is signed in at the gateway of `network`."""
+    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
+
+
+@pytest.fixture
+def run() -> str:
+    """The value of a tag that only the objects of the test have."""
+    return unique("run")
 
 
 @pytest.fixture(scope="session")

@@ -13,12 +13,11 @@ import time
 from pathlib import Path
 
 import pytest
-from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, Stage, end
+from support.client import OK, REFUSED, USAGE, Device, SignedIn, Stage, end
 from support.deep import make_unreadable
 from support.faults import Clock
 from support.file_systems import MIB, SmallDisk, Unavailable
 from support.gateway import eventually
-from support.parties import Fleet
 from support.uploads import content
 
 PART = 64 * 1024
@@ -29,6 +28,7 @@ PATIENCE = 180
 SETTLE = 3
 #: The program of the package data-gateway-device, if it was built.
 SHIPPED = Path(__file__).resolve().parents[2] / ".build/static/release/data-gateway-device"
+CONFIGURATION = {"uploads": {"part_size_bytes": PART}}
 
 
 class Agent:
@@ -69,28 +69,12 @@ class Agent:
         return json.loads(self.device.run("agent", "status", "--json").stdout)
 
 
-@pytest.fixture(scope="module")
-def network(gateway_with):
-    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
-    yield network
-    network.close()
-
-
-@pytest.fixture(scope="module")
-def fleet(network, login) -> Fleet:
-    return Fleet.create(login(network.gateway))
-
-
 @pytest.fixture
-def device(binary, network, fleet, tmp_path) -> Device:
+def device(binary, network, network_fleet, tmp_path) -> Device:
+    """A device that no other test has, since the tests look for its objects."""
     device = Device(binary, network, tmp_path / "device")
-    assert device.init(fleet.register().device_id).returncode == OK
+    assert device.init(network_fleet.register().device_id).returncode == OK
     return device
-
-
-@pytest.fixture(scope="module")
-def user(binary, network, tmp_path_factory) -> SignedIn:
-    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
 
 
 @pytest.fixture
@@ -415,11 +399,11 @@ def test_idle_agent_costs_nothing(agent_with, device, user, is_full):
     assert int(pages[1]) < 20 * 1024
 
 
-def test_full_disk_is_emptied_by_uploads(binary, network, fleet, user, tmp_path):
+def test_full_disk_is_emptied_by_uploads(binary, network, network_fleet, user, tmp_path):
     try:
         with SmallDisk(tmp_path / "disk", 32 * MIB) as disk:
             device = Device(binary, network, disk.folder / "device")
-            assert device.init(fleet.register().device_id).returncode == OK
+            assert device.init(network_fleet.register().device_id).returncode == OK
             agent = Agent(device, disk.folder / "watched", rule={"after_upload": "delete"})
             try:
                 agent.start()
@@ -436,11 +420,11 @@ def test_full_disk_is_emptied_by_uploads(binary, network, fleet, user, tmp_path)
         pytest.skip(str(reason))
 
 
-def test_oldest_delivered_files_are_deleted_when_space_is_low(binary, network, fleet, user, tmp_path):
+def test_oldest_delivered_files_are_deleted_when_space_is_low(binary, network, network_fleet, user, tmp_path):
     try:
         with SmallDisk(tmp_path / "disk", 32 * MIB) as disk:
             device = Device(binary, network, tmp_path / "device")
-            assert device.init(fleet.register().device_id).returncode == OK
+            assert device.init(network_fleet.register().device_id).returncode == OK
             rule = {"include": ["*.bin"]}
             agent = Agent(device, disk.folder / "watched", rule=rule)
             paths = [agent.directory / f"{number}.bin" for number in range(3)]
@@ -514,7 +498,7 @@ class Recorder(threading.Thread):
             file.close()
 
 
-def test_every_file_arrives_once_under_kills(binary, network, fleet, user, is_full, tmp_path):
+def test_every_file_arrives_once_under_kills(binary, network, network_fleet, user, is_full, tmp_path):
     """Both sides are killed again and again; meanwhile the device's disk is full for a time, and the clock jumps."""
     chance = random.Random(1)
     count, kills = (200, 20) if is_full else (40, 5)
@@ -525,7 +509,7 @@ def test_every_file_arrives_once_under_kills(binary, network, fleet, user, is_fu
         except Unavailable as reason:
             pytest.skip(str(reason))
         device = Device(binary, network, disk.folder / "device")
-        assert device.init(fleet.register().device_id).returncode == OK
+        assert device.init(network_fleet.register().device_id).returncode == OK
         agent = Agent(device, tmp_path / "watched", {"files": 3}, rule={"after_upload": "delete"})
         recorder = Recorder(agent.directory, count, chance)
         recorder.start()

@@ -4,29 +4,18 @@ import json
 import signal
 
 import pytest
-from support.client import OK, REFUSED, USAGE, Network, SignedIn, Stage, end
-from support.parties import Fleet, unique
+from support.client import OK, REFUSED, USAGE, SignedIn, Stage, end
+from support.parties import unique
 from support.uploads import completed, content
 
 PART = 256 * 1024
 SIZE = 8 * PART
+CONFIGURATION = {"uploads": {"part_size_bytes": 16 * PART}}
 
 
 @pytest.fixture(scope="module")
-def network(gateway_with):
-    network = Network(gateway_with, {"uploads": {"part_size_bytes": 16 * PART}})
-    yield network
-    network.close()
-
-
-@pytest.fixture(scope="module")
-def uploader(network, login):
-    return Fleet.create(login(network.gateway)).uploader()
-
-
-@pytest.fixture(scope="module")
-def user(binary, network, tmp_path_factory) -> SignedIn:
-    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
+def uploader(network_fleet):
+    return network_fleet.uploader()
 
 
 @pytest.fixture

@@ -7,43 +7,14 @@ import subprocess
 import time
 
 import pytest
-from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, end
+from support.client import OK, REFUSED, USAGE, SignedIn, end
 from support.gateway import eventually
-from support.parties import Fleet, unique
+from support.parties import unique
 from support.terminal import Terminal
 from support.uploads import content, fresh_seeds
 
 PART = 256 * 1024
-
-
-@pytest.fixture(scope="module")
-def network(gateway_with):
-    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
-    yield network
-    network.close()
-
-
-@pytest.fixture(scope="module")
-def initialized(binary, network, login, tmp_path_factory) -> Device:
-    device = Device(binary, network, tmp_path_factory.mktemp("device") / "folder")
-    assert device.init(Fleet.create(login(network.gateway)).register().device_id).returncode == OK
-    return device
-
-
-@pytest.fixture
-def device(initialized, tmp_path) -> Device:
-    return initialized.copy(tmp_path / "device")
-
-
-@pytest.fixture(scope="module")
-def user(binary, network, tmp_path_factory) -> SignedIn:
-    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
-
-
-@pytest.fixture
-def run() -> str:
-    """Returns the value of a tag that only this test's uploads have."""
-    return unique("run")
+CONFIGURATION = {"uploads": {"part_size_bytes": PART}}
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from support.certificates import Authority
 from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, Network, SignedIn, Stage
 from support.faults import Clock, wrong_clock
-from support.parties import Fleet, unique
+from support.parties import Fleet
 from support.uploads import content, fresh_seeds
 
 PART = 256 * 1024
@@ -38,11 +38,6 @@ def scene(binary, gateway_with, login, tmp_path, clock):
     yield make
     for network in networks:
         network.close()
-
-
-@pytest.fixture
-def run() -> str:
-    return unique("run")
 
 
 @pytest.fixture

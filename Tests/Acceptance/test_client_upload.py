@@ -6,52 +6,15 @@ import signal
 import stat
 
 import pytest
-from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, Network, SignedIn, Stage, end
+from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, SignedIn, Stage, end
 from support.gateway import eventually
-from support.parties import Fleet, Uploader, init_device, unique
+from support.parties import Uploader, init_device
 from support.uploads import FILE_NAME_TAG, content, fresh_seeds
 
 PART = 256 * 1024
 #: Three parts and a shorter one.
 SIZE = 3 * PART + 1234
-
-
-@pytest.fixture(scope="module")
-def network(gateway_with):
-    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
-    yield network
-    network.close()
-
-
-@pytest.fixture(scope="module")
-def home(network, login) -> Fleet:
-    return Fleet.create(login(network.gateway))
-
-
-@pytest.fixture(scope="module")
-def initialized(binary, network, home, tmp_path_factory) -> Device:
-    device = Device(binary, network, tmp_path_factory.mktemp("device") / "folder")
-    assert device.init(home.register(tags={"model": "mk2"}).device_id).returncode == OK
-    return device
-
-
-@pytest.fixture
-def device(initialized, tmp_path, network) -> Device:
-    yield initialized.copy(tmp_path / "device")
-    for proxy in network.proxies:
-        proxy.forget()
-        proxy.release()
-
-
-@pytest.fixture(scope="module")
-def user(binary, network, tmp_path_factory) -> SignedIn:
-    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
-
-
-@pytest.fixture
-def run() -> str:
-    """The value of a tag that only this test's uploads have."""
-    return unique("run")
+CONFIGURATION = {"uploads": {"part_size_bytes": PART}}
 
 
 def arrived(user: SignedIn, run: str, tmp_path, count: int = 1) -> list[bytes]:
@@ -83,10 +46,10 @@ def test_init_writes_what_the_sdks_write(initialized, network):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_a_device_that_lost_its_key_replaces_it(binary, network, home, tmp_path):
-    device_id = home.register().device_id
+def test_a_device_that_lost_its_key_replaces_it(binary, network, network_fleet, tmp_path):
+    device_id = network_fleet.register().device_id
     # The response to the first InitDevice was lost.
-    init_device(network.gateway, home.user.stubs, device_id)
+    init_device(network.gateway, network_fleet.user.stubs, device_id)
     device = Device(binary, network, tmp_path / "device")
     refused = device.init(device_id)
     assert refused.returncode == REFUSED
@@ -123,12 +86,12 @@ def test_init_of_what_is_no_device(binary, network, tmp_path):
     assert not (device.folder / "archebase-config.json").exists()
 
 
-def test_a_folder_that_cannot_be_written_takes_no_key(binary, network, home, tmp_path):
-    device_id = home.register().device_id
+def test_a_folder_that_cannot_be_written_takes_no_key(binary, network, network_fleet, tmp_path):
+    device_id = network_fleet.register().device_id
     (tmp_path / "device").write_text("a file")
     refused = Device(binary, network, tmp_path / "device").init(device_id)
     assert refused.returncode == REFUSED and "Not a directory" in refused.stderr
-    assert init_device(network.gateway, home.user.stubs, device_id).api_key
+    assert init_device(network.gateway, network_fleet.user.stubs, device_id).api_key
 
 
 # upload
@@ -147,7 +110,7 @@ def test_uploads_files_of_any_size(device, user, run, tmp_path, size):
     assert device.journals == []
 
 
-def test_several_files_with_tags_in_parallel(device, user, run, tmp_path, home):
+def test_several_files_with_tags_in_parallel(device, user, run, tmp_path, network_fleet):
     files = [file_with(tmp_path, SIZE + index, f"{index}.mcap") for index in range(3)]
     output = device.done("upload", *files, "--tag", f"run={run}", "--tag", "weather=rain", "--parallel", "3")
     assert len(output.splitlines()) == 4 and output.splitlines()[-1].startswith("3 files uploaded: ")
@@ -339,7 +302,7 @@ def test_interrupted_by_a_person(device, network, user, run, tmp_path):
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
 
 
-def test_restart_aborts_the_earlier_upload(device, network, user, run, tmp_path, home):
+def test_restart_aborts_the_earlier_upload(device, network, user, run, tmp_path, network_fleet):
     path = file_with(tmp_path, SIZE)
     stage = Stage()
     network.store.before("partNumber=2&", stage)
@@ -427,14 +390,14 @@ def test_a_file_that_was_deleted_after_its_last_part_is_completed(device, networ
     assert arrived(user, run, tmp_path) == [data]
 
 
-def test_an_upload_that_was_aborted_elsewhere_says_so(device, network, home, run, tmp_path):
+def test_an_upload_that_was_aborted_elsewhere_says_so(device, network, network_fleet, run, tmp_path):
     path = file_with(tmp_path, SIZE)
     stage = Stage()
     network.store.before("partNumber=3&", stage)
     stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
     (journal,) = device.journals
     logical = json.loads(journal.read_text().splitlines()[1])["created"]["logical"]
-    uploader = Uploader(network.gateway, home.user.stubs, device.config["api_key"]).sign_in()
+    uploader = Uploader(network.gateway, network_fleet.user.stubs, device.config["api_key"]).sign_in()
     uploader.abort(logical, "wrong robot")
     assert "wrong robot" in device.refused(REFUSED, "upload", "--resume")
     assert device.journals == []

@@ -11,13 +11,7 @@ from support.proxy import Proxy
 from support.uploads import content
 
 LISTENERS = ("auth", "gateway", "device-init")
-
-
-@pytest.fixture(scope="module")
-def network(gateway_with):
-    network = Network(gateway_with, {"device_init": {"reinit": "window"}})
-    yield network
-    network.close()
+CONFIGURATION = {"device_init": {"reinit": "window"}}
 
 
 @pytest.fixture

@@ -8,40 +8,9 @@ import zipfile
 
 import grpc
 import pytest
-from support.client import OK, REFUSED, Device, Network, SignedIn
+from support.client import REFUSED
 from support.gateway import eventually
-from support.parties import Fleet, unique
 from support.uploads import content, fresh_seeds
-
-
-@pytest.fixture(scope="module")
-def network(gateway_with):
-    network = Network(gateway_with)
-    yield network
-    network.close()
-
-
-@pytest.fixture(scope="module")
-def fleet(network, login):
-    return Fleet.create(login(network.gateway))
-
-
-@pytest.fixture(scope="module")
-def device(binary, network, fleet, tmp_path_factory) -> Device:
-    device = Device(binary, network, tmp_path_factory.mktemp("device") / "device")
-    assert device.init(fleet.register().device_id).returncode == OK
-    return device
-
-
-@pytest.fixture(scope="module")
-def user(binary, network, tmp_path_factory) -> SignedIn:
-    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
-
-
-@pytest.fixture
-def run() -> str:
-    return unique("run")
-
 
 BAGS = {
     "bags/run 1/metadata.yaml": 300,
@@ -130,12 +99,12 @@ def test_path_survives_an_interrupted_upload(device, user, bags, run, network, t
     ]
 
 
-def test_archive_has_the_paths(device, user, bags, run, network, fleet):
+def test_archive_has_the_paths(device, user, bags, run, network, network_fleet):
     device.done("upload", bags, "--tag", f"run={run}")
     listed = json.loads(user.done("ls", f"run={run}", "--json"))["objects"]
-    stub = fleet.user.stubs.gateway.ObjectArchiveServiceStub(network.gateway.channel("gateway"))
-    request = fleet.user.stubs.gateway.ZipObjectsRequest(file_ids=[each["file_id"] for each in listed])
-    metadata = [("authorization", f"Bearer {fleet.user.token}")]
+    stub = network_fleet.user.stubs.gateway.ObjectArchiveServiceStub(network.gateway.channel("gateway"))
+    request = network_fleet.user.stubs.gateway.ZipObjectsRequest(file_ids=[each["file_id"] for each in listed])
+    metadata = [("authorization", f"Bearer {network_fleet.user.token}")]
     data = b"".join(piece.data for piece in stub.ZipObjects(request, metadata=metadata, timeout=60))
     names = set(zipfile.ZipFile(io.BytesIO(data)).namelist())
     assert names == {f"{device.device_id}/{name.removeprefix('bags/')}" for name in BAGS}
@@ -158,8 +127,8 @@ def test_archive_has_the_paths(device, user, bags, run, network, fleet):
         "ab/" * 400,
     ],
 )
-def test_path_that_breaks_the_rule_is_refused(fleet, path):
-    uploader = fleet.uploader()
+def test_path_that_breaks_the_rule_is_refused(network_fleet, path):
+    uploader = network_fleet.uploader()
 
     with pytest.raises(grpc.RpcError) as refusal:
         uploader.create(relative_path=path)
@@ -182,7 +151,7 @@ def test_link_in_the_target_leads_nowhere(device, user, bags, run, tmp_path):
     assert (tmp_path / "elsewhere" / "run 1" / "metadata.yaml").exists()
 
 
-def test_two_devices_of_one_path_get_a_number(device, user, bags, run, tmp_path, fleet):
+def test_two_devices_of_one_path_get_a_number(device, user, bags, run, tmp_path, network_fleet):
     device.done("upload", bags, "--tag", f"run={run}", "--include", "notes.txt")
     (bags / "notes.txt").write_text("other notes")
     device.done("upload", bags, "--tag", f"run={run}", "--include", "notes.txt")

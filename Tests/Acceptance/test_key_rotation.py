@@ -4,7 +4,7 @@ import fcntl
 import json
 
 import pytest
-from support.client import OK, REFUSED, USAGE, Device, Network
+from support.client import OK, REFUSED, USAGE, Device
 from support.commands import CommandLine
 from support.gateway import eventually
 from support.impostor import Impostor
@@ -16,13 +16,6 @@ from support.uploads import content
 
 INVALID = ("UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL")
 LISTENERS = ("auth", "gateway", "device-init")
-
-
-@pytest.fixture(scope="module")
-def network(gateway_with):
-    network = Network(gateway_with)
-    yield network
-    network.close()
 
 
 @pytest.fixture

@@ -15,11 +15,6 @@ from support.uploads import FILE_NAME_TAG, Upload, completed, content
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 
 
-@pytest.fixture
-def run() -> str:
-    return unique("run")
-
-
 @pytest.fixture(scope="module")
 def user(binary, gateway, tmp_path_factory) -> SignedIn:
     return SignedIn(binary, gateway, tmp_path_factory.mktemp("user"))

@@ -9,32 +9,13 @@ import time
 import urllib.request
 
 import pytest
-from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, end
+from support.client import OK, REFUSED, USAGE, SignedIn, end
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import Fleet, unique
 from support.proxy import Proxy
 from support.raw import fetch_url
 from support.terminal import Terminal
 from support.uploads import FILE_NAME_TAG, Upload, content
-
-
-@pytest.fixture(scope="module")
-def network(gateway_with):
-    network = Network(gateway_with)
-    yield network
-    network.close()
-
-
-@pytest.fixture(scope="module")
-def user(binary, network, tmp_path_factory) -> SignedIn:
-    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
-
-
-@pytest.fixture(scope="module")
-def device(binary, network, login, tmp_path_factory) -> Device:
-    device = Device(binary, network, tmp_path_factory.mktemp("device") / "folder")
-    assert device.init(Fleet.create(login(network.gateway)).register().device_id).returncode == OK
-    return device
 
 
 @pytest.fixture
@@ -152,7 +133,7 @@ def test_output_in_every_form(user, stored):
     table = user.done("ls", name, "--columns", "name,size_bytes").splitlines()
     assert [line.split() for line in table] == [["NAME", "SIZE"], [name, "1000", "B"]]
     (row,) = csv.DictReader(io.StringIO(user.done("ls", name, "--output", "csv", "--columns", "name,size_bytes,tags")))
-    assert (row["name"], row["size_bytes"], row["tags"]) == (name, "1000", "color=red")
+    assert (row["name"], row["size_bytes"], row["tags"]) == (name, "1000", "color=red, model=mk2")
     assert "CRC64 ECMA" in user.done("ls", name, "--output", "wide")
     assert json.loads(user.done("ls", name, "--output", "json"))["objects"][0]["name"] == name
     refused = user.run("ls", name, "--columns", "nothing")

@@ -14,12 +14,6 @@ from support.refusal import refused
 from support.uploads import FILE_NAME_TAG, Upload, completed, content
 
 
-@pytest.fixture
-def run() -> str:
-    """The value of a tag that only this test's objects have."""
-    return unique("run")
-
-
 def test_from_the_device_to_the_user(uploader, admin, run, stubs):
     """The main purpose: a file in three parts is completed, listed and downloaded with equal bytes."""
     data = content(2 * 1024 * 1024 + 12345)

@@ -7,45 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
-from support.client import OK, REFUSED, Device, Network, SignedIn, Stage
-from support.parties import Fleet, unique
+from support.client import OK, REFUSED, Stage
 from support.uploads import content, fresh_seeds
 
 PART = 256 * 1024
 SIZE = 3 * PART + 1
-
-
-@pytest.fixture(scope="module")
-def network(gateway_with):
-    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
-    yield network
-    network.close()
-
-
-@pytest.fixture(scope="module")
-def initialized(binary, network, login, tmp_path_factory) -> Device:
-    device = Device(binary, network, tmp_path_factory.mktemp("device") / "folder")
-    assert device.init(Fleet.create(login(network.gateway)).register().device_id).returncode == OK
-    return device
-
-
-@pytest.fixture
-def device(initialized, network, tmp_path):
-    yield initialized.copy(tmp_path / "device")
-    for proxy in network.proxies:
-        proxy.forget()
-        proxy.release()
-    network.point_at(network.gateway)
-
-
-@pytest.fixture(scope="module")
-def user(binary, network, tmp_path_factory) -> SignedIn:
-    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
-
-
-@pytest.fixture
-def run() -> str:
-    return unique("run")
+CONFIGURATION = {"uploads": {"part_size_bytes": PART}}
 
 
 @pytest.fixture

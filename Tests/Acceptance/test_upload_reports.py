@@ -3,39 +3,13 @@
 import os
 
 import pytest
-from support.client import OK, REFUSED, Device, Network, SignedIn
-from support.parties import Fleet, unique
+from support.client import OK, REFUSED
+from support.parties import unique
 from support.terminal import Terminal
 from support.uploads import content, fresh_seeds
 
 PART = 256 * 1024
-
-
-@pytest.fixture(scope="module")
-def network(gateway_with):
-    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
-    yield network
-    network.close()
-
-
-@pytest.fixture(scope="module")
-def initialized(binary, network, login, tmp_path_factory) -> Device:
-    device = Device(binary, network, tmp_path_factory.mktemp("device") / "folder")
-    assert device.init(Fleet.create(login(network.gateway)).register().device_id).returncode == OK
-    return device
-
-
-@pytest.fixture
-def device(initialized, network, tmp_path):
-    yield initialized.copy(tmp_path / "device")
-    for proxy in network.proxies:
-        proxy.forget()
-        proxy.release()
-
-
-@pytest.fixture(scope="module")
-def user(binary, network, tmp_path_factory) -> SignedIn:
-    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
+CONFIGURATION = {"uploads": {"part_size_bytes": PART}}
 
 
 @pytest.fixture
