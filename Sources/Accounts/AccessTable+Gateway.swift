@@ -92,7 +92,8 @@ extension AccessTable {
             .user(.operator),
             [
                 DeviceManagementServiceMethods.createDeviceSuite, DeviceManagementServiceMethods.getDeviceSuite,
-                DeviceManagementServiceMethods.listDeviceSuites, DeviceManagementServiceMethods.deleteDeviceSuite,
+                DeviceManagementServiceMethods.listDeviceSuites, DeviceManagementServiceMethods.updateDeviceSuite,
+                DeviceManagementServiceMethods.deleteDeviceSuite,
                 DeviceManagementServiceMethods.registerDevice, DeviceManagementServiceMethods.getDevice,
                 DeviceManagementServiceMethods.listDevices, DeviceManagementServiceMethods.updateDevice,
                 DeviceManagementServiceMethods.enableDevice, DeviceManagementServiceMethods.disableDevice,

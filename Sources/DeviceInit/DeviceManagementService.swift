@@ -39,6 +39,18 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
             nextPageToken: page.next(after: suites) { String($0.id) })
     }
 
+    package func updateDeviceSuite(
+        _ request: UpdateDeviceSuiteRequest, context: CallContext
+    ) async throws -> DeviceSuite {
+        let caller = try Caller(context)
+        let id = try ResourceName.suiteID(request.name, field: "name")
+        if let displayName = request.displayName { try FieldRules.title(displayName, field: "display_name") }
+        try DeviceRules.description(request.description ?? "")
+        return try await registry.describeSuite(
+            id, displayName: request.displayName, description: request.description, by: caller
+        ).message
+    }
+
     package func deleteDeviceSuite(
         _ request: DeleteDeviceSuiteRequest, context: CallContext
     ) async throws -> DeleteDeviceSuiteResponse {

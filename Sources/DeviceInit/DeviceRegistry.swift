@@ -65,6 +65,22 @@ struct DeviceRegistry: Sendable {
         return try await database.readInBackground { try body($0, limit, nil) }
     }
 
+    /// - Parameters:
+    ///   - displayName: `nil` = unchanged.
+    ///   - description: `nil` = unchanged.
+    func describeSuite(
+        _ id: Int64, displayName: String?, description: String?, by caller: Caller
+    ) async throws -> SuiteRecord {
+        let now = clock.now()
+        return try await database.write { connection in
+            let old = try suite(id, of: caller, in: connection)
+            try SuiteRecords(connection).describe(
+                id, displayName: displayName ?? old.displayName, description: description ?? old.description, at: now)
+            try Audit.record(caller.did(to: ResourceName.suite(id)), at: now, in: connection)
+            return try suite(id, of: caller, in: connection)
+        }
+    }
+
     func deleteSuite(_ id: Int64, by caller: Caller) async throws {
         let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in

@@ -57,6 +57,13 @@ struct SuiteRecords<C: ReadConnection> {
         try connection.first("SELECT id FROM devices WHERE suite_id = $1 ORDER BY id LIMIT 1", id) { $0.text("id") }
     }
 
+    func describe(_ id: Int64, displayName: String, description: String, at now: UnixTime) throws
+    where C == Connection {
+        try connection.execute(
+            "UPDATE device_suites SET display_name = $2, description = $3, updated_at = $4 WHERE id = $1",
+            id, displayName, description, now.microseconds)
+    }
+
     func delete(_ id: Int64) throws where C == Connection {
         try connection.execute("DELETE FROM device_suites WHERE id = $1", id)
     }

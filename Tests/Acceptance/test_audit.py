@@ -252,6 +252,8 @@ def test_every_call_that_changes_something_leaves_one_line(
     # Devices.
     with walk.one_line("CreateDeviceSuite", **by_boss):
         suite = boss.devices("CreateDeviceSuite", site_id=site, display_name="robots").name
+    with walk.one_line("UpdateDeviceSuite", target=suite, **by_boss):
+        boss.devices("UpdateDeviceSuite", name=suite, display_name="arms")
     device_id = unique_device_id()
     device = f"devices/{device_id}"
     of_device = by_boss | {"target": device}

@@ -77,6 +77,7 @@ def devices_and_keys(tour: Tour) -> dict:
     suite = tour.run("device suite create", "--site", site, "--display-name", "Arms")["name"]
     tour.run("device suite list")
     tour.run("device suite show", suite)
+    tour.run("device suite rename", suite, "Right arms")
     device = tour.run("device register", "--suite", suite)["device_id"]
     for command in ("show", "disable", "enable", "allow-reinit", "retire", "unretire"):
         tour.run(f"device {command}", device)

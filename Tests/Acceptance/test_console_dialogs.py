@@ -15,7 +15,7 @@ DIALOGS = {
     "device": ["Show configuration", "Edit", "Remove from suite", "Allow new key", "Disable", "Retire"],
     "device-new": ["Add to suite"],
     "device-disabled": ["Enable"],
-    "suites": ["New suite", "Delete"],
+    "suites": ["New suite", "Edit", "Delete"],
     "uploads": ["Abort"],
     "object-mcap": ["Share", "Open in…", "Edit tags", "Copy to…", "Delete"],
     "object-trashed": ["Delete permanently"],

@@ -38,7 +38,8 @@ import Wire
     private static let operating: Set<String> = [
         "CreateCopyJob", "CancelCopyJob", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey",
         "GetApiKey", "ListApiKeys", "UpdateApiKey", "EnableApiKey", "DisableApiKey", "RotateApiKeySecret",
-        "DeleteApiKey", "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite",
+        "DeleteApiKey", "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "UpdateDeviceSuite",
+        "DeleteDeviceSuite",
         "RegisterDevice", "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice",
         "AddDeviceToSuite", "RemoveDeviceFromSuite", "RetireDevice", "UnretireDevice", "DeleteDevice", "AllowReinit",
         "RotateDeviceKeys", "AnnounceAddresses", "GetAnnouncedAddresses", "WithdrawAddresses", "UpdateObject",

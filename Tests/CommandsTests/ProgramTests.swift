@@ -221,7 +221,7 @@ final class Recorder: Sendable {
             "data-gateway --help"
         ),
         (
-            "device suite", "device suite requires a command: create, list, show, add, remove, delete",
+            "device suite", "device suite requires a command: create, list, show, rename, add, remove, delete",
             "device suite --help"
         ),
         ("devcie list", "unknown command devcie; did you mean device?", "data-gateway --help"),

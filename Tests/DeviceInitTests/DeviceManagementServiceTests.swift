@@ -141,6 +141,30 @@ import Testing
         #expect(ofSite.deviceSuites.map(\.name) == [world.suite])
     }
 
+    @Test func suiteIsRenamedAndKeepsItsOtherFields() async throws {
+        let world = try await World()
+        func update(_ request: UpdateDeviceSuiteRequest, token: String? = nil) async throws -> DeviceSuite {
+            try await world.devices.managementService.updateDeviceSuite(
+                request, context: world.call(Methods.updateDeviceSuite, token: token))
+        }
+        _ = try await update(UpdateDeviceSuiteRequest(name: world.suite, description: "beside the gate"))
+        let renamed = try await update(UpdateDeviceSuiteRequest(name: world.suite, displayName: "arctic"))
+        #expect((renamed.displayName, renamed.description) == ("arctic", "beside the gate"))
+        #expect(renamed.siteID == world.site)
+        let emptied = try await update(UpdateDeviceSuiteRequest(name: world.suite, description: ""))
+        #expect((emptied.displayName, emptied.description) == ("arctic", ""))
+        for bad in [
+            UpdateDeviceSuiteRequest(name: world.suite, displayName: ""),
+            UpdateDeviceSuiteRequest(name: world.suite, description: String(repeating: "x", count: 2000)),
+            UpdateDeviceSuiteRequest(name: "devices/1", displayName: "a"),
+        ] {
+            #expect(await refusal { _ = try await update(bad) }?.status == .invalidArgument)
+        }
+        let boss = try await world.createOrganization("acme")
+        let foreign = UpdateDeviceSuiteRequest(name: world.suite, displayName: "ours")
+        #expect(await refusal { _ = try await update(foreign, token: boss) }?.status == .notFound)
+    }
+
     @Test func nothingIsDeletedThatOthersReferTo() async throws {
         let world = try await World()
         let id = "260427-000001"

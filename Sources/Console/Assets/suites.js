@@ -18,7 +18,8 @@ export async function renderSuites(body, { reload }) {
       { title: 'Site', cell: (suite) => siteName(suite.siteId) },
       { title: 'Description', cell: (suite) => suite.description || null },
       { title: 'Created', cell: (suite) => timeElement(suite.createdAt) },
-      { title: '', isActions: true, cell: (suite) => button('Delete', () => deleteSuite(suite, reload), 'danger') },
+      { title: '', isActions: true, cell: (suite) => [
+        button('Edit', () => editSuite(suite, reload)), button('Delete', () => deleteSuite(suite, reload), 'danger')] },
     ], async (pageToken) => {
       const { deviceSuites = [], nextPageToken } = await call('devices', 'ListDeviceSuites', { pageSize: 50, pageToken })
       return { rows: deviceSuites, next: nextPageToken }
@@ -42,6 +43,21 @@ export async function createSuite(reload) {
     action: async (message) => {
       const suite = await call('devices', 'CreateDeviceSuite', message)
       showNotice(`Suite “${suite.displayName} (${suite.name})” was created.`)
+      await reload()
+    },
+  })
+}
+
+function editSuite(suite, reload) {
+  return showFormDialog({
+    title: `Edit suite “${suite.displayName || suite.name}”`, submit: 'Save',
+    fields: [
+      { name: 'displayName', label: 'Name', required: true, value: suite.displayName },
+      { name: 'description', label: 'Description', value: suite.description },
+    ],
+    action: async (message) => {
+      await call('devices', 'UpdateDeviceSuite', { ...message, name: suite.name })
+      showNotice('The suite was changed.')
       await reload()
     },
   })

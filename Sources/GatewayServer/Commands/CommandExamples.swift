@@ -143,4 +143,5 @@ extension EventsWebhooks { static let examples = ["events webhooks"] }
 extension EventsDeliveries { static let examples = ["events deliveries pipeline --limit 20"] }
 extension EventsTest { static let examples = ["events test pipeline"] }
 extension KeyShow { static let examples = ["key show 01a207ad-93b5-7000-8719-cab4f82b164f"] }
+extension DeviceSuiteRename { static let examples = ["device suite rename 'Line 3' 'Line 3, hall 2'"] }
 extension DeviceSuiteShow { static let examples = ["device suite show 'Line 3'"] }

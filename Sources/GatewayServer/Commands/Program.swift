@@ -67,6 +67,7 @@ package enum Program: CompletedProgram {
                                     .command(DeviceSuiteCreate.self),
                                     .command(DeviceSuiteList.self),
                                     .command(DeviceSuiteShow.self),
+                                    .command(DeviceSuiteRename.self),
                                     .command(DeviceSuiteAdd.self),
                                     .command(DeviceSuiteRemove.self),
                                     .command(DeviceSuiteDelete.self),

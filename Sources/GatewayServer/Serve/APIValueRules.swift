@@ -68,6 +68,8 @@ extension OpenAPIDocument {
         "archebase.meta.v1.RegisterDeviceRequest.device_id":
             .pattern("^([0-9]{6}-[0-9]{6})?$", example: "260427-000001", mayBeEmpty: true),
         "archebase.meta.v1.RegisterDeviceRequest.suite": optionalSuite,
+        "archebase.meta.v1.UpdateDeviceSuiteRequest.display_name": .minimumLength(1),
+        "archebase.meta.v1.UpdateDeviceSuiteRequest.name": suiteNumber,
         "archebase.meta.v1.RemoveDeviceFromSuiteRequest.device": device,
         "archebase.meta.v1.RemoveDeviceFromSuiteRequest.suite": suite,
         "archebase.meta.v1.RotateDeviceKeysRequest.devices":

@@ -316,6 +316,7 @@ public enum GatewayProtoFiles {
         UpdateApiKeyRequest.self,
         UpdateApiKeyResponse.self,
         UpdateDeviceRequest.self,
+        UpdateDeviceSuiteRequest.self,
         UpdateObjectRequest.self,
         UpdateObjectResponse.self,
         UpdateOrganizationRequest.self,
@@ -615,6 +616,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.CopyJobStatus	The state of a copy job.
         archebase.data_gateway.v1.DataGatewayErrorCode	The detail codes of this package, as numbers. They are sent as text, in ErrorDetail.code.
         archebase.meta.v1.DeviceManagementService	Suites and devices. Most responses are the resource itself.
+        archebase.meta.v1.DeviceManagementService.UpdateDeviceSuite	Changes the name or the description of a suite. Fields that are not set stay.
         archebase.meta.v1.DeviceManagementService.RegisterDevice	Registers a device, so that it can be initialized.
         archebase.meta.v1.DeviceManagementService.DisableDevice	Disables a device: its key becomes invalid with its next call.
         archebase.meta.v1.DeviceManagementService.RemoveDeviceFromSuite	Removes the device from its suite: its key becomes invalid with its next call.

@@ -15,6 +15,9 @@ public protocol DeviceManagementServiceHandler: Sendable {
 
     func listDeviceSuites(_ request: ListDeviceSuitesRequest, context: Context) async throws -> ListDeviceSuitesResponse
 
+    /// Changes the name or the description of a suite. Fields that are not set stay.
+    func updateDeviceSuite(_ request: UpdateDeviceSuiteRequest, context: Context) async throws -> DeviceSuite
+
     func deleteDeviceSuite(_ request: DeleteDeviceSuiteRequest, context: Context) async throws -> DeleteDeviceSuiteResponse
 
     /// Registers a device, so that it can be initialized.
@@ -68,6 +71,7 @@ extension DeviceManagementServiceHandler {
         registry.add(DeviceManagementServiceMethods.createDeviceSuite, unary: { try await self.createDeviceSuite($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.getDeviceSuite, unary: { try await self.getDeviceSuite($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.listDeviceSuites, unary: { try await self.listDeviceSuites($0, context: $1) })
+        registry.add(DeviceManagementServiceMethods.updateDeviceSuite, unary: { try await self.updateDeviceSuite($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.deleteDeviceSuite, unary: { try await self.deleteDeviceSuite($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.registerDevice, unary: { try await self.registerDevice($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.getDevice, unary: { try await self.getDevice($0, context: $1) })
@@ -93,6 +97,7 @@ public enum DeviceManagementServiceMethods {
     public static let createDeviceSuite = MethodDescriptor(service: service, name: "CreateDeviceSuite", kind: .unary)
     public static let getDeviceSuite = MethodDescriptor(service: service, name: "GetDeviceSuite", kind: .unary, isSideEffectFree: true)
     public static let listDeviceSuites = MethodDescriptor(service: service, name: "ListDeviceSuites", kind: .unary, isSideEffectFree: true)
+    public static let updateDeviceSuite = MethodDescriptor(service: service, name: "UpdateDeviceSuite", kind: .unary)
     public static let deleteDeviceSuite = MethodDescriptor(service: service, name: "DeleteDeviceSuite", kind: .unary)
     public static let registerDevice = MethodDescriptor(service: service, name: "RegisterDevice", kind: .unary)
     public static let getDevice = MethodDescriptor(service: service, name: "GetDevice", kind: .unary, isSideEffectFree: true)
@@ -110,12 +115,13 @@ public enum DeviceManagementServiceMethods {
     public static let announceAddresses = MethodDescriptor(service: service, name: "AnnounceAddresses", kind: .unary)
     public static let getAnnouncedAddresses = MethodDescriptor(service: service, name: "GetAnnouncedAddresses", kind: .unary, isSideEffectFree: true)
     public static let withdrawAddresses = MethodDescriptor(service: service, name: "WithdrawAddresses", kind: .unary)
-    public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, deleteDeviceSuite, registerDevice, getDevice, listDevices, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, retireDevice, unretireDevice, deleteDevice, allowReinit, rotateDeviceKeys, announceAddresses, getAnnouncedAddresses, withdrawAddresses]
+    public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, updateDeviceSuite, deleteDeviceSuite, registerDevice, getDevice, listDevices, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, retireDevice, unretireDevice, deleteDevice, allowReinit, rotateDeviceKeys, announceAddresses, getAnnouncedAddresses, withdrawAddresses]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
         HTTPRoute(createDeviceSuite, "POST", RouteTemplate([.literal("v1"), .literal("deviceSuites")]), body: .whole, messages: ("archebase.meta.v1.CreateDeviceSuiteRequest", "archebase.meta.v1.DeviceSuite")),
         HTTPRoute(getDeviceSuite, "GET", RouteTemplate([.literal("v1"), .literal("deviceSuites"), .single], [.init("name", 1..<3)]), messages: ("archebase.meta.v1.GetDeviceSuiteRequest", "archebase.meta.v1.DeviceSuite")),
         HTTPRoute(listDeviceSuites, "GET", RouteTemplate([.literal("v1"), .literal("deviceSuites")]), messages: ("archebase.meta.v1.ListDeviceSuitesRequest", "archebase.meta.v1.ListDeviceSuitesResponse")),
+        HTTPRoute(updateDeviceSuite, "PATCH", RouteTemplate([.literal("v1"), .literal("deviceSuites"), .single], [.init("name", 1..<3)]), body: .whole, messages: ("archebase.meta.v1.UpdateDeviceSuiteRequest", "archebase.meta.v1.DeviceSuite")),
         HTTPRoute(deleteDeviceSuite, "DELETE", RouteTemplate([.literal("v1"), .literal("deviceSuites"), .single], [.init("name", 1..<3)]), messages: ("archebase.meta.v1.DeleteDeviceSuiteRequest", "archebase.meta.v1.DeleteDeviceSuiteResponse")),
         HTTPRoute(registerDevice, "POST", RouteTemplate([.literal("v1"), .literal("devices")]), body: .whole, messages: ("archebase.meta.v1.RegisterDeviceRequest", "archebase.meta.v1.Device")),
         HTTPRoute(getDevice, "GET", RouteTemplate([.literal("v1"), .literal("devices"), .single], [.init("name", 1..<3)]), messages: ("archebase.meta.v1.GetDeviceRequest", "archebase.meta.v1.Device")),
@@ -152,6 +158,11 @@ public struct DeviceManagementServiceClient<Transport: CallTransport>: Sendable 
 
     public func listDeviceSuites(_ request: ListDeviceSuitesRequest, options: CallOptions = CallOptions()) async throws -> ListDeviceSuitesResponse {
         try await transport.unary(DeviceManagementServiceMethods.listDeviceSuites, request, options: options)
+    }
+
+    /// Changes the name or the description of a suite. Fields that are not set stay.
+    public func updateDeviceSuite(_ request: UpdateDeviceSuiteRequest, options: CallOptions = CallOptions()) async throws -> DeviceSuite {
+        try await transport.unary(DeviceManagementServiceMethods.updateDeviceSuite, request, options: options)
     }
 
     public func deleteDeviceSuite(_ request: DeleteDeviceSuiteRequest, options: CallOptions = CallOptions()) async throws -> DeleteDeviceSuiteResponse {
@@ -811,6 +822,53 @@ public struct ListDeviceSuitesResponse: Message {
         writer.unknown(self.unknownFields)
         ProtoString.write(self.nextPageToken, tag: 18, to: &writer)
         ProtoMessage<DeviceSuite>.write(repeated: self.deviceSuites, tag: 10, to: &writer)
+    }
+}
+
+public struct UpdateDeviceSuiteRequest: Message {
+    public static var fullName: String { "archebase.meta.v1.UpdateDeviceSuiteRequest" }
+
+    public var name: String = ""
+    public var displayName: String?
+    public var description: String?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        name: String = "",
+        displayName: String? = nil,
+        description: String? = nil
+    ) {
+        self.name = name
+        self.displayName = displayName
+        self.description = description
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.name, from: &reader)
+            case 18: try ProtoString.merge(into: &self.displayName, from: &reader)
+            case 26: try ProtoString.merge(into: &self.description, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.name, tag: 10)
+        size += ProtoString.size(optional: self.displayName, tag: 18)
+        size += ProtoString.size(optional: self.description, tag: 26)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(optional: self.description, tag: 26, to: &writer)
+        ProtoString.write(optional: self.displayName, tag: 18, to: &writer)
+        ProtoString.write(self.name, tag: 10, to: &writer)
     }
 }
 
@@ -1555,65 +1613,69 @@ extension FileDescriptor {
             c3REZXZpY2VTdWl0ZXNSZXF1ZXN0EhcKB3NpdGVfaWQYASABKANSBnNpdGVJZBIbCglwYWdlX3NpemUYAiABKAVSCHBhZ2VTaXpl\
             Eh0KCnBhZ2VfdG9rZW4YAyABKAlSCXBhZ2VUb2tlbiKHAQoYTGlzdERldmljZVN1aXRlc1Jlc3BvbnNlEkMKDWRldmljZV9zdWl0\
             ZXMYASADKAsyHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZVIMZGV2aWNlU3VpdGVzEiYKD25leHRfcGFnZV90b2tlbhgC\
-            IAEoCVINbmV4dFBhZ2VUb2tlbiIuChhEZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIbChlEZWxl\
-            dGVEZXZpY2VTdWl0ZVJlc3BvbnNlIpACChVSZWdpc3RlckRldmljZVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghkZXZpY2VJ\
-            ZBIhCgxkaXNwbGF5X25hbWUYAiABKAlSC2Rpc3BsYXlOYW1lEiAKC2Rlc2NyaXB0aW9uGAMgASgJUgtkZXNjcmlwdGlvbhIUCgVz\
-            dWl0ZRgEIAEoCVIFc3VpdGUSRgoEdGFncxgFIAMoCzIyLmFyY2hlYmFzZS5tZXRhLnYxLlJlZ2lzdGVyRGV2aWNlUmVxdWVzdC5U\
-            YWdzRW50cnlSBHRhZ3MaNwoJVGFnc0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEiJgoQ\
-            R2V0RGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIrgBChJMaXN0RGV2aWNlc1JlcXVlc3QSFAoFc3VpdGUYASABKAlS\
-            BXN1aXRlEhcKB3NpdGVfaWQYAiABKANSBnNpdGVJZBI3CgZzdGF0dXMYAyABKA4yHy5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VT\
-            dGF0dXNSBnN0YXR1cxIbCglwYWdlX3NpemUYBCABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBSABKAlSCXBhZ2VUb2tlbiJy\
-            ChNMaXN0RGV2aWNlc1Jlc3BvbnNlEjMKB2RldmljZXMYASADKAsyGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VSB2RldmljZXMS\
-            JgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIrsCChNVcGRhdGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASAB\
-            KAlSBG5hbWUSJgoMZGlzcGxheV9uYW1lGAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rl\
-            c2NyaXB0aW9uiAEBEkQKBHRhZ3MYBCADKAsyMC5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0LlRhZ3NFbnRy\
-            eVIEdGFncxIhCgxyZXBsYWNlX3RhZ3MYBSABKAhSC3JlcGxhY2VUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIU\
-            CgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBQg8KDV9kaXNwbGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIikKE0VuYWJsZURldmljZVJl\
-            cXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIqChREaXNhYmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIikKE1Jl\
-            dGlyZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIrChVVbnJldGlyZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEo\
-            CVIEbmFtZSIpChNEZWxldGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiKAoSQWxsb3dSZWluaXRSZXF1ZXN0EhIK\
-            BG5hbWUYASABKAlSBG5hbWUidAoXUm90YXRlRGV2aWNlS2V5c1JlcXVlc3QSGAoHZGV2aWNlcxgBIAMoCVIHZGV2aWNlcxIUCgVz\
-            dWl0ZRgCIAEoCVIFc3VpdGUSFwoHc2l0ZV9pZBgDIAEoA1IGc2l0ZUlkEhAKA2FsbBgEIAEoCFIDYWxsIk4KGFJvdGF0ZURldmlj\
-            ZUtleXNSZXNwb25zZRIYCgdkZXZpY2VzGAEgASgDUgdkZXZpY2VzEhgKB3VuYXdhcmUYAiABKANSB3VuYXdhcmUiRwoXQWRkRGV2\
-            aWNlVG9TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2aWNlIkwKHFJlbW92ZURl\
-            dmljZUZyb21TdWl0ZVJlcXVlc3QSFAoFc3VpdGUYASABKAlSBXN1aXRlEhYKBmRldmljZRgCIAEoCVIGZGV2aWNlKqEBCgxEZXZp\
-            Y2VTdGF0dXMSHQoZREVWSUNFX1NUQVRVU19VTlNQRUNJRklFRBAAEhwKGERFVklDRV9TVEFUVVNfUkVHSVNURVJFRBABEh0KGURF\
-            VklDRV9TVEFUVVNfSU5JVElBTElaRUQQAhIaChZERVZJQ0VfU1RBVFVTX0RJU0FCTEVEEAMSGQoVREVWSUNFX1NUQVRVU19SRVRJ\
-            UkVEEAQyzhQKF0RldmljZU1hbmFnZW1lbnRTZXJ2aWNlEn0KEUNyZWF0ZURldmljZVN1aXRlEisuYXJjaGViYXNlLm1ldGEudjEu\
-            Q3JlYXRlRGV2aWNlU3VpdGVSZXF1ZXN0Gh4uYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlU3VpdGUiG4LT5JMCFSIQL3YxL2Rldmlj\
-            ZVN1aXRlczoBKhKAAQoOR2V0RGV2aWNlU3VpdGUSKC5hcmNoZWJhc2UubWV0YS52MS5HZXREZXZpY2VTdWl0ZVJlcXVlc3QaHi5h\
-            cmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIkkAIBgtPkkwIbEhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9EogBChBMaXN0\
-            RGV2aWNlU3VpdGVzEiouYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZVN1aXRlc1JlcXVlc3QaKy5hcmNoZWJhc2UubWV0YS52\
-            MS5MaXN0RGV2aWNlU3VpdGVzUmVzcG9uc2UiG5ACAYLT5JMCEhIQL3YxL2RldmljZVN1aXRlcxKRAQoRRGVsZXRlRGV2aWNlU3Vp\
-            dGUSKy5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VTdWl0ZVJlcXVlc3QaLC5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVE\
-            ZXZpY2VTdWl0ZVJlc3BvbnNlIiGC0+STAhsqGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn0SbQoOUmVnaXN0ZXJEZXZpY2USKC5h\
-            cmNoZWJhc2UubWV0YS52MS5SZWdpc3RlckRldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiFoLT5JMCECIL\
-            L3YxL2RldmljZXM6ASoSbAoJR2V0RGV2aWNlEiMuYXJjaGViYXNlLm1ldGEudjEuR2V0RGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFz\
-            ZS5tZXRhLnYxLkRldmljZSIfkAIBgtPkkwIWEhQvdjEve25hbWU9ZGV2aWNlcy8qfRJ0CgtMaXN0RGV2aWNlcxIlLmFyY2hlYmFz\
-            ZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVxdWVzdBomLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVzcG9uc2UiFpACAYLT\
-            5JMCDRILL3YxL2RldmljZXMScgoMVXBkYXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRlRGV2aWNlUmVxdWVzdBoZ\
-            LmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIfgtPkkwIZMhQvdjEve25hbWU9ZGV2aWNlcy8qfToBKhJ5CgxFbmFibGVEZXZpY2US\
-            Ji5hcmNoZWJhc2UubWV0YS52MS5FbmFibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiaC0+STAiAi\
-            Gy92MS97bmFtZT1kZXZpY2VzLyp9OmVuYWJsZToBKhJ8Cg1EaXNhYmxlRGV2aWNlEicuYXJjaGViYXNlLm1ldGEudjEuRGlzYWJs\
-            ZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiJ4LT5JMCISIcL3YxL3tuYW1lPWRldmljZXMvKn06ZGlz\
-            YWJsZToBKhKHAQoQQWRkRGV2aWNlVG9TdWl0ZRIqLmFyY2hlYmFzZS5tZXRhLnYxLkFkZERldmljZVRvU3VpdGVSZXF1ZXN0Ghku\
-            YXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiyC0+STAiYiIS92MS97ZGV2aWNlPWRldmljZXMvKn06YWRkVG9TdWl0ZToBKhKWAQoV\
-            UmVtb3ZlRGV2aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNlLm1ldGEudjEuUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBoZLmFy\
-            Y2hlYmFzZS5tZXRhLnYxLkRldmljZSIxgtPkkwIrIiYvdjEve2RldmljZT1kZXZpY2VzLyp9OnJlbW92ZUZyb21TdWl0ZToBKhJ5\
-            CgxSZXRpcmVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5SZXRpcmVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEu\
-            RGV2aWNlIiaC0+STAiAiGy92MS97bmFtZT1kZXZpY2VzLyp9OnJldGlyZToBKhJ/Cg5VbnJldGlyZURldmljZRIoLmFyY2hlYmFz\
-            ZS5tZXRhLnYxLlVucmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIogtPkkwIiIh0vdjEve25h\
-            bWU9ZGV2aWNlcy8qfTp1bnJldGlyZToBKhJsCgxEZWxldGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VS\
-            ZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IhyC0+STAhYqFC92MS97bmFtZT1kZXZpY2VzLyp9EnwKC0FsbG93UmVpbml0\
-            EiUuYXJjaGViYXNlLm1ldGEudjEuQWxsb3dSZWluaXRSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIiuC0+STAiUi\
-            IC92MS97bmFtZT1kZXZpY2VzLyp9OmFsbG93UmVpbml0OgEqEo4BChBSb3RhdGVEZXZpY2VLZXlzEiouYXJjaGViYXNlLm1ldGEu\
-            djEuUm90YXRlRGV2aWNlS2V5c1JlcXVlc3QaKy5hcmNoZWJhc2UubWV0YS52MS5Sb3RhdGVEZXZpY2VLZXlzUmVzcG9uc2UiIYLT\
-            5JMCGyIWL3YxL2RldmljZXM6cm90YXRlS2V5czoBKhKQAQoRQW5ub3VuY2VBZGRyZXNzZXMSKy5hcmNoZWJhc2UubWV0YS52MS5B\
-            bm5vdW5jZUFkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiJ4LT5JMCISIcL3Yx\
-            L2RldmljZUFkZHJlc3Nlczphbm5vdW5jZToBKhKPAQoVR2V0QW5ub3VuY2VkQWRkcmVzc2VzEi8uYXJjaGViYXNlLm1ldGEudjEu\
-            R2V0QW5ub3VuY2VkQWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlZEFkZHJlc3NlcyIekAIBgtPk\
-            kwIVEhMvdjEvZGV2aWNlQWRkcmVzc2VzEpABChFXaXRoZHJhd0FkZHJlc3NlcxIrLmFyY2hlYmFzZS5tZXRhLnYxLldpdGhkcmF3\
-            QWRkcmVzc2VzUmVxdWVzdBolLmFyY2hlYmFzZS5tZXRhLnYxLkFubm91bmNlZEFkZHJlc3NlcyIngtPkkwIhIhwvdjEvZGV2aWNl\
-            QWRkcmVzc2VzOndpdGhkcmF3OgEqYgZwcm90bzM=
+            IAEoCVINbmV4dFBhZ2VUb2tlbiKeAQoYVXBkYXRlRGV2aWNlU3VpdGVSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUSJgoMZGlz\
+            cGxheV9uYW1lGAIgASgJSABSC2Rpc3BsYXlOYW1liAEBEiUKC2Rlc2NyaXB0aW9uGAMgASgJSAFSC2Rlc2NyaXB0aW9uiAEBQg8K\
+            DV9kaXNwbGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIi4KGERlbGV0ZURldmljZVN1aXRlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRu\
+            YW1lIhsKGURlbGV0ZURldmljZVN1aXRlUmVzcG9uc2UikAIKFVJlZ2lzdGVyRGV2aWNlUmVxdWVzdBIbCglkZXZpY2VfaWQYASAB\
+            KAlSCGRldmljZUlkEiEKDGRpc3BsYXlfbmFtZRgCIAEoCVILZGlzcGxheU5hbWUSIAoLZGVzY3JpcHRpb24YAyABKAlSC2Rlc2Ny\
+            aXB0aW9uEhQKBXN1aXRlGAQgASgJUgVzdWl0ZRJGCgR0YWdzGAUgAygLMjIuYXJjaGViYXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZp\
+            Y2VSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZh\
+            bHVlOgI4ASImChBHZXREZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlSBG5hbWUiuAEKEkxpc3REZXZpY2VzUmVxdWVzdBIUCgVz\
+            dWl0ZRgBIAEoCVIFc3VpdGUSFwoHc2l0ZV9pZBgCIAEoA1IGc2l0ZUlkEjcKBnN0YXR1cxgDIAEoDjIfLmFyY2hlYmFzZS5tZXRh\
+            LnYxLkRldmljZVN0YXR1c1IGc3RhdHVzEhsKCXBhZ2Vfc2l6ZRgEIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgFIAEoCVIJ\
+            cGFnZVRva2VuInIKE0xpc3REZXZpY2VzUmVzcG9uc2USMwoHZGV2aWNlcxgBIAMoCzIZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmlj\
+            ZVIHZGV2aWNlcxImCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iuwIKE1VwZGF0ZURldmljZVJlcXVlc3QS\
+            EgoEbmFtZRgBIAEoCVIEbmFtZRImCgxkaXNwbGF5X25hbWUYAiABKAlIAFILZGlzcGxheU5hbWWIAQESJQoLZGVzY3JpcHRpb24Y\
+            AyABKAlIAVILZGVzY3JpcHRpb26IAQESRAoEdGFncxgEIAMoCzIwLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVJlcXVl\
+            c3QuVGFnc0VudHJ5UgR0YWdzEiEKDHJlcGxhY2VfdGFncxgFIAEoCFILcmVwbGFjZVRhZ3MaNwoJVGFnc0VudHJ5EhAKA2tleRgB\
+            IAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAFCDwoNX2Rpc3BsYXlfbmFtZUIOCgxfZGVzY3JpcHRpb24iKQoTRW5h\
+            YmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIioKFERpc2FibGVEZXZpY2VSZXF1ZXN0EhIKBG5hbWUYASABKAlS\
+            BG5hbWUiKQoTUmV0aXJlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIisKFVVucmV0aXJlRGV2aWNlUmVxdWVzdBIS\
+            CgRuYW1lGAEgASgJUgRuYW1lIikKE0RlbGV0ZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSIoChJBbGxvd1JlaW5p\
+            dFJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSJ0ChdSb3RhdGVEZXZpY2VLZXlzUmVxdWVzdBIYCgdkZXZpY2VzGAEgAygJUgdk\
+            ZXZpY2VzEhQKBXN1aXRlGAIgASgJUgVzdWl0ZRIXCgdzaXRlX2lkGAMgASgDUgZzaXRlSWQSEAoDYWxsGAQgASgIUgNhbGwiTgoY\
+            Um90YXRlRGV2aWNlS2V5c1Jlc3BvbnNlEhgKB2RldmljZXMYASABKANSB2RldmljZXMSGAoHdW5hd2FyZRgCIAEoA1IHdW5hd2Fy\
+            ZSJHChdBZGREZXZpY2VUb1N1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2aWNlGAIgASgJUgZkZXZpY2Ui\
+            TAocUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2aWNlGAIgASgJUgZkZXZp\
+            Y2UqoQEKDERldmljZVN0YXR1cxIdChlERVZJQ0VfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoYREVWSUNFX1NUQVRVU19SRUdJU1RF\
+            UkVEEAESHQoZREVWSUNFX1NUQVRVU19JTklUSUFMSVpFRBACEhoKFkRFVklDRV9TVEFUVVNfRElTQUJMRUQQAxIZChVERVZJQ0Vf\
+            U1RBVFVTX1JFVElSRUQQBDLXFQoXRGV2aWNlTWFuYWdlbWVudFNlcnZpY2USfQoRQ3JlYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJh\
+            c2UubWV0YS52MS5DcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZSIbgtPkkwIV\
+            IhAvdjEvZGV2aWNlU3VpdGVzOgEqEoABCg5HZXREZXZpY2VTdWl0ZRIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVN1aXRl\
+            UmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlIiSQAgGC0+STAhsSGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMv\
+            Kn0SiAEKEExpc3REZXZpY2VTdWl0ZXMSKi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBorLmFyY2hl\
+            YmFzZS5tZXRhLnYxLkxpc3REZXZpY2VTdWl0ZXNSZXNwb25zZSIbkAIBgtPkkwISEhAvdjEvZGV2aWNlU3VpdGVzEoYBChFVcGRh\
+            dGVEZXZpY2VTdWl0ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVN1aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRh\
+            LnYxLkRldmljZVN1aXRlIiSC0+STAh4yGS92MS97bmFtZT1kZXZpY2VTdWl0ZXMvKn06ASoSkQEKEURlbGV0ZURldmljZVN1aXRl\
+            EisuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlU3VpdGVSZXF1ZXN0GiwuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2\
+            aWNlU3VpdGVSZXNwb25zZSIhgtPkkwIbKhkvdjEve25hbWU9ZGV2aWNlU3VpdGVzLyp9Em0KDlJlZ2lzdGVyRGV2aWNlEiguYXJj\
+            aGViYXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIhaC0+STAhAiCy92\
+            MS9kZXZpY2VzOgEqEmwKCUdldERldmljZRIjLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVJlcXVlc3QaGS5hcmNoZWJhc2Uu\
+            bWV0YS52MS5EZXZpY2UiH5ACAYLT5JMCFhIUL3YxL3tuYW1lPWRldmljZXMvKn0SdAoLTGlzdERldmljZXMSJS5hcmNoZWJhc2Uu\
+            bWV0YS52MS5MaXN0RGV2aWNlc1JlcXVlc3QaJi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlc1Jlc3BvbnNlIhaQAgGC0+ST\
+            Ag0SCy92MS9kZXZpY2VzEnIKDFVwZGF0ZURldmljZRImLmFyY2hlYmFzZS5tZXRhLnYxLlVwZGF0ZURldmljZVJlcXVlc3QaGS5h\
+            cmNoZWJhc2UubWV0YS52MS5EZXZpY2UiH4LT5JMCGTIUL3YxL3tuYW1lPWRldmljZXMvKn06ASoSeQoMRW5hYmxlRGV2aWNlEiYu\
+            YXJjaGViYXNlLm1ldGEudjEuRW5hYmxlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSImgtPkkwIgIhsv\
+            djEve25hbWU9ZGV2aWNlcy8qfTplbmFibGU6ASoSfAoNRGlzYWJsZURldmljZRInLmFyY2hlYmFzZS5tZXRhLnYxLkRpc2FibGVE\
+            ZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlIieC0+STAiEiHC92MS97bmFtZT1kZXZpY2VzLyp9OmRpc2Fi\
+            bGU6ASoShwEKEEFkZERldmljZVRvU3VpdGUSKi5hcmNoZWJhc2UubWV0YS52MS5BZGREZXZpY2VUb1N1aXRlUmVxdWVzdBoZLmFy\
+            Y2hlYmFzZS5tZXRhLnYxLkRldmljZSIsgtPkkwImIiEvdjEve2RldmljZT1kZXZpY2VzLyp9OmFkZFRvU3VpdGU6ASoSlgEKFVJl\
+            bW92ZURldmljZUZyb21TdWl0ZRIvLmFyY2hlYmFzZS5tZXRhLnYxLlJlbW92ZURldmljZUZyb21TdWl0ZVJlcXVlc3QaGS5hcmNo\
+            ZWJhc2UubWV0YS52MS5EZXZpY2UiMYLT5JMCKyImL3YxL3tkZXZpY2U9ZGV2aWNlcy8qfTpyZW1vdmVGcm9tU3VpdGU6ASoSeQoM\
+            UmV0aXJlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuUmV0aXJlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRl\
+            dmljZSImgtPkkwIgIhsvdjEve25hbWU9ZGV2aWNlcy8qfTpyZXRpcmU6ASoSfwoOVW5yZXRpcmVEZXZpY2USKC5hcmNoZWJhc2Uu\
+            bWV0YS52MS5VbnJldGlyZURldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiKILT5JMCIiIdL3YxL3tuYW1l\
+            PWRldmljZXMvKn06dW5yZXRpcmU6ASoSbAoMRGVsZXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuRGVsZXRlRGV2aWNlUmVx\
+            dWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIcgtPkkwIWKhQvdjEve25hbWU9ZGV2aWNlcy8qfRJ8CgtBbGxvd1JlaW5pdBIl\
+            LmFyY2hlYmFzZS5tZXRhLnYxLkFsbG93UmVpbml0UmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZSIrgtPkkwIlIiAv\
+            djEve25hbWU9ZGV2aWNlcy8qfTphbGxvd1JlaW5pdDoBKhKOAQoQUm90YXRlRGV2aWNlS2V5cxIqLmFyY2hlYmFzZS5tZXRhLnYx\
+            LlJvdGF0ZURldmljZUtleXNSZXF1ZXN0GisuYXJjaGViYXNlLm1ldGEudjEuUm90YXRlRGV2aWNlS2V5c1Jlc3BvbnNlIiGC0+ST\
+            AhsiFi92MS9kZXZpY2VzOnJvdGF0ZUtleXM6ASoSkAEKEUFubm91bmNlQWRkcmVzc2VzEisuYXJjaGViYXNlLm1ldGEudjEuQW5u\
+            b3VuY2VBZGRyZXNzZXNSZXF1ZXN0GiUuYXJjaGViYXNlLm1ldGEudjEuQW5ub3VuY2VkQWRkcmVzc2VzIieC0+STAiEiHC92MS9k\
+            ZXZpY2VBZGRyZXNzZXM6YW5ub3VuY2U6ASoSjwEKFUdldEFubm91bmNlZEFkZHJlc3NlcxIvLmFyY2hlYmFzZS5tZXRhLnYxLkdl\
+            dEFubm91bmNlZEFkZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiHpACAYLT5JMC\
+            FRITL3YxL2RldmljZUFkZHJlc3NlcxKQAQoRV2l0aGRyYXdBZGRyZXNzZXMSKy5hcmNoZWJhc2UubWV0YS52MS5XaXRoZHJhd0Fk\
+            ZHJlc3Nlc1JlcXVlc3QaJS5hcmNoZWJhc2UubWV0YS52MS5Bbm5vdW5jZWRBZGRyZXNzZXMiJ4LT5JMCISIcL3YxL2RldmljZUFk\
+            ZHJlc3Nlczp3aXRoZHJhdzoBKmIGcHJvdG8z
             """)
 }
