@@ -103,7 +103,10 @@ let package = Package(
             path: "Storage/StoreClient"),
         module(
             "Accounts",
-            ["Basics", "CArgon2", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "Protobuf", "RPC"]),
+            [
+                "Basics", "CArgon2", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "Protobuf",
+                "RPC",
+            ]),
         module("IdentityTokens", ["Basics", "Crypto", "ProtobufJSON"], path: "Identity/Tokens"),
         module(
             "Identity",

@@ -11,9 +11,6 @@ import RPC
 /// higher ones, so a walk neither repeats nor skips objects that existed at its start. A page token is that position, sealed with
 /// the filter and the caller.
 struct ObjectListing: Sendable {
-    static let defaultPageSize = 50
-    static let maximumPageSize = 1000
-
     let database: Database
     let tokens: PageTokens
     let clock: any WallClock
@@ -23,15 +20,14 @@ struct ObjectListing: Sendable {
     func page(
         size: Int32, token: String, filter text: String, order orderText: String = "", for user: UserPrincipal
     ) async throws -> (objects: [ListedObject], next: String) {
-        guard size >= 0 else { throw RPCError.invalidArgument("page_size must be at least 0") }
-        let scope = Self.scope(filter: text, order: orderText, user: user)
         let (filter, order) = (try Self.parse(text), try ObjectOrder.parse(orderText))
-        let cursor = try cursor(token, order, scope: scope)
+        let request = try Page(
+            size: size, token: token, tokens: tokens, scope: Self.scope(filter: text, order: orderText, user: user))
+        let cursor = try request.cursor { PageCursor($0, order: order) }
         let now = cursor?.now ?? clock.now().seconds
         let query = PageQuery(
             scope: user.objectScope, filter: filter.resolved(at: now).hidingTrash, after: cursor?.place.position,
-            limit: PageLimit(rows: size == 0 ? Self.defaultPageSize : min(Int(size), Self.maximumPageSize)),
-            visits: configuration.pageVisits)
+            limit: request.limit, visits: configuration.pageVisits)
         let page =
             if let order {
                 try await database.readInBackground { connection in
@@ -40,8 +36,8 @@ struct ObjectListing: Sendable {
             } else {
                 try await newestFirst(query)
             }
-        let token = page.next.map { PageCursor(place: $0, now: filter.hasAge ? now : nil).text }
-        return (page.objects.rows, token.map { tokens.seal($0, scope: scope) } ?? "")
+        let next = page.next.map { PageCursor(place: $0, now: filter.hasAge ? now : nil).text }
+        return (page.objects.rows, next.map(request.token) ?? "")
     }
 
     private struct ListedPage: Sendable {
@@ -91,14 +87,6 @@ struct ObjectListing: Sendable {
         } catch {
             throw .invalidArgument("filter: \(error)")
         }
-    }
-
-    private func cursor(_ token: String, _ order: ObjectOrder?, scope: String) throws(RPCError) -> PageCursor? {
-        if token.isEmpty { return nil }
-        guard let cursor = tokens.open(token, scope: scope).flatMap({ PageCursor($0, order: order) }) else {
-            throw .invalidArgument("page_token was not issued for this filter, order and caller")
-        }
-        return cursor
     }
 
     private static func scope(filter: String, order: String, user: UserPrincipal) -> String {

@@ -25,10 +25,22 @@ package struct Page {
             cursor = ""
         } else {
             guard let cursor = tokens.open(token, scope: scope) else {
-                throw .invalidArgument("page_token was not issued for this list, filter and caller")
+                throw Self.foreign
             }
             self.cursor = cursor
         }
+    }
+
+    private static let foreign = RPCError.invalidArgument(
+        "page_token was not issued for this list, filter, order and caller")
+
+    /// Returns the entry after which the page begins, as `parse` reads it; `nil` for the first page.
+    ///
+    /// - Throws: INVALID_ARGUMENT if `parse` returns `nil`.
+    package func cursor<Cursor>(_ parse: (String) -> Cursor?) throws(RPCError) -> Cursor? {
+        if cursor.isEmpty { return nil }
+        guard let parsed = parse(cursor) else { throw Self.foreign }
+        return parsed
     }
 
     /// The limits of the page, in entries and in bytes.

@@ -1,4 +1,5 @@
 import Basics
+import Checksums
 import Crypto
 
 /// An API token: `dgwt_`, the 16 characters of its id, a secret of 43, and a checksum of 6, all of letters and digits.
@@ -58,12 +59,9 @@ struct APITokenText: Sendable {
 
     /// Returns the CRC-32 (ISO-HDLC, as of zip and PNG) in base 62.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        var crc = UInt32.max
-        for byte in bytes {
-            crc ^= UInt32(byte)
-            for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
-        }
-        var rest = ~crc
+        var crc = CRC32()
+        bytes.withUnsafeBytes { crc.update($0) }
+        var rest = crc.value
         var digits: [UInt8] = []
         for _ in 0..<checksumLength {
             digits.insert(alphabet[Int(rest % 62)], at: 0)

@@ -1,4 +1,5 @@
 import Accounts
+import Basics
 import Crypto
 import Database
 import IdentityTokens
@@ -23,7 +24,7 @@ package struct IdentityProvider: Sendable {
         /// there is no secret, or it is sent in the form.
         func basicPair(for places: ProviderMetadata.SecretPlaces) -> String? {
             guard let secret, places != .form else { return nil }
-            let pair = "\(FormEncoding.escape(id)):\(FormEncoding.escape(secret.exposedText))"
+            let pair = "\(URLEncoding.encode(id)):\(URLEncoding.encode(secret.exposedText))"
             // Some providers do not decode the field. All of them decode a form.
             return places == .both && pair != "\(id):\(secret.exposedText)" ? nil : pair
         }

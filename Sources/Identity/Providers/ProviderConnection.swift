@@ -33,7 +33,7 @@ final class ProviderConnection: ProviderTransport {
             "Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded",
         ]
         if let authorization { fields.append("Authorization", authorization) }
-        let body = HTTPRequest.Body.bytes(Array(FormEncoding.encode(form).utf8))
+        let body = HTTPRequest.Body.bytes(Array(URLEncoding.form(form).utf8))
         let reply = try await exchange(HTTPRequest("POST", url, fields: fields, body: body), limit: limit)
         return (reply.status, reply.body)
     }

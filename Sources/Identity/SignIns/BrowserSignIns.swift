@@ -47,7 +47,7 @@ struct BrowserSignIns: Sendable {
             provider: provider.name, redirectURI: redirectURI, codeVerifier: Base64.encodeURL(Random.bytes(32)),
             nonce: nonce, clientDigest: Digest.sha256(Array(secret.utf8)),
             expiresAt: now.adding(configuration.signInTime))
-        let query = FormEncoding.encode([
+        let query = URLEncoding.form([
             ("response_type", "code"), ("client_id", client.id), ("redirect_uri", redirectURI),
             ("scope", client.scopes.joined(separator: " ")), ("state", flow.sealed(flowKey)), ("nonce", nonce),
             ("code_challenge", flow.codeChallenge), ("code_challenge_method", "S256"),

@@ -1,3 +1,5 @@
+import Basics
+
 /// The file name and type that a presigned GET assigns to the downloaded object.
 package struct DownloadName: Sendable, Hashable {
     /// The file name without folders.

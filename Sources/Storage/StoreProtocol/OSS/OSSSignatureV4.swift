@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 
 /// OSS's signature version 4, `OSS4-HMAC-SHA256`, in the Authorization field or in the query of a presigned URL.

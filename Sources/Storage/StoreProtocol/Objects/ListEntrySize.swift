@@ -1,3 +1,5 @@
+import Basics
+
 /// The size of an entry of a list in XML, which is limited like the pages of other lists: 1,000 keys of 1 KiB can take 6 MiB.
 package enum ListEntrySize {
     /// The largest size of an entry without its key: tags, times, ETag and owner.

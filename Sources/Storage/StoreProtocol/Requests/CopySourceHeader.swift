@@ -1,3 +1,4 @@
+import Basics
 import HTTPTypes
 
 /// The source of CopyObject and UploadPartCopy, `/bucket/key`, percent-encoded, with its conditions.

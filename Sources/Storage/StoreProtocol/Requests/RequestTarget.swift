@@ -1,3 +1,5 @@
+import Basics
+
 /// The bucket, object and sub-resource of a request, from its target and Host, decoded exactly once.
 package struct RequestTarget: Equatable {
     package enum Malformed: Error, Equatable {

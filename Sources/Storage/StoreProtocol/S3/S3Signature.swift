@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 
 /// AWS's signature version 4, `AWS4-HMAC-SHA256`, in S3's variant, in which the path is encoded once.

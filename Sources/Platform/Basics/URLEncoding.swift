@@ -1,7 +1,5 @@
-import Basics
-
-/// The percent-encoding (RFC 3986, section 2.1) of signatures: everything except unreserved characters, in upper-case hexadecimal,
-/// over the UTF-8 bytes.
+/// The percent-encoding (RFC 3986, section 2.1) of URLs, of forms and of the signatures of both: everything except unreserved
+/// characters, in upper-case hexadecimal, over the UTF-8 bytes.
 package enum URLEncoding {
     package static func encode(_ text: some StringProtocol, keepingSlashes: Bool = false) -> String {
         let isPlain = text.utf8.allSatisfy { isUnreserved($0) || (keepingSlashes && $0 == UInt8(ascii: "/")) }
@@ -18,6 +16,11 @@ package enum URLEncoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
+    /// Returns names and values as in a form or a query (application/x-www-form-urlencoded).
+    package static func form(_ fields: [(name: String, value: String)]) -> String {
+        fields.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&")
+    }
+
     /// Decodes exactly once; `+` stands for itself. `nil` for a `%` without two hexadecimal digits, and for results that are not
     /// UTF-8.
     package static func decode(_ text: some StringProtocol) -> String? {
@@ -27,7 +30,7 @@ package enum URLEncoding {
 
     /// Decodes a name or a value of a query. There `+` stands for a space, as in HTML's forms: oss2 and other clients of Python's
     /// requests send spaces like that, and sign them as `%20`.
-    static func decode(query text: Substring) -> String? {
+    package static func decode(query text: Substring) -> String? {
         guard text.utf8.contains(UInt8(ascii: "+")) else { return decode(text) }
         return decode(text.replacing("+", with: "%20"))
     }
