@@ -12,9 +12,13 @@ package struct AgentFailure: Error, Sendable, Hashable {
     static func retry(_ step: String, _ reason: any Error, _ delay: Duration) -> String {
         let seconds = delay.wholeSeconds
         let wait = seconds < 1 ? "less than a second" : "\(seconds) s"
+        return "\(failure(of: step, reason)); trying again in \(wait)"
+    }
+
+    /// Returns the text about a step that failed.
+    static func failure(of step: String, _ reason: any Error) -> String {
         // A call names itself: a token may have been requested for the step.
-        let text = reason is CallFailure ? text(reason) : "\(step) failed: \(text(reason))"
-        return "\(text); trying again in \(wait)"
+        reason is CallFailure ? text(reason) : "\(step) failed: \(text(reason))"
     }
 
     /// Returns the text about the failure of an upload.

@@ -7,9 +7,11 @@ package struct AgentStatus: Codable, Sendable, Hashable {
         package var file: String
         package var doneBytes: Int64
         package var sizeBytes: Int64
+        /// The failure of the step that is tried again at present.
+        package var message: String?
 
         enum CodingKeys: String, CodingKey {
-            case file
+            case file, message
             case doneBytes = "done_bytes"
             case sizeBytes = "size_bytes"
         }

@@ -20,11 +20,25 @@ final class UploadProgress: Sendable {
             case .standing(let acknowledged, _): $0[path]?.doneBytes = acknowledged
             case .moved(let bytes): $0[path]?.doneBytes += bytes
             case .restarted: $0[path]?.doneBytes = 0
-            case .acknowledged, .waiting, .addressChanged, .keyChanged, .tagsKept: break
+            case .waiting(let what, let reason, _): $0[path]?.message = AgentFailure.failure(of: what, reason)
+            case .acknowledged, .addressChanged, .keyChanged, .tagsKept: break
             }
+            if notice.isAdvance { $0[path]?.message = nil }
         }
     }
 
     /// - Returns: the file's size.
     func end(_ path: String) -> Int64 { files.withLock { $0.removeValue(forKey: path)?.sizeBytes ?? 0 } }
+}
+
+extension UploadNotice {
+    /// Whether a step succeeded, so that the one that failed before was tried again.
+    fileprivate var isAdvance: Bool {
+        switch self {
+        case .began, .standing, .acknowledged: true
+        // A part that failed takes its bytes back.
+        case .moved(let bytes): bytes > 0
+        case .restarted, .waiting, .addressChanged, .keyChanged, .tagsKept: false
+        }
+    }
 }

@@ -554,6 +554,19 @@ def test_status_says_why_a_file_is_pending(agent_with, device, user):
     assert agent.status()["waiting"] == []
 
 
+def test_status_says_why_an_upload_does_not_advance(agent_with, device, network, user):
+    agent = agent_with()
+    (path := agent.directory / "recording").write_bytes(content(1024))
+    network.auth.target = "127.0.0.1:1"
+    agent.start()
+    (failure,) = eventually(lambda: [each["message"] for each in agent.status()["uploading"] if each["message"]])
+    assert failure.startswith("ExchangeCredential at ")
+    assert f"{path} (0 B of 1.00 KiB, trying again: {failure})\n" in device.run("agent", "status").stdout
+    network.point_at(network.gateway)
+    settled(user, device, 1)
+    eventually(lambda: agent.status()["uploading"] == [])
+
+
 def test_log_is_made_of_sentences_with_times(agent_with, device, network, user):
     agent = agent_with()
     (agent.directory / "back\\slash").write_bytes(content(1024))

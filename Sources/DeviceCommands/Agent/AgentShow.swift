@@ -70,9 +70,7 @@ private struct AgentReply: Resource {
                 text: status.refusals.map { "\($0.file): \($0.message)" }.joined(separator: "; ")),
             ResourceField(
                 name: "uploading", json: .array(status.uploading.map(\.json)),
-                text: status.uploading.map { upload in
-                    "\(upload.file) (\(ByteCount.text(upload.doneBytes)) of \(ByteCount.text(upload.sizeBytes)))"
-                }.joined(separator: ", ")),
+                text: status.uploading.map(\.text).joined(separator: ", ")),
             .number(
                 "failed_directories", Int64(status.failedDirectories), shownAs: "\(status.failedDirectories)"),
             ResourceField(
@@ -112,11 +110,17 @@ extension AgentStatus.Waiting {
 }
 
 extension AgentStatus.Uploading {
+    fileprivate var text: String {
+        let failure = message.map { ", trying again: \($0)" } ?? ""
+        return "\(file) (\(ByteCount.text(doneBytes)) of \(ByteCount.text(sizeBytes))\(failure))"
+    }
+
     fileprivate var json: JSONValue {
         .object([
             JSONValue.Member(name: "file", value: .string(file)),
             JSONValue.Member(name: "done_bytes", value: .number(doneBytes)),
             JSONValue.Member(name: "size_bytes", value: .number(sizeBytes)),
+            JSONValue.Member(name: "message", value: message.map { .string($0) } ?? .null),
         ])
     }
 }
