@@ -1,6 +1,7 @@
 """The output of the commands: every command with `--json` is run once, and its values and tables have the forms of the manual."""
 
 import json
+import re
 import signal
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -42,6 +43,8 @@ LISTS = [
     "events dead-letters",
     "statistics",
 ]
+#: A time, an id or an address whose end is missing.
+CUT = re.compile(r"(\d{4}-\d\d-\d|[0-9a-f]{8}-|(?:^|/)\d{6}-|127\.0\.|https?:|deviceSuites|user:)[^ ]*…", re.M)
 #: The names that earlier releases gave to values, and which stay for one release, with the ones beside them.
 FORMER = {"status": "state", "bytes": "size_bytes"}
 
@@ -290,21 +293,36 @@ def test_listeners_of_the_status_are_objects(tour):
     assert f"admin {address}" in status["listener_addresses"]
 
 
-@pytest.mark.parametrize("columns", [60, 80, 200])
-@pytest.mark.parametrize("command", LISTS)
-def test_list_fits_the_terminal(tour, command, columns):
-    environment = tour.environment | {"NO_COLOR": "1", "TZ": "UTC"}
+def shown(tour, command: str, columns: int, zone: str = "UTC") -> str:
+    """Returns what the command prints on a terminal of that width."""
+    environment = tour.environment | {"NO_COLOR": "1", "TZ": zone}
     terminal = Terminal.running([tour.binary, *command.split()], environment, tour.home, columns)
     assert terminal.process.wait(60) == 0, terminal.text
-    lines = terminal.closed().text.splitlines()
-    assert lines and max(map(len, lines)) <= columns, terminal.text
+    return terminal.closed().text
 
 
-def test_narrow_list_of_uploads_keeps_the_id_that_abort_needs(tour):
+@pytest.mark.parametrize("columns", [60, 80, 120, 200])
+@pytest.mark.parametrize("command", LISTS)
+def test_list_fits_the_terminal(tour, command, columns):
+    text = shown(tour, command, columns)
+    lines = text.splitlines()
+    assert lines and max(map(len, lines)) <= columns, text
+    assert not CUT.search(text), text
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_audit_shows_whole_times_and_actors(tour, columns):
+    lines = shown(tour, "audit", columns, "Asia/Shanghai").splitlines()
+    assert lines[0].split()[:2] == ["AT", "ACTOR"] and "ACTION" in lines[0]
+    assert any(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00  user:system/admin ", line) for line in lines), lines
+
+
+@pytest.mark.parametrize("columns", [40, 60])
+def test_narrow_list_of_uploads_keeps_the_id_that_abort_needs(tour, columns):
     (upload,) = tour.run("uploads list")["uploads"]
-    terminal = Terminal.running([tour.binary, "uploads", "list"], tour.environment, tour.home, 60)
-    assert terminal.process.wait(60) == 0
-    assert upload["logical_upload_id"] in terminal.closed().text
+    text = shown(tour, "uploads list", columns)
+    assert upload["logical_upload_id"] in text
+    assert ("PROGRESS" in text) == (columns == 60)
 
 
 def test_links_of_several_objects_are_whole(tour):

@@ -27,6 +27,29 @@ import Testing
         #expect(lines[1].hasPrefix(String(repeating: "n", count: 9) + "…"))
     }
 
+    private static let upload = [
+        ResourceField.text("file_name", String(repeating: "n", count: 30)),
+        .text("upload_id", String(repeating: "f", count: 36)), .text("state", "waiting for the device"),
+        .text("at", "2026-11-23T08:00:00+08:00"), .text("actor", "user:system/admin"),
+    ]
+
+    @Test(arguments: [80, 100, 120])
+    func timesAndNamesStayWholeWhileOthersAreCut(width: Int) {
+        let table = ListTable(
+            rows: [Self.upload], columns: ["at", "actor", "file_name", "state"], expendable: ["state"])
+        let text = table.fitting(into: width).text()
+        #expect(text.contains("2026-11-23T08:00:00+08:00  user:system/admin"))
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= width })
+    }
+
+    @Test func essentialColumnStaysInTheNarrowestTerminal() {
+        let table = ListTable(
+            rows: [Self.upload], columns: ["file_name", "state", "upload_id"], expendable: ["state"],
+            essential: "upload_id")
+        #expect(table.fitting(into: 50).columns == ["file_name", "upload_id"])
+        #expect(table.fitting(into: 40).columns == ["upload_id"])
+    }
+
     @Test func wideCharactersCountTwice() {
         let rows = [["A", "B"], [String(repeating: "名", count: 20), "x"]]
         let lines = TextLayout.table(rows, width: 15, shortening: [0]).split(separator: "\n")

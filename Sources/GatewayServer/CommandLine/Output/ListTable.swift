@@ -4,10 +4,15 @@ package struct ListTable: Sendable {
     package private(set) var columns: [String]
     /// The columns that a narrow terminal does without, the least important first. Others follow if that is not enough.
     private let expendable: [String]
+    /// The column that stays even without the first one; `nil` = none does.
+    private let essential: String?
     /// The number of columns of the terminal; `nil` = unlimited.
     private var width: Int?
 
-    package init(rows: [[ResourceField]], columns: [String], expendable: [String] = []) {
+    package init(
+        rows: [[ResourceField]], columns: [String], expendable: [String] = [], essential: String? = nil
+    ) {
+        self.essential = essential
         self.rows = rows
         self.columns = columns
         self.expendable = expendable
@@ -21,17 +26,31 @@ package struct ListTable: Sendable {
             table.columns.removeAll { $0 == column }
         }
         // If the name is cut off as well and the table is still too wide: times, and the others from the right; the first stays.
-        let others = table.columns.dropFirst().reversed().filter { $0 != "name" && $0 != "url" }
+        let others = table.columns.dropFirst().reversed().filter { !["name", "url", "actor", essential].contains($0) }
         for column in others.filter(Self.isTime) + others.filter({ !Self.isTime($0) })
         where table.leastWidth(table.shortened) > width {
             table.columns.removeAll { $0 == column }
         }
+        if let essential, table.leastWidth(table.shortened) > width { table.columns = [essential] }
         return table
     }
 
     private func leastWidth(_ shortening: Set<Int>) -> Int { TextLayout.leastWidth(cells, shortening: shortening) }
 
-    private static func isTime(_ column: String) -> Bool { column.hasSuffix("_at") || column.hasSuffix("_at_unix") }
+    private static func isTime(_ column: String) -> Bool {
+        column == "at" || column.hasSuffix("_at") || column.hasSuffix("_at_unix")
+    }
+
+    /// The columns with addresses, days, and resource names, in which there are ids.
+    private static let addresses = [
+        "actor", "address", "auth_server", "date", "owner", "peer", "subject", "suite", "target",
+    ]
+
+    /// Whether the rest of a cell is of no use: of an id, a time or an address.
+    private static func isWhole(_ column: String) -> Bool {
+        isTime(column) || column.hasSuffix("id") || column.hasSuffix("url")
+            || addresses.contains(column)
+    }
 
     /// Returns the field of a name, which may be a former one.
     package static func field(_ name: String, of fields: [ResourceField]) -> ResourceField? {
@@ -51,13 +70,9 @@ package struct ListTable: Sendable {
             }
     }
 
-    /// The numbers of the columns that may be cut off: the rest of an id, a time or an address is of no use.
+    /// The numbers of the columns that may be cut off.
     private var shortenedBesideName: Set<Int> {
-        let whole = ["id", "url", "_at", "_at_unix"]
-        return Set(
-            columns.indices.filter { number in
-                columns[number] != "name" && !whole.contains { columns[number].hasSuffix($0) }
-            })
+        Set(columns.indices.filter { columns[$0] != "name" && !Self.isWhole(columns[$0]) })
     }
 
     /// The same; a name is cut off last, since people use it in the next command.

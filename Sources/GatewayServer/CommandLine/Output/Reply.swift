@@ -41,7 +41,8 @@ package struct Reply: Sendable {
         let rows = resources.map(\.fields)
         json = .object([JSONValue.Member(name: name, value: .array(resources.map(\.json)))])
         list = (rows, R.columns)
-        let table = ListTable(rows: rows, columns: R.columns, expendable: R.expendableColumns)
+        let table = ListTable(
+            rows: rows, columns: R.columns, expendable: R.expendableColumns, essential: R.essentialColumn)
         if rows.isEmpty {
             text = "no \(things ?? name.replacing("_", with: " "))"
         } else {

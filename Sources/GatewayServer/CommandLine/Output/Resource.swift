@@ -8,6 +8,8 @@ package protocol Resource: Sendable {
     static var columns: [String] { get }
     /// The columns that a list omits in a narrow terminal, the least important first.
     static var expendableColumns: [String] { get }
+    /// The column that a list keeps in any terminal, because the next command needs it; `nil` = the first one.
+    static var essentialColumn: String? { get }
 }
 
 /// A field by its name in the `.proto` file, for programs and for people.
@@ -119,6 +121,7 @@ package struct ResourceField: Sendable {
 
 extension Resource {
     package static var expendableColumns: [String] { [] }
+    package static var essentialColumn: String? { nil }
 
     package var json: JSONValue {
         .object(fields.flatMap(\.members))

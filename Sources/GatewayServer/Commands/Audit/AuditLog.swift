@@ -127,7 +127,7 @@ private struct AuditPrinter {
     private mutating func table(_ lines: [AuditLine]) -> [String] {
         guard !lines.isEmpty else { return [] }
         var table = ListTable(
-            rows: lines.map(\.fields), columns: columns, expendable: ["ids", "count", "organization", "peer"])
+            rows: lines.map(\.fields), columns: columns, expendable: ["ids", "count", "organization", "peer", "target"])
         if isFirst, let width { table = table.fitting(into: width) }
         columns = table.columns
         let cells = isFirst ? table.cells : Array(table.cells.dropFirst())

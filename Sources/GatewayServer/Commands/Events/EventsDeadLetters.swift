@@ -27,6 +27,7 @@ struct EventsDeadLetters: ClientCommand {
 
 extension DeadLetter: Resource {
     package static let columns = ["event_id", "webhook", "type", "subject", "given_up_at", "last_error"]
+    package static let expendableColumns = ["subject", "given_up_at"]
 
     package var fields: [ResourceField] {
         [

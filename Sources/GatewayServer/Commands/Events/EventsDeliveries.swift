@@ -36,6 +36,7 @@ struct EventsDeliveries: ClientCommand {
 
 extension EventDelivery: Resource {
     package static let columns = ["event_id", "type", "subject", "state", "failed_attempts", "ended_at", "last_error"]
+    package static let expendableColumns = ["failed_attempts", "ended_at", "last_error", "subject"]
 
     package var fields: [ResourceField] {
         let word = "\(state)"

@@ -26,6 +26,7 @@ struct IdentityList: ClientCommand {
 
 extension UserIdentity: Resource {
     package static let columns = ["identity_id", "provider", "subject", "email", "last_used_at"]
+    package static let expendableColumns = ["subject"]
 
     package var fields: [ResourceField] {
         [

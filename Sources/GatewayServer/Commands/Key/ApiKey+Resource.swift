@@ -3,6 +3,7 @@ import Proto
 
 extension ApiKey: Resource {
     package static let columns = ["api_key_id", "key_name", "owner", "status", "expired_at", "last_used_at"]
+    package static let expendableColumns = ["last_used_at", "expired_at", "owner"]
 
     package var fields: [ResourceField] {
         [

@@ -27,7 +27,10 @@ extension UploadUnderWay: Resource {
     package static let columns = [
         "file_name", "device_id", "progress", "stored_bytes", "file_size_bytes", "created_at", "logical_upload_id",
     ]
-    package static let expendableColumns = ["created_at", "device_id", "stored_bytes", "progress"]
+    package static let expendableColumns = [
+        "created_at", "device_id", "stored_bytes", "file_size_bytes", "progress",
+    ]
+    package static let essentialColumn: String? = "logical_upload_id"
 
     package var fields: [ResourceField] {
         [
