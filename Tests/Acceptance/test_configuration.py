@@ -68,6 +68,27 @@ def test_every_fault_is_reported_with_its_line(config):
 
 
 @pytest.mark.parametrize(
+    "text, expected",
+    [
+        ('{ listeners: {gatewy: "1"}, tls: {certificate: "nope"} }', ["listeners.gatewy", "tls.certificate"]),
+        ('{ listeners: {auth: "0.0.0.0:1"}, tls: {key: "nope"}, copies: {} }', ["copies", "tls.key"]),
+        ('{ webhooks: {crm: {url: "no"}}, loging: {level: "info"}, log: {} }', ["loging.level", None]),
+        ('{ listeners: {auth: "0.0.0.0:1", admin: "0.0.0.0:2"} }', ["listeners.admin", "listeners.auth"]),
+    ],
+)
+def test_no_fault_hides_another_one(config, text, expected):
+    done = config("check", "--json", text=text)
+    assert done.returncode == 1
+    faults = json.loads(done.stdout)["faults"]
+    assert sorted((fault["key"] for fault in faults), key=str) == sorted(expected, key=str), faults
+
+
+def test_empty_sections_are_known_only_by_their_names(config):
+    assert config("check", text="{tls: {}, webhooks: {}, copy: {}}").returncode == 0
+    assert "unknown key copies" in config("check", text="{copies: {}}").stderr
+
+
+@pytest.mark.parametrize(
     "text, says",
     [
         (

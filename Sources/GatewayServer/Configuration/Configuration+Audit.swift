@@ -13,7 +13,8 @@ extension Configuration {
             "audit.min_retention_days", default: min(accounts.minimumAuditRetention, accounts.auditRetention),
             in: 0...36_500, unit: .days)
         guard accounts.minimumAuditRetention <= accounts.auditRetention else {
-            throw ConfigurationError("audit.min_retention_days must be at most audit.retention_days")
+            throw ConfigurationError(
+                "audit.min_retention_days must be at most audit.retention_days", key: "audit.min_retention_days")
         }
     }
 }

@@ -21,8 +21,8 @@ extension Configuration {
             }
         guard certificate.isEmpty == key.isEmpty else {
             throw ConfigurationError(
-                "tls.certificate and tls.key must both be set: the PEM files of the certificate chain and its private key"
-            )
+                "tls.certificate and tls.key must both be set: the PEM files of the certificate chain and its private key",
+                key: certificate.isEmpty ? "tls.key" : "tls.certificate")
         }
         guard !certificate.isEmpty else { return nil }
         var listeners: Set<ListenerName> = []

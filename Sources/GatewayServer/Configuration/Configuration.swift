@@ -125,7 +125,9 @@ package struct Configuration: Sendable {
         let allowsCleartext = try reader.flag("listeners.allow_cleartext", default: false)
         try reader.finish()
         settings = reader.settings
-        try checkExposure(allowsCleartext: allowsCleartext, isReinitSet: isReinitSet)
+        // With a fault in the section, it is not known which listeners were to use TLS.
+        let isTLSUnknown = ignored.contains { $0.hasPrefix("tls.") }
+        try checkExposure(allowsCleartext: allowsCleartext || isTLSUnknown, isReinitSet: isReinitSet)
         try checkApps()
     }
 
@@ -232,7 +234,7 @@ package struct Configuration: Sendable {
         do {
             return try StoreEndpoint(text)
         } catch {
-            throw ConfigurationError("object_store.public_endpoint: \(error)")
+            throw ConfigurationError("object_store.public_endpoint: \(error)", key: "object_store.public_endpoint")
         }
     }
 
@@ -243,17 +245,19 @@ package struct Configuration: Sendable {
             throw ConfigurationError(
                 "the \(name.rawValue) listener \(address) is reachable from other machines and carries secrets:"
                     + " configure TLS (tls.certificate), listen on 127.0.0.1 behind a proxy with TLS,"
-                    + " or set listeners.allow_cleartext to true")
+                    + " or set listeners.allow_cleartext to true", key: name.key)
         }
         if let address = listeners[.deviceInit], !address.isLoopback, !isReinitSet {
             throw ConfigurationError(
                 "the device-init listener \(address) is reachable from other machines:"
-                    + " set device_init.reinit (open or window) to define who may call ReinitDevice")
+                    + " set device_init.reinit (open or window) to define who may call ReinitDevice",
+                key: ListenerName.deviceInit.key)
         }
         if let address = listeners[.objectStore], address.isWildcard, publicEndpoint == nil {
             throw ConfigurationError(
                 "the object-store listener \(address) does not have a single address for clients:"
-                    + " set object_store.public_endpoint, for example to http://192.0.2.7:\(address.port)")
+                    + " set object_store.public_endpoint, for example to http://192.0.2.7:\(address.port)",
+                key: ListenerName.objectStore.key)
         }
         guard listeners[.objectStore] != nil || listeners[.gateway] == nil else {
             throw ConfigurationError(
@@ -263,7 +267,8 @@ package struct Configuration: Sendable {
         if let publicEndpoint, isSecure(.objectStore), !publicEndpoint.isSecure {
             throw ConfigurationError(
                 "object_store.public_endpoint begins with http://, but the object-store listener uses TLS:"
-                    + " begin it with https://, or remove object-store from tls.listeners")
+                    + " begin it with https://, or remove object-store from tls.listeners",
+                key: "object_store.public_endpoint")
         }
     }
 }

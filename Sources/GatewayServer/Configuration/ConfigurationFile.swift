@@ -27,7 +27,8 @@ struct ConfigurationFile {
             throw ConfigurationError("\(path): the configuration must be one object: { … }")
         }
         for (section, value) in sections {
-            if case .object(let members) = value {
+            // An empty section has no members that would show that it is there.
+            if case .object(let members) = value, !members.isEmpty {
                 for (name, value) in members { values["\(section).\(name)"] = value }
             } else {
                 values[section] = value

@@ -258,18 +258,36 @@ struct ConfigurationReader {
 
     /// Refuses keys that were not read.
     func finish() throws(ConfigurationError) {
-        let known = settings.map(\.key).sorted()
-        let unread = given.keys.filter { !known.contains($0) && !ignored.contains($0) }
-        guard let unknown = unread.min(), let source = given[unknown]?.source
-        else { return }
-        if case .environment(let variable) = source {
+        if let unknown = unknown(among: settings.map(\.key)).first { throw unknown }
+    }
+
+    /// Returns an error for each key that is given and not known.
+    ///
+    /// - Parameter sections: the sections whose members are not judged.
+    func unknown(among known: [String], except sections: [String] = []) -> [ConfigurationError] {
+        let known = known.sorted()
+        return given.keys.sorted().filter { key in
+            !known.contains(key) && !ignored.contains(key) && !isEmptySection(key, known)
+                && !sections.contains { key == $0 || key.hasPrefix("\($0).") }
+        }.map { unknown($0, among: known) }
+    }
+
+    private func isEmptySection(_ key: String, _ known: [String]) -> Bool {
+        guard case .object(let members)? = given[key]?.value, members.isEmpty else { return false }
+        return known.contains { $0.hasPrefix("\(key).") }
+    }
+
+    private func unknown(_ key: String, among known: [String]) -> ConfigurationError {
+        if case .environment(let variable)? = given[key]?.source {
             let names = known.map(ConfigurationVariable.name)
-            throw ConfigurationError(
-                "unknown environment variable \(variable)\(Suggestion.text(for: variable, among: names))", key: unknown)
+            return ConfigurationError(
+                "unknown environment variable \(variable)\(Suggestion.text(for: variable, among: names))", key: key)
         }
-        if known.contains(where: { $0.hasPrefix("\(unknown).") }) {
-            throw ConfigurationError("\(unknown) must be a section: { … }", key: unknown)
+        if known.contains(where: { $0.hasPrefix("\(key).") }) {
+            return ConfigurationError("\(key) must be a section: { … }", key: key)
         }
-        throw ConfigurationError("unknown key \(unknown)\(Suggestion.text(for: unknown, among: known))", key: unknown)
+        let sections = known.compactMap { name in name.firstIndex(of: ".").map { String(name[..<$0]) } }
+        let names = key.contains(".") ? known : known + Set(sections)
+        return ConfigurationError("unknown key \(key)\(Suggestion.text(for: key, among: names))", key: key)
     }
 }
