@@ -109,7 +109,10 @@ struct DeviceRegistry: Sendable {
             var registered: DeviceID?
             if let requestedID {
                 guard try insert(requestedID) else {
-                    throw RPCError.alreadyExists("device \(requestedID.text) already exists")
+                    let other = try DeviceRecords(connection).find(requestedID, organizationID: caller.organization.id)
+                    throw RPCError.alreadyExists(
+                        other?.retiredAt == nil
+                            ? "device \(requestedID.text) already exists" : DeviceRules.retired(requestedID.text))
                 }
                 registered = requestedID
             } else {

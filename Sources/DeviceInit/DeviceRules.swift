@@ -9,6 +9,11 @@ package enum DeviceRules {
     /// Checks an id of the form `YYMMDD-NNNNNN`.
     package static func id(_ text: String) throws(RPCError) { _ = try DeviceID(text) }
 
+    /// The message for a device that is retired, where a device in use is expected.
+    package static func retired(_ id: String) -> String {
+        "device \(id) is retired: 'device unretire \(id)' returns it to use"
+    }
+
     /// Checks a suite's name such as `deviceSuites/7`; empty = none.
     package static func suite(_ name: String) throws(RPCError) {
         if !name.isEmpty { _ = try ResourceName.suiteID(name, field: "suite") }

@@ -144,6 +144,18 @@ def test_refused_lines_are_named_and_the_rest_imported(operator, table, fleet):
     assert free in exported(operator)
 
 
+def test_retired_device_is_refused_with_the_way_back(operator, table):
+    retired, new = operator.json("device", "register")["device_id"], unique_device_id()
+    operator.json("device", "retire", retired)
+    says = f"device {retired} is retired: 'device unretire {retired}' returns it to use"
+    path = table(f"device_id,display_name\n{new},New\n{retired},Old\n")
+    for options in (["--dry-run"], []):
+        message = operator.refused(REFUSED, "device", "import", path, *options)
+        assert f"{path}:3: device_id: {says}" in message and "nothing was changed" in message
+    assert new not in exported(operator)
+    assert says in operator.refused(REFUSED, "device", "register", retired)
+
+
 def test_long_file_is_imported_whole(operator, suites, table):
     ids = [unique_device_id() for _ in range(600)]
     path = table("device_id,suite\n" + "".join(f"{device_id},{suites[0]}\n" for device_id in ids))

@@ -1,5 +1,6 @@
 import Basics
 import CommandLineInterface
+import DeviceInit
 import HTTPClient
 import Proto
 
@@ -92,9 +93,15 @@ struct DeviceImport: Command {
                 problems.append(TableProblem(line: unread.line, column: "suite", message: error.message))
             }
         }
+        // The list of all devices does not contain them.
+        let retired = Set(try await registry.allDevices(ListDevicesRequest(status: .retired)).map(\.deviceID))
         var changes: [DeviceChange] = []
         for line in table.lines {
             do throws(TableProblem) {
+                guard !retired.contains(line.deviceID) else {
+                    throw TableProblem(
+                        line: line.line, column: "device_id", message: DeviceRules.retired(line.deviceID))
+                }
                 changes.append(try DeviceChange(line, over: devices[line.deviceID], suites: suites))
             } catch {
                 problems.append(error)
