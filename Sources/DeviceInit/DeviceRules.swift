@@ -19,9 +19,9 @@ package enum DeviceRules {
         if !name.isEmpty { _ = try ResourceName.suiteID(name, field: "suite") }
     }
 
-    /// Checks a text of at most 128 bytes of UTF-8 without control characters; may be empty.
+    /// Checks a name for people of at most 128 bytes of UTF-8 without control characters; may be empty.
     package static func displayName(_ text: String) throws(RPCError) {
-        try FieldRules.note(text, field: "display_name", limit: 128)
+        try FieldRules.optionalTitle(text, field: "display_name")
     }
 
     /// Checks a text of at most 1024 bytes of UTF-8 without control characters; may be empty. Also applies to suites.

@@ -172,6 +172,8 @@ OFFERS = [
     (["user", "create", "ada", "--role"], "o", ["operator"]),
     (["ls", "--order-by"], "s", ["size"]),
     (["device", "list", "--output"], "c", ["csv"]),
+    (["completion"], "z", ["zsh"]),
+    (["token", "create", "ci", "--role"], "v", ["viewer"]),
 ]
 
 
@@ -247,6 +249,53 @@ def test_quickstart_makes_site_suite_and_device_at_once(admin, addresses, tmp_pa
     further = admin.json("quickstart", *names)
     assert further["suite"] == made["suite"] and further["device_id"] != device_id
     assert len(admin.json("device", "list", "--suite", suite)["devices"]) == 2
+
+
+@pytest.mark.parametrize(
+    "command, name",
+    [
+        (["device", "register", ""], "DEVICE_ID"),
+        (["device", "list", "--suite", ""], "--suite"),
+        (["rm", ""], "OBJECT"),
+        (["rm", "--filter", ""], "--filter"),
+        (["trash", "restore", ""], "OBJECT"),
+        (["trash", "purge", ""], "OBJECT"),
+        (["object", "restore", ""], "OBJECT"),
+        (["device", "rotate", ""], "DEVICE_ID"),
+        (["device", "suite", "create", "--site", "1", "--display-name", ""], "--display-name"),
+        (["backup", "--to", ""], "--to"),
+        (["restore", "--from", "", "--data-dir", "x"], "--from"),
+        (["download", "x", "--to", ""], "--to"),
+        (["session", "revoke", "--id", ""], "--id"),
+        (["upload", ""], "FILE"),
+        (["init", ""], "DEVICE_ID"),
+    ],
+)
+def test_empty_argument_is_a_usage_error(stranger, command, name):
+    assert f"{name} must not be empty" in stranger.refused(USAGE, *command)
+
+
+def test_empty_texts_of_an_update_remove_them(admin):
+    device = admin.json("device", "register", "--display-name", "Arm", "--description", "left")["device_id"]
+    changed = admin.json("device", "update", device, "--display-name", "", "--description", "", "--tag", "line=")
+    assert (changed["display_name"], changed["description"], changed["tags"]) == ("", "", {"line": ""})
+
+
+@pytest.mark.parametrize(
+    "command", [["device", "list", "--suite"], ["device", "list", "--site"], ["key", "list", "--site"]]
+)
+def test_list_of_an_unknown_number_is_refused(admin, command):
+    assert "999999 does not exist" in admin.refused(REFUSED, *command, "999999")
+
+
+def test_blank_names_are_refused(admin, site):
+    for command in (
+        ["site", "create", "   "],
+        ["device", "suite", "create", "--site", str(site["site_id"]), "--display-name", " "],
+        ["key", "create", "--site", str(site["site_id"]), "--name", " "],
+        ["device", "register", "--display-name", " "],
+    ):
+        assert "must have a character other than spaces" in admin.refused(REFUSED, *command)
 
 
 def test_quickstart_leaves_a_device_of_another_suite(admin, addresses):

@@ -152,4 +152,11 @@ import Testing
             #expect(throws: RPCError.self) { try FieldRules.accountName(bad, field: "user_name") }
         }
     }
+
+    @Test(arguments: ["", " ", " \u{A0}\u{3000}", String(repeating: "a", count: 129), "a\n"])
+    func titleThatShowsNothingIsRefused(text: String) {
+        #expect(throws: RPCError.self) { try FieldRules.title(text, field: "name") }
+        #expect(throws: Never.self) { try FieldRules.title(" a ", field: "name") }
+        #expect(throws: Never.self) { try FieldRules.optionalTitle("", field: "name") }
+    }
 }

@@ -23,6 +23,7 @@ private struct Sample: Command {
             .option("--count", "N", \.count, "Needed as well", isRequired: true),
             .option("--address", "HOST:PORT", \.address, "An address"),
             .option("--state", "STATE", \.state, "A choice"),
+            .option("--note", "TEXT", \.note, "A text, which may be empty").allowingEmpty(),
             .repeated("--tag", "KEY=VALUE", \.tags, "Tags"),
             .flag("--loud", \.isLoud, "A flag").formerly("--noisy"),
         ]
@@ -34,6 +35,7 @@ private struct Sample: Command {
     var address: PeerAddress?
     var state: State?
     var tags: [TagArgument] = []
+    var note = "none"
     var isLoud = false
 
     func run(in environment: CommandEnvironment) async -> ExitCode { .success }
@@ -60,17 +62,24 @@ private struct Sample: Command {
         #expect(sample.isLoud)
     }
 
-    @Test func requiredArgumentsAreNotEmpty() throws {
-        for words in [["", "--count", "3"], ["--count", "3", "--", ""]] {
-            var sample = Sample()
-            #expect(throws: UsageError("FIRST must not be empty", path: ["sample"])) {
-                try ArgumentParser.parse(words, into: &sample, parameters: Sample.parameters, path: ["sample"])
-            }
-        }
+    @Test(arguments: [
+        (["", "--count", "3"], "FIRST"), (["--count", "3", "--", ""], "FIRST"),
+        (["one", "", "--count", "3"], "SECOND"),
+        (["one", "--count", ""], "--count"), (["one", "--count", "3", "--tag", ""], "--tag"),
+        (["one", "--count", "3", "--state="], "--state"),
+    ])
+    func valuesAreNotEmptyUnlessTheParameterAllowsIt(words: [String], name: String) {
         var sample = Sample()
-        try ArgumentParser.parse(
-            ["one", "", "--count", "3"], into: &sample, parameters: Sample.parameters, path: ["sample"])
-        #expect(sample.second.isEmpty)
+        #expect(throws: UsageError("\(name) must not be empty", path: ["sample"])) {
+            try ArgumentParser.parse(words, into: &sample, parameters: Sample.parameters, path: ["sample"])
+        }
+    }
+
+    @Test(arguments: [["one", "--count", "3", "--note", ""], ["one", "--count", "3", "--note="]])
+    func emptyValueIsAcceptedWhereItIsAllowed(words: [String]) throws {
+        var sample = Sample()
+        try ArgumentParser.parse(words, into: &sample, parameters: Sample.parameters, path: ["sample"])
+        #expect(sample.note.isEmpty)
     }
 
     @Test func negativeNumbersAreArguments() throws {
@@ -111,7 +120,7 @@ private struct Sample: Command {
         ("one two three --count 3", "sample does not accept the argument 'three'"),
         ("one --count", "--count requires a value: --count N"),
         ("one --count --loud", "--count requires a value: --count N"),
-        ("one --count=", "--count must be a whole number, not ''"),
+        ("one --count=", "--count must not be empty"),
         ("one --count 3x", "--count must be a whole number, not '3x'"),
         ("one --count 9223372036854775808", "--count must be a whole number, not '9223372036854775808'"),
         ("one --count 3 --count 4", "--count is given twice"),

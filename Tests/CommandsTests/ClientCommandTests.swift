@@ -84,6 +84,12 @@ import Wire
 
     @Test func listCommandAsksForEveryPage() async throws {
         try await TestGateway.serving({ router in
+            router.add(AdminAuthServiceMethods.getSite) { (request: GetSiteRequest, _) in
+                GetSiteResponse(site: Site(siteID: request.siteID))
+            }
+            router.add(DeviceManagementServiceMethods.getDeviceSuite) { (request: GetDeviceSuiteRequest, _) in
+                DeviceSuite(name: request.name)
+            }
             router.add(DeviceManagementServiceMethods.listDevices) { [calls] (request: ListDevicesRequest, _) in
                 calls.add("\(request.suite) \(request.siteID) \(request.status) '\(request.pageToken)'")
                 return request.pageToken.isEmpty

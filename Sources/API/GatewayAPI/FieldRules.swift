@@ -17,10 +17,18 @@ package enum FieldRules {
             && text.utf8.first?.isASCIIAlphanumeric == true
     }
 
-    /// Checks a name for people: 1 to 128 bytes of UTF-8 without control characters.
+    /// Checks a name for people: 1 to 128 bytes of UTF-8 without control characters, and not only spaces.
     package static func title(_ text: String, field: String) throws(RPCError) {
         guard !text.isEmpty else { throw .invalidArgument("\(field) must not be empty") }
         try note(text, field: field, limit: 128)
+        guard !text.allSatisfy(\.isWhitespace) else {
+            throw .invalidArgument("\(field) must have a character other than spaces")
+        }
+    }
+
+    /// Checks a name for people that may be missing, which is an empty text.
+    package static func optionalTitle(_ text: String, field: String) throws(RPCError) {
+        if !text.isEmpty { try title(text, field: field) }
     }
 
     /// Checks a text for people, which may be empty.

@@ -8,7 +8,7 @@ extension AdminAuthService {
         _ request: CreateOrganizationRequest, context: CallContext
     ) async throws -> CreateOrganizationResponse {
         try FieldRules.accountName(request.organization, field: "organization")
-        try FieldRules.note(request.displayName, field: "display_name", limit: 128)
+        try FieldRules.optionalTitle(request.displayName, field: "display_name")
         try FieldRules.accountName(request.bootstrapAdminUserName, field: "bootstrap_admin_user_name")
         try FieldRules.password(request.bootstrapAdminPassword, field: "bootstrap_admin_password")
         let (organization, admin) = try await accounts.users.createOrganization(

@@ -44,10 +44,6 @@ package struct ArgumentParser<Target> {
         else {
             throw error("\(title) does not accept the argument '\(word)'")
         }
-        // An empty word is a mistake, such as of an unset variable of a script.
-        guard !word.isEmpty || !parameter.label.isRequired else {
-            throw error("\(parameter.label.name) must not be empty")
-        }
         argumentCount += 1
         given.insert(parameter.label.name)
         try accept(word, for: parameter, into: &target)
@@ -84,6 +80,9 @@ package struct ArgumentParser<Target> {
 
     private func accept(_ text: String, for parameter: Parameter<Target>, into target: inout Target) throws(UsageError)
     {
+        guard !text.isEmpty || parameter.label.kind == .flag || parameter.label.mayBeEmpty else {
+            throw error("\(parameter.label.name) must not be empty")
+        }
         do {
             try parameter.accept(&target, text)
         } catch {

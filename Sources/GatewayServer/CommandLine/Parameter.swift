@@ -72,6 +72,13 @@ package struct Parameter<Target> {
         return Parameter(label: label, accept: accept)
     }
 
+    /// Accepts an empty value, which has a meaning of its own.
+    package func allowingEmpty() -> Parameter {
+        var label = label
+        label.mayBeEmpty = true
+        return Parameter(label: label, accept: accept)
+    }
+
     /// Accepts an earlier name as well, for one release; help and messages do not show it.
     package func formerly(_ name: String) -> Parameter {
         var label = label

@@ -18,6 +18,8 @@ package struct ParameterLabel: Sendable {
     var choices: [String] = []
     var isRequired = false
     var isRepeated = false
+    /// Whether the value may be empty. Elsewhere an empty one is a mistake, such as of an unset variable of a script.
+    var mayBeEmpty = false
 
     /// The spelling on a command line, e.g. `--site SITE_ID`.
     var spelling: String {

@@ -49,8 +49,8 @@ struct DeviceList: ClientCommand {
         guard !isRetired || status == nil || status == .retired else {
             throw ClientFailure("--retired and --status must not be given together", exitCode: .usage)
         }
-        let number = try await SiteArgument.number(of: site, gateway)
-        let suite = try await SuiteArgument.name(of: suite, gateway)
+        let number = try await SiteArgument.existing(site, gateway)
+        let suite = try await SuiteArgument.existing(suite, gateway)
         let service = DeviceManagementServiceClient(gateway)
         let devices = try await service.allDevices(
             ListDevicesRequest(

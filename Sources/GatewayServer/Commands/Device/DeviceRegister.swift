@@ -15,7 +15,7 @@ struct DeviceRegister: ClientCommand {
                 "--suite", "SUITE", \.suite,
                 "The device's suite, by its number or name; without one, a device cannot fetch a key"),
             .option("--display-name", "TEXT", \.displayName, "The device's display name"),
-            .option("--description", "TEXT", \.description, "The device's description"),
+            .option("--description", "TEXT", \.description, "The device's description").allowingEmpty(),
             .repeated("--tag", "KEY=VALUE", \.tags, "A tag for each upload of the device"),
         ] + connectionParameters
     }

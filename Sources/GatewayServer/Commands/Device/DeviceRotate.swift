@@ -42,8 +42,8 @@ struct DeviceRotate: ClientCommand {
                 "device rotate requires exactly one of DEVICE_ID, --suite, --site and --all", exitCode: .usage)
         }
         let request = RotateDeviceKeysRequest(
-            devices: deviceIDs.map(DeviceNames.device), suite: try await SuiteArgument.name(of: suite, gateway),
-            siteID: try await SiteArgument.number(of: site, gateway), all: isForAll)
+            devices: deviceIDs.map(DeviceNames.device), suite: try await SuiteArgument.existing(suite, gateway),
+            siteID: try await SiteArgument.existing(site, gateway), all: isForAll)
         let response = try await DeviceManagementServiceClient(gateway).rotateDeviceKeys(request)
         return Reply(
             json: .object([

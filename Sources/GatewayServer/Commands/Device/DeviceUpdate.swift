@@ -9,8 +9,8 @@ struct DeviceUpdate: ClientCommand {
     static var parameters: [Parameter<Self>] {
         [
             .argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN"),
-            .option("--display-name", "TEXT", \.displayName, "The device's display name"),
-            .option("--description", "TEXT", \.description, "The device's description"),
+            .option("--display-name", "TEXT", \.displayName, "The device's display name").allowingEmpty(),
+            .option("--description", "TEXT", \.description, "The device's description").allowingEmpty(),
             .repeated("--tag", "KEY=VALUE", \.tags, "A tag to add or to change"),
             .flag("--replace-tags", \.replaceTags, "Remove all tags that are not given"),
         ] + connectionParameters

@@ -19,7 +19,8 @@ struct ListObjects: ClientCommand {
     /// The parameters except those of the connection.
     static var ownParameters: [Parameter<Self>] {
         [
-            .argument("FILTER", \.filter, "List only objects that match the filter (default: all)", isRequired: false),
+            .argument("FILTER", \.filter, "List only objects that match the filter (default: all)", isRequired: false)
+                .allowingEmpty(),
             .option("--limit", "N", \.limit, "List at most this number of objects (default: all)"),
             .option(
                 "--order-by", "ORDER", \.order,

@@ -18,7 +18,7 @@ struct KeyList: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        let number = try await SiteArgument.number(of: site, gateway)
+        let number = try await SiteArgument.existing(site, gateway)
         let keys = try await AdminAuthServiceClient(gateway).allAPIKeys(
             ListApiKeysRequest(siteID: number, deviceID: deviceID))
         return Reply("api_keys", keys)

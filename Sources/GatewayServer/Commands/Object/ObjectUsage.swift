@@ -15,7 +15,8 @@ struct ObjectUsage: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("FILTER", \.filter, "Count only objects that match the filter of ls", isRequired: false),
+            .argument("FILTER", \.filter, "Count only objects that match the filter of ls", isRequired: false)
+                .allowingEmpty(),
             .option("--by", "WORD", \.grouping, "The groups: device, site, day or type (default: device)"),
         ] + connectionParameters
     }

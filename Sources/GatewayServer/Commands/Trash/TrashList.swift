@@ -10,6 +10,7 @@ struct TrashList: ClientCommand {
     static var parameters: [Parameter<Self>] {
         [
             .argument("FILTER", \.filter, "List only objects that match the filter of ls", isRequired: false)
+                .allowingEmpty()
         ] + connectionParameters
     }
 

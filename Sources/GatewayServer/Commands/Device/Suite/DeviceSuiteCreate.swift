@@ -10,7 +10,7 @@ struct DeviceSuiteCreate: ClientCommand {
         [
             .option("--site", "SITE", \.site, "The suite's site, by its number or name", isRequired: true),
             .option("--display-name", "TEXT", \.displayName, "The suite's display name", isRequired: true),
-            .option("--description", "TEXT", \.description, "The suite's description"),
+            .option("--description", "TEXT", \.description, "The suite's description").allowingEmpty(),
         ] + connectionParameters
     }
 

@@ -15,7 +15,7 @@ struct DeviceSuiteList: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        let number = try await SiteArgument.number(of: site, gateway)
+        let number = try await SiteArgument.existing(site, gateway)
         return Reply("device_suites", try await DeviceManagementServiceClient(gateway).allSuites(siteID: number))
     }
 }

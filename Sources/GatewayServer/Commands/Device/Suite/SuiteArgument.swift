@@ -12,6 +12,16 @@ enum SuiteArgument {
         if let name = DeviceNames.suite(number: text) { return name }
         return try SuiteNames(try await DeviceManagementServiceClient(gateway).allSuites()).name(of: text)
     }
+
+    /// Returns the resource name of a suite by which a list is filtered, so that a number without a suite is not a list without
+    /// entries; an empty text stays empty.
+    ///
+    /// - Throws: `ClientFailure` if it does not exist.
+    static func existing(_ text: String, _ gateway: SignedInConnection) async throws -> String {
+        let name = try await name(of: text, gateway)
+        guard !text.isEmpty, DeviceNames.suite(number: text) != nil else { return name }
+        return try await DeviceManagementServiceClient(gateway).getDeviceSuite(GetDeviceSuiteRequest(name: name)).name
+    }
 }
 
 /// The existing suites, which are found by any of their names.
