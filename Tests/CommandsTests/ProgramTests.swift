@@ -47,6 +47,29 @@ final class Recorder: Sendable {
         #expect(try performed(word) != nil)
     }
 
+    @Test(arguments: [
+        ("sync x", "unknown command sync; use upload or download"),
+        ("cp a b", "unknown command cp; use upload, download or copy create"),
+        ("mv a b", "unknown command mv; an object keeps its name: use object tag"),
+        ("trash delete x", "trash has no command delete; use trash purge"),
+        ("uploads rm x", "uploads has no command rm; use uploads abort"),
+        ("object ls", "object has no command ls; use ls"),
+        ("object download x", "object has no command download; use download"),
+        ("context rm x", "context has no command rm; a context ends when its file contexts/NAME.json is deleted"),
+    ])
+    func wordWithoutItsOwnCommandGetsAHint(line: String, message: String) {
+        let error = #expect(throws: UsageError.self) {
+            try Program.request(line.split(separator: " ").map(String.init))
+        }
+        #expect(error?.message == message)
+    }
+
+    @Test func hintsNameOnlyCommandsThatExist() {
+        for hint in CommandSynonyms.hints {
+            #expect(hint.commands.allSatisfy(Self.leaves.contains), "\(hint.words)")
+        }
+    }
+
     @Test func wordsOfOtherToolsAreHiddenButSuggested() {
         #expect(Set(["get", "cat", "find", "share", "stat"]).isDisjoint(with: Program.commands.members.map(\.name)))
         let error = #expect(throws: UsageError.self) { try Program.request(["delte", "x"]) }

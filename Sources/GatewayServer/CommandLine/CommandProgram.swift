@@ -103,7 +103,8 @@ package struct CommandProgram: Sendable {
             ? ["--help", "--version"]
             : group.members.map(\.name) + CommandSynonyms.known(in: group) + (path.isEmpty ? ["help"] : [])
         let lead = path.isEmpty ? "unknown" : "\(path.joined(separator: " ")) has no"
-        return UsageError("\(lead) \(kind) \(word)\(Suggestion.text(for: word, among: names))", path: path)
+        let hint = CommandSynonyms.hint(for: word, at: path, in: commands) ?? Suggestion.text(for: word, among: names)
+        return UsageError("\(lead) \(kind) \(word)\(hint)", path: path)
     }
 
     private func parse<C: Command>(

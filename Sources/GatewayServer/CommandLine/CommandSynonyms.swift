@@ -20,6 +20,32 @@ package enum CommandSynonyms {
         ("share", ["object share"]),
     ]
 
+    /// Words of other tools without a command that does the same: the group's words, the words, the commands that serve the purpose,
+    /// and a sentence where a command is not the answer.
+    package static let hints: [(group: String, words: [String], commands: [String], sentence: String)] = [
+        ("", ["sync", "mirror"], ["upload", "download"], ""),
+        ("", ["cp"], ["upload", "download", "copy create"], ""),
+        ("", ["mv"], ["object tag"], "an object keeps its name"),
+        ("trash", ["delete", "remove", "rm"], ["trash purge"], ""),
+        ("uploads", ["cancel", "delete", "remove", "rm"], ["uploads abort"], ""),
+        ("object", ["list", "ls"], ["ls"], ""),
+        ("object", ["download"], ["download"], ""),
+        ("context", ["delete", "remove", "rm"], [], "a context ends when its file contexts/NAME.json is deleted"),
+    ]
+
+    /// Returns the hint for a word, as the rest of a sentence; `nil` = none.
+    ///
+    /// - Parameter program: all commands, of which a hint names only those that exist.
+    static func hint(for word: String, at path: [String], in program: CommandGroup) -> String? {
+        let group = path.joined(separator: " ")
+        guard let hint = hints.first(where: { $0.group == group && $0.words.contains(word) }) else { return nil }
+        let commands = hint.commands.filter { program.contains($0.split(separator: " ").map(String.init)) }
+        let first = commands.dropLast().joined(separator: ", ")
+        let use = commands.last.map { first.isEmpty ? "use \($0)" : "use \(first) or \($0)" } ?? ""
+        let parts = [hint.sentence, use].filter { !$0.isEmpty }
+        return parts.isEmpty ? nil : "; \(parts.joined(separator: ": "))"
+    }
+
     /// Returns the words of the command that a synonym stands for in a group; `nil` = none.
     static func replacement(of word: String, in group: CommandGroup) -> [String]? {
         for command in words.first(where: { $0.synonym == word })?.commands ?? [] {

@@ -31,7 +31,7 @@ struct CompletionWords {
 
     private static func place<C: Command>(of command: C.Type, at path: [String]) -> Place {
         Place(
-            path: path, words: command.optionWords + [help],
+            path: path, words: command.argumentWords + command.optionWords + [help],
             values: command.parameters.map(\.label).filter { !$0.choices.isEmpty && $0.kind == .option }
                 .map { ($0.name, $0.choices) })
     }
@@ -151,6 +151,13 @@ struct CompletionWords {
 }
 
 extension Command {
+    /// The words that an argument may be.
+    fileprivate static var argumentWords: [(word: String, help: String)] {
+        parameters.map(\.label).filter { $0.kind == .argument }.flatMap { label in
+            label.choices.map { (word: $0, help: label.help) }
+        }
+    }
+
     fileprivate static var optionWords: [(word: String, help: String)] {
         parameters.map(\.label).filter { $0.kind != .argument }.map { ($0.name, $0.help) }
     }

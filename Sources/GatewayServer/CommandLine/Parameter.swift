@@ -12,7 +12,8 @@ package struct Parameter<Target> {
     ) -> Parameter {
         Parameter(
             label: ParameterLabel(
-                kind: .argument, name: placeholder, placeholder: placeholder, help: help, isRequired: isRequired)
+                kind: .argument, name: placeholder, placeholder: placeholder, help: help, choices: Value.choices,
+                isRequired: isRequired)
         ) { (target, text) throws(ArgumentProblem) in
             target[keyPath: property] = try Value(argument: text)
         }

@@ -14,7 +14,7 @@ package struct ParameterLabel: Sendable {
     /// The placeholder of the value, e.g. `SITE_ID`; empty for a flag.
     let placeholder: String
     package let help: String
-    /// The possible words of an option's value, for the completion in a shell; empty if any text may be valid.
+    /// The possible words of the value, for the completion in a shell; empty if any text may be valid.
     var choices: [String] = []
     var isRequired = false
     var isRepeated = false

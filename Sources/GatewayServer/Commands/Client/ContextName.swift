@@ -63,6 +63,19 @@ struct Contexts: Sendable {
         return name
     }
 
+    /// Returns the context.
+    ///
+    /// - Throws: `ClientFailure` if it does not exist.
+    func existing(_ name: ContextName) throws(ClientFailure) -> ContextName {
+        if name == .standard { return name }
+        let all = try all()
+        guard all.contains(name) else {
+            throw ClientFailure(
+                "the context \(name.text) does not exist: there are \(all.map(\.text).joined(separator: ", "))")
+        }
+        return name
+    }
+
     func file(of name: ContextName) -> SessionFile {
         SessionFile(path: name == .standard ? "\(folder)/session.json" : "\(folder)/contexts/\(name.text).json")
     }

@@ -13,12 +13,14 @@ struct SessionFile: Sendable {
 
     /// The path of `$DATA_GATEWAY_SESSION`, or by default the file of the context in `data-gateway` of `$XDG_CONFIG_HOME` or
     /// `~/.config`; that of the default context is `session.json`.
+    ///
+    /// - Throws: `ClientFailure` if the context does not exist.
     init(in environment: CommandEnvironment) throws(ClientFailure) {
         if let path = environment[Self.variable] {
             self.init(path: path)
         } else {
             let contexts = try Contexts(environment)
-            self = contexts.file(of: try contexts.current())
+            self = contexts.file(of: try contexts.existing(try contexts.current()))
         }
     }
 
@@ -26,6 +28,15 @@ struct SessionFile: Sendable {
     func isOfDefaultContext(_ environment: CommandEnvironment) throws(ClientFailure) -> Bool {
         if environment[Self.variable] != nil { return true }
         return try path == Contexts(environment).file(of: .standard).path
+    }
+
+    /// Returns the session of the user who is signed in.
+    ///
+    /// - Throws: `ClientFailure` if nobody is, with the context.
+    func signedIn(_ environment: CommandEnvironment) throws(ClientFailure) -> SignedInSession {
+        if let session = try read(), session.isSignedIn { return session }
+        guard try !isOfDefaultContext(environment) else { throw .notSignedIn }
+        throw .notSignedIn(in: try Contexts(environment).current())
     }
 
     /// Returns the session; `nil` if the file does not exist.
@@ -54,6 +65,22 @@ struct SessionFile: Sendable {
             throw ClientFailure("\(path) is not a session file: delete it and run data-gateway login")
         }
         return session
+    }
+
+    /// Checks that the file can be written, before a session that it is to keep begins at the gateway.
+    func checkWritable() throws(ClientFailure) {
+        var status = stat()
+        guard lstat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {
+            throw ClientFailure("cannot write the session in \(path): it is a folder")
+        }
+        let probe = "\(path).\(getpid()).check"
+        do {
+            try PrivateFile.makeFolders(Path.folder(of: path))
+            try PrivateFile.write([], to: probe)
+        } catch {
+            throw ClientFailure("cannot write the session in \(path): \(error)")
+        }
+        unlink(probe)
     }
 
     /// Replaces the file atomically; its folder is created if it is missing.

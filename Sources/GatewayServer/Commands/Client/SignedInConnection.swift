@@ -29,9 +29,7 @@ final class SignedInConnection: CallTransport {
         file = try SessionFile(in: environment)
         let token = environment[Self.tokenVariable]
         isAPIToken = token != nil
-        guard let session = try token.map(SignedInSession.init(apiToken:)) ?? file.read(), session.isSignedIn else {
-            throw ClientFailure.notSignedIn
-        }
+        let session = try token.map(SignedInSession.init(apiToken:)) ?? file.signedIn(environment)
         loop = EventLoop(name: "client")
         trust = ListenerTrust(environment, session, name: options.tlsName)
         connection = try await GatewayConnection(

@@ -72,6 +72,10 @@ extension SignedInSession {
 extension ClientFailure {
     static let notSignedIn = ClientFailure("you are not signed in: run data-gateway login --user NAME")
 
+    static func notSignedIn(in context: ContextName) -> ClientFailure {
+        ClientFailure("you are not signed in with the context \(context.text): run data-gateway login --user NAME")
+    }
+
     static func ended(_ session: SignedInSession) -> ClientFailure {
         let organization = session.organization == "system" ? "" : " --organization \(session.organization)"
         return ClientFailure(

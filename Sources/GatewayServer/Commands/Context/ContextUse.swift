@@ -19,12 +19,7 @@ struct ContextUse: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.report(asJSON: json) {
             let contexts = try Contexts(environment)
-            let all = try contexts.all()
-            guard all.contains(context) else {
-                throw ClientFailure(
-                    "the context \(context.text) does not exist: there are \(all.map(\.text).joined(separator: ", "))")
-            }
-            try contexts.select(context)
+            try contexts.select(try contexts.existing(context))
             return Reply(ContextRow(name: context, session: try contexts.file(of: context).read(), isSelected: true))
         }
     }

@@ -64,8 +64,9 @@ struct Login: Command {
             throw ClientFailure(
                 "login needs one of --user NAME, --sso PROVIDER and --identity-token-file FILE", exitCode: .usage)
         }
+        try file.checkWritable()
         var session = try await listeners.session(environment, last: last)
-        let connection = try await connect(&session, environment)
+        let connection = try await connect(&session, environment, last: last)
         if !tokenFile.isEmpty {
             let reply = try await ProviderLogin(
                 service: IdentityServiceClient(connection), environment: environment
@@ -83,7 +84,7 @@ struct Login: Command {
 
     /// Connects to the auth listener of the session, and notes there whether it uses TLS.
     private func connect(
-        _ session: inout SignedInSession, _ environment: CommandEnvironment
+        _ session: inout SignedInSession, _ environment: CommandEnvironment, last: SignedInSession?
     ) async throws -> GatewayConnection {
         guard let server = session.authServer else { throw ClientFailure.notSignedIn }
         do {
@@ -93,9 +94,19 @@ struct Login: Command {
             return connection
         } catch let failure as ClientFailure where failure.exitCode == .unreachable && listeners.isEmpty {
             throw ClientFailure(
-                "\(failure.message); the address is that of the last login: --host names another gateway",
+                "\(failure.message); the address is \(try Self.source(environment, last)): --host names another gateway",
                 exitCode: failure.exitCode, status: failure.status)
         }
+    }
+
+    /// The place from which the address of the auth listener comes, if no option names it.
+    private static func source(
+        _ environment: CommandEnvironment, _ last: SignedInSession?
+    ) throws(ClientFailure) -> String {
+        if environment[ServerAddress.authVariable] != nil { return "that of \(ServerAddress.authVariable)" }
+        guard last?.authServer != nil else { return "the default one" }
+        guard try !SessionFile(in: environment).isOfDefaultContext(environment) else { return "that of the last login" }
+        return "that of the context \(try Contexts(environment).current().text)"
     }
 
     private func person(

@@ -15,10 +15,7 @@ struct WhoAmI: Command {
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.report(asJSON: json) {
-            guard let session = try SessionFile(in: environment).read(), session.isSignedIn else {
-                throw ClientFailure.notSignedIn
-            }
-            return Reply(session)
+            Reply(try SessionFile(in: environment).signedIn(environment))
         }
     }
 }

@@ -19,7 +19,9 @@ struct TokenCreate: ClientCommand {
             .argument("NAME", \.tokenName, "The token's name, such as the program that uses it"),
             .option(
                 "--role", "ROLE", \.role,
-                "The highest role that the token has: viewer, operator or admin (default: viewer)"),
+                "The highest role that the token has: viewer, operator or admin (default: viewer)"
+            )
+            .offering(["viewer", "operator", "admin"]),
             .option(
                 "--expires", "TIME", \.expiry,
                 "The time at which the token ends, such as 2027-01-31T08:00:00Z (default: in 30 days)"),

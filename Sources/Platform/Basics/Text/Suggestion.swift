@@ -5,7 +5,7 @@ package enum Suggestion {
         let nearest = names.map { (name: $0, distance: EditDistance.between($0, word)) }
             .min { $0.distance < $1.distance }
         // With more edits it is another word.
-        guard let nearest, nearest.distance <= min(3, nearest.name.count / 2) else { return "" }
+        guard let nearest, nearest.distance <= min(3, nearest.name.count / 2, word.count / 2) else { return "" }
         return "; did you mean \(nearest.name)?"
     }
 }
