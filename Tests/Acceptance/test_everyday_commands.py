@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from support.commands import OK, REFUSED, USAGE, CommandLine
-from support.gateway import eventually
+from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import exchange, init_device, unique, unique_device_id
 
 PASSWORD = "a password of some length"
@@ -249,6 +249,27 @@ def test_quickstart_makes_site_suite_and_device_at_once(admin, addresses, tmp_pa
     further = admin.json("quickstart", *names)
     assert further["suite"] == made["suite"] and further["device_id"] != device_id
     assert len(admin.json("device", "list", "--suite", suite)["devices"]) == 2
+
+
+@pytest.mark.parametrize("option", ["--host", "--auth-server"])
+def test_quickstart_prints_the_addresses_that_the_login_found(stranger, gateway, option, tmp_path):
+    for name in ("DATA_GATEWAY_ADMIN", "DATA_GATEWAY_AUTH"):
+        del stranger.environment[name]
+    listeners = gateway.listeners
+    server = ["--server", listeners["admin"]] if option == "--auth-server" else []
+    address = listeners["web" if option == "--host" else "auth"]
+    login = ["login", "--user", "admin", "--password-stdin", option, address, *server]
+    assert stranger.run(*login, input=ADMIN_PASSWORD + "\n").returncode == OK
+    done = stranger.run("quickstart", unique_device_id(), "--site", unique("site"))
+    assert done.returncode == OK, done.stderr
+    command = next(line for line in done.stdout.splitlines() if "data-gateway init" in line).split()
+    if option == "--host":
+        found = dict(zip(command[3::2], command[4::2], strict=True))
+        assert found == {f"--{name}": f"http://{listeners[name]}" for name in ("auth", "gateway", "device-init")}
+        assert stranger.run(*command[1:], "--device-dir", str(tmp_path / "device")).returncode == OK
+    else:
+        # That sign-in did not learn where keys are fetched, and the output says so.
+        assert "the last login did not name the listener for keys" in done.stdout
 
 
 @pytest.mark.parametrize(

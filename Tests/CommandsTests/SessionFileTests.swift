@@ -116,6 +116,64 @@ private final class Folder {
         #expect(recorder.output == "you were not signed in")
     }
 
+    @Test(arguments: ["ls", "whoami", "logout", "login --user ada"])
+    func contextThatDoesNotExistIsRefused(line: String) async throws {
+        let recorder = Recorder()
+        let variables = ["XDG_CONFIG_HOME": folder.path, "DATA_GATEWAY_CONTEXT": "nope"]
+        #expect(await recorder.run(line, variables) == .refused)
+        #expect(recorder.errors == "data-gateway: the context nope does not exist: there are default")
+    }
+
+    @Test func failureNamesTheContextWithoutASession() async throws {
+        try SessionFile(path: folder.path + "/data-gateway/contexts/far.json").write(session.signedOut)
+        let recorder = Recorder()
+        #expect(
+            await recorder.run("whoami", ["XDG_CONFIG_HOME": folder.path, "DATA_GATEWAY_CONTEXT": "far"]) == .refused)
+        #expect(
+            recorder.errors
+                == "data-gateway: you are not signed in with the context far: run data-gateway login --user NAME")
+    }
+
+    @Test func signInBeginsOnlyIfTheFileCanBeWritten() async throws {
+        try FileManager.default.createDirectory(atPath: file.path, withIntermediateDirectories: true)
+        let recorder = Recorder()
+        let line = "login --user ada --auth-server 127.0.0.1:1"
+        #expect(await recorder.run(line, ["DATA_GATEWAY_SESSION": file.path]) == .refused)
+        #expect(recorder.errors.hasPrefix("data-gateway: cannot write the session in \(file.path): "))
+        try FileManager.default.removeItem(atPath: file.path)
+        try file.checkWritable()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/new").isEmpty)
+    }
+
+    @Test(arguments: [
+        (["DATA_GATEWAY_CONTEXT": "far"], "that of the context far"),
+        (["DATA_GATEWAY_CONTEXT": "default"], "that of the last login"),
+        (["DATA_GATEWAY_AUTH": "127.0.0.1:1"], "that of DATA_GATEWAY_AUTH"),
+    ])
+    func unreachableAddressIsNamedWithItsSource(variables: [String: String], source: String) async throws {
+        var unreachable = session
+        unreachable.authServer = ListenerEndpoint("127.0.0.1:1")
+        try SessionFile(path: folder.path + "/data-gateway/contexts/far.json").write(unreachable.signedOut)
+        try SessionFile(path: folder.path + "/data-gateway/session.json").write(unreachable)
+        let recorder = Recorder()
+        let all = variables.merging(["XDG_CONFIG_HOME": folder.path]) { $1 }
+        #expect(await recorder.run("login --user ada --password-stdin", all) == .unreachable)
+        #expect(recorder.errors.contains("; the address is \(source): --host names another gateway"))
+    }
+
+    @Test func listenersForDevicesAreThoseOfTheSession() throws {
+        var far = session
+        far.authServer = ListenerEndpoint("far:1")
+        let standard = try ServerAddress.forDevices(Recorder().environment(), far)
+        #expect([standard.gateway, standard.deviceInit].map(\.description) == ["far:50053", "far:50057"])
+        far.gatewayServer = ListenerEndpoint("far:2")
+        far.deviceInitServer = ListenerEndpoint("far:3")
+        let known = try ServerAddress.forDevices(Recorder().environment(), far)
+        #expect([known.auth, known.gateway, known.deviceInit].map(\.description) == ["far:1", "far:2", "far:3"])
+        let other = try ServerAddress.forDevices(Recorder().environment(["DATA_GATEWAY_GATEWAY": "near:4"]), far)
+        #expect(other.gateway.description == "near:4")
+    }
+
     @Test func serverAddressPrefersOptionThenVariableThenSession() throws {
         let environment = Recorder().environment(["DATA_GATEWAY_ADMIN": "env:2", "DATA_GATEWAY_AUTH": "env:1"])
         let bare = Recorder().environment()

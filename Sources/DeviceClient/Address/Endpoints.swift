@@ -40,7 +40,7 @@ package struct Endpoints: Codable, Sendable, Hashable {
     /// The first listener without TLS; `nil` = all use it.
     var cleartext: Endpoint? { all.first { $0.scheme == .http } }
 
-    init(auth: Endpoint, gateway: Endpoint, deviceInit: Endpoint) {
+    package init(auth: Endpoint, gateway: Endpoint, deviceInit: Endpoint) {
         self.auth = auth
         self.gateway = gateway
         self.deviceInit = deviceInit

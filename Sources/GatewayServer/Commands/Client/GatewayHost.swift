@@ -72,7 +72,8 @@ struct GatewayHost: ArgumentValue, Hashable, Sendable {
             let port = ServerAddress.standard(name).port
             return ListenerEndpoint(PeerAddress(host: address.host, port: port), isSecure: isSecure)
         }
-        return Listeners(auth: listener(.auth), admin: nil, gateway: listener(.gateway))
+        return Listeners(
+            auth: listener(.auth), admin: nil, gateway: listener(.gateway), deviceInit: listener(.deviceInit))
     }
 
     private func unavailable(_ url: String, _ reason: String) -> ClientFailure {
@@ -83,11 +84,12 @@ struct GatewayHost: ArgumentValue, Hashable, Sendable {
             """, exitCode: .unreachable)
     }
 
-    /// The listeners of a gateway for commands.
+    /// The listeners of a gateway for commands, and for the devices that commands set up.
     struct Listeners: Sendable {
         var auth: ListenerEndpoint
         var admin: ListenerEndpoint?
         var gateway: ListenerEndpoint?
+        var deviceInit: ListenerEndpoint?
         /// The name in their certificates; `nil` = the host of each address.
         var tlsName: String?
     }
@@ -123,7 +125,7 @@ struct GatewayDocument: Decodable {
         }
         return GatewayHost.Listeners(
             auth: auth, admin: endpoint("admin", at: host), gateway: endpoint("gateway", at: host),
-            tlsName: name ?? certificateName(for: host))
+            deviceInit: endpoint("device-init", at: host), tlsName: name ?? certificateName(for: host))
     }
 
     private func endpoint(_ name: String, at host: GatewayHost) -> ListenerEndpoint? {

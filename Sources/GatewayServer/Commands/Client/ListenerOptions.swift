@@ -54,6 +54,7 @@ struct ListenerOptions: Sendable {
         session.adminServer =
             try server ?? found?.admin ?? ServerAddress.chosenAdmin(nil, environment) ?? same?.adminServer
         session.gatewayServer = found?.gateway ?? same?.gatewayServer
+        session.deviceInitServer = found?.deviceInit ?? same?.deviceInitServer
         session.tlsName = tlsName ?? found?.tlsName ?? same?.tlsName
         session.authorities = environment.absoluteAuthorities ?? same?.authorities
         return session

@@ -54,6 +54,19 @@ enum ServerAddress {
         return endpoint
     }
 
+    /// The listeners for devices: from the environment, the session, or the default ports on the host of the auth listener.
+    static func forDevices(
+        _ environment: CommandEnvironment, _ session: SignedInSession
+    ) throws(ClientFailure) -> (auth: ListenerEndpoint, gateway: ListenerEndpoint, deviceInit: ListenerEndpoint) {
+        var session = session
+        let auth = try auth(nil, environment, session)
+        session.authServer = auth
+        return (
+            auth, try of(.gateway, nil, environment, session),
+            session.deviceInitServer ?? standard(.deviceInit, beside: session)
+        )
+    }
+
     private static func standard(_ listener: ListenerName, beside session: SignedInSession) -> ListenerEndpoint {
         let standard = standard(listener)
         return ListenerEndpoint(

@@ -1,5 +1,6 @@
 import Basics
 import CommandLineInterface
+import DeviceClient
 import EventLoops
 import HTTPTypes
 import Proto
@@ -59,8 +60,22 @@ final class SignedInConnection: CallTransport {
         try await connection.serverStreaming(method, request, options: signed(options), receive: receive)
     }
 
-    /// The auth listener that issued the session.
-    var authServer: PeerAddress? { session.withLock { $0.authServer?.address } }
+    /// The listeners for devices, as far as the environment and the session name them.
+    ///
+    /// - Returns: also whether the one that hands keys out is only assumed, beside an auth listener at another port than the default.
+    func listenersForDevices() throws(ClientFailure) -> (endpoints: Endpoints, isAssumed: Bool) {
+        let session = session.withLock { $0 }
+        let listeners = try ServerAddress.forDevices(environment, session)
+        let isSecure = session.authServer?.isSecure ?? trust.expectsTLS
+        let isAssumed =
+            session.deviceInitServer == nil && listeners.auth.address.port != ServerAddress.standard(.auth).port
+        return (
+            Endpoints(
+                auth: listeners.auth.forDevices(orSecure: isSecure),
+                gateway: listeners.gateway.forDevices(orSecure: isSecure),
+                deviceInit: listeners.deviceInit.forDevices(orSecure: isSecure)), isAssumed
+        )
+    }
 
     /// Finds objects by their names, over a connection of its own to the listener for objects.
     func lookup(_ options: ConnectionOptions) -> ObjectLookup { ObjectLookup(options, environment) }
@@ -70,9 +85,6 @@ final class SignedInConnection: CallTransport {
 
     /// Writes a line to standard error.
     func report(_ line: String) { environment.errorOutput(line) }
-
-    /// Whether the listeners for devices are expected to use TLS, as the auth listener does.
-    var isSecure: Bool { session.withLock { $0.authServer?.isSecure } ?? trust.expectsTLS }
 
     private func signed(_ options: CallOptions) -> CallOptions {
         var options = options
@@ -102,5 +114,12 @@ final class SignedInConnection: CallTransport {
         new.refreshTokenExpiresAtUnix = reply.refreshTokenExpiresAtUnix
         try file.write(new)
         session.withLock { $0 = new }
+    }
+}
+
+extension ListenerEndpoint {
+    /// - Parameter isSecure: whether a listener whose use of TLS is not known is expected to use it.
+    fileprivate func forDevices(orSecure isSecure: Bool) -> Endpoints.Endpoint {
+        Endpoints.Endpoint(scheme: self.isSecure ?? isSecure ? .https : .http, host: address.host, port: address.port)
     }
 }

@@ -10,6 +10,8 @@ struct SignedInSession: Codable, Sendable, Hashable {
     var adminServer: ListenerEndpoint?
     /// The address for commands about objects; `nil` = the default port of the gateway listener on the same host.
     var gatewayServer: ListenerEndpoint?
+    /// The address at which devices fetch their keys; `nil` = the default port of the device-init listener on the same host.
+    var deviceInitServer: ListenerEndpoint?
     /// The name in the listeners' certificates; `nil` = the host of each address.
     var tlsName: String?
     /// The PEM file of the authorities of the certificates, or `system`; `nil` = those of the machine.
@@ -27,6 +29,7 @@ struct SignedInSession: Codable, Sendable, Hashable {
         case authServer = "auth_server"
         case adminServer = "admin_server"
         case gatewayServer = "gateway_server"
+        case deviceInitServer = "device_init_server"
         case tlsName = "tls_name"
         case authorities
         case organization

@@ -12,19 +12,16 @@ struct DeviceConnection: Sendable {
     /// The configuration string that apps accept. It has no secret.
     let configuration: String
 
-    /// - Parameter place: the endpoints; what it does not name is at the default ports on the host of the session's auth listener.
-    init(of device: Device, _ place: EndpointOptions, _ gateway: SignedInConnection) throws {
-        self.device = device
-        endpoints = place.endpoints(over: Self.standard(gateway))
-        configuration = try ConfigurationString(endpoints, deviceID: device.deviceID).text()
-    }
+    /// Whether the device-init listener is neither given nor known, though the gateway has other ports than the default ones.
+    private let isAssumed: Bool
 
-    private static func standard(_ gateway: SignedInConnection) -> Endpoints {
-        let scheme: Endpoints.Endpoint.Scheme = gateway.isSecure ? .https : .http
-        guard let auth = gateway.authServer else { return Endpoints(scheme: scheme) }
-        var endpoints = Endpoints(scheme: scheme, host: auth.host)
-        endpoints.auth.port = auth.port
-        return endpoints
+    /// - Parameter place: the endpoints; what it does not name is where the last login found it.
+    init(of device: Device, _ place: EndpointOptions, _ gateway: SignedInConnection) throws {
+        let known = try gateway.listenersForDevices()
+        self.device = device
+        endpoints = place.endpoints(over: known.endpoints)
+        isAssumed = known.isAssumed && !place.namesDeviceInit
+        configuration = try ConfigurationString(endpoints, deviceID: device.deviceID).text()
     }
 
     /// Returns the configuration string as a QR code of about 35 lines.
@@ -46,6 +43,13 @@ struct DeviceConnection: Sendable {
             notes.append("the device is not in a suite: add it to one, or it cannot fetch a key")
         }
         if device.status == .disabled { notes.append("the device is disabled: enable it, or it cannot fetch a key") }
+        if isAssumed {
+            notes.append(
+                """
+                the last login did not name the listener for keys, and \(endpoints.deviceInit) is the default port: sign in \
+                with login --host, or give --device-init
+                """)
+        }
         if [endpoints.auth, endpoints.gateway, endpoints.deviceInit].contains(where: { $0.address.isLoopback }) {
             notes.append("only this machine can reach the address \(endpoints.auth.host): set --host http[s]://NAME")
         }

@@ -18,7 +18,7 @@ struct DeviceConfig: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [.argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN")]
-            + EndpointOptions.parameters(standard: "the host of the last login").map { $0.at(\.place) }
+            + EndpointOptions.parameters(standard: "the addresses of the last login").map { $0.at(\.place) }
             + [.flag("--qr", \.isDrawn, "Draw the configuration string as a QR code instead of printing both")]
             + connectionParameters
     }
