@@ -242,8 +242,8 @@ let package = Package(
             "Commands",
             [
                 "Accounts", "Backup", "Basics", "CommandLineInterface", "Configuration", "Crypto", "DeviceClient",
-                "DeviceCommands", "DeviceInit", "EventLoops", "HTTPClient", "HTTPServer", "HTTPTypes", "Observability",
-                "Proto", "RPC", "Serve", "Sockets", "StoreClient", "Uploads", "Wire",
+                "DeviceCommands", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPClient", "HTTPServer", "HTTPTypes",
+                "Observability", "Proto", "RPC", "Serve", "Sockets", "StoreClient", "Uploads", "Wire",
             ], path: "GatewayServer/Commands"),
         .executableTarget(
             name: "GatewayServer", dependencies: ["CommandLineInterface", "Commands"],

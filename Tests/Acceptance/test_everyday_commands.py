@@ -272,6 +272,37 @@ def test_quickstart_prints_the_addresses_that_the_login_found(stranger, gateway,
         assert "the last login did not name the listener for keys" in done.stdout
 
 
+def resources(admin) -> tuple[list, list]:
+    return admin.json("site", "list")["sites"], admin.json("device", "suite", "list")["device_suites"]
+
+
+def test_quickstart_that_is_refused_creates_nothing(admin, addresses):
+    retired = admin.json("device", "register")["device_id"]
+    admin.json("device", "retire", retired)
+    before = resources(admin)
+    new = unique("site")
+    message = admin.refused(USAGE, "quickstart", "12345", "--site", new)
+    assert "DEVICE_ID must be YYMMDD-NNNNNN, not '12345'" in message
+    message = admin.refused(REFUSED, "quickstart", retired, "--site", new)
+    assert f"device {retired} is retired: 'device unretire {retired}' returns it to use" in message
+    message = admin.refused(USAGE, "quickstart", "--site", new, "--suite", "a\x07")
+    assert "--suite must not contain control characters" in message
+    message = admin.refused(REFUSED, "quickstart", "--site", "999999")
+    assert "site 999999 does not exist" in message
+    assert resources(admin) == before
+
+
+def test_quickstart_names_each_suite_differently(admin, addresses):
+    made = [admin.json("quickstart", "--site", unique("site"), *addresses) for _ in range(2)]
+    suites = [admin.json("device", "suite", "show", each["suite"]) for each in made]
+    assert [suite["site_id"] for suite in suites] == [each["site_id"] for each in made]
+    assert suites[0]["display_name"] != suites[1]["display_name"]
+    # The number of a site and the name of a suite select what exists.
+    for suite in suites:
+        assert admin.json("quickstart", "--site", str(suite["site_id"]), *addresses)["suite"] == suite["name"]
+        assert admin.json("quickstart", "--suite", suite["display_name"], *addresses)["suite"] == suite["name"]
+
+
 @pytest.mark.parametrize(
     "command, name",
     [

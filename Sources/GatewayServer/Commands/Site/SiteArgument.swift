@@ -13,11 +13,8 @@ enum SiteArgument {
         guard let text else { return 0 }
         if let number = Int64(text) { return number }
         let sites = try await AdminAuthServiceClient(gateway).allSites()
-        let matches = sites.filter { $0.name == text }
-        guard let site = matches.first else { throw ClientFailure("no site is named \"\(text)\"") }
-        guard matches.count == 1 else {
-            let numbers = matches.map { "\($0.siteID)" }.joined(separator: ", ")
-            throw ClientFailure("several sites are named \"\(text)\": use one of the numbers \(numbers)")
+        guard let site = try site(named: text, of: sites) else {
+            throw ClientFailure("no site is named \"\(text)\"")
         }
         return site.siteID
     }
