@@ -70,6 +70,11 @@ final class Recorder: Sendable {
         }
     }
 
+    @Test(arguments: [("get", ""), ("x", ""), ("agnet", "; did you mean agent?"), ("iniit", "; did you mean init?")])
+    func suggestionIsNearInProportionToTheWord(word: String, suggestion: String) {
+        #expect(Suggestion.text(for: word, among: ["init", "upload", "agent"]) == suggestion)
+    }
+
     @Test func wordsOfOtherToolsAreHiddenButSuggested() {
         #expect(Set(["get", "cat", "find", "share", "stat"]).isDisjoint(with: Program.commands.members.map(\.name)))
         let error = #expect(throws: UsageError.self) { try Program.request(["delte", "x"]) }
