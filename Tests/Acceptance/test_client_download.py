@@ -4,7 +4,7 @@ import json
 import signal
 
 import pytest
-from support.client import OK, REFUSED, USAGE, SignedIn, Stage, end
+from support.client import OK, REFUSED, USAGE, SignedIn, Stage, end, partial_name
 from support.parties import unique
 from support.uploads import completed, content
 
@@ -94,17 +94,17 @@ def test_a_download_that_was_ended_goes_on(user, stored, store, tmp_path, number
     end(client, number)
     store.cut()
     stage.let_go()
-    assert not (tmp_path / file_id).exists()
+    assert [path.name for path in tmp_path.iterdir()] == [partial_name(file_id, file_id)]
     user.done("download", file_id, "--by-id", "--to", tmp_path)
     assert (tmp_path / file_id).read_bytes() == data
-    assert not (tmp_path / f"{file_id}.part").exists()
+    assert [path.name for path in tmp_path.iterdir()] == [file_id]
 
 
 @pytest.mark.parametrize("left", ["all", "too-much", "other-bytes"])
 def test_partial_file_of_an_earlier_download_is_compared(user, stored, store, tmp_path, left):
     file_id, data = stored
     contents = {"all": data, "too-much": data + b"x", "other-bytes": b"y" * 1000}
-    (tmp_path / f"{file_id}.part").write_bytes(contents[left])
+    (tmp_path / partial_name(file_id, file_id)).write_bytes(contents[left])
     before = store.received
     user.done("download", file_id, "--by-id", "--to", tmp_path)
     assert (tmp_path / file_id).read_bytes() == data

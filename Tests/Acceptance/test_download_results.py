@@ -107,6 +107,21 @@ def test_object_that_does_not_exist_is_an_error_without_an_event(user, down):
     assert json.loads(failed.stderr)["error"]["exit_code"] == REFUSED
 
 
+def test_object_that_does_not_exist_stops_no_other(user, stored, down):
+    filter = stored(["there.log"])
+    missing = unique("nothing")
+    failed = user.run("download", missing, f"{filter} name:there.log", "size>much", "--to", down)
+    assert failed.returncode == REFUSED
+    assert [path.name for path in down.rglob("*.log")] == ["there.log"]
+    summary = failed.stdout.splitlines()[-1]
+    assert summary.startswith("1 file downloaded: ") and summary.endswith(", 2 failed")
+    lines = failed.stderr.splitlines()
+    assert f"no object matches the filter {missing}" in lines[0]
+    assert lines[2] == "2 files failed:" and missing in lines[3]
+    planned = user.run("download", missing, f"{filter} name:there.log", "--to", down, "--dry-run")
+    assert planned.returncode == REFUSED and planned.stdout.endswith("there.log: 1000 B\n1 object\n")
+
+
 def test_rate_of_all_downloads_is_limited(user, stored, down):
     filter = stored(["a.log", "b.log"], SIZE)
     start = time.monotonic()

@@ -8,7 +8,7 @@ import zipfile
 
 import grpc
 import pytest
-from support.client import REFUSED
+from support.client import REFUSED, partial_name
 from support.gateway import eventually
 from support.uploads import content, fresh_seeds
 
@@ -58,6 +58,56 @@ def test_uploaded_twice_comes_back_once(device, user, bags, run, tmp_path):
         device.done("upload", bags, "--tag", f"run={run}")
     user.done("download", f"run={run}", "--to", tmp_path / "back")
     assert is_same(bags, tmp_path / "back")
+
+
+@pytest.fixture
+def long_names(tmp_path):
+    """A folder with names up to the limit of file systems, and one that looks like that of an incomplete file."""
+    (folder := tmp_path / "long").mkdir()
+    names = ["k" * length for length in (200, 245, 250, 251, 255)] + ["é" * 127, "l" * 251 + ".bin"]
+    for name in [*names, "drive.log", "drive.log.part", "ok1", "ok2"]:
+        (folder / name).write_bytes(content(5000, next(fresh_seeds)))
+    return folder
+
+
+def test_names_of_every_length_come_back(device, user, run, long_names, tmp_path):
+    device.done("upload", long_names, "--tag", f"run={run}")
+    user.done("download", f"run={run}", "--to", tmp_path / "back")
+    assert is_same(long_names, tmp_path / "back")
+    # A file of the user stays, also where the number makes the name too long.
+    for name in ("k" * 255, "l" * 251 + ".bin"):
+        (tmp_path / "back" / name).write_text("of the user")
+    user.done("download", f"run={run}", "--to", tmp_path / "back")
+    assert (tmp_path / "back" / ("k" * 251 + " (2)")).read_bytes() == (long_names / ("k" * 255)).read_bytes()
+    assert (tmp_path / "back" / ("l" * 247 + " (2).bin")).exists()
+    assert (tmp_path / "back" / ("k" * 255)).read_text() == "of the user"
+
+
+def test_files_that_look_incomplete_stay_as_they_are(device, user, run, long_names, tmp_path):
+    device.done("upload", long_names, "--tag", f"run={run}")
+    (tmp_path / "back").mkdir()
+    (tmp_path / "back" / "ok1.part").write_text("of the user")
+    user.done("download", f"run={run}", "--to", tmp_path / "back", "--parallel", "1")
+    assert (tmp_path / "back" / "ok1.part").read_text() == "of the user"
+    (tmp_path / "back" / "ok1.part").unlink()
+    assert is_same(long_names, tmp_path / "back")
+
+
+def test_file_that_cannot_be_written_stops_no_other(device, user, run, long_names, tmp_path):
+    device.done("upload", long_names, "--tag", f"run={run}")
+    name = "k" * 255
+    (listed,) = [found for found in user.objects(f"run={run}") if found["relative_path"] == name]
+    # A folder where the incomplete file would be.
+    (blocker := tmp_path / "back" / partial_name(name, listed["file_id"])).mkdir(parents=True)
+    done = user.run("download", f"run={run}", "--to", tmp_path / "back")
+    assert done.returncode == REFUSED
+    assert done.stdout.splitlines()[-1].startswith("10 files downloaded: ")
+    assert done.stdout.splitlines()[-1].endswith(", 1 failed")
+    assert f"cannot write {tmp_path}/back/{name}: Is a directory" in done.stderr
+    assert "/proc/" not in done.stdout + done.stderr
+    blocker.rmdir()
+    user.done("download", f"run={run}", "--to", tmp_path / "back")
+    assert is_same(long_names, tmp_path / "back")
 
 
 def test_folder_is_one_thing(device, user, bags, run, tmp_path):

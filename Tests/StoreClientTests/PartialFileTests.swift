@@ -53,4 +53,34 @@ import Testing
         disk.isBroken.withLock { $0 = true }
         #expect(try PartialFile(path, synchronize: disk.synchronize).size == 0)
     }
+
+    @Test(arguments: [1, 100, 233, 234, 250, 255])
+    func namesFitInAFolderAndDifferBetweenObjects(length: Int) {
+        for letter in ["k", "é", "測"] {
+            let name = String(repeating: letter, count: length / letter.utf8.count)
+            let partial = PartialFile.name(for: name, of: "1")
+            #expect(partial.utf8.count <= 255 && partial.hasSuffix(".part") && partial != name)
+            #expect(partial.hasPrefix(name.prefix(200 / letter.utf8.count)))
+            #expect(partial == PartialFile.name(for: name, of: "1"))
+            #expect(partial != PartialFile.name(for: name, of: "2"))
+        }
+    }
+
+    @Test func tellsWhetherOtherFilesWouldFailToo() {
+        func failure(_ code: Int32, isThere: Bool = false) -> PartialFile.Failure {
+            errno = code
+            return .last("write", "a", isThere: isThere)
+        }
+        for code in [ENOSPC, EROFS, EACCES] { #expect(failure(code).concernsAll) }
+        for code in [ENAMETOOLONG, EISDIR, ELOOP] { #expect(!failure(code).concernsAll) }
+        #expect(failure(ENOSPC, isThere: true).concernsAll)
+        #expect(!failure(EACCES, isThere: true).concernsAll)
+    }
+
+    @Test func messagesHaveThePathForPeople() throws {
+        let error = #expect(throws: PartialFile.Failure.self) {
+            try PartialFile("/proc/self/fd/1000/a", shownAs: "down/a")
+        }
+        #expect(error?.message == "cannot write down/a: No such file or directory")
+    }
 }

@@ -58,14 +58,7 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longest else { return name }
         let tail = extensionRange(of: name).map { "." + name[$0] } ?? ""
-        let space = longest - tail.utf8.count
-        var stem = ""
-        var count = 0
-        for character in name {
-            count += character.utf8.count
-            if count > space { break }
-            stem.append(character)
-        }
+        let stem = name.prefix(bytes: longest - tail.utf8.count)
         return trimmed(stem.unicodeScalars) + tail
     }
 

@@ -5,7 +5,7 @@ package struct RelativePath: Sendable, Hashable, CustomStringConvertible {
     /// The largest number of names.
     package static let deepest = 32
     /// The longest name in bytes of UTF-8, which is the limit of file systems.
-    private static let longestName = 255
+    package static let longestName = 255
 
     package let text: String
 

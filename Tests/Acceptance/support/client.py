@@ -1,5 +1,6 @@
 """The gateway's own client: `data-gateway upload` and related commands, used like by a device and by a user."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -153,6 +154,12 @@ class Stage:
         for proxy in network.proxies:
             proxy.release()
         self.let_go()
+
+
+def partial_name(name: str, file_id: str) -> str:
+    """Returns the name of the file into which `download` writes an object until it is complete."""
+    ending = f".{hashlib.sha256(file_id.encode()).hexdigest()[:16]}.part"
+    return name[: 255 - len(ending)] + ending
 
 
 def end(client: subprocess.Popen, number: int) -> tuple[str, str]:

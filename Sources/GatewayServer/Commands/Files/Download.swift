@@ -10,7 +10,7 @@ struct Download: Command {
         """
         OBJECT is a file id as printed by ls, the id of an upload, the name of a file, or a filter as for ls, which may \
         match many objects. Each object becomes the file DIR/NAME when it is complete and its checksum matches. Until \
-        then it is DIR/NAME.part, which the same command continues after an interruption. If DIR has a different file of \
+        then it is DIR/NAME.DIGEST.part, which the same command continues after an interruption. If DIR has a different file of \
         this name, that file stays and the object becomes 'NAME (2)'. An object that DIR already has is not requested \
         again. After an error that concerns one object only, the others are still downloaded.
         """,
@@ -69,18 +69,35 @@ struct Download: Command {
                 throw ClientFailure("--by-id and --name must not be given together", exitCode: .usage)
             }
             if !isDryRun { try DownloadTargets.makeFolder(folder) }
-            var wanted: [DownloadSource.Wanted] = []
-            var known: Set<String> = []
-            let needsDetails = template?.needsDetails == true || isDryRun
-            for object in objects {
-                let found = try await batch.find(object, needsDetails: needsDetails)
-                wanted += found.filter { known.insert($0.id).inserted }
+            let (wanted, missing) = try await find(batch)
+            for failure in missing { _ = reporter.fail(failure) }
+            if isDryRun {
+                try await plan(wanted, batch.source, reporter)
+                return missing.isEmpty ? .success : .refused
             }
-            if isDryRun { return try await plan(wanted, batch.source, reporter) }
-            return await batch.run(wanted, to: try DownloadTargets(folder: folder, naming: naming))
+            return await batch.run(
+                wanted, missing: missing, to: try DownloadTargets(folder: folder, naming: naming))
         } catch {
             return reporter.fail(ClientFailure(error, file: folder, hint: DownloadBatch.hint))
         }
+    }
+
+    /// Returns the objects of all arguments, and the failures of arguments without objects, which do not concern the others.
+    private func find(
+        _ batch: DownloadBatch
+    ) async throws -> (wanted: [DownloadSource.Wanted], missing: [ClientFailure]) {
+        let needsDetails = template?.needsDetails == true || isDryRun
+        var (wanted, missing): ([DownloadSource.Wanted], [ClientFailure]) = ([], [])
+        var known: Set<String> = []
+        for object in objects {
+            do {
+                let found = try await batch.find(object, needsDetails: needsDetails)
+                wanted += found.filter { known.insert($0.id).inserted }
+            } catch let failure as ClientFailure where failure.concernsOneArgument {
+                missing.append(failure)
+            }
+        }
+        return (wanted, missing)
     }
 
     private var naming: DownloadTargets.Naming {
@@ -89,7 +106,7 @@ struct Download: Command {
 
     private func plan(
         _ wanted: [DownloadSource.Wanted], _ source: DownloadSource, _ reporter: TransferReporter
-    ) async throws -> ExitCode {
+    ) async throws {
         for object in wanted {
             let file = try await source.file(object)
             let name = try DownloadTargets.names(of: file, naming).joined(separator: "/")
@@ -102,6 +119,10 @@ struct Download: Command {
             reporter.line("would download \(folder)/\(name): \(ByteCount.text(file.size))")
         }
         reporter.line(TextLayout.count(wanted.count, "object"))
-        return .success
     }
+}
+
+extension ClientFailure {
+    /// Whether a search failed because of its argument: nothing was found, or the filter is invalid.
+    fileprivate var concernsOneArgument: Bool { status == .notFound || status == .invalidArgument }
 }

@@ -32,11 +32,15 @@ struct DownloadBatch: Sendable {
     }
 
     /// Downloads the objects. An error that concerns all of them ends the batch; downloads in progress are finished.
-    func run(_ wanted: [DownloadSource.Wanted], to targets: DownloadTargets) async -> ExitCode {
+    ///
+    /// - Parameter missing: the reported failures of arguments for which there are no objects.
+    func run(
+        _ wanted: [DownloadSource.Wanted], missing: [ClientFailure] = [], to targets: DownloadTargets
+    ) async -> ExitCode {
         let sizes = wanted.map { $0.details?.sizeBytes }
         reporter.expect(files: wanted.count, bytes: sizes.contains(nil) ? nil : sizes.reduce(0) { $0 + ($1 ?? 0) })
         let start = ContinuousClock.now
-        var tally = DownloadTally(count: wanted.count)
+        var tally = DownloadTally(count: wanted.count, missing: missing)
         var options = HTTPConnection.Options(authorities: ListenerTrust(current: environment).authorityFile)
         options.receiveLimit = limit.map { RateLimit(bytesPerSecond: $0.bytes) }
         let connections = (0..<min(parallel, max(1, wanted.count))).map { _ in HTTPConnection(options) }
@@ -63,7 +67,7 @@ struct DownloadBatch: Sendable {
             }
             while free.count < connections.count { await settle() }
         }
-        if wanted.count > 1 { tally.summarize(in: ContinuousClock.now - start, reporter) }
+        if tally.count > 1 { tally.summarize(in: ContinuousClock.now - start, reporter) }
         return tally.worst == .success && Task.isCancelled ? .refused : tally.worst
     }
 
@@ -103,7 +107,8 @@ struct DownloadBatch: Sendable {
         defer { reporter.end(path) }
         let issued = Lock<FileDownload.Location?>(file.location)
         let size = try await FileDownload(
-            to: target.path, over: http, retrying: retrying,
+            to: FileDownload.Target(target.name, of: file.id, shownAs: path, path: target.folder.path), over: http,
+            retrying: retrying,
             location: {
                 // The one that came with the object's details; another where it does not suffice.
                 if let first = issued.withLock({ place in

@@ -58,7 +58,8 @@ actor DownloadSource {
         if let named, !named.isEmpty { return named }
         let found = try await list(argument, gateway)
         guard !found.isEmpty else {
-            throw ClientFailure("no object matches the filter \(argument)\(NameSearch.advice(for: argument))")
+            throw ClientFailure(
+                "no object matches the filter \(argument)\(NameSearch.advice(for: argument))", status: .notFound)
         }
         return found.map { Wanted(id: $0.id, details: $0.details, isOfFilter: true) }
     }

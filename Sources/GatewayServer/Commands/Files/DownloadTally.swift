@@ -23,12 +23,13 @@ struct DownloadTally {
             reason = failure.message.contains(self.name) ? failure : failure.naming(self.name)
             isInterruption = error is CancellationError
             concernsAll =
-                failure.exitCode != .refused || isInterruption || error is FileDownload.LocalFailure
+                failure.exitCode != .refused || isInterruption
+                || (error as? FileDownload.LocalFailure)?.concernsAll == true
                 || [.unauthenticated, .permissionDenied].contains(failure.status)
         }
     }
 
-    /// The number of wanted objects.
+    /// The number of wanted objects, and of arguments without objects.
     let count: Int
     var alreadyThere = 0
     private(set) var worst = ExitCode.success
@@ -40,7 +41,16 @@ struct DownloadTally {
     /// The number of interrupted downloads, which are not listed: whoever interrupted them knows.
     private var interrupted = 0
 
-    init(count: Int) { self.count = count }
+    /// - Parameters:
+    ///   - count: the number of wanted objects.
+    ///   - missing: the failures of arguments without objects.
+    init(count: Int, missing: [ClientFailure]) {
+        self.count = count + missing.count
+        for failure in missing {
+            failed.add(failure.message)
+            worst = failure.exitCode
+        }
+    }
 
     mutating func count(_ size: Int64) {
         downloaded += 1

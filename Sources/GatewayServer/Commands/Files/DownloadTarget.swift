@@ -38,8 +38,7 @@ struct DownloadTargets: Sendable {
         /// Whether the file already exists with the same bytes.
         let isComplete: Bool
 
-        /// The path for this process, and for people.
-        var path: String { folder.path(of: name) }
+        /// The path for people.
         var shown: String { "\(folder.shown)/\(name)" }
     }
 
@@ -72,18 +71,22 @@ struct DownloadTargets: Sendable {
         let tail = FileName(verbatim: name).fileExtension
         let ending = tail.isEmpty ? "" : String(name.suffix(tail.utf8.count + 1))
         let stem = name.dropLast(ending.count)
+        func numbered(_ number: Int) -> String {
+            let ending = " (\(number))\(ending)"
+            return stem.prefix(bytes: RelativePath.longestName - ending.utf8.count) + ending
+        }
         for number in 1...Self.mostOfOneName {
-            let numbered = number == 1 ? name : "\(stem) (\(number))\(ending)"
-            if file.crc64 != nil, taken["\(folder.shown)/\(numbered)"] == Content(size: file.size, crc64: file.crc64) {
+            let candidate = number == 1 ? name : numbered(number)
+            if file.crc64 != nil, taken["\(folder.shown)/\(candidate)"] == Content(size: file.size, crc64: file.crc64) {
                 // The same bytes were uploaded twice.
-                return Target(folder: folder, name: numbered, isComplete: true)
+                return Target(folder: folder, name: candidate, isComplete: true)
             }
-            guard !isTaken(numbered, in: folder) else { continue }
-            let exists = folder.has(numbered)
-            let isComplete = exists ? try await Self.isCopy(folder.path(of: numbered), of: file) : false
+            guard !isTaken(candidate, in: folder) else { continue }
+            let exists = folder.has(candidate)
+            let isComplete = exists ? try await Self.isCopy(candidate, in: folder, of: file) : false
             guard !exists || isComplete else { continue }
-            take(numbered, in: folder, Content(size: file.size, crc64: file.crc64))
-            return Target(folder: folder, name: numbered, isComplete: isComplete)
+            take(candidate, in: folder, Content(size: file.size, crc64: file.crc64))
+            return Target(folder: folder, name: candidate, isComplete: isComplete)
         }
         throw ClientFailure("\(folder.shown) has \(Self.mostOfOneName) files named \(name)")
     }
@@ -119,11 +122,16 @@ struct DownloadTargets: Sendable {
         }
     }
 
-    private static func isCopy(_ path: String, of file: RemoteFile) async throws -> Bool {
+    private static func isCopy(_ name: String, in folder: TargetFolder, of file: RemoteFile) async throws -> Bool {
         guard let crc64 = file.crc64 else { return false }
         return try await DiskWork.run {
-            guard let reader = try? FileReader(path), try reader.status().st_size == file.size else { return false }
-            return try reader.digest(of: 0..<file.size)?.crc64 == crc64
+            do {
+                guard let reader = try? FileReader(folder.path(of: name)), try reader.status().st_size == file.size
+                else { return false }
+                return try reader.digest(of: 0..<file.size)?.crc64 == crc64
+            } catch let failure as FileReader.Failure {
+                throw ClientFailure("cannot read \(folder.shown)/\(name): \(failure.reason)")
+            }
         }
     }
 }

@@ -3,9 +3,28 @@ import Foundation
 import HTTPClient
 import HTTPTypes
 
-/// Downloads an object into a file: first into `PATH.part`, which an interrupted download continues, and after a comparison with
-/// the store's checksum to its final name.
+/// Downloads an object into a file: first into a partial file, which an interrupted download continues, and after a comparison
+/// with the store's checksum to its final name.
 package struct FileDownload: Sendable {
+    /// The paths of the file of a download.
+    package struct Target: Sendable {
+        /// The path of the complete file.
+        let path: String
+        /// The path of the incomplete file.
+        let partialPath: String
+        /// The path of the complete file for people.
+        let shown: String
+
+        /// - Parameters:
+        ///   - path: makes the path of a name in the file's folder.
+        ///   - id: the object's id.
+        package init(_ name: String, of id: String, shownAs shown: String, path: (_ name: String) -> String) {
+            self.path = path(name)
+            self.shown = shown
+            partialPath = path(PartialFile.name(for: name, of: id))
+        }
+    }
+
     /// The current URL of the object.
     package struct Location: Sendable {
         package let url: String
@@ -22,27 +41,7 @@ package struct FileDownload: Sendable {
         package var description: String { "the received bytes do not match the object's checksum (CRC-64)" }
     }
 
-    /// The reason why the file cannot be written on this machine: a sentence without a full stop.
-    package struct LocalFailure: Error, Sendable, Hashable, CustomStringConvertible {
-        package let message: String
-
-        package var description: String { message }
-
-        /// The same without the path, for readers who must not see it.
-        package let messageWithoutPath: String
-
-        init(_ what: String, _ path: String, _ reason: String? = nil) {
-            let suffix = reason.map { ": \($0)" } ?? ""
-            message = "\(what) \(path)\(suffix)"
-            messageWithoutPath = "\(what) the file\(suffix)"
-        }
-
-        static func last(_ what: String, _ path: String) -> LocalFailure {
-            LocalFailure("cannot \(what)", path, String(cString: strerror(errno)))
-        }
-    }
-
-    private let path: String
+    private let target: Target
     private let connection: HTTPConnection
     private let retrying: Retrying
     private let location: @Sendable () async throws -> Location
@@ -52,11 +51,11 @@ package struct FileDownload: Sendable {
     ///   - location: called for each attempt, since a location is valid for minutes.
     ///   - progress: called with the bytes in the file, and the object's size once it is known.
     package init(
-        to path: String, over connection: HTTPConnection, retrying: Retrying,
+        to target: Target, over connection: HTTPConnection, retrying: Retrying,
         location: @escaping @Sendable () async throws -> Location,
         progress: @escaping @Sendable (_ received: Int64, _ size: Int64?) -> Void
     ) {
-        self.path = path
+        self.target = target
         self.connection = connection
         self.retrying = retrying
         self.location = location
@@ -66,7 +65,7 @@ package struct FileDownload: Sendable {
     /// - Returns: the object's size in bytes.
     /// - Throws: `LocalFailure`, `StoreRefusal`, `TransferFailure`, `Corrupted`, the error of `location`.
     package func run() async throws -> Int64 {
-        let file = try PartialFile(path + ".part")
+        let file = try PartialFile(target.partialPath, shownAs: target.shown)
         for isLast in [false, true] {
             let object: Description
             do {
@@ -76,7 +75,7 @@ package struct FileDownload: Sendable {
                 throw error
             }
             guard let crc64 = object.crc64, crc64 != file.crc64 else {
-                try file.finish(as: path)
+                try file.finish(as: target.path)
                 return object.size
             }
             // The rest of an earlier run may belong to another program: once more, from the beginning.

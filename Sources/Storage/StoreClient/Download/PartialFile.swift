@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import Foundation
 import HTTPClient
 
@@ -9,32 +10,49 @@ package final class PartialFile: @unchecked Sendable {  // used by one task at a
     package typealias Failure = FileDownload.LocalFailure
 
     private let path: String
+    /// The path for people.
+    private let shown: String
     private let descriptor: Int32
     private let synchronize: @Sendable (Int32) -> Int32
     package private(set) var size: Int64 = 0
     private var digest = ContentDigest()
 
+    /// Returns the name of the incomplete file of an object. A digest of the object's id is part of it: the file is neither one that
+    /// somebody named so, nor that of another object of the name. A long name is shortened.
+    package static func name(for name: String, of id: String) -> String {
+        let ending = ".\(Hex.lower(Digest.sha256(Array(id.utf8)).prefix(8))).part"
+        return name.prefix(bytes: RelativePath.longestName - ending.utf8.count) + ending
+    }
+
     /// Opens and reads the file of an earlier run, and locks it.
     ///
-    /// - Parameter synchronize: fsync(2), which tests replace.
-    package init(_ path: String, synchronize: @escaping @Sendable (Int32) -> Int32 = { fsync($0) }) throws {
+    /// - Parameters:
+    ///   - shown: the path in messages; `nil` = the file's own.
+    ///   - synchronize: fsync(2), which tests replace.
+    package init(
+        _ path: String, shownAs shown: String? = nil,
+        synchronize: @escaping @Sendable (Int32) -> Int32 = { fsync($0) }
+    ) throws {
         self.path = path
+        self.shown = shown ?? path
         self.synchronize = synchronize
         descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw Failure.last("open", path) }
+        guard descriptor >= 0 else {
+            throw Failure.last("write", self.shown, isThere: (try? PrivateFile.exists(path)) == true)
+        }
         // From here on `deinit` closes it after a failure.
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Failure("another process writes to", path) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Failure("another process writes to", self.shown) }
         do {
             let file = try FileReader(path)
             try forgetUnwritten(size: Int(try file.status().st_size))
             let whole = 0..<Int64(try file.status().st_size)
             guard let digest = try file.digest(of: whole) else {
-                throw Failure("cannot read", path, "it became shorter")
+                throw Failure("cannot read", self.shown, "it became shorter")
             }
             self.digest = digest
             size = whole.upperBound
         } catch let failure as FileReader.Failure {
-            throw Failure("cannot read", path, failure.reason)
+            throw Failure("cannot read", self.shown, failure.reason)
         }
     }
 
@@ -56,7 +74,7 @@ package final class PartialFile: @unchecked Sendable {  // used by one task at a
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
             let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(size))
-            guard count > 0 else { throw Failure.last("write", path) }
+            guard count > 0 else { throw Failure.last("write", shown) }
             digest.update(UnsafeRawBufferPointer(rebasing: rest[..<count]))
             size += Int64(count)
             written += count
@@ -69,7 +87,7 @@ package final class PartialFile: @unchecked Sendable {  // used by one task at a
     }
 
     package func truncate() throws {
-        guard ftruncate(descriptor, 0) == 0 else { throw Failure.last("empty", path) }
+        guard ftruncate(descriptor, 0) == 0 else { throw Failure.last("empty", shown) }
         digest = ContentDigest()
         size = 0
     }
@@ -80,15 +98,15 @@ package final class PartialFile: @unchecked Sendable {  // used by one task at a
     ///   writing them.
     package func finish(as final: String) throws {
         guard synchronize(descriptor) == 0 else {
-            let failure = Failure.last("write", path)
+            let failure = Failure.last("write", shown)
             try truncate()
             throw failure
         }
-        guard rename(path, final) == 0 else { throw Failure.last("rename", path) }
+        guard rename(path, final) == 0 else { throw Failure.last("rename", shown) }
         do {
             try PrivateFile.synchronizeFolder(Path.folder(of: final))
         } catch {
-            throw Failure("cannot write", final, error.reason)
+            throw Failure("cannot write", shown, error.reason)
         }
     }
 }
