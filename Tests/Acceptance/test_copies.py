@@ -317,6 +317,32 @@ def test_copy_command_takes_names_and_filters_and_makes_paths(place, prefix, bin
     assert len(command.json("copy", "items", by_default)["items"][0]["destination_object_key"].split("/")) == 3
 
 
+def test_copy_command_keeps_the_paths_of_a_folder(place, prefix, binary, tmp_path):
+    command = CommandLine(binary, place.gateway, tmp_path)
+    command.environment["DATA_GATEWAY_GATEWAY"] = place.gateway.listeners["gateway"]
+    command.login()
+    run = unique("run")
+    names = [f"{run}_{number}/metadata.yaml" for number in (1, 2)] + [f"{run}_2/deep/.{run}"]
+    for seed, name in enumerate(names):
+        reply = place.uploader.create(relative_path=name)
+        Upload.of(place.uploader, reply).put(content(10, seed)).complete({"run": run})
+    endpoint = place.endpoints["folder"]["endpoint"]
+
+    def keys(*arguments: str) -> list[str]:
+        job_id = command.json("copy", "create", *arguments, "--to", endpoint)["copy_job_id"]
+        place.copies.finished(job_id)
+        items = command.json("copy", "items", job_id)["items"]
+        assert {item["error_code"] for item in items} == {""}
+        return sorted(item["destination_object_key"] for item in items)
+
+    by_default = keys(f"run={run}")
+    assert sorted(key.split("/", 2)[2] for key in by_default) == sorted(names)
+    assert keys(f"run={run}", "--key", prefix + "/{path}") == sorted(f"{prefix}/{name}" for name in names)
+    # An object that is given by its id is a file, not a folder.
+    file_id = command.json("ls", f"run={run} path:{run}_1/*")["objects"][0]["file_id"]
+    assert len(keys(file_id)[0].split("/")) == 3
+
+
 def test_name_never_replaces_the_copy_of_another_object(place, prefix):
     file_ids = [place.upload(content(10, seed)) for seed in (3, 4)]
     names = []

@@ -82,6 +82,22 @@ import Testing
         }
     }
 
+    @Test func pathIsThatOfAFileInItsFolder() throws {
+        func key(_ path: String?, of fileID: String = "f") -> CopyKeySource {
+            CopyKeySource(
+                fileID: fileID, name: FileName("metadata.yaml"), relativePath: path.flatMap { RelativePath($0) },
+                siteID: 1)
+        }
+        let bags = [key("run_1/metadata.yaml"), key("run_2/.a:\\b", of: "g"), key(nil, of: "h")]
+        let template = KeyTemplate("{device}/{path}")
+        #expect(
+            try template.keys(of: bags) == ["site-1/run_1/metadata.yaml", "site-1/run_2/.a:_b", "site-1/metadata.yaml"])
+        #expect(
+            try template.keys(of: [key("a/b.yaml"), key("a/b.yaml", of: "g")]) == [
+                "site-1/a/b.yaml", "site-1/a/b.g.yaml",
+            ])
+    }
+
     @Test(arguments: ["..", "../../etc/passwd", "/etc/passwd", "a/../../b", "..\\x", ""])
     func hostileValuesStayBelowTheFolder(value: String) throws {
         let source = CopyKeySource(fileID: "f", name: FileName("a"), siteID: 1, tags: ["t": value])

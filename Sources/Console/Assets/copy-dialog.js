@@ -15,8 +15,8 @@ export async function copyObjects(fileIds) {
     fields: [
       { name: 'destination', label: 'Destination', type: 'select',
         options: destinations.map(({ name }, index) => [index, name]) },
-      { name: 'keyTemplate', label: 'Key', value: `${destinations[0].keyPrefix ?? ''}{device}/{date}/{name}`, required: true,
-        hint: 'The path of each copy; {device}, {site}, {date}, {time}, {name}, {stem}, {ext}, {id} and {tag:KEY} are replaced.' },
+      { name: 'keyTemplate', label: 'Key', value: `${destinations[0].keyPrefix ?? ''}{device}/{date}/{path}`, required: true,
+        hint: 'The path of each copy; {device}, {site}, {date}, {time}, {path}, {name}, {stem}, {ext}, {id} and {tag:KEY} are replaced.' },
     ],
     action: async ({ destination, keyTemplate }) => {
       const target = destinations[Number(destination)].destination

@@ -9,8 +9,8 @@ struct KeyTemplate: Sendable, Hashable {
     static let variable = "{file_id}"
     static let field = "destination.key_template"
     private static let placeholders =
-        "{file_id}, {id}, {name}, {stem}, {ext}, {device}, {site}, {date}, {time}, {tag:KEY}"
-    private static let known: Set = ["file_id", "id", "name", "stem", "ext", "device", "site", "date", "time"]
+        "{file_id}, {id}, {name}, {stem}, {ext}, {path}, {device}, {site}, {date}, {time}, {tag:KEY}"
+    private static let known: Set = ["file_id", "id", "name", "stem", "ext", "path", "device", "site", "date", "time"]
 
     let text: String
 
@@ -22,7 +22,8 @@ struct KeyTemplate: Sendable, Hashable {
     /// Whether keys contain names, which several objects may have.
     var hasNames: Bool {
         let used = (try? TextTemplate(text))?.placeholders ?? []
-        return !used.contains { ["file_id", "id"].contains($0) } && used.contains { ["name", "stem"].contains($0) }
+        return !used.contains { ["file_id", "id"].contains($0) }
+            && used.contains { ["name", "stem", "path"].contains($0) }
     }
 
     /// - Throws: INVALID_ARGUMENT if the text is no template, or has an unknown placeholder.
@@ -79,7 +80,9 @@ struct KeyTemplate: Sendable, Hashable {
     private static func key(of source: CopyKeySource, _ template: TextTemplate) throws(RPCError) -> String {
         var missing = ""
         let key = template.text { placeholder in
-            // Values become valid names, so that they cannot lead out of the folder.
+            // A path keeps its folders; it cannot lead out of the folder.
+            if placeholder == "path" { return source.path }
+            // Other values become valid names, so that they cannot lead out of the folder.
             guard let value = source.value(placeholder), let name = FileName(value) else {
                 missing = placeholder
                 return nil
@@ -102,12 +105,17 @@ struct KeyTemplate: Sendable, Hashable {
 struct CopyKeySource: Sendable {
     let fileID: String
     var name: FileName?
+    /// The path of a file below the folder that was uploaded.
+    var relativePath: RelativePath?
     var deviceID: String?
     var siteID: Int64 = 0
     var createdAt = UnixTime(seconds: 0)
     var tags: [String: String] = [:]
 
-    /// Returns the value of a placeholder; `nil` = the object has none.
+    /// The path of the file in its folder; else its name. Keys have no backslashes.
+    var path: String { (relativePath?.text ?? name?.text ?? fileID).replacing("\\", with: "_") }
+
+    /// Returns the value of a placeholder other than `path`; `nil` = the object has none.
     func value(_ placeholder: String) -> String? {
         let tail = name.map { $0.fileExtension.utf8.count } ?? 0
         let time = CivilTime(createdAt)
@@ -129,7 +137,8 @@ struct CopyKeySource: Sendable {
 extension CopyKeySource {
     init(_ object: CatalogObject, tags: [String: String]) {
         self.init(
-            fileID: object.fileID, name: object.name(tags: tags), deviceID: object.owner.deviceID,
-            siteID: object.owner.siteID, createdAt: object.times.createdAt, tags: tags)
+            fileID: object.fileID, name: object.name(tags: tags),
+            relativePath: object.description.relativePath, deviceID: object.owner.deviceID, siteID: object.owner.siteID,
+            createdAt: object.times.createdAt, tags: tags)
     }
 }

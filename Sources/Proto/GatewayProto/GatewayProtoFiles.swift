@@ -602,7 +602,7 @@ public enum GatewayProtoFiles {
         archebase.data_gateway.v1.RequestDownloadResponse.expires_at_unix	The common expiry time, in seconds since 1970.
         archebase.data_gateway.v1.RequestDownloadResponse.large_file_threshold_bytes	The size from which clients should fetch ranges.
         archebase.data_gateway.v1.CreateCopyJobRequest.idempotency_key	Calls with the same key create one job.
-        archebase.data_gateway.v1.CopyDestination.key_template	The placeholders {file_id}, {id}, {name}, {stem}, {ext}, {device}, {site}, {date}, {time} and {tag:KEY} are replaced; unknown ones are refused. Empty = `{file_id}`. With {name} or {stem}, a key that another file has gets the file id.
+        archebase.data_gateway.v1.CopyDestination.key_template	The placeholders {file_id}, {id}, {name}, {stem}, {ext}, {path} (of a folder's file, else the name), {device}, {site}, {date}, {time} and {tag:KEY} are replaced; unknown ones are refused. Empty = `{file_id}`. With {name}, {stem} or {path}, a key that another file has gets the file id.
         archebase.data_gateway.v1.PresignedOperation	A request whose URL or fields contain its authorization.
         archebase.data_gateway.v1.PresignObjectRequest.expires_in_seconds	1 to 3600.
         archebase.data_gateway.v1.ReadObjectRequest.max_bytes	A larger object is refused.

@@ -2019,8 +2019,9 @@ public struct CopyDestination: Message {
     public var bucket: String = ""
     public var endpoint: String = ""
     public var region: String = ""
-    /// The placeholders {file_id}, {id}, {name}, {stem}, {ext}, {device}, {site}, {date}, {time} and {tag:KEY} are replaced; unknown ones
-    /// are refused. Empty = `{file_id}`. With {name} or {stem}, a key that another file has gets the file id.
+    /// The placeholders {file_id}, {id}, {name}, {stem}, {ext}, {path} (of a folder's file, else the name), {device}, {site}, {date},
+    /// {time} and {tag:KEY} are replaced; unknown ones are refused. Empty = `{file_id}`. With {name}, {stem} or {path}, a key that another
+    /// file has gets the file id.
     public var keyTemplate: String = ""
     public var accountID: String = ""
     public var kmsKeyID: String = ""

@@ -22,6 +22,9 @@ actor DownloadSource {
         var details: DataObject?
         /// Whether a filter found it, which may be for a folder: its path is kept. One that was given by its name or id is a file.
         var isOfFilter = false
+
+        /// Whether it is a file of a folder, whose path is kept.
+        var hasPath: Bool { isOfFilter && details?.relativePath.isEmpty == false }
     }
 
     /// Returns the objects of an argument, which is an id, the name of objects, or a filter, tried in this order.
