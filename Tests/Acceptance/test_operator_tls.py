@@ -8,8 +8,10 @@ import threading
 
 import pytest
 from support.certificates import Authority
+from support.client import Device, Network
 from support.commands import OK, REFUSED, UNREACHABLE, USAGE, CommandLine
 from support.gateway import ADMIN_PASSWORD
+from support.parties import Fleet
 from support.terminal import Shell, Terminal
 
 HOST = "gateway.test"
@@ -79,8 +81,46 @@ def test_address_of_each_listener(operator, gateway):
         assert done.returncode == OK, done.stderr
         done = operator.run("ls", "--server", gateway.listeners["gateway"], *options)
         assert done.returncode == OK, done.stderr
+
+
+def test_listener_without_tls_is_named(operator, gateway):
+    operator.environment["DATA_GATEWAY_DEVICE_DIR"] = str(operator.session.parent / "device")
     given = f"https://{gateway.listeners['admin']}"
-    assert operator.run("site", "list", "--server", given).returncode == UNREACHABLE
+    said = sign_in(operator, "--auth-server", given).stderr
+    explanation = (
+        f"{gateway.listeners['admin']} is not available: the server does not use TLS at this port: use http://"
+    )
+    assert explanation in said
+    assert sign_in(operator, "--host", gateway.listeners["web"]).returncode == OK
+    for command in (
+        ("site", "list", "--server", given),
+        ("ls", "--server", given),
+        ("init", "260101-000009", "--auth", given, "--gateway", given, "--device-init", given),
+    ):
+        assert explanation in operator.refused(UNREACHABLE, *command)
+
+
+def test_port_to_forward_is_named_with_its_option(operator, gateway):
+    said = sign_in(operator, "--auth-server", "nosuch.invalid:50051")
+    assert said.returncode == UNREACHABLE
+    assert said.stderr == "data-gateway: cannot reach nosuch.invalid:50051: the host name cannot be resolved\n"
+    said = sign_in(operator, "--auth-server", "0.0.0.0:1").stderr
+    assert "if it listens on loopback, forward its port (ssh -L 1:127.0.0.1:1 HOST) and use --auth-server" in said
+    assert sign_in(operator, "--host", gateway.listeners["web"]).returncode == OK
+    said = operator.refused(UNREACHABLE, "site", "list", "--server", "0.0.0.0:1")
+    assert "forward its port (ssh -L 1:127.0.0.1:1 HOST) and use --server 127.0.0.1:1" in said
+
+
+def test_object_store_whose_certificate_lacks_its_name(binary, gateway_with, login, authority, tls, tmp_path):
+    network = Network(gateway_with, {"tls": tls | {"listeners": ["object-store"]}})
+    device = Device(binary, network, tmp_path / "device", environment={"DATA_GATEWAY_CA": str(authority.path)})
+    try:
+        assert device.init(Fleet.create(login(network.gateway)).register().device_id).returncode == OK
+        (tmp_path / "b.txt").write_text("b")
+        said = device.refused(REFUSED, "upload", tmp_path / "b.txt")
+    finally:
+        network.close()
+    assert f"b.txt: the server's certificate is for {HOST}, not for the host of {network.store.address}\n" in said
 
 
 def test_name_that_the_certificate_lacks(operator, gateway):
@@ -111,7 +151,7 @@ def test_scheme_that_the_web_listener_does_not_use(operator, gateway, gateway_wi
     said = sign_in(operator, "--host", f"http://{secured.listeners['web']}")
     assert (said.returncode, "use https:// if it uses TLS" in said.stderr) == (UNREACHABLE, True)
     said = sign_in(operator, "--host", f"https://{secured.listeners['web']}")
-    assert "the server's certificate is for other hosts" in said.stderr
+    assert f"the server's certificate is for {HOST}, not for the host of {secured.listeners['web']}" in said.stderr
     assert sign_in(operator, "--host", f"https://{secured.listeners['web']}", "--tls-name", HOST).returncode == OK
     assert operator.run("site", "list").returncode == OK
 

@@ -24,6 +24,9 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
             ?? plain
     }
 
+    /// The end of the message for a host without an address.
+    package static let isUnresolved = "the host name cannot be resolved"
+
     /// Connects to the addresses of the host, one after the other.
     ///
     /// - Parameters:
@@ -37,7 +40,7 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
     ) async throws -> RPCChannel {
         let channel = RPCChannel(
             loop: loop, address: address, authorities: authorities, name: name ?? address.host)
-        var reason = "the host name cannot be resolved"
+        var reason = Self.isUnresolved
         for target in await targets(of: address) {
             let status = await channel.open(target, timeout: timeout)
             if status == 0 { return channel }

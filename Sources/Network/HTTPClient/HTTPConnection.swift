@@ -93,21 +93,37 @@ package final class HTTPConnection: Sendable {
             return curl_easy_perform(curl)
         }
         let text = String(decoding: message.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return try exchange.finish(code, Self.reason(code, text))
+        return try exchange.finish(code, reason(code, text, exchange.authority))
     }
 
     /// Returns the reason of a failure, without the host that libcurl repeats in some.
-    private static func reason(_ code: CURLcode, _ text: String) -> String {
+    ///
+    /// - Parameter authority: the host and port of the URL.
+    private func reason(_ code: CURLcode, _ text: String, _ authority: String) -> String {
         switch code {
         case CURLE_COULDNT_CONNECT: "the server does not accept connections"
         case CURLE_SEND_FAIL_REWIND: "the server closed the connection without a response"
         case CURLE_PEER_FAILED_VERIFICATION where text.contains("subject name"):
-            "the server's certificate is for other hosts"
+            TLSProblem.others(certificateNames(), host: "the host of \(authority)")
         case CURLE_SSL_CONNECT_ERROR where text.contains("wrong version number"):
-            "the server does not use TLS at this port: use http:// if it is the right one"
+            TLSProblem.isCleartext
         case CURLE_UNSUPPORTED_PROTOCOL where text.contains("HTTP/0.9"): "the server does not speak HTTP/1.1"
         default: text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
         }
+    }
+
+    /// Returns the DNS names and addresses in the certificate that the server presented.
+    private func certificateNames() -> [String] {
+        let field = "X509v3 Subject Alternative Name:"
+        var entry = handle.flatMap { curl_server_certificate(UnsafeMutableRawPointer($0)) }
+        while let text = entry?.pointee.data.map({ String(cString: $0) }) {
+            entry = UnsafePointer(entry?.pointee.next)
+            guard text.hasPrefix(field) else { continue }
+            return text.dropFirst(field.count).split(separator: ",").compactMap { name in
+                name.firstIndex(of: ":").map { String(name[name.index(after: $0)...]) }
+            }
+        }
+        return []
     }
 
     private func configure(_ curl: UnsafeMutableRawPointer) {
@@ -125,6 +141,8 @@ package final class HTTPConnection: Sendable {
         curl_set_number(curl, CURLOPT_UPLOAD_BUFFERSIZE, 256 * 1024)
         curl_set_number(curl, CURLOPT_BUFFERSIZE, 256 * 1024)
         curl_set_text(curl, CURLOPT_USERAGENT, "data-gateway")
+        // For the names in a certificate that is not for the host.
+        curl_set_number(curl, CURLOPT_CERTINFO, 1)
         if let authorities = options.authorities { curl_set_text(curl, CURLOPT_CAINFO, authorities) }
     }
 }

@@ -80,6 +80,9 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
         return list
     }
 
+    /// The host of the request's URL, and the port if the URL has one.
+    var authority: String { String(AddressText(request.url).rest.prefix { $0 != "/" && $0 != "?" }) }
+
     /// Returns the response, or throws the error of the exchange.
     func finish(_ code: CURLcode, _ message: String) throws -> HTTPReply {
         if isCancelled.load(ordering: .relaxed) { throw CancellationError() }

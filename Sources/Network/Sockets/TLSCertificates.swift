@@ -1,6 +1,7 @@
 import Basics
 import COpenSSL
 import Glibc
+import HTTPTypes
 
 /// The reason why certificates cannot be used. The description names the file.
 package struct TLSError: Error, Sendable, CustomStringConvertible {
@@ -118,8 +119,6 @@ private func certificateNames(_ certificate: OpaquePointer) -> [String] {
 }
 
 extension TLSError {
-    /// The part of the description of a certificate for other hosts before their names.
-    package static let isForOthers = "the server's certificate is for"
     /// The part of the description of a certificate of an unknown authority, or an expired one, before the reason.
     package static let isNotAccepted = "the server's certificate is not accepted"
 
@@ -133,11 +132,13 @@ extension TLSError {
         let others = [X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH]
         if others.contains(result), let certificate = tls_presented_certificate(connection) {
             ERR_clear_error()
-            let names = certificateNames(certificate).joined(separator: ", ")
-            self.init("\(Self.isForOthers) \(names.isEmpty ? "no host" : names), not for \(host)")
+            self.init(TLSProblem.others(certificateNames(certificate), host: host))
         } else if result != X509_V_OK, let reason = X509_verify_cert_error_string(Int(result)) {
             ERR_clear_error()
             self.init("\(Self.isNotAccepted): \(String(cString: reason))")
+        } else if SSL_is_server(connection) == 0, tls_met_other_protocol() == 1 {
+            ERR_clear_error()
+            self.init(TLSProblem.isCleartext)
         } else {
             self.init("the TLS handshake failed")
         }

@@ -32,6 +32,14 @@ static inline CURLcode curl_set_read(CURL *handle, size_t (*read)(char *, size_t
     return curl_easy_setopt(handle, CURLOPT_READFUNCTION, read);
 }
 
+/// Returns the fields of the certificate that the server presented, as `NAME:VALUE`, after an exchange with CURLOPT_CERTINFO; NULL
+/// without one. They belong to the handle.
+static inline const struct curl_slist *curl_server_certificate(CURL *handle) {
+    struct curl_certinfo *chain = NULL;
+    if (curl_easy_getinfo(handle, CURLINFO_CERTINFO, &chain) != CURLE_OK || chain == NULL) return NULL;
+    return chain->num_of_certs > 0 ? chain->certinfo[0] : NULL;
+}
+
 /// The type of functions for CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION.
 static inline CURLcode curl_set_receive(
     CURL *handle, CURLoption option, size_t (*receive)(char *, size_t, size_t, void *)) {

@@ -263,6 +263,13 @@ static inline X509 *tls_presented_certificate(const SSL *connection) {
     return sk_X509_num(chain) > 0 ? sk_X509_value(chain, 0) : NULL;
 }
 
+/// Returns whether the first error of this thread's queue is that the peer does not speak TLS.
+static inline int tls_met_other_protocol(void) {
+    unsigned long code = ERR_peek_error();
+    int reason = ERR_GET_REASON(code);
+    return ERR_GET_LIB(code) == ERR_LIB_SSL && (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST);
+}
+
 /// Returns whether a certificate is for a host: a DNS name or an address.
 static inline int tls_certificate_has(X509 *certificate, const char *host) {
     return X509_check_ip_asc(certificate, host, 0) == 1 || X509_check_host(certificate, host, 0, 0, NULL) == 1;

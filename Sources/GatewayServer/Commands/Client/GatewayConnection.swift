@@ -16,8 +16,11 @@ struct GatewayConnection: CallTransport {
 
     /// Connects to the listener. Of one whose use of TLS is not known, a call without a secret finds out.
     ///
+    /// - Parameter option: the option that names the listener, for messages.
     /// - Throws: `ClientFailure` if the gateway cannot be reached.
-    init(to endpoint: ListenerEndpoint, trust: ListenerTrust, on loop: EventLoop) async throws {
+    init(
+        to endpoint: ListenerEndpoint, trust: ListenerTrust, option: String = "--server", on loop: EventLoop
+    ) async throws {
         let choices: [Bool] =
             if let isSecure = endpoint.isSecure {
                 [isSecure]
@@ -29,7 +32,7 @@ struct GatewayConnection: CallTransport {
         var refusal: (any Error)?
         for isSecure in choices {
             let choice = ListenerEndpoint(endpoint.address, isSecure: isSecure)
-            let channel = try await Self.connect(to: choice, trust, loop)
+            let channel = try await Self.connect(to: choice, trust, option, loop)
             do {
                 if choices.count > 1 { try await Self.probe(channel) }
             } catch let status as GRPCStatus where !status.isOfCertificate {
@@ -47,7 +50,7 @@ struct GatewayConnection: CallTransport {
     }
 
     private static func connect(
-        to endpoint: ListenerEndpoint, _ trust: ListenerTrust, _ loop: EventLoop
+        to endpoint: ListenerEndpoint, _ trust: ListenerTrust, _ option: String, _ loop: EventLoop
     ) async throws(ClientFailure) -> RPCChannel {
         let authorities = endpoint.isSecure == true ? try trust.authorities() : nil
         do {
@@ -55,16 +58,17 @@ struct GatewayConnection: CallTransport {
                 to: endpoint.address, loop: loop, authorities: authorities, name: trust.name)
         } catch {
             let message = (error as? GRPCStatus)?.message ?? "\(error)"
+            let isElsewhere = !endpoint.isLoopback && !message.hasSuffix(RPCChannel.isUnresolved)
             throw ClientFailure(
-                endpoint.isLoopback ? message : "\(message); \(forwarding(endpoint.address.port))",
+                isElsewhere ? "\(message); \(forwarding(endpoint.address.port, option))" : message,
                 exitCode: .unreachable)
         }
     }
 
     /// The help for a listener that may accept connections only on its own machine.
-    private static func forwarding(_ port: Int) -> String {
+    private static func forwarding(_ port: Int, _ option: String) -> String {
         """
-        if it listens on loopback, forward its port (ssh -L \(port):127.0.0.1:\(port) HOST) and use --server \
+        if it listens on loopback, forward its port (ssh -L \(port):127.0.0.1:\(port) HOST) and use \(option) \
         127.0.0.1:\(port)
         """
     }
@@ -118,7 +122,7 @@ extension GRPCStatus {
     /// Whether the connection failed because of the server's certificate.
     fileprivate var isOfCertificate: Bool {
         code == .unavailable
-            && [TLSError.isForOthers, TLSError.isNotAccepted].contains { message.hasPrefix($0) }
+            && [TLSProblem.isForOthers, TLSError.isNotAccepted].contains { message.hasPrefix($0) }
     }
 }
 
@@ -126,7 +130,7 @@ extension ClientFailure {
     /// The failure of a TLS connection, with what helps.
     fileprivate init(connecting status: GRPCStatus, to address: PeerAddress) {
         let help =
-            status.message.hasPrefix(TLSError.isForOthers)
+            status.message.hasPrefix(TLSProblem.isForOthers)
             ? "use one of these names as the host, or give one with --tls-name"
             : "set \(CommandEnvironment.authoritiesVariable) to the PEM file of the authority that signed it"
         self.init("\(address): \(status.message); \(help)", exitCode: .unreachable, status: status.code)

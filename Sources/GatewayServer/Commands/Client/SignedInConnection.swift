@@ -100,8 +100,10 @@ final class SignedInConnection: CallTransport {
         }
         let reply: RefreshTokenResponse
         do {
-            reply = try await AuthServiceClient(try await GatewayConnection(to: server, trust: trust, on: loop))
-                .refreshToken(RefreshTokenRequest(refreshToken: old.refreshToken))
+            let listener = try await GatewayConnection(
+                to: server, trust: trust, option: "login --auth-server", on: loop)
+            reply = try await AuthServiceClient(listener).refreshToken(
+                RefreshTokenRequest(refreshToken: old.refreshToken))
         } catch let failure as ClientFailure
             where failure.status == .unauthenticated || failure.status == .unimplemented
         {

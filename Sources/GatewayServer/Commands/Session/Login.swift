@@ -89,7 +89,8 @@ struct Login: Command {
         guard let server = session.authServer else { throw ClientFailure.notSignedIn }
         do {
             let connection = try await GatewayConnection(
-                to: server, trust: ListenerTrust(environment, session), on: EventLoop(name: "client"))
+                to: server, trust: ListenerTrust(environment, session), option: "--auth-server",
+                on: EventLoop(name: "client"))
             session.authServer = connection.endpoint
             return connection
         } catch let failure as ClientFailure where failure.exitCode == .unreachable && listeners.isEmpty {

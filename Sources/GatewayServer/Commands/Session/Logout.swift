@@ -40,7 +40,8 @@ struct Logout: Command {
         guard !session.refreshToken.isEmpty, let server = session.authServer else { return }
         do {
             let connection = try await GatewayConnection(
-                to: server, trust: ListenerTrust(environment, session), on: EventLoop(name: "client"))
+                to: server, trust: ListenerTrust(environment, session), option: "login --auth-server",
+                on: EventLoop(name: "client"))
             _ = try await SessionServiceClient(connection).logout(LogoutRequest(refreshToken: session.refreshToken))
         } catch let failure as ClientFailure where failure.status == .unimplemented {
             // A gateway without SessionService cannot revoke tokens; they expire.
