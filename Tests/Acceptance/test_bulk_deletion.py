@@ -6,10 +6,12 @@ import time
 import uuid
 
 import pytest
-from support.commands import USAGE, CommandLine
+from support.commands import OK, REFUSED, USAGE, CommandLine
 from support.gateway import eventually
 from support.parties import Fleet, User, unique
+from support.patience import PATIENCE
 from support.refusal import refused
+from support.terminal import Terminal
 from support.uploads import completed, content
 
 KILLS, FULL_KILLS = 3, 20
@@ -247,6 +249,40 @@ def test_command_line_removes_by_filter(binary, gateway, tmp_path, uploader, adm
     eventually(lambda: admin.list_all(filter=f"trashed=true run={run}") == [])
     assert "--yes" in command.refused(USAGE, "trash", "empty")
     assert command.json("trash", "empty", "--dry-run")["matching_objects"] >= 0
+
+
+def test_command_line_says_that_nothing_matches(binary, new_organization, gateway, login, tmp_path):
+    name = new_organization().organization
+    command = CommandLine(binary, gateway, tmp_path).login()
+    command.environment["DATA_GATEWAY_GATEWAY"] = gateway.listeners["gateway"]
+    word, everywhere = unique("nothing"), "finds it anywhere in a name"
+    for arguments in (
+        ("rm", "--filter", word, "--dry-run"),
+        ("rm", "--filter", word, "--yes"),
+        ("trash", "restore", "--filter", word, "--yes"),
+        ("trash", "purge", "--filter", word, "--yes"),
+        ("trash", "list", word),
+        ("object", "du", word),
+        ("ls", word),
+    ):
+        done = command.run(*arguments)
+        assert done.returncode == OK and f"'name:*{word}*' {everywhere}\n" in done.stdout, (arguments, done)
+    assert command.run("ls", f"path:{word}").stdout == f"no objects; 'path:{word}/*' finds the files of a folder\n"
+    # The filters of the hints are valid, and have no further hint.
+    for filter in (f"name:*{word}*", f"path:{word}/*"):
+        assert command.run("ls", filter).stdout == "no objects\n"
+    for arguments in (("rm", "run=7"), ("trash", "restore", "run=7"), ("trash", "purge", "run=7")):
+        assert command.refused(REFUSED, *arguments).endswith("; for a filter, use --filter 'run=7'\n")
+    assert "--filter" not in command.refused(REFUSED, "rm", word)
+    # There is no question about nothing.
+    for arguments, said in (
+        (("rm", "--filter", word), f"no object matches the filter {word}; "),
+        (("trash", "empty", "--organization", name), "the trash is empty"),
+    ):
+        terminal = Terminal.running([binary, *arguments], command.environment, tmp_path)
+        assert terminal.process.wait(PATIENCE) == OK
+        text = terminal.closed().text
+        assert said in text and "?" not in text
 
 
 def test_command_line_sets_retention_rules(binary, gateway, tmp_path, new_organization, admin):

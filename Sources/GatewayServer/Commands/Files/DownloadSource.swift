@@ -61,8 +61,7 @@ actor DownloadSource {
         if let named, !named.isEmpty { return named }
         let found = try await list(argument, gateway)
         guard !found.isEmpty else {
-            throw ClientFailure(
-                "no object matches the filter \(argument)\(NameSearch.advice(for: argument))", status: .notFound)
+            throw ClientFailure(NameSearch.nothing(matches: argument), status: .notFound)
         }
         return found.map { Wanted(id: $0.id, details: $0.details, isOfFilter: true) }
     }

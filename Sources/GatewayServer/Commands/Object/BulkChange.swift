@@ -8,33 +8,45 @@ struct BulkChange: Sendable {
     let action: String
     /// The participle of the refusal, such as `deleted`.
     let outcome: String
+    /// The sentence that there are no objects to change.
+    let emptiness: String
     let isDryRun: Bool
     let isConfirmed: Bool
 
-    /// Asks for confirmation unless it is given, makes the change, and waits for its end.
+    /// Asks for confirmation unless it is given or there is nothing to change, makes the change, and waits for its end.
     ///
     /// - Parameter call: makes the change, or only counts the objects.
     func make<Response: BulkResponse>(
         with service: ObjectManagementServiceClient<SignedInConnection>,
         _ call: (_ isDryRun: Bool) async throws -> Response
     ) async throws -> Reply {
-        if !isDryRun, !isConfirmed { try await confirm(call) }
-        return Reply(try await call(isDryRun).finished(service))
+        if !isDryRun, !isConfirmed, let counted = try await confirm(call) { return empty(counted) }
+        let response = try await call(isDryRun).finished(service)
+        return response.isEmpty ? empty(response) : Reply(response)
+    }
+
+    private func empty(_ response: some BulkResponse) -> Reply {
+        Reply(response).framed(json: response.json, after: "\n\(emptiness)")
     }
 
     /// Asks for confirmation on the terminal, with the number of objects.
     ///
+    /// - Returns: the response for no objects, of which there is no question.
     /// - Throws: if the user refuses, or there is no terminal.
-    private func confirm(_ call: (_ isDryRun: Bool) async throws -> some BulkResponse) async throws {
+    private func confirm<Response: BulkResponse>(
+        _ call: (_ isDryRun: Bool) async throws -> Response
+    ) async throws -> Response? {
         guard let terminal = try? Terminal() else {
             throw ClientFailure("without a terminal, --dry-run or --yes is required", exitCode: .usage)
         }
         let counted = try await call(true)
+        if counted.isEmpty { return counted }
         let objects = TextLayout.count(counted.matchingObjects, "object")
         let size = ByteCount.text(counted.matchingBytes)
         guard terminal.confirms("\(action) \(counted.isLowerBound ? "at least " : "")\(objects), \(size)?") else {
             throw ClientFailure("nothing was \(outcome)")
         }
+        return nil
     }
 }
 
@@ -47,6 +59,8 @@ protocol BulkResponse: Resource, Sendable {
 }
 
 extension BulkResponse {
+    fileprivate var isEmpty: Bool { matchingObjects == 0 && !isLowerBound }
+
     package static var columns: [String] { ["matching_objects", "matching_bytes"] }
 
     package var fields: [ResourceField] {

@@ -1,15 +1,55 @@
 import Basics
 
-/// The search for a part of a name.
-enum NameSearch {
+/// The search for objects by a part of their name, or by their folder.
+struct NameSearch {
+    /// The field of the filter's only term, `name` or `path`; `nil` = the filter is a word.
+    private let field: String?
+    private let isQuoted: Bool
+    private let value: Substring
+
     /// Returns the end of a message that nothing was found: a word finds the beginning of a name only, `name:WORD` the whole name,
-    /// and a `*` in a word is a character like others. Empty for other filters, and if the name was searched everywhere.
+    /// `path:FOLDER` no file in the folder, and a `*` between other characters is a character like them. Empty for other filters, and
+    /// if the name was searched everywhere.
     static func advice(for filter: String) -> String {
-        let prefix = ["name:", "name="].first { filter.hasPrefix($0) } ?? ""
-        let filter = filter.dropFirst(prefix.count)
-        guard prefix != "name:" || !(filter.hasPrefix("*") && filter.hasSuffix("*")) else { return "" }
-        let isWord = filter.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 >= 0x80 || "._-*".utf8.contains($0) }
-        let part = filter.split(separator: "*").joined(separator: "*")
-        return isWord && !part.isEmpty ? "; 'name:*\(part)*' finds it anywhere in a name" : ""
+        guard let search = NameSearch(filter) else { return "" }
+        return "; \(search.advice)"
     }
+
+    /// Returns the sentence that no object matches a filter.
+    static func nothing(matches filter: String, inTrash: Bool = false) -> String {
+        "no object\(inTrash ? " in the trash" : "") matches the filter \(filter)\(advice(for: filter))"
+    }
+
+    /// - Returns: `nil` if there is no advice.
+    private init?(_ filter: String) {
+        let field = ["name", "path"].first { filter.hasPrefix("\($0):") || filter.hasPrefix("\($0)=") }
+        let text = filter.dropFirst(field.map { $0.count + 1 } ?? 0)
+        let isQuoted = text.count > 2 && text.first == "\"" && text.last == "\""
+        let value = isQuoted ? text.dropFirst().dropLast() : text
+        let isEverywhere = value.hasPrefix("*") && value.hasSuffix("*") && filter.hasPrefix("name:")
+        let isFolder = value.hasPrefix("*") || value.hasSuffix("*")
+        guard value.utf8.allSatisfy({ Self.isPlain($0, isQuoted: isQuoted, isPath: field == "path") }),
+            value.contains(where: { $0 != "*" }), field == "path" ? !isFolder : !isEverywhere
+        else { return nil }
+        (self.field, self.isQuoted, self.value) = (field, isQuoted, value)
+    }
+
+    /// Whether a byte has no meaning in a filter or a shell beside the one in a name.
+    private static func isPlain(_ byte: UInt8, isQuoted: Bool, isPath: Bool) -> Bool {
+        byte.isASCIIAlphanumeric || byte >= 0x80 || "._-*".utf8.contains(byte)
+            || isPath && byte == UInt8(ascii: "/") || isQuoted && " ()".utf8.contains(byte)
+    }
+
+    private var advice: String {
+        let part = value.drop { $0 == "*" }.reversed().drop { $0 == "*" }.reversed()
+        let text = String(part)
+        guard !text.contains("*") else {
+            return "'*' is a wildcard only at the beginning and the end, as in 'name:*PART*'"
+        }
+        guard field == "path" else { return "'name:\(quoted("*\(text)*"))' finds it anywhere in a name" }
+        let folder = text.hasSuffix("/") ? text : "\(text)/"
+        return "'path:\(quoted("\(folder)*"))' finds the files of a folder"
+    }
+
+    private func quoted(_ text: String) -> String { isQuoted ? "\"\(text)\"" : text }
 }

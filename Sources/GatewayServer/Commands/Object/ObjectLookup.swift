@@ -17,13 +17,19 @@ struct ObjectLookup: Sendable {
     /// - Parameters:
     ///   - arguments: file ids, ids of uploads, or names that one object has.
     ///   - inTrash: whether objects in the trash are meant.
+    ///   - takesFilter: whether the command has the option --filter, which is named for an argument that looks like a filter.
     /// - Returns: the ids, in the order of the arguments.
-    func ids(_ arguments: [String], inTrash: Bool = false) async throws -> [String] {
+    func ids(
+        _ arguments: [String], inTrash: Bool = false, takesFilter: Bool = false
+    ) async throws -> [String] {
         var ids: [String] = []
         for argument in arguments {
             let found = try await source.findNamed(argument, inTrash: inTrash)
             guard let only = found.first else {
-                throw ClientFailure("no object\(inTrash ? " in the trash" : "") has the name or the id \(argument)")
+                let isFilter = takesFilter && argument.contains { ":=<>".contains($0) }
+                let advice = isFilter ? "; for a filter, use --filter '\(argument)'" : ""
+                throw ClientFailure(
+                    "no object\(inTrash ? " in the trash" : "") has the name or the id \(argument)\(advice)")
             }
             guard found.count == 1 else {
                 throw ClientFailure(

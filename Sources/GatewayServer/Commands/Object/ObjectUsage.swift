@@ -44,7 +44,7 @@ struct ObjectUsage: ClientCommand {
         let rows = groups.sorted { ($1.value.bytes, $0.key) < ($0.value.bytes, $1.key) }
             .map { UsageRow(grouping: grouping, key: $0.key, count: $0.value.count, bytes: $0.value.bytes) }
         let total = rows.reduce((count: Int64(0), bytes: Int64(0))) { ($0.count + $1.count, $0.bytes + $1.bytes) }
-        return Reply("groups", rows, things: "objects").framed(
+        return Reply("groups", rows, things: "objects\(NameSearch.advice(for: filter))").framed(
             json: .object([
                 JSONValue.Member(name: "groups", value: .array(rows.map(\.json))),
                 JSONValue.Member(name: "objects", value: .number(total.count)),

@@ -38,7 +38,7 @@ struct Remove: ClientCommand {
         guard let filter else {
             guard !objects.isEmpty else { throw ClientFailure("OBJECT or --filter is missing", exitCode: .usage) }
             guard !isDryRun else { throw ClientFailure("--dry-run needs --filter", exitCode: .usage) }
-            let fileIDs = try await gateway.lookup(connection).ids(objects)
+            let fileIDs = try await gateway.lookup(connection).ids(objects, takesFilter: true)
             var results: [String] = []
             for fileID in fileIDs {
                 let reply = try await service.deleteObject(DeleteObjectRequest(fileID: fileID, reason: reason))
@@ -52,7 +52,8 @@ struct Remove: ClientCommand {
             throw ClientFailure("OBJECT and --filter must not be given together", exitCode: .usage)
         }
         let change = BulkChange(
-            action: "Delete", outcome: "deleted", isDryRun: isDryRun, isConfirmed: isConfirmed)
+            action: "Delete", outcome: "deleted", emptiness: NameSearch.nothing(matches: filter),
+            isDryRun: isDryRun, isConfirmed: isConfirmed)
         return try await change.make(with: service) { isDryRun in
             try await service.deleteObjects(DeleteObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun))
         }

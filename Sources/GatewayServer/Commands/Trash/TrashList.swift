@@ -19,14 +19,14 @@ struct TrashList: ClientCommand {
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let service = DataGatewayObjectServiceClient(gateway)
-        let filter = filter.isEmpty ? "trashed=true" : "trashed=true (\(filter))"
+        let trashed = filter.isEmpty ? "trashed=true" : "trashed=true (\(filter))"
         return Reply(
             "objects",
             try await Pages.all { token in
                 let page = try await service.listObjects(
-                    ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: filter))
+                    ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: trashed))
                 return (page.objects.map(TrashedObject.init), page.nextPageToken)
-            }, things: "objects in the trash")
+            }, things: "objects in the trash\(NameSearch.advice(for: filter))")
     }
 }
 

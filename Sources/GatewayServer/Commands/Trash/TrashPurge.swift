@@ -36,13 +36,15 @@ struct TrashPurge: ClientCommand {
         let service = ObjectManagementServiceClient(gateway)
         if let filter = try TrashSelection(objects: objects, filter: filter, isDryRun: isDryRun).filter {
             let change = BulkChange(
-                action: "Permanently delete", outcome: "deleted", isDryRun: isDryRun, isConfirmed: isConfirmed)
+                action: "Permanently delete", outcome: "deleted",
+                emptiness: NameSearch.nothing(matches: filter, inTrash: true),
+                isDryRun: isDryRun, isConfirmed: isConfirmed)
             return try await change.make(with: service) { isDryRun in
                 try await service.purgeObjects(
                     PurgeObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun))
             }
         }
-        let fileIDs = try await gateway.lookup(connection).ids(objects, inTrash: true)
+        let fileIDs = try await gateway.lookup(connection).ids(objects, inTrash: true, takesFilter: true)
         for fileID in fileIDs {
             _ = try await service.purgeObject(PurgeObjectRequest(fileID: fileID, reason: reason))
         }
@@ -76,7 +78,8 @@ struct TrashEmpty: ClientCommand {
     func call(_ gateway: SignedInConnection) async throws -> Reply {
         let service = ObjectManagementServiceClient(gateway)
         let change = BulkChange(
-            action: "Permanently delete", outcome: "deleted", isDryRun: isDryRun, isConfirmed: isConfirmed)
+            action: "Permanently delete", outcome: "deleted", emptiness: "the trash is empty", isDryRun: isDryRun,
+            isConfirmed: isConfirmed)
         return try await change.make(with: service) { isDryRun in
             try await service.purgeObjects(
                 PurgeObjectsRequest(filter: "size>=0", reason: reason, dryRun: isDryRun))

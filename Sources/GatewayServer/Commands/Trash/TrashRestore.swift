@@ -33,13 +33,14 @@ struct TrashRestore: ClientCommand {
         let service = ObjectManagementServiceClient(gateway)
         if let filter = try TrashSelection(objects: objects, filter: filter, isDryRun: isDryRun).filter {
             let change = BulkChange(
-                action: "Restore", outcome: "restored", isDryRun: isDryRun, isConfirmed: isConfirmed)
+                action: "Restore", outcome: "restored", emptiness: NameSearch.nothing(matches: filter, inTrash: true),
+                isDryRun: isDryRun, isConfirmed: isConfirmed)
             return try await change.make(with: service) { isDryRun in
                 try await service.restoreObjects(RestoreObjectsRequest(filter: filter, dryRun: isDryRun))
             }
         }
         var restored: [DataObject] = []
-        for fileID in try await gateway.lookup(connection).ids(objects, inTrash: true) {
+        for fileID in try await gateway.lookup(connection).ids(objects, inTrash: true, takesFilter: true) {
             let reply = try await service.restoreObject(RestoreObjectRequest(fileID: fileID))
             restored.append(try reply.object.present("object"))
         }
