@@ -53,6 +53,23 @@ import Testing
         #expect(ProgressLine.text("x", TransferMeter(total: nil, done: 5, at: .zero), at: .zero) == "x  5 B")
     }
 
+    @Test(arguments: [120, 80, 60, 40, 30])
+    func prefixIsNotShortenedBeforeTheName(columns: Int) {
+        var meter = TransferMeter(total: 4 << 20, at: .zero)
+        meter.add(1 << 20, at: .seconds(1))
+        for name in ["tt2.bin", String(repeating: "n", count: 200) + ".mcap"] {
+            let line = ProgressLine.text(name, meter, prefix: "trying again: ", at: .seconds(1), width: columns - 1)
+            #expect(line.count <= columns - 1)
+            #expect(line.hasPrefix(name == "tt2.bin" ? "trying again: tt2.bin  " : "trying again: …"))
+            #expect(line.contains(" 25%"))
+        }
+        #expect(
+            ProgressLine.text("tt2.bin", meter, prefix: "trying again: ", at: .seconds(1))
+                == "trying again: tt2.bin  [###.........]   25%  1.00 MiB/4.00 MiB")
+        let narrow = ProgressLine.text("tt2.bin", meter, prefix: "trying again: ", at: .seconds(1), width: 15)
+        #expect(narrow == "tt2.bin   25%")
+    }
+
     @Test(arguments: [(7, "0:07"), (754, "12:34"), (3723, "1:02:03")] as [(Int64, String)])
     func timeLeftIsShownAsAClock(seconds: Int64, text: String) {
         #expect(ProgressLine.clock(seconds) == text)

@@ -7,9 +7,14 @@ package enum ProgressLine {
     /// The smallest number of columns for a name.
     private static let leastName = 8
 
-    /// - Parameter width: columns of the line. In a narrow terminal, first the bar is omitted, then the remaining time, the rate
-    ///   and the bytes.
-    static func text(_ name: String, _ meter: TransferMeter, at time: Duration, width: Int = 79) -> String {
+    /// - Parameters:
+    ///   - prefix: the text before the name of a transfer that waits, which has no rate and no remaining time. It is not shortened,
+    ///     and omitted if the terminal is too narrow for both.
+    ///   - width: columns of the line. In a narrow terminal, first the bar is omitted, then the remaining time, the rate and the
+    ///     bytes.
+    static func text(
+        _ name: String, _ meter: TransferMeter, prefix: String = "", at time: Duration, width: Int = 79
+    ) -> String {
         // The words with the largest rank are omitted first.
         var words: [(rank: Int, text: String)] = []
         if let total = meter.total {
@@ -23,16 +28,18 @@ package enum ProgressLine {
         } else {
             words.append((1, ByteCount.text(meter.done)))
         }
-        if let rate = meter.rate(at: time) { words.append((2, "\(ByteCount.text(rate))/s")) }
-        if let left = meter.secondsLeft(at: time) { words.append((3, "\(clock(left)) left")) }
+        if prefix.isEmpty, let rate = meter.rate(at: time) { words.append((2, "\(ByteCount.text(rate))/s")) }
+        if prefix.isEmpty, let left = meter.secondsLeft(at: time) { words.append((3, "\(clock(left)) left")) }
         let name = TextLayout.printable(name)
+        let prefix = prefix.count + leastName + "  100%".count > width ? "" : prefix
         var rest = ""
         while true {
             rest = words.map { "  \($0.text)" }.joined()
-            guard min(name.count, leastName) + rest.count > width, let least = words.map(\.rank).max() else { break }
+            guard prefix.count + min(name.count, leastName) + rest.count > width, let least = words.map(\.rank).max()
+            else { break }
             words.removeAll { $0.rank == least }
         }
-        return clipped(name, to: max(1, width - rest.count)) + rest
+        return prefix + clipped(name, to: max(1, width - prefix.count - rest.count)) + rest
     }
 
     /// `0:07`, `12:34`, `1:02:03`

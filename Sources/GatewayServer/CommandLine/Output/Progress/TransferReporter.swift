@@ -185,19 +185,18 @@ package final class TransferReporter: Sendable {
             }
         } else if let total = state.total {
             let waits = !moving.isEmpty && moving.allSatisfy(\.isWaiting)
-            draw("\(waits ? Self.waiting : "")\(total.ended)/\(total.files) files", total.meter, at: now)
+            draw("\(total.ended)/\(total.files) files", total.meter, isWaiting: waits, at: now)
         } else if let file = moving.first {
-            draw("\(file.isWaiting ? Self.waiting : "")\(file.name)", file.meter, at: now)
+            draw(file.name, file.meter, isWaiting: file.isWaiting, at: now)
         }
     }
 
-    /// A prefix, since a narrow terminal shows the end of a name.
-    private static let waiting = "trying again: "
-
-    private func draw(_ name: String, _ meter: TransferMeter, at now: Duration) {
+    private func draw(_ name: String, _ meter: TransferMeter, isWaiting: Bool, at now: Duration) {
         // The last column is not used: some terminals wrap the line after it.
         let width = environment.terminalWidth() - 1
-        environment.terminal?(Self.clearLine + ProgressLine.text(name, meter, at: now, width: width))
+        let prefix = isWaiting ? "trying again: " : ""
+        environment.terminal?(
+            Self.clearLine + ProgressLine.text(name, meter, prefix: prefix, at: now, width: width))
     }
 
     private func progress(_ event: String, _ what: [(String, JSONValue)], _ meter: TransferMeter, at now: Duration) {
