@@ -72,13 +72,13 @@ struct Initialize: Command {
                 exitCode: .usage)
         }
         if isInitialized, !isReplacing { return try await changeAddress(folder, endpoints, environment) }
-        let configuration = try await DeviceInitialization(
+        let result = try await DeviceInitialization(
             folder, endpoints: endpoints,
             authorities: try folder.authorities(for: endpoints, else: environment.authorities)
         ).run(
             deviceID: deviceID, version: "data-gateway/\(ProgramVersion.current)", platform: Self.platform,
             replacingKey: isReplacing)
-        let tags = configuration.tags.sorted { $0.key < $1.key }
+        let tags = result.configuration.tags.sorted { $0.key < $1.key }
         return Reply(
             json: .object([
                 JSONValue.Member(name: "device_id", value: .string(deviceID)),
@@ -86,8 +86,10 @@ struct Initialize: Command {
                 JSONValue.Member(
                     name: "tags",
                     value: .object(tags.map { JSONValue.Member(name: $0.key, value: .string($0.value)) })),
+                JSONValue.Member(name: "replaced_key", value: .bool(result.replacedKey)),
             ]),
-            text: "initialized \(deviceID): its key is in \(folder.configurationPath)")
+            text: "initialized \(deviceID): its key is in \(folder.configurationPath)"
+                + (isReplacing && !result.replacedKey ? "; the gateway had none to replace" : ""))
     }
 
     /// - Parameter changes: whether the options name other endpoints than the present ones.

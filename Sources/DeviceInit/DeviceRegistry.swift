@@ -180,6 +180,12 @@ struct DeviceRegistry: Sendable {
     func allowReinit(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
         try await change(id, by: caller) { device, now, connection in
             try Self.requireInUse(device)
+            // The permission would have no effect.
+            if device.initializedAt != nil, try keys.state(of: device.id, at: now, in: connection) == nil {
+                throw RPCError(
+                    bare: .failedPrecondition,
+                    "\(ResourceName.device(id.text)) has no key: \(InitializationRule.lackOfKey(device))")
+            }
             let end = now.adding(reinitWindow)
             try DeviceRecords(connection).allowReinit(id, until: end, at: now)
         }

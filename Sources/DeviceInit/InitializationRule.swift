@@ -40,6 +40,14 @@ enum InitializationRule {
         device.reinitAllowedUntil.map { now < $0 } ?? false
     }
 
+    /// The reason why a device gets no key after an operator deleted its own, with what ends that.
+    static func lackOfKey(_ device: DeviceRecord) -> String {
+        """
+        its key was deleted; an operator makes another with 'data-gateway key create --device \(device.id)', and \
+        ReinitDevice may replace that one
+        """
+    }
+
     private static func whyNotReady(
         _ device: DeviceRecord, siteStatus: Availability?, key: KeyUsability?
     ) -> String? {
@@ -52,7 +60,7 @@ enum InitializationRule {
         case .disabled: return "its key was disabled"
         case .expired: return "its key has expired"
         case .siteDisabled: return "its site is disabled"
-        case nil: return device.initializedAt == nil ? nil : "its key was deleted"
+        case nil: return device.initializedAt == nil ? nil : lackOfKey(device)
         }
     }
 }

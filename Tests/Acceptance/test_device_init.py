@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
+from support.client import REFUSED, Device
 from support.oss import StoreError
 from support.parties import Fleet, Uploader, exchange, expired, init_device, unique_device_id
 from support.refusal import refused
@@ -268,3 +269,42 @@ def test_unretired_device_can_be_initialized_again(stubs, admin, fleet, init):
         admin.devices("DeleteDevice", name=device.name)
     admin.devices("AddDeviceToSuite", suite=device.suite, device=device.name)
     assert init(device.device_id).api_key != first
+
+
+@pytest.fixture
+def folder(binary, gateway, fleet, tmp_path) -> Device:
+    """A device with a key in its own folder."""
+    device = Device(binary, None, tmp_path / "device", fleet.register().device_id)
+    urls = [
+        word
+        for name in ("auth", "gateway", "device-init")
+        for word in (f"--{name}", f"http://{gateway.listeners[name]}")
+    ]
+    device.done("init", device.device_id, *urls)
+    return device
+
+
+def test_unretired_device_gets_a_key_in_its_own_folder(folder, admin, fleet):
+    name, first = f"devices/{folder.device_id}", folder.config
+    admin.devices("RetireDevice", name=name)
+    admin.devices("UnretireDevice", name=name)
+    admin.devices("AddDeviceToSuite", suite=fleet.suite, device=name)
+    assert "--reinit replaces it" in folder.refused(REFUSED, "init", folder.device_id)
+    assert "; the gateway had none to replace\n" in folder.done("init", folder.device_id, "--reinit")
+    assert folder.config != first
+    folder.done("upload", "--resume")
+    (reply,) = folder.events_of("init", folder.device_id, "--reinit")
+    assert reply["replaced_key"] is True
+
+
+def test_way_out_of_a_deleted_key_is_named(folder, admin, stubs):
+    (key,) = admin.admin("ListApiKeys", device_id=folder.device_id).api_keys
+    admin.admin("DeleteApiKey", api_key_id=key.api_key_id)
+    command = f"data-gateway key create --device {folder.device_id}"
+    assert command in folder.refused(REFUSED, "init", folder.device_id, "--reinit")
+    # The permission would have no effect.
+    with refused(stubs, "FAILED_PRECONDITION") as refusal:
+        admin.devices("AllowReinit", name=f"devices/{folder.device_id}")
+    assert command in refusal.message
+    admin.admin("CreateOrRotateDeviceApiKey", device_id=folder.device_id)
+    folder.done("init", folder.device_id, "--reinit")
