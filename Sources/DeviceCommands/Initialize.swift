@@ -65,13 +65,19 @@ struct Initialize: Command {
         let present = try folder.endpoints()
         let endpoints = place.endpoints(over: present ?? Endpoints())
         let isInitialized = try folder.configuration() != nil
-        try check(folder, isInitialized: isInitialized, changes: endpoints != present)
+        try check(folder, isInitialized: isInitialized)
         if isInitialized, !isInsecure, let weak = present?.withoutTLS(in: endpoints) {
             throw ClientFailure(
                 "the device uses TLS now, which \(weak) does not: use https://, or permit it with --insecure",
                 exitCode: .usage)
         }
-        if isInitialized, !isReplacing { return try await changeAddress(folder, endpoints, environment) }
+        if isInitialized, !isReplacing {
+            let isNew = endpoints != present
+            if isNew {
+                try await AddressChange(folder, endpoints: endpoints, authorities: environment.authorities).run()
+            }
+            return try addressReply(folder, endpoints, isNew: isNew)
+        }
         let result = try await DeviceInitialization(
             folder, endpoints: endpoints,
             authorities: try folder.authorities(for: endpoints, else: environment.authorities)
@@ -92,8 +98,7 @@ struct Initialize: Command {
                 + (isReplacing && !result.replacedKey ? "; the gateway had none to replace" : ""))
     }
 
-    /// - Parameter changes: whether the options name other endpoints than the present ones.
-    private func check(_ folder: DeviceFolder, isInitialized: Bool, changes: Bool) throws {
+    private func check(_ folder: DeviceFolder, isInitialized: Bool) throws {
         if deviceID.isEmpty, isReplacing || !isInitialized {
             throw ClientFailure("init requires DEVICE_ID", exitCode: .usage)
         }
@@ -102,7 +107,7 @@ struct Initialize: Command {
             throw ClientFailure("DEVICE_ID must be YYMMDD-NNNNNN, not '\(deviceID)'", exitCode: .usage)
         }
         let known = try folder.deviceID()
-        guard changes, deviceID.isEmpty || known.isEmpty || deviceID == known else {
+        guard !place.isEmpty, deviceID.isEmpty || known.isEmpty || deviceID == known else {
             throw ClientFailure(
                 """
                 \(folder.configurationPath) already has a key\(known.isEmpty ? "" : " of \(known)"): --reinit replaces it; use \
@@ -111,10 +116,8 @@ struct Initialize: Command {
         }
     }
 
-    private func changeAddress(
-        _ folder: DeviceFolder, _ endpoints: Endpoints, _ environment: CommandEnvironment
-    ) async throws -> Reply {
-        try await AddressChange(folder, endpoints: endpoints, authorities: environment.authorities).run()
+    /// - Parameter isNew: whether the endpoints replaced others; a script may run twice.
+    private func addressReply(_ folder: DeviceFolder, _ endpoints: Endpoints, isNew: Bool) throws -> Reply {
         let all = [("auth", endpoints.auth), ("gateway", endpoints.gateway), ("device_init", endpoints.deviceInit)]
         return Reply(
             json: .object([
@@ -122,8 +125,11 @@ struct Initialize: Command {
                 JSONValue.Member(
                     name: "endpoints",
                     value: .object(all.map { JSONValue.Member(name: $0.0, value: .string("\($0.1)")) })),
+                JSONValue.Member(name: "changed", value: .bool(isNew)),
             ]),
-            text: "the gateway of this device is at \(endpoints.gateway) now: it accepted the device's key")
+            text: isNew
+                ? "the gateway of this device is at \(endpoints.gateway) now: it accepted the device's key"
+                : "the gateway of this device is at \(endpoints.gateway) already: nothing was changed")
     }
 
     private static var platform: String {

@@ -79,6 +79,26 @@ def test_address_changes_after_a_call_there(device, second, path, network):
     assert event["endpoints"]["gateway"] == f"http://{second['gateway']}"
 
 
+def test_present_address_is_no_error(device, second):
+    device.done("init", *urls(second))
+    before = files(device)
+    said = device.done("init", device.device_id, *urls(second))
+    assert said == f"the gateway of this device is at http://{second['gateway']} already: nothing was changed\n"
+    (event,) = device.events_of("init", *urls(second))
+    assert event["changed"] is False
+    assert files(device) == before
+
+
+@pytest.mark.parametrize("listener", LISTENERS)
+def test_address_of_another_listener_is_refused(device, second, listener):
+    before = files(device)
+    other = {"auth": "gateway", "gateway": "device-init", "device-init": "auth"}[listener]
+    wrong = second | {listener: second[other]}
+    said = device.refused(REFUSED, "init", *urls(wrong))
+    assert f"http://{wrong[listener]} is another listener: it does not serve archebase." in said
+    assert files(device) == before
+
+
 @pytest.mark.parametrize("listener", LISTENERS)
 def test_address_without_the_gateway_is_refused(device, second, path, listener):
     before = files(device)

@@ -21,10 +21,12 @@ package struct AddressChange: Sendable {
 
     /// Exchanges the device's key at the new address, makes a call with the token there, and only then stores the address.
     ///
-    /// - Throws: `CallFailure` of the call that failed, `DeviceFolder.Failure`.
+    /// - Throws: `CallFailure` of the call that failed, `WrongListener`, `DeviceFolder.Failure`.
     package func run() async throws {
-        let reply = try await DeviceKey(folder).trying { [auth] credential in
-            try await AuthServiceClient(auth).exchangeCredential(ExchangeCredentialRequest(credential: credential))
+        let reply = try await DeviceKey(folder).trying { [auth, endpoints] credential in
+            try await WrongListener.recognizing(endpoints.auth, AuthServiceMethods.service) {
+                try await AuthServiceClient(auth).exchangeCredential(ExchangeCredentialRequest(credential: credential))
+            }
         }
         try await proof.run(token: reply.accessToken)
         try folder.move(to: endpoints)

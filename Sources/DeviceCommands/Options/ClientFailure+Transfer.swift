@@ -43,6 +43,7 @@ extension ClientFailure {
     private init(local error: any Error, file: String) {
         switch error {
         case let failure as DeviceFolder.Failure: self.init(failure.message)
+        case let listener as WrongListener: self.init("\(listener)")
         case let failure as FileDownload.LocalFailure: self.init(failure.message)
         case let error as TLSError: self.init("\(CommandEnvironment.authoritiesVariable): \(error)", exitCode: .usage)
         default: self.init("\(file): \(error)")

@@ -31,6 +31,9 @@ package struct EndpointOptions: Sendable {
     /// Whether the options name the device-init listener.
     package var namesDeviceInit: Bool { host != nil || deviceInit != nil }
 
+    /// Whether the options name no endpoint.
+    var isEmpty: Bool { host == nil && auth == nil && gateway == nil && deviceInit == nil }
+
     /// Returns the endpoints of the options, with the defaults of `standard`.
     package func endpoints(over standard: @autoclosure () throws -> Endpoints) rethrows -> Endpoints {
         var endpoints = try host?.endpoints ?? standard()
