@@ -1,9 +1,10 @@
 """What `upload` says about failures, retries and names."""
 
 import os
+import signal
 
 import pytest
-from support.client import OK, REFUSED
+from support.client import OK, REFUSED, Stage, end
 from support.parties import unique
 from support.terminal import Terminal
 from support.uploads import content, fresh_seeds
@@ -81,6 +82,19 @@ def test_call_that_is_retried_is_named_with_its_file(device, network, folder):
 def cut_next(proxy) -> None:
     """Cuts the connection on which the next byte arrives."""
     proxy.on_received(proxy.received + 1, proxy.cut)
+
+
+def test_upload_that_ended_before_its_first_part_has_lost_nothing(device, network, folder):
+    (large := folder / "large.mcap").write_bytes(content(3 * PART + 1, next(fresh_seeds)))
+    stage = Stage()
+    network.store.before("partNumber=1&", stage)
+    client = device.start("upload", large)
+    stage.wait()
+    end(client, signal.SIGINT)
+    stage.let_go()
+    assert device.events()[-1] == "initiated"
+    result = device.run("upload", large)
+    assert (result.returncode, result.stderr) == (OK, "")
 
 
 def test_terminal_shows_one_line_for_the_retries_of_a_step(binary, device, network, folder):

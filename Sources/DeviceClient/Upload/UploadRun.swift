@@ -214,10 +214,10 @@ struct UploadRun: Sendable {
             if let attempt = state.attempt { try await compare(state, through: try reach(&store, attempt)) }
         case .restart(let former):
             store = try await create(restartFrom: former, key: state.key(restartingFrom: former))
-            notice(.restarted)
+            noteLoss(of: state)
         case .beginAnew:
             store = try await create()
-            notice(.restarted)
+            noteLoss(of: state)
         case .complete(let upload, let etag, let parts):
             try await ledger.record(.stored(upload: upload, etag: etag, parts: parts))
         case .end(let reason):
@@ -245,9 +245,15 @@ struct UploadRun: Sendable {
                 if held != known { try await ledger.record(.held(parts: held.values.sorted { $0.number < $1.number })) }
             } catch let refusal as StoreRefusal where refusal.retryability == .startOver {
                 try await ledger.record(.lost)
+                noteLoss(of: state)
             }
         default: break
         }
+    }
+
+    /// Reports that what was stored is sent again. An upload that was interrupted before its first part has lost nothing.
+    private func noteLoss(of former: UploadState) {
+        if former.acknowledgedBytes > 0 { notice(.restarted) }
     }
 
     /// Returns the listed parts that contain the file's bytes.

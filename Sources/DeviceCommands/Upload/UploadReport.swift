@@ -96,7 +96,7 @@ extension TransferReporter {
             warning(message)
             event("key", [("message", .string(message))])
         case .restarted:
-            warning("the stored parts are lost: sending the file from the beginning")
+            warning("the stored parts of \(key) are lost: sending it from the beginning")
             event("restarted", [("file", .string(key))])
         }
     }
