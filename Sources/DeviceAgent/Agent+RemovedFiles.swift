@@ -13,7 +13,7 @@ extension Agent {
             for source in sources where !Task.isCancelled && isRemoved(source) {
                 log("\(source.path) was removed before it was uploaded")
                 do {
-                    try await uploader.giveUp(source.path)
+                    _ = try await uploader.giveUpIfRemoved(source.path)
                 } catch {
                     log("cannot abort the upload of \(source.path): \(AgentFailure.text(error))")
                 }
@@ -22,12 +22,12 @@ extension Agent {
         }
     }
 
-    /// Whether the file was removed; one whose disk is not mounted was not.
+    /// Whether the file was removed from a directory of the agent, and is not being sent. A directory that is missing itself may come
+    /// back.
     private func isRemoved(_ source: SourceIdentity) -> Bool {
-        var status = stat()
-        guard lstat(source.path, &status) != 0, errno == ENOENT, uploads[source.path] == nil,
-            configuration.directories.contains(where: { $0.relativePath(of: source.path) != nil })
-        else { return false }
-        return stat(Path.folder(of: source.path), &status) == 0 && UInt64(status.st_dev) == source.device
+        uploads[source.path] == nil && source.isRemoved
+            && configuration.directories.contains {
+                $0.relativePath(of: source.path) != nil && DirectoryIdentity($0.path) != nil
+            }
     }
 }

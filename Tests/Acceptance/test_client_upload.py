@@ -389,6 +389,24 @@ def test_a_file_that_was_deleted_after_its_last_part_is_completed(device, networ
     assert arrived(user, run, tmp_path) == [data]
 
 
+def test_upload_of_a_removed_file_is_given_up_once(device, network, user, run, tmp_path):
+    (tmp_path / "bags").mkdir()
+    paths = [file_with(tmp_path / "bags", SIZE), file_with(tmp_path, SIZE, "other.mcap")]
+    for path, part in zip(paths, (3, 2), strict=True):
+        stage = Stage()
+        network.store.before(f"partNumber={part}&", stage)
+        stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
+    data = paths[1].read_bytes()
+    # With its directory, which is no disk that was not mounted.
+    paths[0].unlink()
+    paths[0].parent.rmdir()
+    said = device.refused(REFUSED, "upload", "--resume")
+    assert f"{paths[0]} was removed before it was uploaded, and its upload was aborted" in said
+    assert arrived(user, run, tmp_path) == [data]
+    assert device.journals == []
+    assert device.done("upload", "--resume") == "there are no unfinished uploads\n"
+
+
 def test_an_upload_that_was_aborted_elsewhere_says_so(device, network, network_fleet, run, tmp_path):
     path = file_with(tmp_path, SIZE)
     stage = Stage()

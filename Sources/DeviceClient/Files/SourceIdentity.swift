@@ -43,6 +43,18 @@ package struct SourceIdentity: Codable, Sendable, Hashable {
         if size != later.size { return "changed from \(size) to \(later.size) bytes" }
         return modified == later.modified ? nil : "was modified"
     }
+
+    /// Whether the file was removed. One whose disk is not mounted was not: what is there of its path is on another disk.
+    package var isRemoved: Bool {
+        var status = stat()
+        guard lstat(path, &status) != 0, errno == ENOENT else { return false }
+        var folder = Path.folder(of: path)
+        while stat(folder, &status) != 0 {
+            guard errno == ENOENT, folder != "/" else { return false }
+            folder = Path.folder(of: folder)
+        }
+        return UInt64(status.st_dev) == device
+    }
 }
 
 /// The reason why the gateway never accepts a file as it is: a sentence without a full stop. Another attempt is useless until the file

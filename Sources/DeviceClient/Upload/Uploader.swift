@@ -138,7 +138,7 @@ package struct Uploader: Sendable {
     ) async throws -> Outcome {
         let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
         try folder.makeUploads()
-        if case .restarting = beginning { try await giveUp(absolute) }
+        if case .restarting = beginning { try await giveUp(absolute, "restarted by the client") }
         let labels = FileLabels(tags: tags, relativePath: relativePath.flatMap(FileLabels.path))
         let ledger = try open(absolute, labels, expected)
         let state = await ledger.state
@@ -211,12 +211,26 @@ package struct Uploader: Sendable {
 
     /// Aborts the unfinished upload of a file, if there is one.
     ///
-    /// - Parameter path: absolute.
-    package func giveUp(_ path: String) async throws {
+    /// - Parameters:
+    ///   - path: absolute.
+    ///   - reason: the reason for people at the gateway, a sentence without a full stop.
+    package func giveUp(_ path: String, _ reason: String) async throws {
         guard let ledger = try UploadLedger.open(UploadJournal.path(of: path, in: folder), begin: { nil }) else {
             return
         }
-        try await abandon(ledger, "restarted by the client")
+        try await abandon(ledger, reason)
+    }
+
+    /// Aborts the unfinished upload of a file that was removed.
+    ///
+    /// - Parameter path: absolute.
+    /// - Returns: whether the file was removed.
+    package func giveUpIfRemoved(_ path: String) async throws -> Bool {
+        guard let source = try unfinishedSources().first(where: { $0.path == path }), source.isRemoved else {
+            return false
+        }
+        try await giveUp(path, "the file was removed")
+        return true
     }
 
     /// Aborts the upload at the gateway, and removes its journal.

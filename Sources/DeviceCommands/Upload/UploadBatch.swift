@@ -18,6 +18,9 @@ struct UploadBatch: Sendable {
     /// The name of standard input, whose file in the device's folder is no name for people.
     var inputName: String?
 
+    /// Whether the files are those of all unfinished uploads.
+    private var continuesAll: Bool { decisions == nil && inputName == nil }
+
     /// A selected file, and what is known of it.
     struct Item: Sendable {
         let file: UploadSelection.File
@@ -99,9 +102,24 @@ struct UploadBatch: Sendable {
             return .busy
         } catch {
             reporter.end(file.path)
-            let command = inputName == nil ? "the same command" : "data-gateway upload --resume"
-            let failure = ClientFailure(error, file: file.path, hint: "\(command) continues the upload")
+            let failure = await failure(error, of: file)
             return .failed(reporter.fail(failure, file.path), message: failure.message)
+        }
+    }
+
+    /// Returns what people get to know of an error. Where all unfinished uploads are continued, that of a removed file is given up:
+    /// it would fail each time.
+    private func failure(_ error: any Error, of file: UploadSelection.File) async -> ClientFailure {
+        do {
+            if continuesAll, (error as? FileReader.Failure)?.isMissing == true,
+                try await uploader.giveUpIfRemoved(file.candidate.path)
+            {
+                return ClientFailure("\(file.path) was removed before it was uploaded, and its upload was aborted")
+            }
+            throw error
+        } catch {
+            let command = inputName == nil ? "the same command" : "data-gateway upload --resume"
+            return ClientFailure(error, file: file.path, hint: "\(command) continues the upload")
         }
     }
 
