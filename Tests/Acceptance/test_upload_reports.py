@@ -108,6 +108,26 @@ def test_terminal_shows_one_line_for_the_retries_of_a_step(binary, device, netwo
     assert sum("InitiateMultipartUpload: " in line for line in terminal.left) == 1, terminal.left
 
 
+def test_links_are_said_once(device, folder):
+    fill(folder, "a.txt")
+    (folder / "run").mkdir()
+    links = [folder / f"{number}.txt" for number in range(5)] + [folder / "latest", folder / "run" / "b.txt"]
+    for link in links:
+        link.symlink_to("run" if link.name == "latest" else folder / "a.txt")
+    note = f"data-gateway: 7 symbolic links are left out: {', '.join(map(str, links[:5]))} and 2 more\n"
+    for options in (["--dry-run"], []):
+        result = device.run("upload", folder, *options)
+        assert (result.returncode, result.stderr) == (OK, note)
+    (event,) = [event for event in device.events_of("upload", folder) if event["event"] == "links"]
+    assert (event["count"], event["files"]) == (7, [str(link) for link in links])
+    # Any file may be in a directory. A link that is named itself is followed.
+    result = device.run("upload", folder, "--include", "b.txt")
+    assert result.stderr == f"data-gateway: 2 symbolic links are left out: {links[-2]}, {links[-1]}\n"
+    result = device.run("upload", folder, "--include", "b.txt", "--exclude", "latest")
+    assert result.stderr == f"data-gateway: 1 symbolic link is left out: {links[-1]}\n"
+    assert f"uploaded {links[-1]}" in device.done("upload", links[-1])
+
+
 def test_changed_names_are_said(device, user, folder):
     run = unique("run")
     names = ["back\\slash.txt", ".hidden", "trailing.", "trailing ", "plain.txt"]

@@ -73,6 +73,22 @@ import Testing
             ])
     }
 
+    @Test func linksAreReportedAndNotFollowed() throws {
+        let root = NSTemporaryDirectory() + "tree-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: root + "/run", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try Data().write(to: URL(fileURLWithPath: root + "/run/a"))
+        for (link, target) in [("run/b", "a"), ("latest", "run"), ("gone", "nothing")] {
+            #expect(symlink(target, "\(root)/\(link)") == 0)
+        }
+        var (names, links): ([String], [String]) = ([], [])
+        try FileTree(root).forEach(linked: { links.append($0.relativePath) }, failed: { _ in }) { file, _ in
+            names.append(file.relativePath)
+        }
+        #expect(names == ["run/a"])
+        #expect(links == ["gone", "latest", "run/b"])
+    }
+
     /// Its path is longer than the system takes, which holds for every user.
     @Test func directoryThatCannotBeReadHidesNoOther() throws {
         let root = NSTemporaryDirectory() + "tree-\(UUID().uuidString)"

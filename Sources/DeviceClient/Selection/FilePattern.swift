@@ -69,6 +69,9 @@ package struct FileFilter: Sendable, Hashable {
     }
 
     package func admits(_ path: String) -> Bool {
-        (include.isEmpty || include.contains { $0.matches(path) }) && !exclude.contains { $0.matches(path) }
+        (include.isEmpty || include.contains { $0.matches(path) }) && !excludes(path)
     }
+
+    /// Whether a pattern leaves out the path, also that of a directory.
+    package func excludes(_ path: String) -> Bool { exclude.contains { $0.matches(path) } }
 }

@@ -65,21 +65,23 @@ package struct FileTree: Sendable {
     ///
     /// - Parameters:
     ///   - entered: called before a directory is read.
+    ///   - linked: called with each symbolic link, which is left out.
     ///   - failed: called once for each directory below the root that cannot be listed or is more than 64 directories below it, and
     ///     for each that has entries whose status cannot be read or whose names are not UTF-8; the others are read all the same.
     /// - Throws: `FolderListing.Failure` of the root.
     package func forEach(
-        entered: (_ directory: String) -> Void = { _ in }, failed: (FolderListing.Failure) -> Void,
-        _ body: (FoundFile, stat) -> Void
+        entered: (_ directory: String) -> Void = { _ in }, linked: (FoundFile) -> Void = { _ in },
+        failed: (FolderListing.Failure) -> Void, _ body: (FoundFile, stat) -> Void
     ) throws(FolderListing.Failure) {
         if let excluded, excluded.contains(root) { return }
-        try walk(root, "", depth: 0, entered, failed, body)
+        try walk(root, "", entered, linked, failed, body)
     }
 
     private func walk(
-        _ directory: String, _ relative: String, depth: Int, _ entered: (String) -> Void,
+        _ directory: String, _ relative: String, _ entered: (String) -> Void, _ linked: (FoundFile) -> Void,
         _ failed: (FolderListing.Failure) -> Void, _ body: (FoundFile, stat) -> Void
     ) throws(FolderListing.Failure) {
+        let depth = relative.split(separator: "/").count
         entered(directory)
         let (names, others): ([String], [String])
         do {
@@ -103,12 +105,13 @@ package struct FileTree: Sendable {
             }
             switch status.st_mode & S_IFMT {
             case S_IFREG: body(FoundFile(path: path, relativePath: below), status)
+            case S_IFLNK: linked(FoundFile(path: path, relativePath: below))
             case S_IFDIR where isRecursive && DirectoryIdentity(status) != excluded:
                 guard depth < Self.deepest else {
                     failed(FolderListing.Failure(path: path, code: FolderListing.Failure.tooDeep))
                     continue
                 }
-                try walk(path, below, depth: depth + 1, entered, failed, body)
+                try walk(path, below, entered, linked, failed, body)
             default: break
             }
         }

@@ -11,7 +11,7 @@ struct Upload: Command {
     static let summary = "Upload files as a device"
     static let discussion = [
         """
-        FILE is a file, a directory with everything below it, a pattern in quotation marks such as 'runs/*.mcap', or - \
+        FILE is a file, a directory with everything below it except symbolic links, a pattern in quotation marks such as 'runs/*.mcap', or - \
         for standard input, with a name from --name. The command sends files in parts. A journal records what the gateway \
         acknowledged, so that the same command continues an interrupted upload. --resume without a FILE continues all \
         unfinished uploads.
@@ -22,7 +22,8 @@ struct Upload: Command {
         """,
         """
         With --json, each event is one JSON object on a line: begun, progress, acknowledged, waiting, restarted, skipped, \
-        completed, deleted, failed; with several files also total and summary.
+        completed, deleted, failed, and links for symbolic links that are left out; with several files also total and \
+        summary.
         """,
     ]
     static let examples = [
@@ -114,6 +115,7 @@ struct Upload: Command {
         _ batch: UploadBatch, _ selection: UploadSelection, _ folder: DeviceFolder, _ reporter: TransferReporter
     ) async throws -> ExitCode {
         let selected = selection.files
+        reporter.reportLeftOut(links: selection.links)
         if transfer.isDryRun { return try await batch.preview(selected, unreadable: selection.unreadable) }
         if selected.isEmpty {
             reporter.line(files.isEmpty ? "there are no unfinished uploads" : "there are no files to upload")

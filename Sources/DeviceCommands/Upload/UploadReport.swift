@@ -50,6 +50,20 @@ extension TransferReporter {
         if asLine { line("skipped \(file.path): \(reason.text)") }
     }
 
+    /// The number of links that people get to know by their names.
+    private static let linksInText = 5
+
+    /// Reports symbolic links below directories, whose files are not uploaded.
+    func reportLeftOut(links: [String]) {
+        guard !links.isEmpty else { return }
+        event(
+            "links", [("count", .number(Int64(links.count))), ("files", .array(links.prefix(20).map { .string($0) }))])
+        let more = links.count > Self.linksInText ? " and \(links.count - Self.linksInText) more" : ""
+        let names = links.prefix(Self.linksInText).joined(separator: ", ") + more
+        let verb = links.count == 1 ? "is" : "are"
+        warning("\(TextLayout.count(links.count, "symbolic link")) \(verb) left out: \(names)")
+    }
+
     /// Reports an error of a file; empty where the failure is of no file.
     func fail(_ failure: ClientFailure, _ file: String) -> ExitCode { fail(failure, of: (member: "file", id: file)) }
 

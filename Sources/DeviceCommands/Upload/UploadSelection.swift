@@ -28,6 +28,8 @@ struct UploadSelection: Sendable {
     private(set) var files: [File] = []
     /// Directories below the named ones that could not be read: what is in them is not among the files.
     private(set) var unreadable: [FolderListing.Failure] = []
+    /// Symbolic links below the named directories, which are left out; without those that the options leave out.
+    private(set) var links: [String] = []
     private var known: Set<String> = []
     private let filter: FileFilter
     /// The device's folder, which has its key: it is left out of directories.
@@ -73,7 +75,10 @@ struct UploadSelection: Sendable {
     private mutating func add(directory: String, _ admits: (String) -> Bool) throws {
         var found: [File] = []
         var unread: [FolderListing.Failure] = []
-        try FileTree(directory, except: excluded).forEach(failed: { unread.append($0) }) { file, status in
+        var left: [FoundFile] = []
+        try FileTree(directory, except: excluded).forEach(
+            linked: { left.append($0) }, failed: { unread.append($0) }
+        ) { file, status in
             guard admits(file.relativePath), filter.admits(file.relativePath) else { return }
             var file = File(path: file.path, relativePath: file.relativePath, status)
             file.isInFolder = true
@@ -81,6 +86,13 @@ struct UploadSelection: Sendable {
         }
         for file in found { insert(file) }
         unreadable += unread
+        links += left.filter { admits($0.relativePath) && concerns($0) }.map(\.path)
+    }
+
+    /// Whether a link may have led to files that were selected.
+    private func concerns(_ link: FoundFile) -> Bool {
+        DirectoryIdentity(link.path + "/") == nil
+            ? filter.admits(link.relativePath) : !filter.excludes(link.relativePath)
     }
 
     /// Adds the files of a pattern. The search begins in the directory before the first name with a wildcard.
