@@ -216,7 +216,7 @@ def test_names_with_control_characters_are_escaped(device, user, run, tmp_path):
     (folder / "line\nfeed.txt").write_bytes(content(10))
     said = device.done("upload", tmp_path / "odd", "--tag", f"run={run}")
     assert "\t" not in said and said.count("\n") == 2
-    assert 'is stored as "line%0Afeed.txt"' in said
+    assert 'is stored as "line%0Afeed.txt" and under the path "tab%09folder/line%0Afeed.txt"' in said
     (listed,) = json.loads(user.done("ls", f"run={run}", "--json"))["objects"]
     assert (listed["name"], listed["relative_path"]) == ("line%0Afeed.txt", "tab%09folder/line%0Afeed.txt")
     device.done("upload", folder / "line\nfeed.txt", "--tag", f"run={run}")

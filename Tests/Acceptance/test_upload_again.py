@@ -184,12 +184,29 @@ def test_stored_files_are_deleted_after_their_bytes_were_compared(device, user, 
     assert [path for path in bags.rglob("*") if path.is_file()] == [bags / "2" / "drive.mcap"]
 
 
+def test_dry_run_counts_and_deletes_like_the_upload(device, user, run, bags):
+    device.done("upload", bags, "--tag", f"run={run}")
+    user.done("rm", "--filter", f"run={run} path:2/*", "--yes")
+    command = ("upload", bags, "--delete-after")
+    counts = ", 2 already stored, 1 deleted at the gateway (--again uploads it again)"
+    said = device.done(*command, "--dry-run").splitlines()
+    assert said[-1] == f"no files to upload{counts}"
+    deleted = [path for path in bags.rglob("*") if path.is_file() and path.parent.name != "2"]
+    assert sorted(line for line in said if "delete " in line) == sorted(
+        f"would delete {path} after the gateway verified it" for path in deleted
+    )
+    planned = device.events_of(*command, "--dry-run", "--again")
+    assert [each["event"] for each in planned].count("deletion_planned") == 3
+    assert all(path.exists() for path in deleted)
+    assert device.done(*command).splitlines()[-1] == f"no files uploaded{counts}"
+
+
 def test_dry_run_says_what_the_upload_then_does(device, user, run, bags):
     device.done("upload", bags / "1", "--tag", f"run={run}")
     command = ("upload", bags, bags / "1", "--tag", f"run={run}")
     said = device.done(*command, "--dry-run")
     assert f"would skip {bags}/1/drive.mcap: the gateway has it as file " in said
     assert f"would upload {bags}/2/drive.mcap: 1000 B, run={run}" in said
-    assert said.splitlines()[-1] == "1 file, 1000 B"
+    assert said.splitlines()[-1] == "1 file, 1000 B, 2 already stored"
     events = device.events_of(*command)
     assert (len(reasons(events)), events[-1]["uploaded_files"]) == (2, 1)

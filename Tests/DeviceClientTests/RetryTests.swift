@@ -80,6 +80,17 @@ import Wire
         #expect(FileLabels.escaped(name) == sent)
     }
 
+    @Test(
+        arguments: [
+            ("/d/a.txt", "r/a.txt", nil),
+            ("/d/a.txt", "b\td/a.txt", #"/d/a.txt is stored under the path "b%09d/a.txt""#),
+            ("/d/.a", "r/.a", #"/d/.a is stored as "_a"; its path stays "r/.a""#),
+            ("/d/a\n", "r/a\n", "/d/a\n is stored as \"a%0A\" and under the path \"r/a%0A\""),
+        ] as [(String, String, String?)])
+    func changedNamesAndPathsAreSaid(file: String, path: String, change: String?) {
+        #expect(FileLabels.change(of: file, relativePath: path) == change)
+    }
+
     @Test(arguments: ["/a", "a/../b", "a//b", "a/", "./a", "a\u{7F}/b", String(repeating: "a/", count: 32) + "a"])
     func pathsThatTheGatewayRefusesAreInvalid(path: String) {
         #expect(RelativePath(path) == nil)

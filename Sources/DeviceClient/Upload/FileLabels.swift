@@ -27,17 +27,21 @@ package struct FileLabels: Sendable {
         let stored = storedName(ofFile: file)
         let kept = relativePath.flatMap(Self.path)
         let isPathLost = relativePath?.contains("/") == true && kept == nil
-        guard stored != name || isPathLost else { return nil }
-        var text = "\(file) is stored "
-        if stored != name { text += stored.map { "as \"\($0)\"" } ?? "under a name that the gateway makes" }
+        let isPathChanged = kept != nil && kept != relativePath
+        guard stored != name || isPathLost || isPathChanged else { return nil }
+        var parts: [String] = []
+        if stored != name { parts.append(stored.map { "as \"\($0)\"" } ?? "under a name that the gateway makes") }
         if isPathLost {
-            text +=
-                "\(stored == name ? "" : " and ")without its path, which has more than \(RelativePath.longest) bytes"
-            text += " or \(RelativePath.deepest) names"
-        } else if let kept {
-            text += "; its path stays \"\(kept)\""
+            parts.append(
+                """
+                without its path, which has more than \(RelativePath.longest) bytes or \(RelativePath.deepest) names
+                """)
+        } else if isPathChanged, let kept {
+            parts.append("under the path \"\(kept)\"")
         }
-        return text
+        let path = isPathLost || isPathChanged ? nil : kept
+        return "\(file) is stored \(parts.joined(separator: " and "))"
+            + (path.map { "; its path stays \"\($0)\"" } ?? "")
     }
 
     /// Returns the path of a file below a folder in the form that the gateway keeps; `nil` for one that it does not accept.

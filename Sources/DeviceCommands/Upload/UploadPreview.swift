@@ -5,23 +5,37 @@ import DeviceClient
 extension UploadBatch {
     /// Prints what an upload would do with each file, and uploads nothing.
     func preview(_ files: [UploadSelection.File], unreadable: [FolderListing.Failure]) async throws -> ExitCode {
-        var sent: [Int64] = []
-        for item in try await items(files) {
-            switch try await decision(item) {
-            case .stored(let fileID): preview(item.file, .stored(fileID: fileID))
-            case .deleted(let fileID): preview(item.file, .deleted(fileID: fileID))
-            case .send, .startOver:
-                sent.append(item.file.size)
-                preview(item.file, continues: false)
-            case .proceed:
-                sent.append(item.file.size)
-                preview(item.file, continues: !isRestarting)
-            }
+        var tally = UploadTally()
+        for item in try await items(files) { tally.count(try await preview(item)) }
+        for failure in unreadable {
+            _ = reporter.fail(ClientFailure("\(failure)"), failure.path)
+            tally.count(unreadable: failure)
         }
-        reporter.line("\(TextLayout.count(sent.count, "file")), \(ByteCount.text(sent.reduce(0, +)))")
-        return unreadable.reduce(.success) { _, failure in
-            reporter.fail(ClientFailure("\(failure)"), failure.path)
+        reporter.line(tally.plan)
+        return tally.worst
+    }
+
+    /// - Returns: the result that the upload would have.
+    private func preview(_ item: Item) async throws -> UploadTally.Result {
+        let file = item.file
+        switch try await decision(item) {
+        case .stored(let fileID):
+            preview(file, .stored(fileID: fileID))
+            if options.deletesDelivered { previewDeletion(file) }
+            return .stored
+        case .deleted(let fileID):
+            preview(file, .deleted(fileID: fileID))
+            return .deleted
+        case .send, .startOver: preview(file, continues: false)
+        case .proceed: preview(file, continues: !isRestarting)
         }
+        if options.deletesDelivered { previewDeletion(file) }
+        return .uploaded(bytes: file.size)
+    }
+
+    private func previewDeletion(_ file: UploadSelection.File) {
+        reporter.event("deletion_planned", [("file", .string(file.path))])
+        reporter.line("would delete \(file.path) after the gateway verified it")
     }
 
     private func preview(_ file: UploadSelection.File, continues: Bool) {

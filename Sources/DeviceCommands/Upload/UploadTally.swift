@@ -59,6 +59,21 @@ struct UploadTally {
                 ("deleted_files", .number(Int64(deleted))), ("failed_files", .number(Int64(failed.count))),
                 ("remaining_files", .number(Int64(left))), ("failures", failed.json),
             ])
+        var parts = othersTexts
+        if left > 0 { parts.append("\(left) not tried") }
+        reporter.line(([uploadedText(elapsed)] + parts).joined(separator: ", "))
+        reporter.list(failed)
+    }
+
+    /// The sums of a dry run.
+    var plan: String {
+        let files =
+            uploaded > 0 ? "\(TextLayout.count(uploaded, "file")), \(ByteCount.text(bytes))" : "no files to upload"
+        return ([files] + othersTexts).joined(separator: ", ")
+    }
+
+    /// The sums of the files that are not uploaded.
+    private var othersTexts: [String] {
         var parts: [String] = []
         if stored > 0 { parts.append("\(stored) already stored") }
         if deleted > 0 {
@@ -66,9 +81,7 @@ struct UploadTally {
         }
         if busy > 0 { parts.append("\(busy) being uploaded by another process") }
         if failed.count > 0 { parts.append("\(failed.count) failed") }
-        if left > 0 { parts.append("\(left) not tried") }
-        reporter.line(([uploadedText(elapsed)] + parts).joined(separator: ", "))
-        reporter.list(failed)
+        return parts
     }
 
     private func uploadedText(_ elapsed: Duration) -> String {
