@@ -127,8 +127,11 @@ def test_the_command_line_is_checked(device, tmp_path):
         [path, "--resume", "--restart"],
         [path, "--tag", "a=1", "--tag", "a=2"],
         [path, "--retry-for", "-1"],
+        [path, ""],
+        ["-", "--name", ""],
     ):
         device.refused(USAGE, "upload", *arguments)
+    assert "FILE must not be empty" in device.refused(USAGE, "upload", "")
     assert device.journals == []
 
 
@@ -136,8 +139,13 @@ def test_missing_file_is_refused_and_the_others_are_uploaded(device, user, run, 
     path = file_with(tmp_path, 10)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    message = device.refused(REFUSED, "upload", tmp_path / "nothing", pipe, path, "--tag", f"run={run}")
-    assert "No such file" in message and "is not a regular file" in message
+    # The name is not UTF-8.
+    (strange := tmp_path / os.fsdecode(b"\xff.bin")).write_bytes(b"x")
+    files = (tmp_path / "nothing", pipe, strange, path)
+    for options in (["--dry-run"], []):
+        message = device.refused(REFUSED, "upload", *files, "--tag", f"run={run}", *options)
+        assert "No such file" in message and "is not a regular file" in message
+        assert f"cannot read {tmp_path}/\N{REPLACEMENT CHARACTER}.bin: its name is not UTF-8" in message
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
     assert device.journals == []
 
@@ -317,7 +325,8 @@ def test_two_at_once_do_not_upload_the_same_file(device, network, user, run, tmp
     network.store.before("partNumber=2&", stage)
     client = device.start("upload", path, "--tag", f"run={run}")
     stage.wait()
-    assert "another process" in device.refused(REFUSED, "upload", path, "--resume")
+    said = f"data-gateway: {path}: another process is uploading it\n"
+    assert device.refused(REFUSED, "upload", path, "--resume") == said
     stage.let_go()
     client.communicate(timeout=60)
     assert client.returncode == OK
@@ -400,6 +409,8 @@ def test_upload_of_a_removed_file_is_given_up_once(device, network, user, run, t
     # With its directory, which is no disk that was not mounted.
     paths[0].unlink()
     paths[0].parent.rmdir()
+    planned = device.refused(REFUSED, "upload", "--resume", "--dry-run")
+    assert f"{paths[0]} was removed: its upload would be aborted" in planned
     said = device.refused(REFUSED, "upload", "--resume")
     assert f"{paths[0]} was removed before it was uploaded, and its upload was aborted" in said
     assert arrived(user, run, tmp_path) == [data]

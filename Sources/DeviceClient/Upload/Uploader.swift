@@ -114,6 +114,11 @@ package struct Uploader: Sendable {
     /// Whether the store has all bytes of the unfinished upload of the file at the absolute path.
     func hasStored(_ path: String) -> Bool { UploadJournal.isStored(at: UploadJournal.path(of: path, in: folder)) }
 
+    /// Whether the upload of the file at the absolute path cannot be continued, because the file was removed.
+    package func isLost(_ path: String) throws -> Bool {
+        try !hasStored(path) && unfinishedSources().contains { $0.path == path && $0.isRemoved }
+    }
+
     /// Uploads `path`, with retries of temporary errors. If cancelled, it can be resumed.
     ///
     /// - Parameters:

@@ -28,6 +28,9 @@ extension ClientFailure {
         case let change as SourceChange:
             self.init(
                 "\(file) \(change.change), and its upload was aborted: upload it again when it no longer changes")
+        case let failure as FileReader.Failure where failure.isMissing && failure.path.contains("\u{FFFD}"):
+            // Arguments have this character in the place of bytes that are not UTF-8.
+            self.init("cannot read \(failure.path): its name is not UTF-8; give it another one")
         case let failure as FileReader.Failure: self.init("cannot read \(failure.path): \(failure.reason)")
         case let failure as SourceFailure: self.init(failure.message)
         case let refusal as FileRefusal: self.init(refusal.message)
@@ -42,6 +45,8 @@ extension ClientFailure {
     /// A failure of this machine's files and settings.
     private init(local error: any Error, file: String) {
         switch error {
+        case let failure as DeviceFolder.Failure where failure.isOfAnotherProcess:
+            self.init("\(file): another process is uploading it")
         case let failure as DeviceFolder.Failure: self.init(failure.message)
         case let listener as WrongListener: self.init("\(listener)")
         case let failure as FileDownload.LocalFailure: self.init(failure.message)

@@ -137,7 +137,7 @@ struct Upload: Command {
             return
         }
         guard files == ["-"] else { throw wrong("the FILE - must be the only one") }
-        guard let inputName, inputName == Path.name(of: inputName), ![".", ".."].contains(inputName) else {
+        guard let inputName, inputName == Path.name(of: inputName), !["", ".", ".."].contains(inputName) else {
             throw wrong("the FILE - needs --name with the name of a file, without directories")
         }
         guard !isResuming, !isRestarting, !transfer.isDryRun, !transfer.deletesDelivered else {

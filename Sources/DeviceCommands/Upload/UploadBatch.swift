@@ -19,7 +19,7 @@ struct UploadBatch: Sendable {
     var inputName: String?
 
     /// Whether the files are those of all unfinished uploads.
-    private var continuesAll: Bool { decisions == nil && inputName == nil }
+    var continuesAll: Bool { decisions == nil && inputName == nil }
 
     /// A selected file, and what is known of it.
     struct Item: Sendable {

@@ -1,6 +1,7 @@
 import Basics
 import CommandLineInterface
 import DeviceClient
+import HTTPClient
 
 extension UploadBatch {
     /// Prints what an upload would do with each file, and uploads nothing.
@@ -26,11 +27,26 @@ extension UploadBatch {
         case .deleted(let fileID):
             preview(file, .deleted(fileID: fileID))
             return .deleted
-        case .send, .startOver: preview(file, continues: false)
-        case .proceed: preview(file, continues: !isRestarting)
+        case .proceed:
+            if continuesAll, try uploader.isLost(file.candidate.path) {
+                return previewFailure(ClientFailure("\(file.path) was removed: its upload would be aborted"), of: file)
+            }
+            preview(file, continues: !isRestarting)
+        case .startOver: preview(file, continues: false)
+        case .send:
+            do {
+                _ = try SourceIdentity(FileReader(file.candidate.path))
+            } catch {
+                return previewFailure(ClientFailure(error, file: file.path, hint: "try again later"), of: file)
+            }
+            preview(file, continues: false)
         }
         if options.deletesDelivered { previewDeletion(file) }
         return .uploaded(bytes: file.size)
+    }
+
+    private func previewFailure(_ failure: ClientFailure, of file: UploadSelection.File) -> UploadTally.Result {
+        .failed(reporter.fail(failure, file.path), message: failure.message)
     }
 
     private func previewDeletion(_ file: UploadSelection.File) {
