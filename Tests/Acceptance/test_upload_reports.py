@@ -91,6 +91,8 @@ def test_upload_that_ended_before_its_first_part_has_lost_nothing(device, networ
     client = device.start("upload", large)
     stage.wait()
     end(client, signal.SIGINT)
+    # What was sent of the part does not arrive.
+    network.store.cut()
     stage.let_go()
     assert device.events()[-1] == "initiated"
     result = device.run("upload", large)
