@@ -121,6 +121,17 @@ def test_configurations_of_the_page_for_other_servers_are_valid(binary, tmp_path
         assert done.returncode == 0, block + done.stdout + done.stderr
 
 
+@pytest.mark.skipif(not NAMES, reason="there are no apps")
+def test_unknown_key_of_an_app_is_found_beside_other_faults(binary, tmp_path):
+    sections = {name: {"enabled": False, "nonsense": 1} for name in NAMES}
+    (tmp_path / "config").write_text(json.dumps({"apps": sections, "log": {"level": "loud"}}))
+    done = subprocess.run(
+        [binary, "config", "check", "--json", "--config", tmp_path / "config"], capture_output=True, text=True
+    )
+    found = {fault["key"] for fault in json.loads(done.stdout)["faults"]}
+    assert found == {f"apps.{name}.nonsense" for name in NAMES} | {"log.level"}
+
+
 def test_nothing_outside_apps_names_one():
     done = subprocess.run([ROOT / "scripts/apps"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

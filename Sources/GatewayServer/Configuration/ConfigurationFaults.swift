@@ -46,9 +46,10 @@ package enum ConfigurationFaults {
 
     private static func unknownKeys(_ options: ServeOptions, _ variables: [String: String]) -> [ConfigurationError] {
         guard let known = try? Configuration(ServeOptions()).settings.map(\.key),
-            let reader = try? ConfigurationReader(
+            var reader = try? ConfigurationReader(
                 path: options.configurationPath, variables: variables, options: options.settings)
         else { return [] }
+        reader.openSections(of: known)
         return reader.unknown(among: known, except: namedSections)
     }
 

@@ -185,6 +185,15 @@ struct ConfigurationReader {
         if !ignored.contains(key), let said = given[key] { try open(key, said) }
     }
 
+    /// Makes the members of all sections readable that contain any of these keys.
+    mutating func openSections(of keys: [String]) {
+        func isSection(_ key: String, _ said: Given) -> Bool {
+            guard case .object(let members) = said.value else { return false }
+            return !members.isEmpty && keys.contains { $0.hasPrefix("\(key).") }
+        }
+        while let key = given.first(where: { isSection($0.key, $0.value) })?.key { try? open(key) }
+    }
+
     /// Replaces a section by its members.
     private mutating func open(_ key: String, _ said: Given) throws(ConfigurationError) {
         guard case .object(let members) = said.value else { throw wrong(key, "must be a section: { … }") }
