@@ -10,7 +10,6 @@ import RPC
 enum AddressRules {
     /// The largest size of the certificates, in bytes: they come with every token until a device has taken them.
     private static let maximumAuthority = 32 << 10
-    private static let maximumHost = 253
     /// The longest time from the announcement to its end.
     private static let longest = Duration.seconds(400 * 86_400)
 
@@ -36,25 +35,13 @@ enum AddressRules {
 
     private static func endpoint(_ endpoint: DeviceEndpoint?, _ field: String) throws(RPCError) -> DeviceEndpoint {
         guard let endpoint else { throw .invalidArgument("\(field) must be set") }
-        guard isHost(endpoint.host) else {
+        guard PeerAddress.isHost(endpoint.host) else {
             throw .invalidArgument("\(field).host must be a host name or an IP address without brackets")
         }
         guard (1...65_535).contains(endpoint.port) else {
             throw .invalidArgument("\(field).port must be 1 to 65535")
         }
         return endpoint
-    }
-
-    private static func isHost(_ host: String) -> Bool {
-        if host.contains(":") { return AddressRange(host) != nil && !host.contains("/") }
-        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
-        return host.utf8.count <= maximumHost
-            && labels.allSatisfy { label in
-                (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-                    && label.utf8.allSatisfy {
-                        $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-                    }
-            }
     }
 
     private static func authority(_ text: String) throws(RPCError) {

@@ -287,9 +287,22 @@ def test_quickstart_that_is_refused_creates_nothing(admin, addresses):
     assert f"device {retired} is retired: 'device unretire {retired}' returns it to use" in message
     message = admin.refused(USAGE, "quickstart", "--site", new, "--suite", "a\x07")
     assert "--suite must not contain control characters" in message
+    for option, host in (
+        ("--host", "c d"),
+        ("--host", "https://a;reboot"),
+        ("--host", "-x"),
+        ("--auth", "http://$(id):1"),
+    ):
+        message = admin.refused(USAGE, "quickstart", "--site", new, option, host)
+        assert f"{option} must be " in message and host in message
     message = admin.refused(REFUSED, "quickstart", "--site", "999999")
     assert "site 999999 does not exist" in message
     assert resources(admin) == before
+
+
+def test_quickstart_prints_an_address_of_ipv6_in_brackets(admin):
+    made = admin.json("quickstart", "--site", unique("site"), "--host", "https://[2001:db8::1]")
+    assert made["init"].endswith(" --host https://[2001:db8::1]")
 
 
 def test_quickstart_names_each_suite_differently(admin, addresses):

@@ -9,7 +9,9 @@ struct EndpointArgument: ArgumentValue, Hashable, Sendable {
 
     init(argument: String) throws(ArgumentProblem) {
         let text = AddressText(argument)
-        guard let isSecure = text.isSecure, let address = PeerAddress(text.rest), address.port > 0 else {
+        guard let isSecure = text.isSecure, let address = PeerAddress(text.rest), address.port > 0,
+            PeerAddress.isHost(address.host)
+        else {
             throw ArgumentProblem("must be http://HOST:PORT or https://HOST:PORT, not '\(argument)'")
         }
         endpoint = Endpoints.Endpoint(scheme: isSecure ? .https : .http, host: address.host, port: address.port)
@@ -22,7 +24,9 @@ struct HostArgument: ArgumentValue, Hashable, Sendable {
 
     init(argument: String) throws(ArgumentProblem) {
         let text = AddressText(argument)
-        guard !text.rest.isEmpty, !text.rest.contains("/"), let address = PeerAddress("\(text.rest):1") else {
+        guard !text.rest.isEmpty, !text.rest.contains("/"), let address = PeerAddress("\(text.rest):1"),
+            PeerAddress.isHost(address.host)
+        else {
             throw ArgumentProblem("must be [http[s]://]NAME, not '\(argument)'")
         }
         let isSecure = text.isSecure ?? !address.isLoopback

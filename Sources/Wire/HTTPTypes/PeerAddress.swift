@@ -1,3 +1,5 @@
+import Basics
+
 /// A socket's address, as text: `127.0.0.1:50051`, `[::1]:50051`.
 package struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
     /// The host without brackets.
@@ -12,6 +14,23 @@ package struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
     package static let unknown = PeerAddress(host: "", port: 0)
 
     package var description: String { isBracketed ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// The host as in a URL: an IPv6 address is in brackets.
+    package var urlHost: String { isBracketed ? "[\(host)]" : host }
+
+    /// Whether a text is a host name (RFC 1123, section 2.1; underscores are accepted as well) or an IP address without brackets.
+    package static func isHost(_ text: String) -> Bool {
+        if text.contains(":") { return AddressRange(text) != nil && !text.contains("/") }
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        return text.utf8.count <= maximumHost
+            && labels.allSatisfy { label in
+                (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                    && label.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
+            }
+    }
+
+    /// The longest host name in bytes (RFC 1035, section 2.3.4).
+    private static let maximumHost = 253
 
     /// Whether the host contains colons and therefore needs brackets before the port.
     package var isBracketed: Bool { host.utf8.contains(UInt8(ascii: ":")) }

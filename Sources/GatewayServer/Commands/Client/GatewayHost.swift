@@ -21,7 +21,8 @@ struct GatewayHost: ArgumentValue, Hashable, Sendable {
         let text = AddressText(argument)
         let rest = text.rest
         let given = PeerAddress(rest)
-        guard !rest.isEmpty, !rest.contains("/"), let address = given ?? PeerAddress("\(rest):\(Self.standardPort)")
+        guard !rest.isEmpty, !rest.contains("/"), let address = given ?? PeerAddress("\(rest):\(Self.standardPort)"),
+            PeerAddress.isHost(address.host)
         else { throw ArgumentProblem("must be [http[s]://]HOST[:PORT], not '\(argument)'") }
         isSecure = text.isSecure ?? !address.isLoopback
         self.address = address

@@ -59,8 +59,8 @@ struct DeviceConnection: Sendable {
     /// The command that fetches the device's key on the device.
     var initialization: String {
         if endpoints == Endpoints(scheme: endpoints.auth.scheme, host: endpoints.auth.host) {
-            return
-                "data-gateway init \(device.deviceID) --host \(endpoints.auth.scheme.rawValue)://\(endpoints.auth.host)"
+            let host = "\(endpoints.auth.scheme.rawValue)://\(endpoints.auth.address.urlHost)"
+            return "data-gateway init \(device.deviceID) --host \(host)"
         }
         return """
             data-gateway init \(device.deviceID) --auth \(endpoints.auth) --gateway \(endpoints.gateway) \
