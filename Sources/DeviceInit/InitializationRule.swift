@@ -43,8 +43,8 @@ enum InitializationRule {
     /// The reason why a device gets no key after an operator deleted its own, with what ends that.
     static func lackOfKey(_ device: DeviceRecord) -> String {
         """
-        its key was deleted; an operator makes another with 'data-gateway key create --device \(device.id)', and \
-        ReinitDevice may replace that one
+        its key was deleted; an operator makes another with 'data-gateway key create --device \(device.id)', which \
+        'data-gateway init \(device.id) --reinit' on the device replaces
         """
     }
 

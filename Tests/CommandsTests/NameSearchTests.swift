@@ -11,6 +11,7 @@ import Testing
         ("name=robot*", "'name:*robot*' finds it anywhere in a name"),
         ("name:\"front camera\"", "'name:\"*front camera*\"' finds it anywhere in a name"),
         ("path:run_1", "'path:run_1/*' finds the files of a folder"),
+        ("path:/run_1", "'path:run_1/*' finds the files of a folder"),
         ("path=bags/run_1/", "'path:bags/run_1/*' finds the files of a folder"),
         ("path:\"run 1\"", "'path:\"run 1/*\"' finds the files of a folder"),
     ])

@@ -104,7 +104,7 @@ package struct CommandProgram: Sendable {
             : group.members.map(\.name) + CommandSynonyms.known(in: group) + (path.isEmpty ? ["help"] : [])
         let lead = path.isEmpty ? "unknown" : "\(path.joined(separator: " ")) has no"
         let hint = CommandSynonyms.hint(for: word, at: path, in: commands) ?? Suggestion.text(for: word, among: names)
-        return UsageError("\(lead) \(kind) \(word)\(hint)", path: path)
+        return UsageError("\(lead) \(kind) \(word.isEmpty ? "''" : word)\(hint)", path: path)
     }
 
     private func parse<C: Command>(

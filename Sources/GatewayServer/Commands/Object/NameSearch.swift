@@ -47,7 +47,9 @@ struct NameSearch {
             return "'*' is a wildcard only at the beginning and the end, as in 'name:*PART*'"
         }
         guard field == "path" else { return "'name:\(quoted("*\(text)*"))' finds it anywhere in a name" }
-        let folder = text.hasSuffix("/") ? text : "\(text)/"
+        // A path begins with the name of a folder.
+        let path = text.drop { $0 == "/" }
+        let folder = path.hasSuffix("/") ? path : "\(path)/"
         return "'path:\(quoted("\(folder)*"))' finds the files of a folder"
     }
 
