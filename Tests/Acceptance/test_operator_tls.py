@@ -3,6 +3,7 @@
 import http.server
 import json
 import re
+import socket
 import subprocess
 import threading
 
@@ -118,8 +119,14 @@ def test_object_store_whose_certificate_lacks_its_name(binary, gateway_with, log
         assert device.init(Fleet.create(login(network.gateway)).register().device_id).returncode == OK
         (tmp_path / "b.txt").write_text("b")
         said = device.refused(REFUSED, "upload", tmp_path / "b.txt")
+        device.environment.clear()
+        unknown = device.refused(REFUSED, "upload", tmp_path / "b.txt")
     finally:
         network.close()
+    assert "b.txt: the server's certificate is not accepted: " in unknown
+    assert (
+        f" ({network.store.address}); set DATA_GATEWAY_CA to the PEM file of the authority that signed it\n" in unknown
+    )
     assert f"b.txt: the server's certificate is for {HOST}, not for the host of {network.store.address}\n" in said
 
 
@@ -146,7 +153,8 @@ def test_the_certificate_itself_is_an_authority(operator, gateway, tls):
 
 def test_scheme_that_the_web_listener_does_not_use(operator, gateway, gateway_with, tls):
     said = sign_in(operator, "--host", f"https://{gateway.listeners['web']}")
-    assert "does not use TLS at this port: use http://" in said.stderr
+    # The listener closes the connection after its answer, which may be lost with the connection then.
+    assert re.search("does not use TLS at this port: use http://|use http:// if it does not use TLS", said.stderr)
     secured = gateway_with({"tls": tls | {"listeners": ["web", "auth"]}})
     said = sign_in(operator, "--host", f"http://{secured.listeners['web']}")
     assert (said.returncode, "use https:// if it uses TLS" in said.stderr) == (UNREACHABLE, True)
@@ -154,6 +162,24 @@ def test_scheme_that_the_web_listener_does_not_use(operator, gateway, gateway_wi
     assert f"the server's certificate is for {HOST}, not for the host of {secured.listeners['web']}" in said.stderr
     assert sign_in(operator, "--host", f"https://{secured.listeners['web']}", "--tls-name", HOST).returncode == OK
     assert operator.run("site", "list").returncode == OK
+    del operator.environment["DATA_GATEWAY_CA"]
+    said = sign_in(operator, "--host", f"https://{secured.listeners['web']}", "--tls-name", HOST)
+    assert "the server's certificate is not accepted: " in said.stderr and "set DATA_GATEWAY_CA to " in said.stderr
+    assert "check that --host" not in said.stderr
+
+
+def test_server_that_ends_the_handshake_is_explained(operator):
+    def accept() -> None:
+        client, _ = server.accept()
+        with client:
+            client.recv(4096)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=accept)
+        thread.start()
+        said = sign_in(operator, "--host", f"https://127.0.0.1:{server.getsockname()[1]}").stderr
+        thread.join()
+    assert "closed the connection during the TLS handshake: use http:// if it does not use TLS" in said
 
 
 @pytest.mark.parametrize("host", ["gateway.test/path", "http://", "ftp://gateway.test"])

@@ -2,6 +2,7 @@ import Basics
 import CommandLineInterface
 import DeviceClient
 import HTTPClient
+import HTTPTypes
 import RPC
 import Sockets
 import StoreClient
@@ -19,10 +20,15 @@ extension ClientFailure {
         case is CancellationError: self.init("\(file): the transfer was interrupted; \(hint)")
         case let failure as CallFailure:
             let plain = ClientFailure(device: failure)
-            let message = plain.exitCode == .unreachable ? "\(plain.message); \(hint)" : plain.message
+            let help = Self.help(against: failure.status.message) ?? hint
+            let message = plain.exitCode == .unreachable ? "\(plain.message); \(help)" : plain.message
             self.init("\(file): \(message)", exitCode: plain.exitCode, status: plain.status)
         case TransferFailure.connection(let reason):
             self.init("\(file): the object store is not available: \(reason); \(hint)", exitCode: .unreachable)
+        case TransferFailure.unusable(let reason):
+            // The gateway decides the host of the object store.
+            let help = reason.hasPrefix(TLSProblem.isNotAccepted) ? Self.help(against: reason) : nil
+            self.init("\(file): \(reason)\(help.map { "; \($0)" } ?? "")")
         case let refusal as StoreRefusal where refusal.retryability == .retry:
             self.init("\(file): the object store is not available: \(refusal); \(hint)", exitCode: .unreachable)
         case let change as SourceChange:

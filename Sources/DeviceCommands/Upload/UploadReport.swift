@@ -140,7 +140,7 @@ extension Duration {
     package var clock: String { ProgressLine.clock(Int64((self / .seconds(1)).rounded(.up))) }
 
     /// The duration as a text for people.
-    fileprivate var rounded: String {
+    package var rounded: String {
         let seconds = nanoseconds / 1_000_000_000
         return seconds < 1 ? "less than a second" : seconds == 1 ? "a second" : "\(seconds) s"
     }

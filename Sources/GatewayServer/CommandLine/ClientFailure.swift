@@ -1,3 +1,4 @@
+import HTTPTypes
 import Wire
 
 /// The reason why a command failed, as a sentence that tells the user what to do.
@@ -38,6 +39,19 @@ package struct ClientFailure: Error, Hashable, CustomStringConvertible {
         var failure = ClientFailure(message, exitCode: .usage)
         failure.namesHelp = false
         return failure
+    }
+
+    /// Returns what helps if a connection failed because of the server's certificate; `nil` = that is not the reason.
+    ///
+    /// - Parameters:
+    ///   - reason: the reason, as `TLSProblem` describes it.
+    ///   - option: the option for the name in the certificate; `nil` = the command has none.
+    package static func help(against reason: String, option: String? = nil) -> String? {
+        if reason.hasPrefix(TLSProblem.isNotAccepted) {
+            return "set \(CommandEnvironment.authoritiesVariable) to the PEM file of the authority that signed it"
+        }
+        guard reason.hasPrefix(TLSProblem.isForOthers) else { return nil }
+        return "use one of these names as the host" + (option.map { ", or give one with \($0)" } ?? "")
     }
 
     /// The reader of the output has closed it, as `head` does when it has read enough.

@@ -96,6 +96,9 @@ package final class HTTPConnection: Sendable {
         return try exchange.finish(code, reason(code, text, exchange.authority))
     }
 
+    /// The beginning of libcurl's text about a certificate that OpenSSL does not accept.
+    private static let certificateProblem = "SSL certificate problem: "
+
     /// Returns the reason of a failure, without the host that libcurl repeats in some.
     ///
     /// - Parameter authority: the host and port of the URL.
@@ -105,8 +108,13 @@ package final class HTTPConnection: Sendable {
         case CURLE_SEND_FAIL_REWIND: "the server closed the connection without a response"
         case CURLE_PEER_FAILED_VERIFICATION where text.contains("subject name"):
             TLSProblem.others(certificateNames(), host: "the host of \(authority)")
+        case CURLE_PEER_FAILED_VERIFICATION where text.hasPrefix(Self.certificateProblem):
+            "\(TLSProblem.isNotAccepted): \(text.dropFirst(Self.certificateProblem.count)) (\(authority))"
         case CURLE_SSL_CONNECT_ERROR where text.contains("wrong version number"):
             TLSProblem.isCleartext
+        // A server without TLS may close the connection before its answer to the handshake was read.
+        case CURLE_SSL_CONNECT_ERROR where ["SSL_ERROR_SYSCALL", "Connection reset"].contains(where: text.contains):
+            TLSProblem.endsHandshake
         case CURLE_UNSUPPORTED_PROTOCOL where text.contains("HTTP/0.9"): "the server does not speak HTTP/1.1"
         default: text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
         }

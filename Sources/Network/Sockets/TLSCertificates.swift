@@ -119,9 +119,6 @@ private func certificateNames(_ certificate: OpaquePointer) -> [String] {
 }
 
 extension TLSError {
-    /// The part of the description of a certificate of an unknown authority, or an expired one, before the reason.
-    package static let isNotAccepted = "the server's certificate is not accepted"
-
     /// The reason why a client's handshake failed: of a certificate that is not accepted, what is wrong with it.
     ///
     /// - Parameters:
@@ -135,7 +132,7 @@ extension TLSError {
             self.init(TLSProblem.others(certificateNames(certificate), host: host))
         } else if result != X509_V_OK, let reason = X509_verify_cert_error_string(Int(result)) {
             ERR_clear_error()
-            self.init("\(Self.isNotAccepted): \(String(cString: reason))")
+            self.init("\(TLSProblem.isNotAccepted): \(String(cString: reason))")
         } else if SSL_is_server(connection) == 0, tls_met_other_protocol() == 1 {
             ERR_clear_error()
             self.init(TLSProblem.isCleartext)

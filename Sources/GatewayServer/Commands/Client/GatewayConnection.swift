@@ -121,19 +121,15 @@ struct GatewayConnection: CallTransport {
 extension GRPCStatus {
     /// Whether the connection failed because of the server's certificate.
     fileprivate var isOfCertificate: Bool {
-        code == .unavailable
-            && [TLSProblem.isForOthers, TLSError.isNotAccepted].contains { message.hasPrefix($0) }
+        code == .unavailable && ClientFailure.help(against: message) != nil
     }
 }
 
 extension ClientFailure {
     /// The failure of a TLS connection, with what helps.
     fileprivate init(connecting status: GRPCStatus, to address: PeerAddress) {
-        let help =
-            status.message.hasPrefix(TLSProblem.isForOthers)
-            ? "use one of these names as the host, or give one with --tls-name"
-            : "set \(CommandEnvironment.authoritiesVariable) to the PEM file of the authority that signed it"
-        self.init("\(address): \(status.message); \(help)", exitCode: .unreachable, status: status.code)
+        let help = Self.help(against: status.message, option: "--tls-name").map { "; \($0)" } ?? ""
+        self.init("\(address): \(status.message)\(help)", exitCode: .unreachable, status: status.code)
     }
 }
 

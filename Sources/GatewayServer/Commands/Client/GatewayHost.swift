@@ -78,11 +78,13 @@ struct GatewayHost: ArgumentValue, Hashable, Sendable {
     }
 
     private func unavailable(_ url: String, _ reason: String) -> ClientFailure {
-        ClientFailure(
-            """
-            \(url) is not available: \(reason); check that --host is the web listener of a gateway, whose default port is \
-            \(Self.standardPort)\(isSecure ? "" : ", and use https:// if it uses TLS")
-            """, exitCode: .unreachable)
+        let help =
+            ClientFailure.help(against: reason, option: "--tls-name")
+                ?? """
+                check that --host is the web listener of a gateway, whose default port is \(Self.standardPort)\
+                \(isSecure ? "" : ", and use https:// if it uses TLS")
+                """
+        return ClientFailure("\(url) is not available: \(reason); \(help)", exitCode: .unreachable)
     }
 
     /// The listeners of a gateway for commands, and for the devices that commands set up.

@@ -144,8 +144,9 @@ struct DownloadBatch: Sendable {
             default: .permanent
             }
         } notice: { what, reason, delay in
-            let failure = ClientFailure(reason, file: what, hint: "trying again")
-            reporter.warning(failure.message)
+            let hint = "trying again in \(delay.rounded)"
+            let failure = ClientFailure(reason, file: what, hint: hint)
+            reporter.warning(reason is ClientFailure ? "\(failure.message); \(hint)" : failure.message)
             reporter.event(
                 "waiting",
                 [
