@@ -13,7 +13,7 @@ extension Agent {
             for source in sources where !Task.isCancelled && isRemoved(source) {
                 log("\(source.path) was removed before it was uploaded")
                 do {
-                    _ = try await uploader.giveUpIfRemoved(source.path)
+                    try await uploader.giveUp(source.path, Uploader.removal)
                 } catch {
                     log("cannot abort the upload of \(source.path): \(AgentFailure.text(error))")
                 }

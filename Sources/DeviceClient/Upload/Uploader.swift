@@ -226,6 +226,9 @@ package struct Uploader: Sendable {
         try await abandon(ledger, reason)
     }
 
+    /// The reason for an upload that is given up because its file was removed.
+    package static let removal = "the file was removed"
+
     /// Aborts the unfinished upload of a file that was removed.
     ///
     /// - Parameter path: absolute.
@@ -234,7 +237,7 @@ package struct Uploader: Sendable {
         guard let source = try unfinishedSources().first(where: { $0.path == path }), source.isRemoved else {
             return false
         }
-        try await giveUp(path, "the file was removed")
+        try await giveUp(path, Self.removal)
         return true
     }
 
