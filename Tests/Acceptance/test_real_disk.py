@@ -223,11 +223,12 @@ def test_deleted_files_do_not_come_back_on_a_disk_of_its_own(own_disk):
 @pytest.mark.parametrize("end", ["a clean stop", "a kill and a start", "a kill", "a kill and the loss of the database"])
 def test_an_older_restore_keeps_what_was_acknowledged_right_before_a_power_loss(own_disk, tmp_path, end):
     command = CommandLine(own_disk.binary, own_disk.gateway, tmp_path).login()
-    own_disk.put("before", content(1000, 1))
+    before, whole, parts = content(1000, 1), content(2000, 2), content(2001, 3)
+    own_disk.put("before", before)
     archive = tmp_path / "monday.backup"
     command.json("backup", "--to", str(archive))
-    own_disk.put("whole", content(2000, 2))
-    own_disk.put_parts("parts", content(2001, 3))
+    own_disk.put("whole", whole)
+    own_disk.put_parts("parts", parts)
     if end == "a clean stop":
         assert own_disk.gateway.stop() == 0
     else:
@@ -240,10 +241,13 @@ def test_an_older_restore_keeps_what_was_acknowledged_right_before_a_power_loss(
         for file in own_disk.gateway.data.glob("gateway.db*"):
             file.unlink()
     outcome = offline(own_disk.binary, "restore", "--from", archive, "--data-dir", own_disk.gateway.data)
-    assert outcome["quarantined"] == 2
+    # The file in which the part was sent is removed after the response. If the gateway ends before that, an older database
+    # does not know it: it stays like that of any interrupted upload until it is old, or is in quarantine without a mark.
+    assert outcome["quarantined"] in ((2, 3) if "database" in end else (2,))
     for _ in range(2):
         own_disk.start()
         eventually(lambda: metric(own_disk.gateway, "data_gateway_store_folders_to_reconcile") == 0)
         assert own_disk.gateway.stop() == 0
-    assert own_disk.contents("quarantine") == sorted([content(2000, 2), content(2001, 3)])
-    assert own_disk.contents("data") == [content(1000, 1)]
+    assert len(own_disk.contents("quarantine")) == outcome["quarantined"]
+    assert set(own_disk.contents("quarantine")) == {whole, parts}
+    assert own_disk.contents("data") in ([before], sorted([before, parts]))
