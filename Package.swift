@@ -78,6 +78,7 @@ let package = Package(
         module("Sockets", ["Basics", "COpenSSL", "HTTPTypes"], path: "Network/Sockets"),
         module("RPC", ["Basics", "CommonProto", "Crypto", "HTTPTypes", "Sockets", "Wire"]),
         module("GatewayErrors", ["Basics", "RPC"], path: "API/GatewayErrors"),
+        module("Capability", ["Basics", "Database", "Protobuf", "RPC"], path: "API/Capability"),
 
         module(
             "EventLoops", ["Basics", "COpenSSL", "CUV", "HTTPTypes", "RPC", "Sockets", "Wire"],
@@ -104,53 +105,59 @@ let package = Package(
         module(
             "Accounts",
             [
-                "Basics", "CArgon2", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "Protobuf",
-                "RPC",
+                "Basics", "CArgon2", "Capability", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
+                "Proto", "Protobuf", "RPC",
             ]),
         module("IdentityTokens", ["Basics", "Crypto", "ProtobufJSON"], path: "Identity/Tokens"),
         module(
             "Identity",
             [
-                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPClient", "HTTPTypes", "IdentityTokens",
-                "Proto", "RPC",
+                "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPClient", "HTTPTypes",
+                "IdentityTokens", "Proto", "RPC",
             ], exclude: ["Tokens"]),
         module(
             "Webhooks",
-            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPClient", "HTTPTypes", "Proto", "RPC"]),
+            [
+                "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPClient", "HTTPTypes",
+                "Proto", "RPC",
+            ]),
         module(
             "DeviceInit",
-            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Webhooks"]),
+            [
+                "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC",
+                "Webhooks",
+            ]),
         module("ObjectFilters", ["Basics"], path: "Catalog/Filter"),
         module(
             "Catalog",
             [
-                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "MCAP", "ObjectFilters",
-                "ObjectStore", "Proto", "RPC", "StoreProtocol", "Webhooks", "Wire", "Zip",
+                "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "MCAP",
+                "ObjectFilters", "ObjectStore", "Proto", "RPC", "StoreProtocol", "Webhooks", "Wire", "Zip",
             ], exclude: ["Filter"]),
         module(
             "Uploads",
             [
-                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC",
-                "StoreProtocol", "Webhooks",
+                "Accounts", "Basics", "Capability", "Catalog", "Crypto", "Database", "GatewayAPI", "ObjectStore",
+                "Proto", "RPC", "StoreProtocol", "Webhooks",
             ]),
         module(
             "Backup",
             [
-                "Accounts", "Basics", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore",
-                "Proto", "RPC", "StoreClient", "StoreProtocol", "Uploads", "Webhooks", "Wire",
+                "Accounts", "Basics", "Capability", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPClient",
+                "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol", "Uploads", "Webhooks", "Wire",
             ]),
         module(
             "Console",
             [
-                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "StoreProtocol",
-                "ThreadCalls", "Wire", "XML",
+                "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC",
+                "StoreProtocol", "ThreadCalls", "Wire", "XML",
             ],
             resources: [.embedInCode("Assets")]),
         module(
             "CopyJobs",
             [
-                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore",
-                "Proto", "RPC", "StoreClient", "StoreProtocol",
+                "Accounts", "Basics", "Capability", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient",
+                "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol",
             ]),
         module(
             "DeviceClient",
@@ -173,54 +180,51 @@ let package = Package(
             path: "Sources/DeviceProgram", swiftSettings: strict),
         module(
             "Observability",
-            [
-                "Accounts", "Backup", "Basics", "Catalog", "CopyJobs", "Crypto", "Database", "HTTPServer",
-                "ObjectStore", "RPC", "Webhooks", "Wire",
-            ], path: "GatewayServer/Observability"),
+            ["Basics", "Capability", "Crypto", "Database", "HTTPServer", "ObjectStore", "RPC", "Wire"],
+            path: "GatewayServer/Observability"),
         module(
             "AppSupport",
             [
-                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "Identity", "Observability", "Protobuf",
-                "RPC",
+                "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "Identity", "Protobuf", "RPC",
                 "Webhooks",
             ], path: "API/AppSupport"),
         // The apps: this part can be removed with Sources/Apps, protos/apps and the lines that name an app.
         module("AppProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Apps/Proto"),
         module(
             "Members",
-            ["Accounts", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "RPC"],
+            ["Accounts", "AppSupport", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "RPC"],
             path: "Apps/Members"),
         module(
             "ShareCodes",
             [
-                "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
-                "Observability", "Protobuf", "RPC",
+                "Accounts", "AppProto", "AppSupport", "Basics", "Capability", "Crypto", "Database", "GatewayAPI",
+                "HTTPTypes", "Protobuf", "RPC",
             ], path: "Apps/ShareCodes"),
         module(
             "SignIn",
             [
-                "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
-                "Identity", "IdentityTokens", "Members", "Protobuf", "RPC",
+                "Accounts", "AppProto", "AppSupport", "Basics", "Capability", "Crypto", "Database", "GatewayAPI",
+                "HTTPTypes", "Identity", "IdentityTokens", "Members", "Protobuf", "RPC",
             ], path: "Apps/SignIn"),
         module(
             "Companions",
             [
-                "Accounts", "AppProto", "AppSupport", "Basics", "CommonProto", "Crypto", "Database", "GRPCWire",
-                "GatewayAPI", "HTTPTypes", "Identity", "Members", "Observability", "Pictures", "Protobuf",
-                "ProtobufJSON", "RPC", "Webhooks",
+                "Accounts", "AppProto", "AppSupport", "Basics", "Capability", "CommonProto", "Crypto", "Database",
+                "GRPCWire", "GatewayAPI", "HTTPTypes", "Identity", "Members", "Pictures", "Protobuf", "ProtobufJSON",
+                "RPC", "Webhooks",
             ], path: "Apps/Companions", resources: [.embedInCode("Assets")]),
         module(
             "LibraryArchive",
             [
-                "Accounts", "AppProto", "AppSupport", "Basics", "CommonProto", "Crypto", "Database", "GRPCWire",
-                "GatewayAPI", "HTTPTypes", "Identity", "Members", "Protobuf", "ProtobufJSON", "RPC", "Zip",
+                "Accounts", "AppProto", "AppSupport", "Basics", "Capability", "CommonProto", "Crypto", "Database",
+                "GRPCWire", "GatewayAPI", "HTTPTypes", "Identity", "Members", "Protobuf", "ProtobufJSON", "RPC", "Zip",
             ], path: "Apps/LibraryArchive", resources: [.embedInCode("Assets")]),
         // The end of the apps.
         module(
             "Configuration",
             [
-                "Accounts", "AppSupport", "Backup", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit",
-                "HTTPServer",
+                "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Catalog", "Console", "CopyJobs", "Crypto",
+                "DeviceInit", "HTTPServer",
                 "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC",
                 "ShareCodes", "SignIn",
                 "Companions",
@@ -231,19 +235,17 @@ let package = Package(
         module(
             "Serve",
             [
-                "Accounts", "AppSupport", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs",
-                "Crypto", "Database",
-                "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPServer", "HTTPTypes", "Identity",
-                "ObjectStore", "Observability", "Proto", "RPC", "Sockets", "StoreProtocol", "StoreServer",
-                "ThreadCalls", "Uploads",
-                "Webhooks", "Wire",
+                "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Catalog", "Configuration", "Console",
+                "CopyJobs", "Crypto", "Database", "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI",
+                "HTTPServer", "HTTPTypes", "Identity", "ObjectStore", "Observability", "Proto", "RPC", "Sockets",
+                "StoreProtocol", "StoreServer", "ThreadCalls", "Uploads", "Webhooks", "Wire",
             ], path: "GatewayServer/Serve"),
         module(
             "Commands",
             [
-                "Accounts", "Backup", "Basics", "CommandLineInterface", "Configuration", "Crypto", "DeviceClient",
-                "DeviceCommands", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPClient", "HTTPServer", "HTTPTypes",
-                "Observability", "Proto", "RPC", "Serve", "Sockets", "StoreClient", "Uploads", "Wire",
+                "Accounts", "Backup", "Basics", "Capability", "CommandLineInterface", "Configuration", "Crypto",
+                "DeviceClient", "DeviceCommands", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPClient", "HTTPServer",
+                "HTTPTypes", "Observability", "Proto", "RPC", "Serve", "Sockets", "StoreClient", "Uploads", "Wire",
             ], path: "GatewayServer/Commands"),
         .executableTarget(
             name: "GatewayServer", dependencies: ["CommandLineInterface", "Commands"],
@@ -256,7 +258,8 @@ let package = Package(
         .target(
             name: "GatewayTesting",
             dependencies: [
-                "Accounts", "Basics", "Crypto", "Database", "HTTPTypes", "Proto", "RPC", "TestSupport", "Wire",
+                "Accounts", "Basics", "Capability", "Crypto", "Database", "HTTPTypes", "Proto", "RPC", "TestSupport",
+                "Wire",
             ],
             path: "Tests/GatewayTesting", swiftSettings: strict),
         tests("Basics"),
@@ -313,7 +316,10 @@ let package = Package(
             ]),
         tests(
             "Accounts",
-            ["Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes", "Proto", "RPC", "Wire"]),
+            [
+                "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes", "Proto",
+                "RPC", "Wire",
+            ]),
         tests(
             "Identity",
             [
@@ -348,8 +354,9 @@ let package = Package(
         tests(
             "Uploads",
             [
-                "Accounts", "Basics", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI", "GatewayTesting",
-                "HTTPTypes", "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol", "StoreServer", "Wire",
+                "Accounts", "Basics", "Capability", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI",
+                "GatewayTesting", "HTTPTypes", "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol",
+                "StoreServer", "Wire",
             ]),
         tests(
             "Backup",
@@ -368,7 +375,7 @@ let package = Package(
             ]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
         tests("Observability", ["Basics", "Catalog", "CopyJobs", "Crypto", "HTTPTypes", "RPC", "Webhooks", "Wire"]),
-        tests("Configuration", ["AppSupport", "CopyJobs"]),
+        tests("Configuration", ["AppSupport", "Capability", "CopyJobs"]),
         // The tests of apps.
         // Code of an app as its documentation has it: in the language mode of its time, and with its warnings.
         .executableTarget(
@@ -377,7 +384,7 @@ let package = Package(
             "ShareCodes",
             [
                 "AppProto", "Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes",
-                "Observability", "RPC", "Wire",
+                "Capability", "RPC", "Wire",
             ]),
         tests(
             "Members",
@@ -409,12 +416,17 @@ let package = Package(
             "LibraryArchive",
             ["AppProto", "AppSupport", "Basics", "Database", "GatewayTesting", "Identity", "Members"]),
         // The end of the tests of apps.
-        tests("Serve", ["AppSupport", "Backup", "Basics", "Configuration", "Database", "Observability", "RPC"]),
+        tests(
+            "Serve",
+            [
+                "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Configuration", "Database", "GatewayAPI",
+                "GatewayTesting", "Observability", "Proto", "RPC", "Wire",
+            ]),
         tests(
             "Commands",
             [
-                "Basics", "CommandLineInterface", "Configuration", "DeviceCommands", "EventLoops", "GatewayAPI",
-                "HTTPTypes", "Observability", "Proto", "RPC", "Wire",
+                "Basics", "Capability", "CommandLineInterface", "Configuration", "DeviceCommands", "EventLoops",
+                "GatewayAPI", "HTTPTypes", "Observability", "Proto", "RPC", "Wire",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import Crypto
 import Database
 import GatewayAPI
@@ -7,8 +8,6 @@ import RPC
 
 /// Sites, API keys, organizations, users, tokens and the audit log: identities and their rights.
 package final class Accounts: Sendable {
-    package static var migrations: [Migration] { AccountRecords.migrations }
-
     /// The interceptor that has to precede the calls of every listener.
     package let authenticator: Authenticator
     /// The callers for each method of the listeners.
@@ -52,7 +51,8 @@ package final class Accounts: Sendable {
     ///     none.
     ///   - access: the callers for each method of the listeners.
     package init(
-        _ environment: ModuleEnvironment, keysDirectory: String, access: AccessTable = .gateway,
+        _ environment: ModuleEnvironment, keysDirectory: String,
+        access: AccessTable,
         configuration: AccountsConfiguration = AccountsConfiguration()
     ) throws {
         let (database, clock, clockGuard) = (environment.database, environment.clock, environment.clockGuard)

@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import GatewayAPI
 import RPC
 
@@ -75,5 +76,19 @@ package final class AuditPressure: Sendable {
                 "consequence":
                     "each caller of an organization above twice the limit may make \(callsPerMinute) calls a minute that write audit lines",
             ], level: .warning)
+    }
+}
+
+extension AuditPressure: MetricSource {
+    package var families: [MetricFamily] {
+        [
+            .gauge(
+                "data_gateway_audit_overfull_organizations",
+                "Organizations that exceed audit.max_lines with audit lines that are too young to be deleted.",
+                [([], overfullCount)]),
+            .counter(
+                "data_gateway_audit_refused_calls_total",
+                "Calls that were refused because they would write more audit lines.", [([], refusedCount)]),
+        ]
     }
 }

@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import Crypto
 import Database
 import GatewayAPI
@@ -33,7 +34,7 @@ package struct Authenticator: Admission {
         } catch {
             throw inWordsOfApp(error, context)
         }
-        if let principal = context.principal, !AccessTable.onlyReads(context.method.name) {
+        if let principal = context.principal, !context.method.isSideEffectFree {
             try auditPressure.admit(principal)
         }
     }

@@ -23,18 +23,17 @@ package struct Catalog: Sendable {
         }
     }
 
-    package static var migrations: [Migration] { ObjectSchema.migrations }
-
-    private let service: ObjectService
-    private let archives: ObjectArchiveService
-    private let management: ObjectManagementService
-    private let removal: ObjectRemoval
-    private let scrubber: Scrubber
-    private let searchUpgrade: SearchUpgrade
-    private let operations: OperationRunner
-    private let recordings: RecordingIndex
-    private let database: Database
-    private let configuration: CatalogConfiguration
+    let service: ObjectService
+    let archives: ObjectArchiveService
+    let management: ObjectManagementService
+    let removal: ObjectRemoval
+    let scrubber: Scrubber
+    let searchUpgrade: SearchUpgrade
+    let operations: OperationRunner
+    let recordings: RecordingIndex
+    let database: Database
+    let store: ObjectStore
+    let configuration: CatalogConfiguration
 
     /// - Parameters:
     ///   - devices: decides which devices are retired.
@@ -47,6 +46,7 @@ package struct Catalog: Sendable {
         let (database, clock) = (environment.database, environment.clock)
         let tokens = PageTokens(keyring: environment.keyring)
         self.database = database
+        self.store = store
         self.configuration = configuration
         scrubber = Scrubber(
             database: database, store: store, clock: clock, configuration: configuration, log: environment.log)
@@ -73,76 +73,5 @@ package struct Catalog: Sendable {
             downloads: Downloads(
                 database: database, store: store, endpoint: endpoint, clock: clock,
                 configuration: configuration))
-    }
-
-    /// Registers DataGatewayObjectService and ObjectArchiveService.
-    package func register(in router: inout Router) {
-        service.register(in: &router)
-        archives.register(in: &router)
-    }
-
-    /// Registers ObjectManagementService, for the admin listener.
-    package func registerManagement(in router: inout Router) {
-        management.register(in: &router)
-    }
-
-    /// Repeatedly reads all objects again to verify them, at the configured rate; returns when its task is cancelled.
-    package func scrub() async {
-        await scrubber.run()
-    }
-
-    /// Adds objects of earlier versions to the search tables; returns when all are added, or its task is cancelled.
-    package func upgradeSearch() async {
-        await searchUpgrade.run()
-    }
-
-    /// Reads the summaries of recordings; returns when its task is cancelled.
-    package func indexRecordings() async {
-        await recordings.run()
-    }
-
-    /// The progress of ``upgradeSearch()``.
-    package var searchUpgradeProgress: SearchUpgradeProgress { searchUpgrade.progress }
-
-    /// The counters of ``scrub()``.
-    package var scrubMetrics: ScrubMetrics { scrubber.metrics }
-
-    /// Executes operations on many objects, including those that an earlier process began; returns when its task is cancelled.
-    package func runOperations() async {
-        await operations.run()
-    }
-
-    /// Deletes the records of operations that finished long ago; called every few minutes.
-    ///
-    /// - Returns: the number of deleted records.
-    package func sweepOperations(_ permit: DeletionPermit) async throws -> Int {
-        let limit = 100
-        return try await removal.inBatches(of: limit) {
-            try await database.write(mayUseReserve: true) {
-                try ObjectOperationRecords($0).forget(
-                    finishedFor: configuration.operationRetention, permit, limit: limit)
-            }
-        }
-    }
-
-    /// Moves objects beyond their organization's retention to the trash; called every few minutes.
-    ///
-    /// - Returns: the number of objects.
-    package func applyRetention(_ permit: DeletionPermit) async throws -> Int {
-        try await removal.applyRetention(permit)
-    }
-
-    /// Permanently deletes objects whose time in the trash is over; called every few minutes.
-    ///
-    /// - Returns: the number of deleted objects.
-    package func sweepTrash(_ permit: DeletionPermit) async throws -> Int {
-        try await removal.sweepTrash(permit)
-    }
-
-    /// Removes the records of objects that were deleted long ago; called every few minutes.
-    ///
-    /// - Returns: the number of objects.
-    package func sweepDeleted(_ permit: DeletionPermit) async throws -> Int {
-        try await removal.forgetDeleted(olderThan: configuration.deletedRetention, permit)
     }
 }

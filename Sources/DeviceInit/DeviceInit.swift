@@ -8,9 +8,6 @@ import Webhooks
 
 /// The device registry and the initialization of devices.
 package final class DeviceInit: Sendable {
-    /// The migrations, to be run after those of Accounts, whose tables they refer to.
-    package static var migrations: [Migration] { DeviceSchema.migrations }
-
     package let initService: DeviceInitService
     package let managementService: DeviceManagementService
     /// The information about devices for the key management of Accounts.
@@ -34,15 +31,5 @@ package final class DeviceInit: Sendable {
                 database: database, keys: accounts.deviceKeys, clock: clock, uploads: uploads,
                 reinitWindow: configuration.reinitWindow),
             addresses: accounts.addresses, pageTokens: PageTokens(keyring: environment.keyring))
-    }
-
-    /// Registers DeviceInitService.
-    package func register(in router: inout Router) {
-        initService.register(in: &router)
-    }
-
-    /// Registers DeviceManagementService, for the admin listener.
-    package func registerManagement(in router: inout Router) {
-        managementService.register(in: &router)
     }
 }

@@ -6,10 +6,8 @@ import RPC
 
 /// Sign-ins by identity providers: people's, with a browser or an app, and workloads', e.g. of CI jobs.
 package final class Identity: Sendable {
-    package static var migrations: [Migration] { IdentityMigrations.all }
-
     let service: IdentityService
-    private let database: Database
+    let database: Database
 
     package convenience init(
         _ environment: ModuleEnvironment, accounts: Accounts, configuration: IdentityConfiguration
@@ -44,20 +42,5 @@ package final class Identity: Sendable {
         service = IdentityService(
             providers: providers, signIns: signIns,
             identities: Identities(database: database, clock: clock, accounts: accounts.externalSignIns))
-    }
-
-    /// Registers IdentityService.
-    package func register(in router: inout Router) {
-        service.register(in: &router)
-    }
-
-    /// Removes the records of used tokens that have expired; called once a minute.
-    ///
-    /// - Returns: the number of removed records.
-    package func sweep(_ permit: DeletionPermit) async throws -> Int {
-        let now = try permit.now()
-        // A write would commit although it removes nothing.
-        guard try await database.read({ try SpentTokenRecords($0).hasExpired(at: now) }) else { return 0 }
-        return try await database.write(mayUseReserve: true) { try SpentTokenRecords($0).deleteExpired(permit) }
     }
 }

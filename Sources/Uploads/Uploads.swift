@@ -10,13 +10,11 @@ import Webhooks
 
 /// Uploads of devices and sites, and of users for their sites: sessions, credentials, recovery and completion.
 package struct Uploads: Sendable {
-    package static var migrations: [Migration] { UploadSchema.migrations }
-
-    private let service: UploadService
-    private let management: UploadManagementService
-    private let sweeping: UploadSweep
-    private let retention: UploadRetention
-    private let database: Database
+    let service: UploadService
+    let management: UploadManagementService
+    let sweeping: UploadSweep
+    let retention: UploadRetention
+    let database: Database
 
     /// - Parameters:
     ///   - environment: provides the steady clock for sessions.
@@ -44,36 +42,5 @@ package struct Uploads: Sendable {
         self.database = database
         retention = UploadRetention(database: database, age: configuration.recordRetention)
         sweeping = UploadSweep(database: database, store: store, configuration: configuration)
-    }
-
-    /// Registers DataGatewayService.
-    package func register(in router: inout Router) {
-        service.register(in: &router)
-    }
-
-    /// Registers UploadManagementService, for the admin listener.
-    package func registerManagement(in router: inout Router) {
-        management.register(in: &router)
-    }
-
-    /// Removes the data of uploads whose session has ended; called at start and every few minutes.
-    ///
-    /// - Returns: the number of swept uploads.
-    package func sweep(_ permit: DeletionPermit) async throws -> Int {
-        try await sweeping.run(permit)
-    }
-
-    /// Removes the records of uploads that ended long ago, once a day; called every few minutes.
-    ///
-    /// - Returns: the number of uploads whose records were removed.
-    package func sweepRecords(_ permit: DeletionPermit) async throws -> Int {
-        try await retention.run(permit)
-    }
-
-    /// Removes counts of stored bytes, objects and uploads that are 0.
-    ///
-    /// - Returns: the number of removed counts.
-    package func sweepUsage() async throws -> Int {
-        try await database.write(mayUseReserve: true) { try UsageRecords($0).forgetEmpty(limit: 500) }
     }
 }

@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import Database
 import Foundation
 import GatewayAPI
@@ -211,7 +212,10 @@ import Wire
     }
 
     @Test func callersWhoFillTheLogAreSlowedDown() async throws {
-        let world = try await TestAccounts {
+        // Whether a method reads is what its description says, and not a matter of its name.
+        let search = MethodDescriptor(service: "a", name: "SearchSites", kind: .unary, isSideEffectFree: true)
+        let world = try await TestAccounts(access: TestAccounts.access(with: AccessTable([(.user(.viewer), [search])])))
+        {
             $0.auditLines = 1000
             $0.auditedCallsUnderPressure = 3
         }
@@ -232,6 +236,7 @@ import Wire
         #expect(await refusal { _ = try await world.refresh(eve.refreshToken) }?.status == .unavailable)
         // Neither calls that only read are limited, nor callers who have not made many.
         #expect(call(AdminAuthServiceMethods.listSites, eve.accessToken) == nil)
+        #expect(call(search, eve.accessToken) == nil)
         #expect(call(AdminAuthServiceMethods.createSite, boss) == nil)
         #expect(call(AdminAuthServiceMethods.createSite, system) == nil)
         #expect(world.accounts.auditPressure.refusedCount == 2)

@@ -1,4 +1,5 @@
 import AppSupport
+import Capability
 import Foundation
 import TestSupport
 import Testing

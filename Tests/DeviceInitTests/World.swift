@@ -19,7 +19,8 @@ final class World: Sendable {
     let suite: String
 
     init(_ configure: (inout DeviceInitConfiguration) -> Void = { _ in }) async throws {
-        base = try await TestAccounts(migrations: DeviceInit.migrations)
+        base = try await TestAccounts(
+            migrations: DeviceInit.migrations, access: TestAccounts.access(with: DeviceInit.access))
         var configuration = DeviceInitConfiguration()
         configure(&configuration)
         devices = DeviceInit(base.environment, accounts: base.accounts, configuration: configuration)

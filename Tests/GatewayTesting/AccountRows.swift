@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Capability
 import Database
 
 /// Access to the rows of Accounts for tests of other modules, through the records of Accounts.

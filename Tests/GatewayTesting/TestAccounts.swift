@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Capability
 import Crypto
 import Database
 import Foundation
@@ -23,8 +24,25 @@ package final class TestAccounts: Sendable {
     package let environment: ModuleEnvironment
     package let accounts: Accounts
 
+    /// The callers for the methods of Accounts, and for one method of each kind that devices and people call elsewhere.
+    package static let access = ownAccess.adding(
+        AccessTable([
+            (.apiKey, [uploading]), (.user(.viewer), [DataGatewayObjectServiceMethods.listObjects]),
+            (.user(.operator), [DeviceManagementServiceMethods.registerDevice]),
+            (.systemAdminOrCertificate, [InternalStorageServiceMethods.presignObject]),
+        ]))
+
+    /// Returns the callers for the methods of Accounts, of uploads and of another module.
+    package static func access(with module: AccessTable) -> AccessTable {
+        ownAccess.adding(AccessTable([(.apiKey, [uploading])])).adding(module)
+    }
+
+    private static let ownAccess = Accounts.access.adding(AccountManagement.access)
+    private static let uploading = DataGatewayServiceMethods.createLogicalUpload
+
+    /// - Parameter access: the callers for all methods.
     package init(
-        migrations: [Migration] = [], access: AccessTable = .gateway, log: Logger = .discarding,
+        migrations: [Migration] = [], access: AccessTable = TestAccounts.access, log: Logger = .discarding,
         _ configure: (inout AccountsConfiguration) -> Void = { _ in }
     ) async throws {
         base = try TestDatabase(Accounts.migrations + migrations, inMemory: false)
@@ -37,7 +55,8 @@ package final class TestAccounts: Sendable {
         var configuration = AccountsConfiguration()
         configure(&configuration)
         accounts = try Accounts(
-            environment, keysDirectory: keysDirectory, access: access, configuration: configuration)
+            environment, keysDirectory: keysDirectory,
+            access: access, configuration: configuration)
         try await accounts.createFirstAdmin(password: Secret(Self.adminPassword), keep: { _ in })
     }
 

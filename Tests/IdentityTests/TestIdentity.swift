@@ -21,7 +21,8 @@ final class TestIdentity: Sendable {
     private let identity: Identity
 
     init(_ configure: (inout [IdentityProvider]) -> Void = { _ in }) async throws {
-        world = try await TestAccounts(migrations: Identity.migrations)
+        world = try await TestAccounts(
+            migrations: Identity.migrations, access: TestAccounts.access(with: Identity.access))
         world.clock.advance(seconds: TestIssuer.now.seconds - world.clock.now().seconds)
         var corp = IdentityProvider(name: "corp", issuer: TestIssuer.url, audiences: ["gateway"])
         corp.client = IdentityProvider.Client(id: "gateway", secret: Secret("se cret"), scopes: ["openid"])

@@ -1,4 +1,5 @@
 import Backup
+import Capability
 import Configuration
 import Foundation
 import Observability
@@ -76,10 +77,7 @@ import Testing
                 "data directory", "event loops", "modules", "call servers", "ops listener", "auth listener",
                 "gateway listener", "admin listener", "internal listener", "device-init listener", "web listener",
             ] + apps + [
-                "object-store listener", "waiting reads", "scrubbing", "search upgrade", "recordings",
-                "operations on objects",
-                "webhooks",
-                "copy jobs", "scheduled backups", "reconciliation", "housekeeping", "readiness",
+                "object-store listener", "waiting reads", "background work", "readiness",
             ])
     }
 
@@ -91,6 +89,19 @@ import Testing
         #expect(throws: DataDirectory.Problem.self) { try DataDirectory.forServing(place.directory) }
         await group.stop()
         place.expectNothingLeft()
+    }
+
+    @Test func everyCapabilityNamesTheCallersOfItsMethods() async throws {
+        let services = try Place().services()
+        let group = ServiceGroup("gateway", services.all)
+        try await group.start()
+        let modules = services.modules.value
+        let registered = Set(ListenerName.allCases.flatMap { modules.router($0).methods.map(\.descriptor.path) })
+        let access = modules.core.accounts.access.paths
+        await group.stop()
+        #expect(registered.subtracting(access).isEmpty)
+        // The health service and reflection are no capability's.
+        #expect(access.subtracting(registered).allSatisfy { $0.hasPrefix("/grpc.") })
     }
 
     /// Uses one data directory, so that remains of a start would obstruct the next.

@@ -1,3 +1,4 @@
+import Capability
 import TestSupport
 import Testing
 
@@ -85,7 +86,7 @@ import Testing
     }
 
     @Test func backgroundWorkThatThrowsEndsTheGroup() async throws {
-        let group = ServiceGroup("test", [BackgroundService("work") { throw TestFailure() }])
+        let group = ServiceGroup("test", [BackgroundService(BackgroundWork("work") { throw TestFailure() })])
         try await group.start()
         let failure = await #expect(throws: ServiceFailure.self) {
             try await group.run { for await _ in AsyncStream<Void>.makeStream().stream {} }
@@ -94,7 +95,7 @@ import Testing
     }
 
     @Test func backgroundWorkThatIsStoppedIsNoFailure() async throws {
-        let work = BackgroundService("work") { [record] in
+        let work = BackgroundWork("work") { [record] in
             do {
                 try await Task.sleep(for: .seconds(3600))
             } catch {
@@ -102,7 +103,7 @@ import Testing
                 throw error
             }
         }
-        let group = ServiceGroup("test", [work])
+        let group = ServiceGroup("test", [BackgroundService(work)])
         try await group.start()
         try await group.run {}
         #expect(record.all == ["canceled"])

@@ -1,12 +1,12 @@
 import AppProto
 import Basics
+import Capability
 import Database
 import GatewayTesting
 import RPC
 import TestSupport
 import Testing
 
-@testable import Observability
 @testable import ShareCodes
 
 @Suite(.timeLimited) struct ShareCodeRegistryTests {

@@ -21,7 +21,7 @@ final class TestSignIn: Sendable {
     init() async throws {
         world = try await TestAccounts(
             migrations: Identity.migrations + SignInApp.migrations,
-            access: .gateway.adding(SignInApp.api.access))
+            access: TestAccounts.access(with: SignInApp.api.access))
         var settings = TestSettings(values: ["organization": Self.organization], secret: Secret(Self.secret))
         let environment = AppEnvironment(
             world.environment, accounts: world.accounts,

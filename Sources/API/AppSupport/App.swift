@@ -1,3 +1,4 @@
+import Capability
 import Database
 import Protobuf
 import Webhooks
@@ -31,7 +32,7 @@ package protocol App: Sendable {
     func adapt(_ style: inout RESTStyle)
 
     /// Connects the app to the gateway's modules; its tables exist by now.
-    func open(_ environment: AppEnvironment) async throws -> any RunningApp
+    func open(_ environment: AppEnvironment) async throws -> any Capability
 }
 
 extension App {

@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import Database
 
 /// An API token of a person.

@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import Crypto
 import Database
 import Proto

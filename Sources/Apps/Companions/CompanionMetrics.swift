@@ -1,6 +1,6 @@
 import Basics
+import Capability
 import Database
-import Observability
 
 /// The counters of the app; any thread may read them at any time.
 final class CompanionMetrics: MetricSource {

@@ -1,5 +1,6 @@
 import AppSupport
 import Basics
+import Capability
 import Database
 
 /// The end of waits for a partner that took too long, and the removal of old matches, once a minute.
@@ -11,8 +12,8 @@ struct CompanionSweep: Sendable {
     /// The time for which ended matches are stored.
     let retention: Duration
 
-    var all: [AppSweep] {
-        [AppSweep("companions_queue", run: endWaits), AppSweep("companions_matches", run: removeMatches)]
+    var all: [Sweep] {
+        [Sweep("companions_queue", run: endWaits), Sweep("companions_matches", run: removeMatches)]
     }
 
     private func removeMatches(_ permit: DeletionPermit) async throws -> Int {

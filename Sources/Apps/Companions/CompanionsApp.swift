@@ -1,6 +1,7 @@
 import Accounts
 import AppProto
 import AppSupport
+import Capability
 import Database
 import Members
 import Protobuf
@@ -36,7 +37,7 @@ package struct CompanionsApp: App {
         style.protoNames = configuration.usesDocumentNames
     }
 
-    package func open(_ environment: AppEnvironment) async throws -> any RunningApp {
+    package func open(_ environment: AppEnvironment) async throws -> any Capability {
         try await RunningCompanions(environment, configuration)
     }
 }

@@ -1,13 +1,13 @@
 import AppProto
 import AppSupport
 import Basics
+import Capability
 import Database
 import Members
-import Observability
 import RPC
 
 /// The app while the gateway serves.
-final class RunningCompanions: RunningApp {
+final class RunningCompanions: Capability {
     /// The largest requests in bytes: with a picture, with a document, and others.
     private static let largestWithPicture = MemberPictures.largest + 64 * 1024
     private static let largestDocument = 4 << 20
@@ -16,7 +16,7 @@ final class RunningCompanions: RunningApp {
     let service: CompanionService
     let account: CompanionAccountService
     let operators: CompanionOperatorService
-    let sweeps: [AppSweep]
+    let sweeps: [Sweep]
     let metrics: [any MetricSource]
     private let stopWatch: Task<Void, Never>
 
@@ -69,7 +69,8 @@ final class RunningCompanions: RunningApp {
 
     deinit { stopWatch.cancel() }
 
-    func register(in router: inout Router) {
+    func register(for listener: ListenerName, in router: inout Router) {
+        guard listener == .apps else { return }
         service.register(in: &router)
         account.register(in: &router)
         operators.register(in: &router)

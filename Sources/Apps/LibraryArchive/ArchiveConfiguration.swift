@@ -1,4 +1,5 @@
 import AppSupport
+import Capability
 import Members
 
 /// The settings of the app.

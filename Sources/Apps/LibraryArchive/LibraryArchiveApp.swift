@@ -1,6 +1,7 @@
 import Accounts
 import AppProto
 import AppSupport
+import Capability
 import Database
 import Members
 import Protobuf
@@ -26,7 +27,7 @@ package struct LibraryArchiveApp: App {
         configuration = try ArchiveConfiguration(&settings)
     }
 
-    package func open(_ environment: AppEnvironment) async throws -> any RunningApp {
+    package func open(_ environment: AppEnvironment) async throws -> any Capability {
         try await RunningArchive(environment, configuration)
     }
 }

@@ -1,4 +1,5 @@
 import AppSupport
+import Capability
 import Database
 
 /// The removal of libraries whose owner's account was deleted, and of those that an import left when the process or the disk failed.
@@ -11,7 +12,7 @@ struct LibrarySweep: Sendable {
     /// The largest number of transactions of one round: other removals wait for its end. The largest library needs about 1,300.
     var batches = 1000
 
-    var sweep: AppSweep { AppSweep("archive_libraries") { _ in try await removeLeft() } }
+    var sweep: Sweep { Sweep("archive_libraries") { _ in try await removeLeft() } }
 
     /// - Returns: the number of removed libraries.
     func removeLeft() async throws -> Int {

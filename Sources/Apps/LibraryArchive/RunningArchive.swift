@@ -1,17 +1,18 @@
 import AppProto
 import AppSupport
+import Capability
 import Database
 import Members
 import RPC
 
 /// The app while the gateway serves.
-struct RunningArchive: RunningApp {
+struct RunningArchive: Capability {
     /// The largest request in bytes, except archives, which arrive in pieces.
     private static let largestRequest = 64 * 1024
 
     private let service: ArchiveService
     private let page = ArchivePageService()
-    let sweeps: [AppSweep]
+    let sweeps: [Sweep]
 
     init(_ environment: AppEnvironment, _ configuration: ArchiveConfiguration) async throws {
         let modules = environment.modules
@@ -34,7 +35,8 @@ struct RunningArchive: RunningApp {
         sweeps = [sessions.sweep, LibrarySweep(staging: staging, tasks: tasks).sweep]
     }
 
-    func register(in router: inout Router) {
+    func register(for listener: ListenerName, in router: inout Router) {
+        guard listener == .apps else { return }
         service.register(in: &router)
         page.register(in: &router)
         for method in ArchiveServiceMethods.all + ArchivePageServiceMethods.all

@@ -1,6 +1,7 @@
 import Accounts
 import AppSupport
 import Basics
+import Capability
 import Crypto
 import Database
 import GatewayAPI
@@ -149,8 +150,8 @@ package struct MemberSessions: Sendable {
     }
 
     /// The removal of sessions that have expired.
-    package var sweep: AppSweep {
-        AppSweep("member_sessions") { [database] permit in
+    package var sweep: Sweep {
+        Sweep("member_sessions") { [database] permit in
             let now = try permit.now().microseconds
             let hasExpired = try await database.read { connection in
                 try connection.first("SELECT 1 AS one FROM member_sessions WHERE expires_at <= $1 LIMIT 1", now) {

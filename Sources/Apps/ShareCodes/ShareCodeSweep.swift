@@ -1,5 +1,6 @@
 import AppSupport
 import Basics
+import Capability
 import Database
 
 /// The removal of data whose time is over, once a minute.
@@ -7,11 +8,11 @@ struct ShareCodeSweep: Sendable {
     let database: Database
     let estimates: ShareCodeEstimates
 
-    var all: [AppSweep] {
+    var all: [Sweep] {
         [
-            AppSweep("share_code_data", run: eraseCodes), AppSweep("share_codes", run: deleteCodes),
-            AppSweep("umids", run: deleteUmids), AppSweep("status_request_data", run: eraseRequests),
-            AppSweep("status_requests", run: deleteRequests),
+            Sweep("share_code_data", run: eraseCodes), Sweep("share_codes", run: deleteCodes),
+            Sweep("umids", run: deleteUmids), Sweep("status_request_data", run: eraseRequests),
+            Sweep("status_requests", run: deleteRequests),
         ]
     }
 

@@ -1,13 +1,13 @@
 import AppProto
 import AppSupport
 import Basics
+import Capability
 import Database
 import GatewayAPI
-import Observability
 import RPC
 
 /// The app for share codes while the gateway serves.
-final class ShareCodes: RunningApp {
+final class ShareCodes: Capability {
     /// The largest request in bytes: the longest data with every character escaped.
     private static let largestRequest = 128 * 1024
 
@@ -50,14 +50,15 @@ final class ShareCodes: RunningApp {
 
     deinit { stopWatch.cancel() }
 
-    func register(in router: inout Router) {
+    func register(for listener: ListenerName, in router: inout Router) {
+        guard listener == .apps else { return }
         service.register(in: &router)
         for method in ShareCodeServiceMethods.all {
             router.apply(MethodRules(maximumRequest: Self.largestRequest), to: method)
         }
     }
 
-    var sweeps: [AppSweep] { sweep.all }
+    var sweeps: [Sweep] { sweep.all }
 
     var metrics: [any MetricSource] { [counters] }
 }

@@ -1,6 +1,7 @@
 import Accounts
 import AppProto
 import AppSupport
+import Capability
 import Database
 import Protobuf
 
@@ -22,7 +23,7 @@ package struct ShareCodesApp: App {
         configuration = try ShareCodesConfiguration(&settings)
     }
 
-    package func open(_ environment: AppEnvironment) async throws -> any RunningApp {
+    package func open(_ environment: AppEnvironment) async throws -> any Capability {
         ShareCodes(environment.modules, state: environment.state, configuration: configuration)
     }
 }

@@ -1,6 +1,7 @@
 import AppProto
 import AppSupport
 import Basics
+import Capability
 import Crypto
 import Database
 import RPC
@@ -64,8 +65,8 @@ struct KnowledgeBases: Sendable {
     }
 
     /// The removal of knowledge bases that were deleted long ago.
-    var sweep: AppSweep {
-        AppSweep("knowledge_bases") { [store, deletedRetention] permit in
+    var sweep: Sweep {
+        Sweep("knowledge_bases") { [store, deletedRetention] permit in
             let end = try permit.now().subtracting(deletedRetention)
             guard try await store.database.read({ try KnowledgeBaseRecords($0).hasDeleted(before: end) }) else {
                 return 0

@@ -1,15 +1,16 @@
 import AppSupport
 import Basics
+import Capability
 import Crypto
 import Members
 import RPC
 
 /// The app while the gateway serves.
-struct RunningSignIn: RunningApp {
+struct RunningSignIn: Capability {
     let signIns: SignInService
     let profiles: ProfileService
     let knowledgeBases: KnowledgeBaseService
-    let sweeps: [AppSweep]
+    let sweeps: [Sweep]
 
     init(_ environment: AppEnvironment, _ configuration: SignInConfiguration) async throws {
         let (modules, log) = (environment.modules, environment.modules.log)
@@ -43,7 +44,8 @@ struct RunningSignIn: RunningApp {
         sweeps = [bases.sweep]
     }
 
-    func register(in router: inout Router) {
+    func register(for listener: ListenerName, in router: inout Router) {
+        guard listener == .apps else { return }
         signIns.register(in: &router)
         profiles.register(in: &router)
         knowledgeBases.register(in: &router)

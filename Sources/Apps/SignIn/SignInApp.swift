@@ -2,6 +2,7 @@ import Accounts
 import AppProto
 import AppSupport
 import Basics
+import Capability
 import Crypto
 import Database
 import Members
@@ -50,7 +51,7 @@ package struct SignInApp: App {
         if configuration.hasEnvelope { style.errors = .envelope }
     }
 
-    package func open(_ environment: AppEnvironment) async throws -> any RunningApp {
+    package func open(_ environment: AppEnvironment) async throws -> any Capability {
         try await RunningSignIn(environment, configuration)
     }
 }

@@ -37,8 +37,6 @@ package final class BackupScheduler: Sendable {
         metrics = BackupMetrics(schedules)
     }
 
-    package static var migrations: [Migration] { BackupSchema.migrations }
-
     /// Works until its task is cancelled.
     ///
     /// - Parameter pause: the wait between two looks at the clock.

@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Capability
 import Database
 import GatewayAPI
 import ObjectStore
@@ -50,6 +51,21 @@ package struct InternalStorageService: InternalStorageServiceHandler {
             by: try ServiceCaller(context))
         return ReadObjectResponse(
             object: location.message, content: contents.bytes, contentType: contents.contentType, etag: contents.etag)
+    }
+}
+
+extension InternalStorageService: Capability {
+    package static var access: AccessTable {
+        AccessTable([
+            (
+                .systemAdminOrCertificate,
+                [InternalStorageServiceMethods.presignObject, InternalStorageServiceMethods.readObject]
+            )
+        ])
+    }
+
+    package func register(for listener: ListenerName, in router: inout Router) {
+        if listener == .internalStorage { register(in: &router) }
     }
 }
 

@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Capability
 import Database
 import GatewayAPI
 import ObjectStore

@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import Database
 
 /// Adds the objects of earlier versions to the search tables, newest first, while the gateway serves.
@@ -128,5 +129,16 @@ extension SearchRecords {
         return try connection.first(
             "SELECT \(CatalogObject.columns) FROM objects o WHERE o.position = $1", position, row: CatalogObject.init)
             ?? object
+    }
+}
+
+extension SearchUpgradeProgress: MetricSource {
+    package var families: [MetricFamily] {
+        [
+            .gauge(
+                "data_gateway_search_upgrade_objects",
+                "Objects of earlier versions that are not in the search tables yet.",
+                remaining.map { [([], $0)] } ?? [])
+        ]
     }
 }

@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Capability
 import Crypto
 import Database
 import Foundation
@@ -22,8 +23,6 @@ package final class ConsoleSessions: Sendable {
     private static let useInterval = Duration.seconds(60)
     /// The number of sessions that a sweep ends in one transaction, during which other writes wait.
     private static let sweepBatch = 500
-
-    package static var migrations: [Migration] { ConsoleSessionSchema.migrations }
 
     private let database: Database
     private let secrets: SealedValues
@@ -121,10 +120,10 @@ package final class ConsoleSessions: Sendable {
         }
     }
 
-    /// Ends sessions that nobody used for too long; called once a minute.
+    /// Ends sessions that nobody used for too long.
     ///
     /// - Returns: the number of ended sessions.
-    package func sweep(_ permit: DeletionPermit) async throws -> Int {
+    func sweep(_ permit: DeletionPermit) async throws -> Int {
         let (ended, open) = try await database.write(mayUseReserve: true) { [configuration] connection in
             let ended = try Self.endUnused(
                 in: connection, limit: Self.sweepBatch, configuration, at: try permit.now())
@@ -178,4 +177,10 @@ package final class ConsoleSessions: Sendable {
         now >= found.lastUsedAt.adding(configuration.sessionIdle)
             || now >= found.beganAt.adding(configuration.sessionTotal)
     }
+}
+
+extension ConsoleSessions: Capability {
+    package static var migrations: [Migration] { ConsoleSessionSchema.migrations }
+
+    package var sweeps: [Sweep] { [Sweep("sessions", run: sweep)] }
 }

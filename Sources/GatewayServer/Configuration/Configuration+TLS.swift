@@ -1,3 +1,4 @@
+import Capability
 import HTTPTypes
 import Sockets
 

@@ -1,6 +1,7 @@
 import Accounts
 import Backup
 import Basics
+import Capability
 import Catalog
 import Console
 import CopyJobs

@@ -1,3 +1,5 @@
+import Capability
+
 /// The command-line options of `data-gateway serve`.
 package struct ServeOptions: Sendable {
     package var dataDirectory: String

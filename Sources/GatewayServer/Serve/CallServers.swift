@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import Configuration
 import GatewayAPI
 import HTTPServer
@@ -26,7 +27,7 @@ struct CallServers: Sendable {
         for name in ListenerName.grpc + [.web, .apps] where configuration.listeners[name] != nil {
             let isForApps = name == .apps
             let reflects = configuration.reflection ?? configuration.address(name).isLoopback
-            var authenticator = modules.accounts.authenticator
+            var authenticator = modules.core.accounts.authenticator
             authenticator.trustsCertificates = name == .internalStorage && configuration.internalAuthorities != nil
             var limits = configuration.rpcLimits(of: name)
             limits.spoolDirectory = spoolDirectory
@@ -57,7 +58,7 @@ struct CallServers: Sendable {
                     name: name.rawValue, metrics: ServerMetrics(connections: daemon.metrics)))
         }
         self.servers = servers
-        metrics = ListenerMetrics(listeners: served, shared: modules.limits)
+        metrics = ListenerMetrics(listeners: served, shared: modules.core.environment.limits)
     }
 
     /// The server of an enabled listener that accepts calls.

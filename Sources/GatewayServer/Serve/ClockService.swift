@@ -1,5 +1,8 @@
 import Accounts
 import Basics
+import Capability
+import Database
+import Observability
 import Proto
 import RPC
 
@@ -22,4 +25,19 @@ struct ClockService: ClockServiceHandler {
         }
         return ConfirmClockResponse()
     }
+}
+
+extension ClockKeeper: Capability {
+    static var migrations: [Migration] { ClockSchema.migrations }
+
+    static var access: AccessTable {
+        AccessTable([(.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock])])
+    }
+
+    func register(for listener: ListenerName, in router: inout Router) {
+        guard listener == .admin || listener == .web else { return }
+        ClockService(keeper: self).register(in: &router)
+    }
+
+    var metrics: [any MetricSource] { [ClockMetrics(clockGuard: clockGuard)] }
 }

@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import Configuration
 import Foundation
 import HTTPTypes
@@ -77,7 +78,7 @@ final class Gateway: Sendable {
         for (name, daemon) in services.httpListeners.mapValues(\.value) {
             addresses[name] = PeerAddress(host: daemon.host, port: Int(daemon.port))
         }
-        addresses[.objectStore] = services.modules.value.storeServer.address
+        addresses[.objectStore] = services.modules.value.core.storeServer.address
         return addresses
     }
 

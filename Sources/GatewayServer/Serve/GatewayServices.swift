@@ -1,5 +1,6 @@
 import Backup
 import Basics
+import Capability
 import Configuration
 import Console
 import DeviceClient
@@ -58,23 +59,19 @@ struct GatewayServices: Sendable {
                 configuration, modules.value, spoolDirectory: dataDirectory, state: process.serving, log: log)
         }
         let readiness = Readiness(process.serving)
-        let sweeps = SweepMetrics()
         let opsHandler = { @Sendable in
             let modules = modules.value
             let own: [any MetricSource] = [
                 GatewayMetrics(
-                    log: log, state: process.serving, database: modules.database, store: modules.store,
+                    log: log, state: process.serving, database: modules.core.database,
+                    store: modules.core.store.objects,
                     listeners: configuration.listeners.sorted { $0.key.rawValue < $1.key.rawValue }.map {
                         ($0.key.rawValue, "\($0.value)", configuration.isSecure($0.key))
                     },
                     certificateExpiry: { certificates.expiry }),
-                servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
-                modules.catalog.searchUpgradeProgress,
-                modules.events.metrics, modules.copies.metrics, modules.backups.metrics,
-                modules.accounts.auditPressure,
-                ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
+                servers.value.metrics, modules.housekeeping.metrics, ProcessMetrics(),
             ]
-            return OpsHandler(readiness: readiness, metrics: own + modules.apps.metrics)
+            return OpsHandler(readiness: readiness, metrics: own + modules.capabilities.flatMap(\.metrics))
         }
         let ops = configuration.listeners[.ops].map { Self.ops($0, configuration, log, handler: opsHandler) }
         // One for all listeners: they run out at the same time, and the log reports it once.
@@ -96,13 +93,13 @@ struct GatewayServices: Sendable {
             let addresses = grpcListeners.mapValues(\.value.address)
             let console = modules.consoleSessions.map { sessions in
                 Console(
-                    calls: GatewayHandlers(calls: calls, local: local, store: modules.storeServer.handler),
+                    calls: GatewayHandlers(calls: calls, local: local, store: modules.core.storeServer.handler),
                     sessions: sessions, deviceEndpoints: Endpoints(configuration, addresses), clock: SystemClock(),
                     log: Logger(log))
             }
             return WebHandler(
-                accounts: modules.accounts, calls: calls,
-                description: APIDescription(server, access: modules.accounts.access), console: console,
+                accounts: modules.core.accounts, calls: calls,
+                description: APIDescription(server, access: modules.core.accounts.access), console: console,
                 directory: ListenerDirectory(configuration, addresses, certificates: certificates))
         }
         let apps = Self.http(.apps, configuration.apps.server, configuration, certificates, log) {
@@ -110,10 +107,11 @@ struct GatewayServices: Sendable {
             return AppsHandler(
                 calls: RPCRequestHandler(server: server, loops: loops.value, passesHost: true),
                 description: APIDescription(
-                    server, access: modules.value.accounts.access, about: .apps, comments: configuration.apps.comments,
+                    server, access: modules.value.core.accounts.access, about: .apps,
+                    comments: configuration.apps.comments,
                     rules: [:]),
                 publicKeys: configuration.apps.issuesAccessTokens
-                    ? PublicKeys(accounts: modules.value.accounts) : nil)
+                    ? PublicKeys(accounts: modules.value.core.accounts) : nil)
         }
         // Services that end with their calls and requests are stopped together, since each may take long.
         var work = grpc.map { $1 as any Service }
@@ -122,8 +120,7 @@ struct GatewayServices: Sendable {
         }
         work.append(StoreDrain(modules: modules, limit: Self.drainLimit))
         work.append(ReadDrain(modules: modules))
-        work += Self.background(
-            modules, directUploadIdle: configuration.uploads.sessionTotal, sweeps, Logger(log))
+        work.append(BackgroundWorkers(modules))
         (self.directory, self.loops, self.modules) = (directory, loops, modules)
         self.grpcListeners = grpcListeners
         httpListeners = [.web: web, .apps: apps, .ops: ops].compactMapValues { $0 }
@@ -180,46 +177,6 @@ struct GatewayServices: Sendable {
         } close: {
             $0.stop(drainingFor: .seconds(1))
         }
-    }
-
-    /// Returns the services that work in the background.
-    private static func background(
-        _ modules: ValueService<GatewayModules>, directUploadIdle: Duration, _ sweeps: SweepMetrics, _ log: Logger
-    ) -> [any Service] {
-        [
-            BackgroundService("scrubbing") {
-                let modules = modules.value
-                await modules.store.finishReconciliation()
-                // With a database of another generation an object's row may be wrong and its bytes right.
-                if !modules.store.isForeign { await modules.catalog.scrub() }
-            },
-            BackgroundService("search upgrade") { await modules.value.catalog.upgradeSearch() },
-            BackgroundService("recordings") { await modules.value.catalog.indexRecordings() },
-            BackgroundService("operations on objects") {
-                let modules = modules.value
-                await modules.store.finishReconciliation()
-                // If the database is older than the store, a removed file might be the only copy.
-                if !modules.store.isForeign { await modules.catalog.runOperations() }
-            },
-            BackgroundService("webhooks") { await modules.value.events.run() },
-            BackgroundService("copy jobs") { await modules.value.copies.run() },
-            BackgroundService("scheduled backups") { await modules.value.backups.run() },
-            BackgroundService("reconciliation") {
-                modules.value.store.stopBackgroundWork()
-            } work: {
-                await ReconciliationReport(store: modules.value.store, log: log).run()
-            },
-            BackgroundService("housekeeping") {
-                let modules = modules.value
-                await Housekeeping(
-                    database: modules.database, clock: modules.clock, accounts: modules.accounts,
-                    identity: modules.identity, uploads: modules.uploads, catalog: modules.catalog,
-                    events: modules.events, copies: modules.copies, consoleSessions: modules.consoleSessions,
-                    apps: modules.apps.sweeps, store: modules.store, policy: modules.storePolicy,
-                    directUploadIdle: directUploadIdle, metrics: sweeps, log: log
-                ).run()
-            },
-        ]
     }
 }
 

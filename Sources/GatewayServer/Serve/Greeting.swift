@@ -1,3 +1,4 @@
+import Capability
 import Configuration
 import Foundation
 import HTTPTypes

@@ -1,6 +1,7 @@
 import Accounts
 import Backup
 import Basics
+import Capability
 import Configuration
 import Database
 import ObjectStore
@@ -30,6 +31,16 @@ struct SystemService: SystemServiceHandler {
             settings: settings.map { setting in
                 SystemSetting(key: setting.key, value: setting.value, source: "\(setting.source)")
             })
+    }
+}
+
+extension SystemService: Capability {
+    static var access: AccessTable {
+        AccessTable([(.systemAdmin, [SystemServiceMethods.getSystemStatus, SystemServiceMethods.listSettings])])
+    }
+
+    func register(for listener: ListenerName, in router: inout Router) {
+        if listener == .admin || listener == .web { register(in: &router) }
     }
 }
 

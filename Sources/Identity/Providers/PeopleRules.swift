@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Capability
 import IdentityTokens
 
 /// The rules for people whom a provider signs in.

@@ -22,7 +22,7 @@ extension AuditServiceHandler {
 
 public enum AuditServiceMethods {
     public static let service = "archebase.auth.v1.AuditService"
-    public static let listAuditLines = MethodDescriptor(service: service, name: "ListAuditLines", kind: .unary)
+    public static let listAuditLines = MethodDescriptor(service: service, name: "ListAuditLines", kind: .unary, isSideEffectFree: true)
     public static let all: [MethodDescriptor] = [listAuditLines]
     /// The HTTP requests that call the methods.
     public static let routes: [HTTPRoute] = [
@@ -253,8 +253,8 @@ extension FileDescriptor {
             UGFnZVRva2VuIo4CCglBdWRpdExpbmUSFwoHbGluZV9pZBgBIAEoA1IGbGluZUlkEioKAmF0GAIgASgLMhouZ29vZ2xlLnByb3Rv\
             YnVmLlRpbWVzdGFtcFICYXQSFAoFYWN0b3IYAyABKAlSBWFjdG9yEiIKDG9yZ2FuaXphdGlvbhgEIAEoCVIMb3JnYW5pemF0aW9u\
             EhYKBmFjdGlvbhgFIAEoCVIGYWN0aW9uEhYKBnRhcmdldBgGIAEoCVIGdGFyZ2V0EhIKBHBlZXIYByABKAlSBHBlZXISFgoGcmVz\
-            dWx0GAggASgJUgZyZXN1bHQSFAoFY291bnQYCSABKANSBWNvdW50EhAKA2lkcxgKIAMoCVIDaWRzMo0BCgxBdWRpdFNlcnZpY2US\
-            fQoOTGlzdEF1ZGl0TGluZXMSKC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0QXVkaXRMaW5lc1JlcXVlc3QaKS5hcmNoZWJhc2UuYXV0\
-            aC52MS5MaXN0QXVkaXRMaW5lc1Jlc3BvbnNlIhaC0+STAhASDi92MS9hdWRpdExpbmVzYgZwcm90bzM=
+            dWx0GAggASgJUgZyZXN1bHQSFAoFY291bnQYCSABKANSBWNvdW50EhAKA2lkcxgKIAMoCVIDaWRzMpEBCgxBdWRpdFNlcnZpY2US\
+            gAEKDkxpc3RBdWRpdExpbmVzEiguYXJjaGViYXNlLmF1dGgudjEuTGlzdEF1ZGl0TGluZXNSZXF1ZXN0GikuYXJjaGViYXNlLmF1\
+            dGgudjEuTGlzdEF1ZGl0TGluZXNSZXNwb25zZSIZkAIBgtPkkwIQEg4vdjEvYXVkaXRMaW5lc2IGcHJvdG8z
             """)
 }

@@ -171,8 +171,8 @@ extension DataGatewayCopyServiceHandler {
 public enum DataGatewayCopyServiceMethods {
     public static let service = "archebase.data_gateway.v1.DataGatewayCopyService"
     public static let createCopyJob = MethodDescriptor(service: service, name: "CreateCopyJob", kind: .unary)
-    public static let getCopyJob = MethodDescriptor(service: service, name: "GetCopyJob", kind: .unary)
-    public static let listCopyJobItems = MethodDescriptor(service: service, name: "ListCopyJobItems", kind: .unary)
+    public static let getCopyJob = MethodDescriptor(service: service, name: "GetCopyJob", kind: .unary, isSideEffectFree: true)
+    public static let listCopyJobItems = MethodDescriptor(service: service, name: "ListCopyJobItems", kind: .unary, isSideEffectFree: true)
     public static let cancelCopyJob = MethodDescriptor(service: service, name: "CancelCopyJob", kind: .unary)
     public static let all: [MethodDescriptor] = [createCopyJob, getCopyJob, listCopyJobItems, cancelCopyJob]
     /// The HTTP requests that call the methods.
@@ -3019,24 +3019,24 @@ extension FileDescriptor {
             LnYxLkxpc3RPYmplY3RzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXNwb25zZSIWkAIB\
             gtPkkwINEgsvdjEvb2JqZWN0cxKgAQoPUmVxdWVzdERvd25sb2FkEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0\
             RG93bmxvYWRSZXF1ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0RG93bmxvYWRSZXNwb25zZSImgtPkkwIg\
-            IhsvdjEvb2JqZWN0czpyZXF1ZXN0RG93bmxvYWQ6ASoygQUKFkRhdGFHYXRld2F5Q29weVNlcnZpY2USiwEKDUNyZWF0ZUNvcHlK\
+            IhsvdjEvb2JqZWN0czpyZXF1ZXN0RG93bmxvYWQ6ASoyhwUKFkRhdGFHYXRld2F5Q29weVNlcnZpY2USiwEKDUNyZWF0ZUNvcHlK\
             b2ISLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUNvcHlKb2JSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5DcmVhdGVDb3B5Sm9iUmVzcG9uc2UiF4LT5JMCESIML3YxL2NvcHlKb2JzOgEqEo0BCgpHZXRDb3B5Sm9iEiwuYXJjaGVi\
+            eS52MS5DcmVhdGVDb3B5Sm9iUmVzcG9uc2UiF4LT5JMCESIML3YxL2NvcHlKb2JzOgEqEpABCgpHZXRDb3B5Sm9iEiwuYXJjaGVi\
             YXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRDb3B5Sm9iUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q29weUpv\
-            YlJlc3BvbnNlIiKC0+STAhwSGi92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9EqUBChBMaXN0Q29weUpvYkl0ZW1zEjIuYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0Q29weUpvYkl0ZW1zUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlz\
-            dENvcHlKb2JJdGVtc1Jlc3BvbnNlIiiC0+STAiISIC92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9L2l0ZW1zEqABCg1DYW5jZWxD\
-            b3B5Sm9iEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxDb3B5Sm9iUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuQ2FuY2VsQ29weUpvYlJlc3BvbnNlIiyC0+STAiYiIS92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9OmNhbmNlbDoB\
-            KjLDAgoRRGV2aWNlSW5pdFNlcnZpY2USkgEKCkluaXREZXZpY2USLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkluaXREZXZp\
-            Y2VSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UiJ4LT5JMCISIcL3YxL2Rldmlj\
-            ZXMve2RldmljZV9pZH06aW5pdDoBKhKYAQoMUmVpbml0RGV2aWNlEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWluaXRE\
-            ZXZpY2VSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UiKYLT5JMCIyIeL3YxL2Rl\
-            dmljZXMve2RldmljZV9pZH06cmVpbml0OgEqMu4CChZJbnRlcm5hbFN0b3JhZ2VTZXJ2aWNlEpsBCg1QcmVzaWduT2JqZWN0Ei8u\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            UHJlc2lnbk9iamVjdFJlc3BvbnNlIieC0+STAiEiHC92MS9pbnRlcm5hbC9vYmplY3RzOnByZXNpZ246ASoStQEKClJlYWRPYmpl\
-            Y3QSLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5SZWFkT2JqZWN0UmVzcG9uc2UiSoLT5JMCRBIZL3YxL2ludGVybmFsL29iamVjdHM6cmVhZFonEhwvdjEvaW50ZXJuYWwvb2Jq\
-            ZWN0czpjb250ZW50Ygdjb250ZW50YgZwcm90bzM=
+            YlJlc3BvbnNlIiWQAgGC0+STAhwSGi92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9EqgBChBMaXN0Q29weUpvYkl0ZW1zEjIuYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0Q29weUpvYkl0ZW1zUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            TGlzdENvcHlKb2JJdGVtc1Jlc3BvbnNlIiuQAgGC0+STAiISIC92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9L2l0ZW1zEqABCg1D\
+            YW5jZWxDb3B5Sm9iEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxDb3B5Sm9iUmVxdWVzdBowLmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuQ2FuY2VsQ29weUpvYlJlc3BvbnNlIiyC0+STAiYiIS92MS9jb3B5Sm9icy97Y29weV9qb2JfaWR9OmNh\
+            bmNlbDoBKjLDAgoRRGV2aWNlSW5pdFNlcnZpY2USkgEKCkluaXREZXZpY2USLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLklu\
+            aXREZXZpY2VSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UiJ4LT5JMCISIcL3Yx\
+            L2RldmljZXMve2RldmljZV9pZH06aW5pdDoBKhKYAQoMUmVpbml0RGV2aWNlEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5S\
+            ZWluaXREZXZpY2VSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UiKYLT5JMCIyIe\
+            L3YxL2RldmljZXMve2RldmljZV9pZH06cmVpbml0OgEqMu4CChZJbnRlcm5hbFN0b3JhZ2VTZXJ2aWNlEpsBCg1QcmVzaWduT2Jq\
+            ZWN0Ei8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuUHJlc2lnbk9iamVjdFJlc3BvbnNlIieC0+STAiEiHC92MS9pbnRlcm5hbC9vYmplY3RzOnByZXNpZ246ASoStQEKClJl\
+            YWRPYmplY3QSLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5SZWFkT2JqZWN0UmVzcG9uc2UiSoLT5JMCRBIZL3YxL2ludGVybmFsL29iamVjdHM6cmVhZFonEhwvdjEvaW50ZXJu\
+            YWwvb2JqZWN0czpjb250ZW50Ygdjb250ZW50YgZwcm90bzM=
             """)
 }

@@ -1,3 +1,4 @@
+import Capability
 import CommandLineInterface
 import Configuration
 import Foundation

@@ -1,4 +1,5 @@
 import Basics
+import Capability
 
 /// The state of the clock, on which deletions by age depend.
 package struct ClockMetrics: MetricSource {

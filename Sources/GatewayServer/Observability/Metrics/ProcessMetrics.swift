@@ -1,3 +1,4 @@
+import Capability
 import Foundation
 
 /// The system's metrics of this process, with the names of Prometheus' clients.
@@ -41,9 +42,7 @@ package struct ProcessMetrics: MetricSource {
     private func seconds(
         _ name: String, _ kind: MetricFamily.Kind, _ help: String, ticks: Int, from start: Double = 0
     ) -> MetricFamily {
-        let value = start + Double(ticks) / ticksPerSecond
-        return MetricFamily(
-            name: name, kind: kind, help: help, samples: [MetricFamily.Sample(labels: [], value: "\(value)")])
+        .seconds(name, kind, help, start + Double(ticks) / ticksPerSecond)
     }
 
     private static func seconds(of clock: clockid_t) -> Double {

@@ -1,3 +1,5 @@
+import Capability
+
 /// Metrics in Prometheus' text format (version 0.0.4).
 package enum PrometheusText {
     package static let mediaType = "text/plain; version=0.0.4"

@@ -1,27 +1,21 @@
 import Basics
+import Capability
 
-/// Work in a task of its own, from the start of the service to its stop.
+/// A capability's work in the background as a service.
 final class BackgroundService: Service {
     let name: String
-    private let work: @Sendable () async throws -> Void
-    private let interrupt: (@Sendable () -> Void)?
+    private let work: BackgroundWork
     private let task = Lock<Task<Void, Never>?>(nil)
 
-    /// - Parameters:
-    ///   - interrupt: makes `work` return; `nil` = its task is cancelled instead.
-    ///   - work: an error that it throws before the stop ends the service.
-    init(
-        _ name: String, interrupt: (@Sendable () -> Void)? = nil, work: @escaping @Sendable () async throws -> Void
-    ) {
-        self.name = name
-        self.interrupt = interrupt
+    init(_ work: BackgroundWork) {
+        name = work.name
         self.work = work
     }
 
     func start(_ ended: @escaping @Sendable (any Error) -> Void) {
         let started = Task { [work] in
             do {
-                try await work()
+                try await work.run()
             } catch {
                 if !Task.isCancelled { ended(error) }
             }
@@ -31,7 +25,31 @@ final class BackgroundService: Service {
 
     func stop() async {
         let started = task.withLock { $0.take() }
-        if let interrupt { interrupt() } else { started?.cancel() }
+        if let interrupt = work.interrupt { interrupt() } else { started?.cancel() }
         await started?.value
+    }
+}
+
+/// The background work of all capabilities, and the housekeeping. They are known once the modules are open.
+final class BackgroundWorkers: Service {
+    let name = "background work"
+    private let modules: ValueService<GatewayModules>
+    private let group = Lock<ServiceGroup?>(nil)
+
+    init(_ modules: ValueService<GatewayModules>) {
+        self.modules = modules
+    }
+
+    func start(_ ended: @escaping @Sendable (any Error) -> Void) async throws {
+        let modules = modules.value
+        let housekeeping = BackgroundWork("housekeeping") { await modules.housekeeping.run() }
+        let work = modules.capabilities.flatMap(\.background) + [housekeeping]
+        let started = ServiceGroup(name, work.map(BackgroundService.init), stopOrder: .together)
+        group.withLock { $0 = started }
+        try await started.start(ended)
+    }
+
+    func stop() async {
+        await group.withLock { $0.take() }?.stop()
     }
 }

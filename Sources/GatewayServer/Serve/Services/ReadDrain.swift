@@ -5,5 +5,5 @@ struct ReadDrain: Service {
 
     func start(_ ended: @escaping @Sendable (any Error) -> Void) {}
 
-    func stop() { modules.value.database.refuseWaitingReads() }
+    func stop() { modules.value.core.database.refuseWaitingReads() }
 }

@@ -9,7 +9,7 @@ struct StoreDrain: Service {
     func start(_ ended: @escaping @Sendable (any Error) -> Void) {}
 
     func stop() async {
-        let (server, limit) = (modules.value.storeServer, limit)
+        let (server, limit) = (modules.value.core.storeServer, limit)
         await Thread.run { server.stop(drainingFor: limit) }
     }
 }

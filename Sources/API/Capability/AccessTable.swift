@@ -2,7 +2,7 @@ import Protobuf
 
 /// The callers for each RPC. Methods that it does not contain are closed to everybody.
 ///
-/// The gateway's own table is ``gateway``; modules with services of their own add theirs with ``adding(_:)``.
+/// Each capability has the rows of its own services; ``adding(_:)`` joins them.
 package struct AccessTable: Sendable {
     package typealias Row = (access: Access, methods: [MethodDescriptor])
 
@@ -35,30 +35,26 @@ package struct AccessTable: Sendable {
             }, messages: messages.merging(other.messages) { own, _ in own })
     }
 
+    /// The paths of all methods.
+    package var paths: Set<String> { Set(accesses.keys) }
+
     /// - Parameter path: an HTTP/2 `:path`, e.g. `/archebase.auth.v1.AuthService/Login`.
     package func access(to path: String) -> Access? {
         accesses[path]
     }
 
     /// Returns the messages for callers of a method without a valid token; `nil` = the gateway's.
-    func messages(for path: String) -> SignInMessages? {
+    package func messages(for path: String) -> SignInMessages? {
         messages[path]
-    }
-
-    /// Whether calls of a method leave no line in the audit log.
-    ///
-    /// - Parameter method: its name without the service's.
-    static func onlyReads(_ method: String) -> Bool {
-        method.hasPrefix("Get") || method.hasPrefix("List")
     }
 }
 
 /// An app's messages for callers without a valid token, in the language of its users.
 package struct SignInMessages: Sendable {
     /// For a call without a token.
-    let signedOut: String
+    package let signedOut: String
     /// For a call with a token that expired, was revoked or is not one.
-    let expired: String
+    package let expired: String
 
     package init(signedOut: String, expired: String) {
         self.signedOut = signedOut

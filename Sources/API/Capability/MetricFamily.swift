@@ -2,25 +2,25 @@ import RPC
 
 /// The samples of one name, in Prometheus' model.
 package struct MetricFamily: Sendable {
-    enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         case counter
         case gauge
         case histogram
     }
 
-    struct Sample: Sendable {
+    package struct Sample: Sendable {
         /// The suffix of the family's name, e.g. `_bucket`.
-        var suffix = ""
-        var labels: MetricLabels
+        package var suffix = ""
+        package var labels: MetricLabels
         /// The value in Prometheus' text format.
-        var value: String
+        package var value: String
     }
 
-    let name: String
-    let kind: Kind
+    package let name: String
+    package let kind: Kind
     /// The description, on one line.
-    let help: String
-    var samples: [Sample]
+    package let help: String
+    package var samples: [Sample]
 }
 
 package typealias MetricLabels = [(name: String, value: String)]
@@ -42,8 +42,15 @@ package protocol MetricSource: Sendable {
 }
 
 extension MetricFamily {
+    /// Makes a family of one number of seconds, with fractions.
+    package static func seconds(_ name: String, _ kind: Kind, _ help: String, _ value: Double) -> MetricFamily {
+        MetricFamily(name: name, kind: kind, help: help, samples: [Sample(labels: [], value: "\(value)")])
+    }
+
     /// Makes a family of durations in seconds, in cumulative buckets.
-    static func histogram(_ name: String, _ help: String, _ samples: [(MetricLabels, Histogram)]) -> MetricFamily {
+    package static func histogram(_ name: String, _ help: String, _ samples: [(MetricLabels, Histogram)])
+        -> MetricFamily
+    {
         MetricFamily(
             name: name, kind: .histogram, help: help,
             samples: samples.flatMap { labels, histogram in

@@ -9,6 +9,7 @@ import Testing
 import Wire
 
 @testable import Accounts
+@testable import Serve
 
 /// The methods that are open to each principal.
 @Suite(.timeLimited) struct AccessTests {
@@ -16,7 +17,7 @@ import Wire
     private static let sites = AdminAuthServiceMethods.listSites
 
     @Test func withoutARightTokenThereIsOneAnswer() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         let token = try await world.login().accessToken
         func detail(_ headers: [(name: String, value: String)]) async -> DetailCode? {
             await refusal {
@@ -38,7 +39,7 @@ import Wire
     }
 
     @Test func refusalByABrokenDatabaseKeepsItsCause() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         let token = try await world.login().accessToken
         _ = try world.database.writeBlocking { try $0.execute("ALTER TABLE users RENAME TO lost") }
         let broken = await refusal { _ = try world.call(Self.sites, token: token) }
@@ -51,7 +52,7 @@ import Wire
     }
 
     @Test func eachKindIsRefusedAtTheOthersDoor() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         let user = try await world.login().accessToken
         let site = try await world.createSite(token: user)
         let key = try await world.exchange(world.createKey(site: site.siteID, token: user).credential).accessToken
@@ -66,7 +67,7 @@ import Wire
     }
 
     @Test func aCertificateOpensInternalStorageAloneAndOnlyWhereItIsTrusted() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         var trusting = world.accounts.authenticator
         trusting.trustsCertificates = true
         func admitted(_ method: MethodDescriptor, by door: Authenticator, _ subject: String?) async -> Principal? {
@@ -87,7 +88,7 @@ import Wire
     }
 
     @Test func rolesIncludeTheOnesBelow() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         let admin = try await world.login().accessToken
         let methods = [
             DataGatewayObjectServiceMethods.listObjects, DeviceManagementServiceMethods.registerDevice,
@@ -108,7 +109,7 @@ import Wire
     }
 
     @Test func organizationsAreForTheSystemsAdmins() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         let system = try await world.login().accessToken
         let boss = try await world.createOrganization("acme", token: system)
         let error = await refusal { _ = try world.call(AdminAuthServiceMethods.listOrganizations, token: boss) }
@@ -117,7 +118,7 @@ import Wire
     }
 
     @Test func disabledKeysUsersAndSitesAreRefusedAtTheNextCall() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)
         let key = try await world.createKey(site: site.siteID, token: admin)
@@ -149,7 +150,7 @@ import Wire
     }
 
     @Test func refusalsBecomeOneAuditRowAMinute() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         let admin = try await world.login().accessToken
         _ = try await world.createUser("eve", role: "viewer", token: admin)
         let viewer = try await world.login("eve", password: "long enough").accessToken
@@ -176,7 +177,7 @@ import Wire
     }
 
     @Test func aKeysUseIsNotedAtOnceAndThenByTheMinute() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)
         let key = try await world.createKey(site: site.siteID, token: admin)
@@ -200,7 +201,7 @@ import Wire
     }
 
     @Test func organizationsDoNotSeeEachOther() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         let system = try await world.login().accessToken
         let acme = try await world.createOrganization("acme", token: system)
         let other = try await world.createOrganization("other", token: system)
@@ -241,7 +242,7 @@ import Wire
     }
 
     @Test func theSystemsAdminActsForAnotherByNameAndIsAuditedWithBoth() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         let system = try await world.login().accessToken
         let acme = try await world.createOrganization("acme", token: system)
         let site = try await world.createSite("by system", token: system, organization: "acme")

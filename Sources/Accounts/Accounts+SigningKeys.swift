@@ -3,7 +3,7 @@ import Crypto
 import Database
 import RPC
 
-/// The signing keys, and the removal of what has expired.
+/// The signing keys.
 extension Accounts {
     /// The public keys that verify access tokens now, as a JWK Set (RFC 7517, section 5).
     package var publicKeys: String { tokens.publicKeys(at: clock.now()) }
@@ -26,27 +26,4 @@ extension Accounts {
         guard let keys = outcome.withLock({ $0 }) else { throw RPCError(.internalError, "the gateway failed") }
         return try keys.get()
     }
-
-    /// Writes deferred records and removes audit lines beyond their retention; called once a minute.
-    ///
-    /// - Parameter permit: `nil` = nothing is removed by its age.
-    /// - Returns: the number of removed lines.
-    package func tidy(_ permit: DeletionPermit?) async throws -> Int {
-        deferred.flush(at: clock.now())
-        return try await auditRetention.run(permit)
-    }
-
-    /// Removes sessions and API tokens that have expired; called once a minute.
-    ///
-    /// - Returns: the number of removed ones.
-    package func sweepSessions(_ permit: DeletionPermit) async throws -> Int {
-        let retention = expiredTokenRetention
-        return try await database.write(mayUseReserve: true) { connection in
-            try SessionRecords(connection).deleteExpired(limit: Self.sweepBatch, permit)
-                + APITokenRecords(connection).deleteExpired(for: retention, limit: Self.sweepBatch, permit)
-        }
-    }
-
-    /// The number of rows that a sweep removes in one transaction, during which other writes wait.
-    private static let sweepBatch = 500
 }

@@ -13,10 +13,10 @@ package enum ListenerName: String, CaseIterable, Sendable {
     /// The listeners for gRPC.
     package static let grpc: [ListenerName] = [.auth, .gateway, .admin, .internalStorage, .deviceInit]
     /// The listeners that can use TLS.
-    static let securable: [ListenerName] = grpc + [.objectStore, .web, .apps]
+    package static let securable: [ListenerName] = grpc + [.objectStore, .web, .apps]
 
     /// The value that disables a listener, in place of an address.
-    static let off = "off"
+    package static let off = "off"
 
     /// The listener's key in the configuration.
     package var key: String { "listeners.\(rawValue.replacing("-", with: "_"))" }

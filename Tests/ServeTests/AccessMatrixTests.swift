@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import Accounts
+@testable import Serve
 
 /// Calls every method of every service as every kind of caller. The expectations repeat the contract's words instead of using the
 /// table, so that an error in the table is found.
@@ -64,7 +64,7 @@ import Wire
     ]
 
     @Test func everyCallerIsLetInWhereTheContractSays() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         let admin = try await world.login().accessToken
         let boss = try await world.createOrganization("acme", token: admin)
         let site = try await world.createSite(token: admin).siteID

@@ -1,3 +1,4 @@
+import Capability
 import GatewayTesting
 import Proto
 import RPC
@@ -5,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import Accounts
+@testable import Serve
 
 @Suite(.timeLimited) struct AccessTableTests {
     static let services: [[MethodDescriptor]] = [
@@ -24,13 +25,13 @@ import Wire
 
     @Test func everyMethodOfEveryServiceIsInTheTable() {
         for method in Self.services.joined() {
-            #expect(AccessTable.gateway.access(to: method.path) != nil, "\(method.path)")
+            #expect(GatewayModules.access.access(to: method.path) != nil, "\(method.path)")
         }
     }
 
     @Test func onlyWhatTheContractOpensIsOpenToAnyone() {
         let open = Set(
-            Self.services.joined().filter { AccessTable.gateway.access(to: $0.path) == .anyone }.map(\.service))
+            Self.services.joined().filter { GatewayModules.access.access(to: $0.path) == .anyone }.map(\.service))
         #expect(
             open == [
                 "archebase.auth.v1.AuthService", "archebase.auth.v1.IdentityService",
@@ -42,7 +43,7 @@ import Wire
     }
 
     @Test func methodMissingFromTheTableIsRefused() async throws {
-        let world = try await TestAccounts()
+        let world = try await TestAccounts(access: GatewayModules.access)
         let token = try await world.login().accessToken
         let unknown = MethodDescriptor(service: "archebase.auth.v1.AdminAuthService", name: "Surprise", kind: .unary)
         let error = await refusal { _ = try world.call(unknown, token: token) }
@@ -51,17 +52,17 @@ import Wire
 
     @Test func modulesAddTheirMethodsAndChangeNoOthers() {
         let guests = MethodDescriptor(service: "guests.v1.GuestService", name: "Enter", kind: .unary)
-        let table = AccessTable.gateway.adding(AccessTable([(.user(.member), [guests])]))
+        let table = GatewayModules.access.adding(AccessTable([(.user(.member), [guests])]))
         #expect(table.access(to: guests.path) == .user(.member))
-        #expect(AccessTable.gateway.access(to: guests.path) == nil)
+        #expect(GatewayModules.access.access(to: guests.path) == nil)
         for method in Self.services.joined() {
-            #expect(table.access(to: method.path) == AccessTable.gateway.access(to: method.path), "\(method.path)")
+            #expect(table.access(to: method.path) == GatewayModules.access.access(to: method.path), "\(method.path)")
         }
     }
 
     @Test func noMethodOfTheGatewayIsForMembers() {
         for method in Self.services.joined() {
-            #expect(AccessTable.gateway.access(to: method.path) != .user(.member), "\(method.path)")
+            #expect(GatewayModules.access.access(to: method.path) != .user(.member), "\(method.path)")
         }
         #expect(Role.allCases.min() == .member)
     }

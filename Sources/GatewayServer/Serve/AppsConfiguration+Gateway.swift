@@ -1,6 +1,7 @@
 import Accounts
 import AppSupport
 import Basics
+import Capability
 import Configuration
 import Database
 import Observability
@@ -8,27 +9,15 @@ import Proto
 import RPC
 import Wire
 
-/// The enabled apps while the gateway serves.
-struct GatewayApps: Sendable {
-    private let running: [any RunningApp]
-
-    init(_ configuration: AppsConfiguration, _ environment: AppEnvironment) async throws {
-        var running: [any RunningApp] = []
-        for app in configuration.enabled { running.append(try await app.open(environment)) }
-        self.running = running
-    }
-
-    var sweeps: [AppSweep] { running.flatMap(\.sweeps) }
-
-    var metrics: [any MetricSource] { running.flatMap(\.metrics) }
-
-    /// Registers the services of all apps, and nothing else.
-    func register(in router: inout Router) {
-        for app in running { app.register(in: &router) }
-    }
-}
-
+/// The apps, for a gateway.
 extension AppsConfiguration {
+    /// Connects the enabled apps to the gateway.
+    func open(_ environment: AppEnvironment) async throws -> [any Capability] {
+        var open: [any Capability] = []
+        for app in enabled { open.append(try await app.open(environment)) }
+        return open
+    }
+
     /// The migrations of all apps; those of disabled ones are dormant.
     var migrations: [Migration] {
         let enabled = Set(enabled.map { type(of: $0).name })

@@ -6,7 +6,7 @@ import Database
 import ObjectStore
 
 /// The organizations that the configuration names.
-extension GatewayModules {
+extension GatewayCore {
     /// Records the organizations in the configuration, and warns of settings that may not work as intended.
     func checkOrganizations(of configuration: Configuration) async throws {
         let destinations = configuration.copies.destinations

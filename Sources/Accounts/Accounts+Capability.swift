@@ -1,0 +1,152 @@
+import Basics
+import Capability
+import Database
+import Proto
+import RPC
+
+/// The services of sign-ins, tokens and the caller's own account. Those of an organization's accounts are ``AccountManagement``'s.
+extension Accounts: Capability {
+    package static var migrations: [Migration] { AccountRecords.migrations }
+
+    package static var access: AccessTable {
+        AccessTable([
+            (.anyone, [AuthServiceMethods.exchangeCredential, AuthServiceMethods.rotateCredential]),
+            (.anyone, [AuthServiceMethods.login, AuthServiceMethods.refreshToken]),
+            (.anyone, [SystemAuthServiceMethods.exchangeSystemCredential]),
+            (.anyone, [SessionServiceMethods.logout, SessionServiceMethods.completeLogin]),
+            (
+                .unprovenSession,
+                [
+                    SessionServiceMethods.listSessions, SessionServiceMethods.revokeSession,
+                    SessionServiceMethods.revokeOtherSessions, AccountServiceMethods.getAccount,
+                    AccountServiceMethods.changePassword, AccountServiceMethods.enrollSecondFactor,
+                    AccountServiceMethods.confirmSecondFactor,
+                ]
+            ),
+            (
+                .session,
+                [
+                    AccountServiceMethods.replaceRecoveryCodes, AccountServiceMethods.removeSecondFactor,
+                    ApiTokenServiceMethods.createApiToken, ApiTokenServiceMethods.listApiTokens,
+                    ApiTokenServiceMethods.revokeApiToken,
+                ]
+            ),
+        ])
+    }
+
+    package func register(for listener: ListenerName, in router: inout Router) {
+        guard listener == .auth || listener == .web else { return }
+        authService.register(in: &router)
+        systemAuthService.register(in: &router)
+        sessionService.register(in: &router)
+        accountService.register(in: &router)
+        apiTokenService.register(in: &router)
+        for method in [AuthServiceMethods.login, SessionServiceMethods.completeLogin] {
+            router.apply(MethodRules(keepsUserAgent: true), to: method)
+        }
+    }
+
+    package var sweeps: [Sweep] {
+        [.always("audit_lines", run: tidy), Sweep("sessions", run: sweepSessions)]
+    }
+
+    package var metrics: [any MetricSource] { [auditPressure] }
+
+    /// Writes deferred records and removes audit lines beyond their retention.
+    ///
+    /// - Parameter permit: `nil` = nothing is removed by its age.
+    /// - Returns: the number of removed lines.
+    func tidy(_ permit: DeletionPermit?) async throws -> Int {
+        deferred.flush(at: clock.now())
+        return try await auditRetention.run(permit)
+    }
+
+    /// Removes sessions and API tokens that have expired.
+    ///
+    /// - Returns: the number of removed ones.
+    func sweepSessions(_ permit: DeletionPermit) async throws -> Int {
+        let retention = expiredTokenRetention
+        return try await database.write(mayUseReserve: true) { connection in
+            try SessionRecords(connection).deleteExpired(limit: Self.sweepBatch, permit)
+                + APITokenRecords(connection).deleteExpired(for: retention, limit: Self.sweepBatch, permit)
+        }
+    }
+
+    /// The number of rows that a sweep removes in one transaction, during which other writes wait.
+    private static let sweepBatch = 500
+}
+
+/// The services for those who manage an organization's sites, keys and users, or the organizations.
+package struct AccountManagement: Capability {
+    private let accounts: Accounts
+    private let devices: any DeviceDirectory
+
+    /// - Parameter devices: decides for which devices keys may be made.
+    package init(_ accounts: Accounts, devices: any DeviceDirectory) {
+        self.accounts = accounts
+        self.devices = devices
+    }
+
+    package static var access: AccessTable {
+        AccessTable([
+            (
+                .user(.admin),
+                [
+                    AdminAuthServiceMethods.createSite, AdminAuthServiceMethods.enableSite,
+                    AdminAuthServiceMethods.disableSite, AdminAuthServiceMethods.updateSite,
+                    AdminAuthServiceMethods.deleteSite,
+                ]
+            ),
+            (.user(.viewer), [AdminAuthServiceMethods.getSite, AdminAuthServiceMethods.listSites]),
+            (
+                .user(.operator),
+                [
+                    AdminAuthServiceMethods.createSiteApiKey, AdminAuthServiceMethods.createOrRotateDeviceApiKey,
+                    AdminAuthServiceMethods.getApiKey, AdminAuthServiceMethods.listApiKeys,
+                    AdminAuthServiceMethods.updateApiKey, AdminAuthServiceMethods.enableApiKey,
+                    AdminAuthServiceMethods.disableApiKey, AdminAuthServiceMethods.rotateApiKeySecret,
+                    AdminAuthServiceMethods.deleteApiKey,
+                ]
+            ),
+            (
+                .systemAdmin,
+                [
+                    AdminAuthServiceMethods.createOrganization, AdminAuthServiceMethods.getOrganization,
+                    AdminAuthServiceMethods.listOrganizations, AdminAuthServiceMethods.updateOrganization,
+                    AdminAuthServiceMethods.deleteOrganization,
+                ]
+            ),
+            (
+                .user(.admin),
+                [
+                    UserAuthServiceMethods.createUser, UserAuthServiceMethods.getUser, UserAuthServiceMethods.listUsers,
+                    UserAuthServiceMethods.updateUser, UserAuthServiceMethods.deleteUser,
+                ]
+            ),
+            (
+                .systemAdmin,
+                [
+                    IdentityManagementServiceMethods.issueSystemCredential,
+                    IdentityManagementServiceMethods.rotateSigningKey,
+                ]
+            ),
+            (
+                .user(.admin),
+                [
+                    IdentityManagementServiceMethods.resetSecondFactor,
+                    IdentityManagementServiceMethods.getSignInPolicy,
+                    IdentityManagementServiceMethods.setSignInPolicy,
+                ]
+            ),
+            (.user(.admin), [AuditServiceMethods.listAuditLines]),
+        ])
+    }
+
+    package func register(for listener: ListenerName, in router: inout Router) {
+        guard listener == .admin || listener == .web else { return }
+        accounts.adminAuthService(devices: devices).register(in: &router)
+        accounts.userAuthService.register(in: &router)
+        accounts.identityManagementService.register(in: &router)
+        accounts.auditService.register(in: &router)
+    }
+}

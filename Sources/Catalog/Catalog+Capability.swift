@@ -1,0 +1,90 @@
+import Basics
+import Capability
+import Database
+import Proto
+import RPC
+
+extension Catalog: Capability {
+    package static var migrations: [Migration] { ObjectSchema.migrations }
+
+    package static var access: AccessTable {
+        AccessTable([
+            (
+                .user(.viewer),
+                [DataGatewayObjectServiceMethods.listObjects, DataGatewayObjectServiceMethods.requestDownload]
+            ),
+            (.user(.viewer), [ObjectArchiveServiceMethods.zipObjects]),
+            (
+                .user(.admin),
+                [
+                    ObjectManagementServiceMethods.deleteObject, ObjectManagementServiceMethods.restoreObject,
+                    ObjectManagementServiceMethods.purgeObject, ObjectManagementServiceMethods.setTrashSettings,
+                    ObjectManagementServiceMethods.getTrashSettings, ObjectManagementServiceMethods.deleteObjects,
+                    ObjectManagementServiceMethods.restoreObjects, ObjectManagementServiceMethods.purgeObjects,
+                    ObjectManagementServiceMethods.undoObjectOperation,
+                    ObjectManagementServiceMethods.getObjectOperation,
+                    ObjectManagementServiceMethods.listObjectOperations,
+                    ObjectManagementServiceMethods.cancelObjectOperation, ObjectManagementServiceMethods.setRetention,
+                    ObjectManagementServiceMethods.getRetention, ObjectManagementServiceMethods.listBadObjects,
+                ]
+            ),
+            (.user(.operator), [ObjectManagementServiceMethods.updateObject]),
+            (
+                .user(.viewer),
+                [
+                    ObjectManagementServiceMethods.getObject, ObjectManagementServiceMethods.getObjectFacets,
+                    ObjectManagementServiceMethods.getStatistics,
+                ]
+            ),
+        ])
+    }
+
+    package func register(for listener: ListenerName, in router: inout Router) {
+        if listener == .gateway || listener == .web {
+            service.register(in: &router)
+            archives.register(in: &router)
+        }
+        if listener == .admin || listener == .web { management.register(in: &router) }
+    }
+
+    package var sweeps: [Sweep] {
+        [
+            Sweep("objects", removesObjects: true, run: removal.applyRetention),
+            Sweep("trash", removesObjects: true, run: removal.sweepTrash),
+            Sweep("object_operations", removesObjects: true, run: sweepOperations),
+            Sweep("deleted_objects", removesObjects: true) {
+                try await removal.forgetDeleted(olderThan: configuration.deletedRetention, $0)
+            },
+        ]
+    }
+
+    package var metrics: [any MetricSource] { [scrubber.metrics, searchUpgrade.progress] }
+
+    package var background: [BackgroundWork] {
+        [
+            BackgroundWork("scrubbing") {
+                await store.finishReconciliation()
+                // With a database of another generation an object's row may be wrong and its bytes right.
+                if !store.isForeign { await scrubber.run() }
+            },
+            BackgroundWork("search upgrade") { await searchUpgrade.run() },
+            BackgroundWork("recordings") { await recordings.run() },
+            BackgroundWork("operations on objects") {
+                await store.finishReconciliation()
+                // If the database is older than the store, a removed file might be the only copy.
+                if !store.isForeign { await operations.run() }
+            },
+        ]
+    }
+
+    /// Deletes the records of operations that finished long ago.
+    @Sendable private func sweepOperations(_ permit: DeletionPermit) async throws -> Int {
+        let limit = 100
+        return try await removal.inBatches(of: limit) {
+            try await database.write(mayUseReserve: true) {
+                try ObjectOperationRecords($0).forget(
+                    finishedFor: configuration.operationRetention, permit, limit: limit)
+            }
+        }
+    }
+}

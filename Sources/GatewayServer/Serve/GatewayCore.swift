@@ -1,0 +1,82 @@
+import Accounts
+import Backup
+import Basics
+import Configuration
+import Crypto
+import Database
+import Foundation
+import GatewayAPI
+import HTTPServer
+import Identity
+import ObjectStore
+import Observability
+import StoreProtocol
+import StoreServer
+import Uploads
+import Webhooks
+
+/// The parts of a gateway that its other capabilities are made of: one database, one object store, the accounts and the outbox.
+struct GatewayCore: Sendable {
+    let environment: ModuleEnvironment
+    let clock: ClockKeeper
+    let accounts: Accounts
+    let identity: Identity
+    let events: Webhooks
+    let store: StoreCapability
+    /// The object store's server. It listens before the uploads are made, which need its address.
+    let storeServer: ObjectStoreServer
+    /// The public address of the store.
+    let endpoint: StoreEndpoint
+
+    var database: Database { environment.database }
+    var log: Logger { environment.log }
+
+    /// Opens the database and the store, and listens for the store's clients.
+    ///
+    /// - Parameter opened: receives everything that was opened, even if this throws.
+    init(
+        _ configuration: Configuration, directory: DataDirectory, process: ProcessState,
+        certificates: GatewayCertificates, processLog: ProcessLog, opened: Closings
+    ) throws {
+        let log = Logger(processLog)
+        let keyring = try directory.openKeyring()
+        let database = try GatewayModules.openDatabase(directory.database, configuration, process.serving, log)
+        opened.add { database.close() }
+        try directory.require(keyring, of: database)
+        let systemClock = SystemClock()
+        clock = try ClockKeeper(
+            database: database, clock: systemClock, confirmation: configuration.clockConfirmation, log: log)
+        environment = ModuleEnvironment(
+            database: database, keyring: keyring, clock: systemClock, clockGuard: clock.clockGuard,
+            identifiers: Identifiers(clock: systemClock), log: log)
+        accounts = try Accounts(
+            environment, keysDirectory: directory.keys,
+            access: GatewayModules.access.adding(configuration.apps.access), configuration: configuration.accounts)
+        identity = Identity(environment, accounts: accounts, configuration: configuration.identity)
+        events = Webhooks(environment, configuration: configuration.events)
+        let objects = try ObjectStore(
+            directory: directory.store, database: database, keyring: keyring, clock: systemClock,
+            permit: environment.clockGuard.permit(), configuration: configuration.store)
+        opened.add { [accounts] in
+            accounts.deferred.flush(at: systemClock.now())
+            objects.close()
+        }
+        try Self.reportUnknownOrganizations(of: configuration.store.staticKeys, database, log)
+        store = StoreCapability(objects, environment, configuration.uploads)
+        storeServer = try store.serve(configuration, certificates: certificates[.objectStore], processLog)
+        opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }
+        endpoint = try configuration.endpoint(boundTo: storeServer.address)
+    }
+
+    /// Creates the first administrator if there are no organizations. The password comes from the environment, or is a random one in
+    /// the data directory.
+    func createFirstAdmin(_ directory: DataDirectory) async throws {
+        let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
+        try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
+            try directory.writeInitialPassword(password)
+            log.write(
+                "the first administrator was created",
+                ["organization": "system", "user": "admin", "password_file": directory.initialPassword])
+        }
+    }
+}
