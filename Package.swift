@@ -76,8 +76,8 @@ let package = Package(
         module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Umbrella"),
         .executableTarget(name: "protoc-gen-gateway", dependencies: ["Protobuf"], swiftSettings: strict),
         module("Sockets", ["Basics", "COpenSSL", "HTTPTypes"], path: "Network/Sockets"),
-        module("RPC", ["Basics", "CommonProto", "Crypto", "HTTPTypes", "Sockets", "Wire"]),
-        module("GatewayErrors", ["Basics", "RPC"], path: "API/GatewayErrors"),
+        module("RPC", ["Basics", "CommonProto", "Crypto", "HTTPTypes", "Wire"]),
+        module("GatewayFormats", ["Basics", "HTTPTypes", "RPC"], path: "API/GatewayFormats"),
         module("Capability", ["Basics", "Database", "Protobuf", "RPC"], path: "API/Capability"),
 
         module(
@@ -92,7 +92,7 @@ let package = Package(
         module("HTTPClient", ["Basics", "CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
         module("Database", ["Basics", "CLinux", "CSQLite"], path: "Storage/Database"),
         module("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "XML"], path: "Storage/StoreProtocol"),
-        module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayErrors", "RPC"], path: "API/GatewayAPI"),
+        module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayFormats", "RPC"], path: "API/GatewayAPI"),
         module(
             "ObjectStore", ["Basics", "CLinux", "Checksums", "Crypto", "Database", "StoreProtocol"],
             path: "Storage/ObjectStore"),
@@ -162,17 +162,17 @@ let package = Package(
         module(
             "DeviceClient",
             [
-                "Basics", "CLinux", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC",
+                "Basics", "CLinux", "Crypto", "EventLoops", "GatewayFormats", "HTTPClient", "HTTPTypes", "Proto", "RPC",
                 "Sockets", "StoreClient", "StoreProtocol", "Wire",
             ]),
         module("DeviceAgent", ["Basics", "CLinux", "DeviceClient", "HTTPClient", "Wire"]),
         module(
-            "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "Proto", "Sockets", "Wire"],
+            "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "Proto", "Wire"],
             path: "GatewayServer/CommandLine"),
         module(
             "DeviceCommands",
             [
-                "Basics", "CommandLineInterface", "DeviceAgent", "DeviceClient", "GatewayErrors", "HTTPClient",
+                "Basics", "CommandLineInterface", "DeviceAgent", "DeviceClient", "GatewayFormats", "HTTPClient",
                 "HTTPTypes", "RPC", "Sockets", "StoreClient", "Wire",
             ]),
         .executableTarget(
@@ -236,7 +236,7 @@ let package = Package(
             "Serve",
             [
                 "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Catalog", "Configuration", "Console",
-                "CopyJobs", "Crypto", "Database", "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI",
+                "CopyJobs", "Crypto", "Database", "DeviceInit", "EventLoops", "GatewayAPI", "GatewayFormats",
                 "HTTPServer", "HTTPTypes", "Identity", "ObjectStore", "Observability", "Proto", "RPC", "Sockets",
                 "StoreProtocol", "StoreServer", "ThreadCalls", "Uploads", "Webhooks", "Wire",
             ], path: "GatewayServer/Serve"),
@@ -244,8 +244,9 @@ let package = Package(
             "Commands",
             [
                 "Accounts", "Backup", "Basics", "Capability", "CommandLineInterface", "Configuration", "Crypto",
-                "DeviceClient", "DeviceCommands", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPClient", "HTTPServer",
-                "HTTPTypes", "Observability", "Proto", "RPC", "Serve", "Sockets", "StoreClient", "Uploads", "Wire",
+                "DeviceClient", "DeviceCommands", "DeviceInit", "EventLoops", "GatewayAPI", "GatewayFormats",
+                "HTTPClient", "HTTPServer", "HTTPTypes", "Observability", "Proto", "RPC", "Serve", "Sockets",
+                "StoreClient", "Uploads", "Wire",
             ], path: "GatewayServer/Commands"),
         .executableTarget(
             name: "GatewayServer", dependencies: ["CommandLineInterface", "Commands"],
@@ -295,12 +296,12 @@ let package = Package(
             path: "Benchmarks/Identity", swiftSettings: strict),
         tests("Wire", ["Basics", "GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "REST", "WireTesting"]),
         tests("Proto", ["FuzzEntryPoints", "Wire", "WireTesting"]),
-        tests("RPC", ["Basics", "GatewayErrors", "HTTPTypes", "Proto", "Wire", "WireTesting"]),
-        tests("GatewayErrors", ["RPC", "Wire"]),
+        tests("RPC", ["Basics", "GatewayFormats", "HTTPTypes", "Proto", "Wire", "WireTesting"]),
+        tests("GatewayFormats", ["RPC", "Wire"]),
         .testTarget(
             name: "NetworkTests",
             dependencies: [
-                "Basics", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPServer", "HTTPTestClient", "HTTPTypes",
+                "Basics", "EventLoops", "GatewayFormats", "HTTPClient", "HTTPServer", "HTTPTestClient", "HTTPTypes",
                 "Proto",
                 "RPC", "Sockets", "TestSupport", "ThreadCalls", "Wire", "WireTesting",
             ],
@@ -364,7 +365,7 @@ let package = Package(
         tests("StoreClient", ["Basics", "HTTPClient"]),
         tests(
             "DeviceClient",
-            ["Basics", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),
+            ["Basics", "GatewayFormats", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),
         tests("DeviceAgent", ["Basics", "DeviceClient", "HTTPClient", "HTTPTypes", "Proto", "RPC", "Wire"]),
         tests(
             "Console",

@@ -2,7 +2,7 @@ import Basics
 import CommandLineInterface
 import DeviceClient
 import Foundation
-import GatewayErrors
+import GatewayFormats
 import RPC
 
 /// `data-gateway init`

@@ -40,7 +40,7 @@ def test_every_decision_is_in_its_index():
 
 
 def test_every_detail_code_is_explained():
-    source = ROOT / "Sources/API/GatewayErrors/DetailCode+Gateway.swift"
+    source = ROOT / "Sources/API/GatewayFormats/DetailCode+Gateway.swift"
     codes = re.findall(r'DetailCode\(\s*"([A-Z_]+)"', source.read_text())
     text = (ROOT / "docs/troubleshooting.md").read_text()
     assert len(codes) > 15

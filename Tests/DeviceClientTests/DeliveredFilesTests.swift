@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import GatewayFormats
 import TestSupport
 import Testing
 

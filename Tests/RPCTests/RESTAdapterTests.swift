@@ -1,4 +1,4 @@
-import GatewayErrors
+import GatewayFormats
 import Proto
 import RPC
 import TestSupport

@@ -1,5 +1,5 @@
 import Basics
-import GatewayErrors
+import GatewayFormats
 import Proto
 import RPC
 import TestSupport

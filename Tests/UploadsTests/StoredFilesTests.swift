@@ -1,6 +1,6 @@
 import Catalog
 import Database
-import GatewayErrors
+import GatewayFormats
 import GatewayTesting
 import Proto
 import RPC

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import EventLoops
+import GatewayFormats
 import Proto
 import Sockets
 import Wire

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Foundation
+import GatewayFormats
 import HTTPClient
 import StoreClient
 

@@ -1,6 +1,6 @@
 import Basics
 import Foundation
-import GatewayErrors
+import GatewayFormats
 import HTTPClient
 import RPC
 import StoreClient

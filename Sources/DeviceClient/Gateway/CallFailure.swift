@@ -1,4 +1,4 @@
-import GatewayErrors
+import GatewayFormats
 import HTTPTypes
 import Proto
 import RPC

@@ -1,4 +1,5 @@
 import EventLoops
+import GatewayFormats
 import HTTPTypes
 import Sockets
 import Wire

@@ -1,4 +1,4 @@
-import GatewayErrors
+import GatewayFormats
 
 /// The device's key in use. After an interrupted rotation, or one by another process, it is the other one of the rotation.
 actor DeviceKey {

@@ -1,4 +1,4 @@
-import GatewayErrors
+import GatewayFormats
 import HTTPClient
 import Proto
 import RPC

@@ -1,5 +1,5 @@
 import Basics
-import GatewayErrors
+import GatewayFormats
 import HTTPClient
 import Proto
 import RPC

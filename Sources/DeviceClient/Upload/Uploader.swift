@@ -1,7 +1,7 @@
 import Basics
 import Crypto
 import Foundation
-import GatewayErrors
+import GatewayFormats
 import HTTPClient
 import Proto
 import RPC

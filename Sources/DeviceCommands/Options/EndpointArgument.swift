@@ -1,5 +1,6 @@
 import CommandLineInterface
 import DeviceClient
+import GatewayFormats
 import HTTPTypes
 import Sockets
 

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import DeviceClient
+import GatewayFormats
 
 /// The options for the gateway's endpoints for devices.
 package struct EndpointOptions: Sendable {

@@ -2,9 +2,9 @@ import Basics
 import Capability
 import Configuration
 import Console
-import DeviceClient
 import EventLoops
 import Foundation
+import GatewayFormats
 import HTTPServer
 import HTTPTypes
 import Observability

@@ -2,21 +2,6 @@ import Glibc
 import HTTPTypes
 
 extension PeerAddress {
-    /// Parses `HOST:PORT`, with an IPv6 host in brackets; `nil` for anything else. The host is not resolved here.
-    package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            return nil
-        }
-        var host = text[..<colon]
-        if host.hasPrefix("[") && host.hasSuffix("]") {
-            host = host.dropFirst().dropLast()
-        } else if host.contains(":") {
-            return nil
-        }
-        guard !host.isEmpty else { return nil }
-        self.init(host: String(host), port: Int(port))
-    }
-
     /// Converts a `sockaddr`.
     package init(_ storage: sockaddr_storage) {
         var storage = storage

@@ -11,6 +11,21 @@ package struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
+    /// Parses `HOST:PORT`, with an IPv6 host in brackets; `nil` for anything else. The host is not resolved here.
+    package init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("[") && host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        guard !host.isEmpty else { return nil }
+        self.init(host: String(host), port: Int(port))
+    }
+
     package static let unknown = PeerAddress(host: "", port: 0)
 
     package var description: String { isBracketed ? "[\(host)]:\(port)" : "\(host):\(port)" }

@@ -1,5 +1,5 @@
 import EventLoops
-import GatewayErrors
+import GatewayFormats
 import HTTPTypes
 import Proto
 import RPC

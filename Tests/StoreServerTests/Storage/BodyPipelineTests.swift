@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import Glibc
 import HTTPTestClient
+import HTTPTypes
 import Sockets
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import Basics
 import CommandLineInterface
 import DeviceClient
 import EventLoops
+import GatewayFormats
 import HTTPTypes
 import Proto
 import Wire

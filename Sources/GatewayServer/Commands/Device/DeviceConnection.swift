@@ -2,6 +2,7 @@ import Basics
 import CommandLineInterface
 import DeviceClient
 import DeviceCommands
+import GatewayFormats
 import Proto
 import RPC
 

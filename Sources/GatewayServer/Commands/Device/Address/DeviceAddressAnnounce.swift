@@ -3,6 +3,7 @@ import CommandLineInterface
 import DeviceClient
 import DeviceCommands
 import Foundation
+import GatewayFormats
 import Proto
 import Wire
 

@@ -2,7 +2,7 @@ import RPC
 import TestSupport
 import Testing
 
-@testable import GatewayErrors
+@testable import GatewayFormats
 
 /// The status code of each detail code.
 @Suite(.timeLimited) struct DetailCodeTests {

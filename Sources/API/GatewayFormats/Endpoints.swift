@@ -35,10 +35,10 @@ package struct Endpoints: Codable, Sendable, Hashable {
     }
 
     /// Whether any listener uses TLS.
-    var usesTLS: Bool { all.contains { $0.scheme == .https } }
+    package var usesTLS: Bool { all.contains { $0.scheme == .https } }
 
     /// The first listener without TLS; `nil` = all use it.
-    var cleartext: Endpoint? { all.first { $0.scheme == .http } }
+    package var cleartext: Endpoint? { all.first { $0.scheme == .http } }
 
     package init(auth: Endpoint, gateway: Endpoint, deviceInit: Endpoint) {
         self.auth = auth

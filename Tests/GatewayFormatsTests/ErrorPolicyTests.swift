@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import GatewayErrors
+@testable import GatewayFormats
 
 /// The detail codes of errors that the server itself generates.
 @Suite(.timeLimited) struct ErrorPolicyTests {
