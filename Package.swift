@@ -56,6 +56,7 @@ let package = Package(
 
         module("Basics", [], path: "Platform/Basics"),
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
+        module("JSON", ["Basics"], path: "Platform/JSON"),
         module("XML", ["Basics"]),
         // Optimized in debug builds, too, where it would be slower than the libraries.
         .target(
@@ -65,12 +66,12 @@ let package = Package(
         module("Pictures", ["Basics", "Checksums"]),
         module("MCAP", ["Basics"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
-        module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),
+        module("ProtobufJSON", ["Basics", "JSON", "Protobuf"], path: "Wire/ProtobufJSON"),
         module("HTTP2", ["Basics", "CNghttp2"], path: "Wire/HTTP2"),
-        module("GRPCWire", ["Basics", "CZlib", "Protobuf", "ProtobufJSON"], path: "Wire/GRPCWire"),
-        module("REST", ["Basics", "GRPCWire", "Protobuf", "ProtobufJSON"], path: "Wire/REST"),
+        module("GRPCWire", ["Basics", "CZlib", "Protobuf"], path: "Wire/GRPCWire"),
+        module("REST", ["Basics", "GRPCWire", "JSON", "Protobuf", "ProtobufJSON"], path: "Wire/REST"),
         module("HTTPTypes", ["Basics", "Crypto"], path: "Wire/HTTPTypes"),
-        module("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "REST"], path: "Wire/Umbrella"),
+        module("Wire", ["GRPCWire", "HTTP2", "JSON", "Protobuf", "ProtobufJSON", "REST"], path: "Wire/Umbrella"),
         module("CommonProto", ["GRPCWire", "Protobuf"], path: "Proto/CommonProto"),
         module("GatewayProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Proto/GatewayProto"),
         module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Umbrella"),
@@ -91,7 +92,7 @@ let package = Package(
             path: "Network/ThreadCalls"),
         module("HTTPClient", ["Basics", "CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
         module("Database", ["Basics", "CLinux", "CSQLite"], path: "Storage/Database"),
-        module("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "XML"], path: "Storage/StoreProtocol"),
+        module("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "JSON", "XML"], path: "Storage/StoreProtocol"),
         module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayFormats", "RPC"], path: "API/GatewayAPI"),
         module(
             "ObjectStore", ["Basics", "CLinux", "Checksums", "Crypto", "Database", "StoreProtocol"],
@@ -106,14 +107,14 @@ let package = Package(
             "Accounts",
             [
                 "Basics", "CArgon2", "Capability", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
-                "Proto", "Protobuf", "RPC",
+                "JSON", "Proto", "Protobuf", "RPC",
             ]),
-        module("IdentityTokens", ["Basics", "Crypto", "ProtobufJSON"], path: "Identity/Tokens"),
+        module("IdentityTokens", ["Basics", "Crypto", "JSON"], path: "Identity/Tokens"),
         module(
             "Identity",
             [
                 "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPClient", "HTTPTypes",
-                "IdentityTokens", "Proto", "RPC",
+                "IdentityTokens", "JSON", "Proto", "RPC",
             ], exclude: ["Tokens"]),
         module(
             "Webhooks",
@@ -165,15 +166,15 @@ let package = Package(
                 "Basics", "CLinux", "Crypto", "EventLoops", "GatewayFormats", "HTTPClient", "HTTPTypes", "Proto", "RPC",
                 "Sockets", "StoreClient", "StoreProtocol", "Wire",
             ]),
-        module("DeviceAgent", ["Basics", "CLinux", "DeviceClient", "HTTPClient", "Wire"]),
+        module("DeviceAgent", ["Basics", "CLinux", "DeviceClient", "HTTPClient", "JSON"]),
         module(
-            "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "Proto", "Wire"],
+            "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "JSON", "Proto", "Wire"],
             path: "GatewayServer/CommandLine"),
         module(
             "DeviceCommands",
             [
                 "Basics", "CommandLineInterface", "DeviceAgent", "DeviceClient", "GatewayFormats", "HTTPClient",
-                "HTTPTypes", "RPC", "Sockets", "StoreClient", "Wire",
+                "HTTPTypes", "JSON", "RPC", "Sockets", "StoreClient", "Wire",
             ]),
         .executableTarget(
             name: "data-gateway-device", dependencies: ["CommandLineInterface", "DeviceCommands"],
@@ -204,7 +205,7 @@ let package = Package(
             "SignIn",
             [
                 "Accounts", "AppProto", "AppSupport", "Basics", "Capability", "Crypto", "Database", "GatewayAPI",
-                "HTTPTypes", "Identity", "IdentityTokens", "Members", "Protobuf", "RPC",
+                "HTTPTypes", "Identity", "IdentityTokens", "JSON", "Members", "Protobuf", "RPC",
             ], path: "Apps/SignIn"),
         module(
             "Companions",
@@ -217,7 +218,8 @@ let package = Package(
             "LibraryArchive",
             [
                 "Accounts", "AppProto", "AppSupport", "Basics", "Capability", "CommonProto", "Crypto", "Database",
-                "GRPCWire", "GatewayAPI", "HTTPTypes", "Identity", "Members", "Protobuf", "ProtobufJSON", "RPC", "Zip",
+                "GRPCWire", "GatewayAPI", "HTTPTypes", "Identity", "JSON", "Members", "Protobuf", "ProtobufJSON", "RPC",
+                "Zip",
             ], path: "Apps/LibraryArchive", resources: [.embedInCode("Assets")]),
         // The end of the apps.
         module(
@@ -225,7 +227,7 @@ let package = Package(
             [
                 "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Catalog", "Console", "CopyJobs", "Crypto",
                 "DeviceInit", "HTTPServer",
-                "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC",
+                "HTTPTypes", "Identity", "JSON", "ObjectStore", "Observability", "RPC",
                 "ShareCodes", "SignIn",
                 "Companions",
                 "LibraryArchive",
@@ -237,7 +239,8 @@ let package = Package(
             [
                 "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Catalog", "Configuration", "Console",
                 "CopyJobs", "Crypto", "Database", "DeviceInit", "EventLoops", "GatewayAPI", "GatewayFormats",
-                "HTTPServer", "HTTPTypes", "Identity", "ObjectStore", "Observability", "Proto", "RPC", "Sockets",
+                "HTTPServer", "HTTPTypes", "Identity", "JSON", "ObjectStore", "Observability", "Proto", "RPC",
+                "Sockets",
                 "StoreProtocol", "StoreServer", "ThreadCalls", "Uploads", "Webhooks", "Wire",
             ], path: "GatewayServer/Serve"),
         module(
@@ -245,7 +248,7 @@ let package = Package(
             [
                 "Accounts", "Backup", "Basics", "Capability", "CommandLineInterface", "Configuration", "Crypto",
                 "DeviceClient", "DeviceCommands", "DeviceInit", "EventLoops", "GatewayAPI", "GatewayFormats",
-                "HTTPClient", "HTTPServer", "HTTPTypes", "Observability", "Proto", "RPC", "Serve", "Sockets",
+                "HTTPClient", "HTTPServer", "HTTPTypes", "JSON", "Observability", "Proto", "RPC", "Serve", "Sockets",
                 "StoreClient", "Uploads", "Wire",
             ], path: "GatewayServer/Commands"),
         .executableTarget(
@@ -265,6 +268,7 @@ let package = Package(
             path: "Tests/GatewayTesting", swiftSettings: strict),
         tests("Basics"),
         tests("Crypto", ["Basics"]),
+        tests("JSON"),
         tests("XML"),
         tests("Checksums", ["CFolding", "StoreProtocol"]),
         tests("Zip", ["Basics", "Checksums"]),

@@ -1,7 +1,7 @@
 import Basics
 import DeviceClient
 import Foundation
-import Wire
+import JSON
 
 /// The agent's configuration file: one JSON object.
 package struct AgentConfigurationFile {
@@ -32,43 +32,29 @@ package struct AgentConfigurationFile {
     }
 
     package static func parse(_ bytes: [UInt8]) throws(Faults) -> AgentConfiguration {
-        let value: JSONAnyValue
-        do {
-            value = try JSONDecoder().decode(JSONAnyValue.self, from: Data(bytes))
+        let members: [String: JSONValue]?
+        // Some editors put a byte order mark in front.
+        let text = bytes.starts(with: "\u{FEFF}".utf8) ? Array(bytes.dropFirst(3)) : bytes
+        do throws(JSONError) {
+            members = try JSONValue(parsing: text).members
         } catch {
-            throw Faults(messages: ["the file is not valid JSON\(place(ofErrorIn: bytes))"])
+            let position = JSONPosition(of: error.offset, in: text)
+            throw Faults(messages: ["the file is not valid JSON, \(position)"])
         }
-        guard case .object(let members) = value else {
-            throw Faults(messages: ["the file must be one object: { … }"])
-        }
+        guard let members else { throw Faults(messages: ["the file must be one object: { … }"]) }
         var file = AgentConfigurationFile()
         let configuration = file.configuration(members)
         guard file.faults.isEmpty else { throw Faults(messages: file.faults) }
         return configuration
     }
 
-    /// Returns the place of the first error in a text that is not JSON, as the end of a message.
-    private static func place(ofErrorIn bytes: [UInt8]) -> String {
-        var scanner = JSONScanner(bytes)
-        do throws(JSONError) {
-            try scanner.skip()
-            try scanner.expectEnd()
-            return ""
-        } catch {
-            let before = bytes[..<min(error.offset, bytes.count)]
-            let line = 1 + before.count { $0 == 0x0A }
-            let column = 1 + before.reversed().prefix { $0 != 0x0A }.count
-            return ", line \(line), column \(column)"
-        }
-    }
-
     // MARK: Sections
 
-    private mutating func configuration(_ members: [String: JSONAnyValue]) -> AgentConfiguration {
+    private mutating func configuration(_ members: [String: JSONValue]) -> AgentConfiguration {
         var reader = AgentConfigurationSection(members, at: "")
         var result = AgentConfiguration()
         for (index, value) in reader.list("directories").enumerated() {
-            guard case .object(let members) = value else {
+            guard let members = value.members else {
                 faults.append("directories[\(index)] must be an object: { … }")
                 continue
             }
@@ -78,7 +64,7 @@ package struct AgentConfigurationFile {
         if result.directories.isEmpty { faults.append("directories must name at least one directory") }
         result.rates.standard = reader.rate("rate")
         for (index, value) in reader.list("rates").enumerated() {
-            guard case .object(let members) = value else {
+            guard let members = value.members else {
                 faults.append("rates[\(index)] must be an object: { … }")
                 continue
             }
@@ -113,8 +99,7 @@ package struct AgentConfigurationFile {
         }
     }
 
-    private mutating func directory(_ members: [String: JSONAnyValue], at place: String) -> AgentConfiguration.Directory
-    {
+    private mutating func directory(_ members: [String: JSONValue], at place: String) -> AgentConfiguration.Directory {
         var reader = AgentConfigurationSection(members, at: place)
         var result = AgentConfiguration.Directory(path: reader.text("path") ?? "")
         if !result.path.hasPrefix("/") { faults.append("\(place).path must be an absolute path") }
@@ -137,7 +122,7 @@ package struct AgentConfigurationFile {
             }
         }
         for (key, value) in reader.object("tags").sorted(by: { $0.key < $1.key }) {
-            guard case .text(let text) = value, !key.isEmpty else {
+            guard case .string(let text) = value, !key.isEmpty else {
                 faults.append("\(place).tags.\(key) must be a string")
                 continue
             }
@@ -153,13 +138,13 @@ package struct AgentConfigurationFile {
 
     private mutating func patterns(_ reader: inout AgentConfigurationSection, _ key: String) -> [FilePattern] {
         reader.list(key).enumerated().compactMap { index, value in
-            if case .text(let text) = value, let pattern = FilePattern(text) { return pattern }
+            if case .string(let text) = value, let pattern = FilePattern(text) { return pattern }
             faults.append("\(reader.place(key))[\(index)] must be a pattern such as *.mcap or runs/**/*.log")
             return nil
         }
     }
 
-    private mutating func window(_ members: [String: JSONAnyValue], at place: String) -> RatePlan.Window? {
+    private mutating func window(_ members: [String: JSONValue], at place: String) -> RatePlan.Window? {
         var reader = AgentConfigurationSection(members, at: place)
         let times = ["from", "to"].compactMap { key -> Int? in
             let minute = reader.text(key).flatMap(RatePlan.minute)

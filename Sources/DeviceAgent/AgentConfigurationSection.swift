@@ -1,20 +1,21 @@
 import Basics
+import JSON
 
 /// The members of one object, read by name; members that are never read are errors.
 struct AgentConfigurationSection {
-    private let members: [String: JSONAnyValue]
+    private let members: [String: JSONValue]
     private let prefix: String
     private var known: Set<String> = []
     private var faults: [String] = []
 
-    init(_ members: [String: JSONAnyValue], at place: String) {
+    init(_ members: [String: JSONValue], at place: String) {
         self.members = members
         prefix = place.isEmpty ? "" : "\(place)."
     }
 
     func place(_ key: String) -> String { prefix + key }
 
-    private mutating func value<Value>(_ key: String, _ rule: String, _ read: (JSONAnyValue) -> Value?) -> Value? {
+    private mutating func value<Value>(_ key: String, _ rule: String, _ read: (JSONValue) -> Value?) -> Value? {
         known.insert(key)
         guard let given = members[key] else { return nil }
         if let value = read(given) { return value }
@@ -24,25 +25,25 @@ struct AgentConfigurationSection {
 
     mutating func text(_ key: String) -> String? {
         value(key, "must be a string that is not empty") {
-            if case .text(let text) = $0, !text.isEmpty { text } else { nil }
+            if case .string(let text) = $0, !text.isEmpty { text } else { nil }
         }
     }
 
     mutating func flag(_ key: String) -> Bool? {
-        value(key, "must be true or false") { if case .flag(let flag) = $0 { flag } else { nil } }
+        value(key, "must be true or false") { if case .bool(let flag) = $0 { flag } else { nil } }
     }
 
-    mutating func list(_ key: String) -> [JSONAnyValue] {
-        value(key, "must be a list: [ … ]") { if case .list(let list) = $0 { list } else { nil } } ?? []
+    mutating func list(_ key: String) -> [JSONValue] {
+        value(key, "must be a list: [ … ]") { $0.elements } ?? []
     }
 
-    mutating func object(_ key: String) -> [String: JSONAnyValue] {
-        value(key, "must be an object: { … }") { if case .object(let members) = $0 { members } else { nil } } ?? [:]
+    mutating func object(_ key: String) -> [String: JSONValue] {
+        value(key, "must be an object: { … }") { $0.members } ?? [:]
     }
 
     mutating func integer(_ key: String, _ range: ClosedRange<Int64>) -> Int64? {
         value(key, "must be a whole number, \(range.lowerBound) to \(range.upperBound)") { given in
-            if case .integer(let number) = given, range.contains(number) { number } else { nil }
+            if let number = given.integer, range.contains(number) { number } else { nil }
         }
     }
 
@@ -55,7 +56,7 @@ struct AgentConfigurationSection {
     mutating func rate(_ key: String) -> Int64? {
         let rule = "must be a number of bytes a second such as \"500KB\", 0 to send nothing, or \"unlimited\""
         let value: Int64? = value(key, rule) { given in
-            if case .text("unlimited") = given { -1 } else { given.bytes }
+            if case .string("unlimited") = given { -1 } else { given.bytes }
         }
         return value == -1 ? nil : value
     }
@@ -65,5 +66,13 @@ struct AgentConfigurationSection {
             + members.keys.filter { !known.contains($0) }.sorted().map { key in
                 "unknown key \(place(key))\(Suggestion.text(for: key, among: known.sorted()))"
             }
+    }
+}
+
+extension JSONValue {
+    /// The value as a number of bytes, written as a number or as a text with a unit.
+    fileprivate var bytes: Int64? {
+        if let integer { return integer >= 0 && integer < .max ? integer : nil }
+        return stringValue.flatMap { ByteQuantity.bytes($0) }
     }
 }

@@ -3,6 +3,7 @@ import CommandLineInterface
 import DeviceClient
 import Foundation
 import GatewayFormats
+import JSON
 import RPC
 
 /// `data-gateway init`

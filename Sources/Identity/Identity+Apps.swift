@@ -2,6 +2,7 @@ import Accounts
 import Basics
 import Database
 import IdentityTokens
+import JSON
 import RPC
 
 /// Sign-ins by apps, which have calls of their own.
@@ -25,7 +26,7 @@ extension Identity {
     }
 
     /// Verifies a token with which a provider reports an event, and returns its claims.
-    package func notice(_ token: String, of name: String, _ context: CallContext) async throws -> [String: ClaimValue] {
+    package func notice(_ token: String, of name: String, _ context: CallContext) async throws -> [String: JSONValue] {
         try await service.signIns.notice(token, of: name, context)
     }
 

@@ -69,7 +69,7 @@ enum IdentityProperties {
         guard let verified = try? rules.verify(token, of: .person, keys: keys, at: now) else { return }
         precondition((1...255).contains(verified.subject.utf8.count), "the length of a subject is out of bounds")
         precondition(verified.expiresAt.seconds > now.seconds - 60, "an expired token verifies")
-        let names = verified.claims["aud"]?.texts ?? []
+        let names = verified.claims["aud"]?.strings ?? []
         precondition(
             !names.isEmpty && names.allSatisfy { $0.isExactly("g") }, "a token for somebody else verifies")
         precondition(verified.email != nil || !verified.isEmailVerified, "an address that is missing is verified")

@@ -3,6 +3,7 @@ import AppProto
 import Database
 import Identity
 import IdentityTokens
+import JSON
 import RPC
 
 /// Sign-ins with Apple, and Apple's notifications about people.
@@ -39,7 +40,7 @@ struct AppleSignIn: Sendable {
 
     /// Ends the sessions of a person who has revoked the consent or deleted the Apple account. Other events change nothing.
     func notify(_ payload: String, _ context: CallContext) async throws {
-        let claims: [String: ClaimValue]
+        let claims: [String: JSONValue]
         do {
             claims = try await identity.notice(payload, of: provider, context)
         } catch {
@@ -64,9 +65,9 @@ struct AppleSignIn: Sendable {
     }
 
     /// Returns the event of a notification. Apple sends it as JSON in a text.
-    private static func event(_ claim: ClaimValue?) -> (type: String, subject: String)? {
-        let members = claim?.members ?? claim?.text.flatMap { ClaimValue(parsing: Array($0.utf8))?.members }
-        guard let type = members?["type"]?.text, let subject = members?["sub"]?.text else { return nil }
+    private static func event(_ claim: JSONValue?) -> (type: String, subject: String)? {
+        let members = claim?.members ?? claim?.stringValue.flatMap { JSONValue(claims: Array($0.utf8))?.members }
+        guard let type = members?["type"]?.stringValue, let subject = members?["sub"]?.stringValue else { return nil }
         return (type, subject)
     }
 }

@@ -4,6 +4,7 @@ import DeviceAgent
 import DeviceClient
 import Foundation
 import HTTPClient
+import JSON
 
 /// `data-gateway agent check`
 struct AgentCheck: Command {

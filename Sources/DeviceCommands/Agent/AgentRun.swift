@@ -3,6 +3,7 @@ import CommandLineInterface
 import DeviceAgent
 import DeviceClient
 import HTTPClient
+import JSON
 
 /// The form of the agent's log lines.
 enum AgentLog {

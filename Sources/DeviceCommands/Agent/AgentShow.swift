@@ -2,6 +2,7 @@ import Basics
 import CommandLineInterface
 import DeviceAgent
 import DeviceClient
+import JSON
 
 /// `data-gateway agent status`
 struct AgentShow: Command {

@@ -2,6 +2,7 @@ import Basics
 import CommandLineInterface
 import DeviceClient
 import HTTPClient
+import JSON
 
 extension UploadBatch {
     /// Prints what an upload would do with each file, and uploads nothing.

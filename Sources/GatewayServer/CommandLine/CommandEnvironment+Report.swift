@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 extension CommandEnvironment {
     /// Prints the reply of `command`, or its error.

@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// `data-gateway version`
 package struct Version: Command {

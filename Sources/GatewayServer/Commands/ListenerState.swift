@@ -1,6 +1,7 @@
 import Basics
 import CommandLineInterface
 import HTTPTypes
+import JSON
 
 /// A listener of a running gateway, by its metrics.
 struct ListenerState {

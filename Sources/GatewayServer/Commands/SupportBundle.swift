@@ -5,6 +5,7 @@ import Configuration
 import Foundation
 import HTTPClient
 import HTTPTypes
+import JSON
 import Serve
 import Sockets
 

@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// The contents of a configuration file in JSON5.
 struct ConfigurationFile {
@@ -14,14 +15,17 @@ struct ConfigurationFile {
         } catch {
             throw ConfigurationError("cannot read the configuration file \(error)")
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard String(validating: bytes, as: UTF8.self) != nil else {
             throw ConfigurationError("\(path) is not valid UTF-8")
         }
         let content: ConfigurationValue
-        do {
-            (content, lines) = try JSON5Reader.document(of: text)
+        do throws(JSONError) {
+            var reader = JSONValueReader(bytes, .json5, recordsPlaces: true)
+            content = ConfigurationValue(try reader.document())
+            lines = Self.lines(of: reader.places, in: bytes)
         } catch {
-            throw ConfigurationError("\(path), \(error)")
+            let position = JSONPosition(of: error.offset, in: bytes)
+            throw ConfigurationError("\(path), \(position): \(error.problem ?? "the value is not valid JSON5")")
         }
         guard case .object(let sections) = content else {
             throw ConfigurationError("\(path): the configuration must be one object: { … }")
@@ -34,5 +38,15 @@ struct ConfigurationFile {
                 values[section] = value
             }
         }
+    }
+    /// Returns the line of each offset, counted from 1.
+    private static func lines(of places: [String: Int], in text: [UInt8]) -> [String: Int] {
+        var (lines, line, counted): ([String: Int], Int, Int) = ([:], 1, 0)
+        for (path, offset) in places.sorted(by: { $0.value < $1.value }) {
+            line += text[counted..<offset].count { $0 == 0x0A }
+            counted = offset
+            lines[path] = line
+        }
+        return lines
     }
 }

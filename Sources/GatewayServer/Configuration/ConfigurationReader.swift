@@ -206,7 +206,7 @@ struct ConfigurationReader {
     /// Reads a list of objects, whose members are then read one by one; empty if it is not set. A variable contains it as JSON5.
     mutating func entries(_ key: String) throws(ConfigurationError) -> [ConfigurationEntry] {
         let rule = ConfigurationSetting.Rule(unit: "list of objects", standard: "none")
-        guard let value = take(key, rule, readingText: { try? JSON5Reader.value(of: $0) }) else { return [] }
+        guard let value = take(key, rule, readingText: ConfigurationValue.init(json5:)) else { return [] }
         return try ConfigurationEntry.list(value, at: key, log: log)
     }
 
@@ -214,7 +214,7 @@ struct ConfigurationReader {
     /// contains it as JSON5.
     mutating func table(_ key: String) throws(ConfigurationError) -> [(name: String, entry: ConfigurationEntry)] {
         let rule = ConfigurationSetting.Rule(unit: "object of objects", standard: "none")
-        guard let value = take(key, rule, readingText: { try? JSON5Reader.value(of: $0) }) else { return [] }
+        guard let value = take(key, rule, readingText: ConfigurationValue.init(json5:)) else { return [] }
         return try ConfigurationEntry.table(value, at: key, log: log)
     }
 

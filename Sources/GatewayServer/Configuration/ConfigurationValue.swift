@@ -1,6 +1,7 @@
 import Foundation
+import JSON
 
-/// A value of the configuration with its original type.
+/// A value of the configuration with its original type. No member of an object is repeated, and their order means nothing.
 enum ConfigurationValue: Sendable, Equatable {
     case null
     case flag(Bool)
@@ -9,6 +10,24 @@ enum ConfigurationValue: Sendable, Equatable {
     case text(String)
     case list([ConfigurationValue])
     case object([String: ConfigurationValue])
+
+    init(_ json: JSONValue) {
+        switch json {
+        case .null: self = .null
+        case .bool(let flag): self = .flag(flag)
+        case .number(let integer): self = .integer(integer)
+        case .decimal: self = .number(json.double ?? .infinity)
+        case .string(let text): self = .text(text)
+        case .array(let elements): self = .list(elements.map(ConfigurationValue.init))
+        case .object: self = .object((json.members ?? [:]).mapValues(ConfigurationValue.init))
+        }
+    }
+
+    /// Reads the text of an environment variable; `nil` if it is not JSON5.
+    init?(json5 text: String) {
+        guard let value = try? JSONValue(parsing: Array(text.utf8), .json5) else { return nil }
+        self.init(value)
+    }
 
     /// Reads a list from an environment variable.
     init(separatedByCommas text: String) {

@@ -2,6 +2,7 @@ import Basics
 import Capability
 import Configuration
 import HTTPTypes
+import JSON
 
 /// The document `/.well-known/data-gateway` of the web listener: where each listener is and whether it uses TLS, so that clients
 /// need to know one address.

@@ -2,6 +2,7 @@ import Accounts
 import Basics
 import Capability
 import IdentityTokens
+import JSON
 
 /// The rules for people whom a provider signs in.
 package struct PeopleRules: Sendable {
@@ -44,9 +45,9 @@ package struct PeopleRules: Sendable {
     }
 
     /// Returns the role by the token's claims: the highest of those that the claim's values have.
-    func role(by claims: [String: ClaimValue]) -> RoleDecision {
+    func role(by claims: [String: JSONValue]) -> RoleDecision {
         guard let rolesClaim else { return defaultRole.map { .unmanaged(initial: $0) } ?? .refused }
-        let values = claims[rolesClaim]?.texts ?? []
+        let values = claims[rolesClaim]?.strings ?? []
         let named = roles.filter { group, _ in values.contains { $0.isExactly(group) } }
         guard let role = named.values.max() ?? defaultRole else { return .refused }
         return .managed(role)

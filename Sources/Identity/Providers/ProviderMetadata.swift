@@ -1,5 +1,6 @@
 import Basics
 import IdentityTokens
+import JSON
 
 /// The discovery document of a provider (OpenID Connect Discovery 1.0, section 3).
 struct ProviderMetadata: Sendable {
@@ -22,18 +23,18 @@ struct ProviderMetadata: Sendable {
 
     /// - Throws: ``ProviderFailure`` for a document of another issuer, or with URLs that are not acceptable.
     init(parsing bytes: [UInt8], issuer: String) throws(ProviderFailure) {
-        guard let members = ClaimValue(parsing: bytes)?.members else {
+        guard let members = JSONValue(claims: bytes)?.members else {
             throw ProviderFailure("the discovery document is not a JSON object")
         }
         // Section 4.3: otherwise one provider could pass off another's endpoints.
-        guard members["issuer"]?.text?.isExactly(issuer) == true else {
+        guard members["issuer"]?.stringValue?.isExactly(issuer) == true else {
             throw ProviderFailure(
                 "the discovery document's issuer must be the configured one, not \(Self.shown(members["issuer"]))")
         }
         func url(_ name: String) throws(ProviderFailure) -> String? {
             guard let value = members[name] else { return nil }
             // A provider elsewhere does not reach the services of this machine through the gateway.
-            guard let url = value.text, ProviderURL.isAcceptable(url),
+            guard let url = value.stringValue, ProviderURL.isAcceptable(url),
                 url.hasPrefix("https:") || ProviderURL.isOnLoopback(issuer)
             else {
                 throw ProviderFailure("\(name) of the discovery document must be an https URL")
@@ -44,7 +45,7 @@ struct ProviderMetadata: Sendable {
         self.keysURL = keysURL
         authorizationEndpoint = try url("authorization_endpoint")
         tokenEndpoint = try url("token_endpoint")
-        let methods = members["token_endpoint_auth_methods_supported"]?.texts ?? []
+        let methods = members["token_endpoint_auth_methods_supported"]?.strings ?? []
         secretPlaces =
             switch (methods.contains("client_secret_post"), methods.contains("client_secret_basic")) {
             case (true, true): .both
@@ -54,7 +55,7 @@ struct ProviderMetadata: Sendable {
         namesIssuer = members["authorization_response_iss_parameter_supported"]?.flag == true
     }
 
-    private static func shown(_ value: ClaimValue?) -> String {
-        value?.text.map { "\"\($0.prefix(200))\"" } ?? "missing"
+    private static func shown(_ value: JSONValue?) -> String {
+        value?.stringValue.map { "\"\($0.prefix(200))\"" } ?? "missing"
     }
 }

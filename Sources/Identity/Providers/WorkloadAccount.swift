@@ -1,5 +1,6 @@
 import Basics
 import IdentityTokens
+import JSON
 
 /// A service account that workloads with certain claims get tokens of.
 package struct WorkloadAccount: Sendable {

@@ -4,6 +4,7 @@ import Capability
 import Crypto
 import GatewayAPI
 import IdentityTokens
+import JSON
 
 /// The names for an account that a sign-in makes, the preferred one first. Names are not identities: a person is recognized by the
 /// provider's `sub` alone.
@@ -12,7 +13,7 @@ enum AccountNames {
         // Names stay in the audit log after their accounts are gone. A member's says nothing about the person.
         if role == .member { return [member()] }
         let named = [
-            token.isEmailVerified ? token.email : nil, token.claims["preferred_username"]?.text, token.subject,
+            token.isEmailVerified ? token.email : nil, token.claims["preferred_username"]?.stringValue, token.subject,
         ]
         .compactMap { $0 }.filter(FieldRules.isAccountName)
         let digest = Hex.lower(Digest.sha256(Array("\(token.issuer) \(token.subject)".utf8)).prefix(8))

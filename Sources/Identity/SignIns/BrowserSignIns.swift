@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import IdentityTokens
+import JSON
 import RPC
 
 /// Sign-ins in a browser: the authorization code flow with a proof key (RFC 6749 section 4.1, RFC 7636, RFC 9700).
@@ -124,16 +125,16 @@ struct BrowserSignIns: Sendable {
 
     private func token(in response: (status: Int, body: [UInt8]), of source: ProviderSource) throws(RPCError) -> String
     {
-        let members = ClaimValue(parsing: response.body)?.members
+        let members = JSONValue(claims: response.body)?.members
         switch response.status {
         case 200:
-            guard let token = members?["id_token"]?.text else {
+            guard let token = members?["id_token"]?.stringValue else {
                 throw unavailable(source, ProviderFailure("the token endpoint's response has no id_token"))
             }
             return token
         case 400, 401, 403:
             // RFC 6749, section 5.2: a word such as invalid_grant.
-            let reason = members?["error"]?.text.flatMap(Self.errorWord) ?? "HTTP status \(response.status)"
+            let reason = members?["error"]?.stringValue.flatMap(Self.errorWord) ?? "HTTP status \(response.status)"
             log.write(
                 "an identity provider refused a sign-in's code",
                 ["provider": source.provider.name, "error": reason], level: .warning)

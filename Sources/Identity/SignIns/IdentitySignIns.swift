@@ -4,6 +4,7 @@ import Database
 import GatewayAPI
 import HTTPTypes
 import IdentityTokens
+import JSON
 import Proto
 import RPC
 
@@ -91,7 +92,7 @@ struct IdentitySignIns: Sendable {
     }
 
     /// Verifies a token that a provider sent about its people by itself, i.e. one that signs nobody in.
-    func notice(_ text: String, of name: String, _ context: CallContext) async throws -> [String: ClaimValue] {
+    func notice(_ text: String, of name: String, _ context: CallContext) async throws -> [String: JSONValue] {
         try await limited(context) {
             let source = try source(name)
             let signed = try parsed(text)

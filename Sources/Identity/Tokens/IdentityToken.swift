@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// The claims of a verified identity token (OpenID Connect Core 1.0, section 2).
 package struct IdentityToken: Sendable {
@@ -11,5 +12,5 @@ package struct IdentityToken: Sendable {
     /// Whether the provider has verified that the address is the person's.
     package let isEmailVerified: Bool
     /// All claims.
-    package let claims: [String: ClaimValue]
+    package let claims: [String: JSONValue]
 }

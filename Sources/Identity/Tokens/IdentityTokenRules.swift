@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// The rules for the tokens of one provider.
 package struct IdentityTokenRules: Sendable {
@@ -35,21 +36,22 @@ package struct IdentityTokenRules: Sendable {
         guard token.issuer?.isExactly(issuer) == true else { throw .issuer }
         try checkAudience(claims, of: bearer)
         let expiresAt = try checkTimes(claims, at: now.seconds)
-        guard let subject = claims["sub"]?.text, (1...Self.longestSubject).contains(subject.utf8.count),
+        guard let subject = claims["sub"]?.stringValue, (1...Self.longestSubject).contains(subject.utf8.count),
             !Self.hasControlCharacter(subject)
         else { throw .subject }
-        let email = claims["email"]?.text.flatMap { email in
+        let email = claims["email"]?.stringValue.flatMap { email in
             (3...Self.longestEmail).contains(email.utf8.count) && !Self.hasControlCharacter(email) ? email : nil
         }
         return IdentityToken(
-            issuer: issuer, subject: subject, expiresAt: UnixTime(seconds: expiresAt), nonce: claims["nonce"]?.text,
+            issuer: issuer, subject: subject, expiresAt: UnixTime(seconds: expiresAt),
+            nonce: claims["nonce"]?.stringValue,
             email: email, isEmailVerified: email != nil && claims["email_verified"]?.flag == true, claims: claims)
     }
 
     /// Verifies a token with which the provider reports an event (RFC 8417): it names no subject of its own, and `exp` is optional.
     package func verifyNotice(
         _ token: SignedToken, keys: JSONWebKeySet, at now: UnixTime
-    ) throws(IdentityTokenError) -> [String: ClaimValue] {
+    ) throws(IdentityTokenError) -> [String: JSONValue] {
         try token.verify(keys)
         guard token.issuer?.isExactly(issuer) == true else { throw .issuer }
         try checkAudience(token.claims, of: .person)
@@ -62,20 +64,20 @@ package struct IdentityTokenRules: Sendable {
         return token.claims
     }
 
-    private func checkAudience(_ claims: [String: ClaimValue], of bearer: Bearer) throws(IdentityTokenError) {
-        guard let named = claims["aud"]?.texts, named.contains(where: isAudience) else { throw .audience }
+    private func checkAudience(_ claims: [String: JSONValue], of bearer: Bearer) throws(IdentityTokenError) {
+        guard let named = claims["aud"]?.strings, named.contains(where: isAudience) else { throw .audience }
         guard bearer == .person else { return }
         // OpenID Connect Core 1.0 with errata set 2, section 3.1.3.7.
         guard named.allSatisfy(isAudience) else { throw .otherAudience }
         guard let party = claims["azp"] else { return }
         // The party of a token for one audience may be another client of the provider, as of Google's apps.
-        guard let name = party.text, named.count == 1 || isAudience(name) else { throw .authorizedParty }
+        guard let name = party.stringValue, named.count == 1 || isAudience(name) else { throw .authorizedParty }
     }
 
     private func isAudience(_ name: String) -> Bool { audiences.contains { $0.isExactly(name) } }
 
     /// - Returns: the time of expiry.
-    private func checkTimes(_ claims: [String: ClaimValue], at now: Int64) throws(IdentityTokenError) -> Int64 {
+    private func checkTimes(_ claims: [String: JSONValue], at now: Int64) throws(IdentityTokenError) -> Int64 {
         guard let expiry = claims["exp"]?.seconds, let issued = claims["iat"]?.seconds else { throw .times }
         guard expiry > now - Self.leewaySeconds else { throw .expired }
         guard issued <= now + Self.leewaySeconds else { throw .notYetValid }

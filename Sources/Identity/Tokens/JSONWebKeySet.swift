@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import JSON
 
 /// The public keys of an identity provider (JWK Set, RFC 7517 section 5).
 package struct JSONWebKeySet: Sendable {
@@ -32,7 +33,7 @@ package struct JSONWebKeySet: Sendable {
     /// - Throws: ``KeySetError``.
     package init(parsing bytes: [UInt8]) throws(KeySetError) {
         guard bytes.count <= Self.maximumBytes else { throw .tooLong }
-        guard let keys = ClaimValue(parsing: bytes)?.members?["keys"]?.elements else { throw .malformed }
+        guard let keys = JSONValue(claims: bytes)?.members?["keys"]?.elements else { throw .malformed }
         let usable = keys.compactMap { $0.members.flatMap(Self.entry) }
         var entries: [Entry] = []
         var ambiguities: [String] = []
@@ -68,24 +69,24 @@ package struct JSONWebKeySet: Sendable {
         return entries.first { $0.id?.isExactly(id) == true && $0.key.algorithm == algorithm }?.key
     }
 
-    private static func entry(_ members: [String: ClaimValue]) -> Entry? {
-        let id = members["kid"]?.text
+    private static func entry(_ members: [String: JSONValue]) -> Entry? {
+        let id = members["kid"]?.stringValue
         guard members["kid"] == nil || (1...longestKeyID).contains(id?.utf8.count ?? 0),
-            members["use"] == nil || members["use"] == .text("sig"),
-            members["key_ops"] == nil || members["key_ops"]?.texts?.contains("verify") == true,
+            members["use"] == nil || members["use"] == .string("sig"),
+            members["key_ops"] == nil || members["key_ops"]?.strings?.contains("verify") == true,
             let (key, numbers) = key(members)
         else { return nil }
-        guard members["alg"] == nil || members["alg"] == .text(key.algorithm.rawValue) else { return nil }
+        guard members["alg"] == nil || members["alg"] == .string(key.algorithm.rawValue) else { return nil }
         return Entry(id: id, key: key, numbers: numbers)
     }
 
-    private static func key(_ members: [String: ClaimValue]) -> (VerificationKey, numbers: [[UInt8]])? {
-        switch members["kty"]?.text {
+    private static func key(_ members: [String: JSONValue]) -> (VerificationKey, numbers: [[UInt8]])? {
+        switch members["kty"]?.stringValue {
         case "RSA":
             guard let modulus = number(members["n"]), let exponent = number(members["e"]) else { return nil }
             return VerificationKey(modulus: modulus, exponent: exponent).map { ($0, [modulus, exponent]) }
         case "EC":
-            guard members["crv"] == .text("P-256"), let x = coordinate(members["x"]), let y = coordinate(members["y"])
+            guard members["crv"] == .string("P-256"), let x = coordinate(members["x"]), let y = coordinate(members["y"])
             else { return nil }
             return VerificationKey(x: x, y: y).map { ($0, [x, y]) }
         default: return nil
@@ -93,8 +94,8 @@ package struct JSONWebKeySet: Sendable {
     }
 
     /// Reads an unsigned number in Base64url. Some providers write a leading zero octet (RFC 7518, section 6.3.1.1) or pad the text.
-    private static func number(_ value: ClaimValue?) -> [UInt8]? {
-        guard let text = value?.text, let end = text.utf8.lastIndex(where: { $0 != UInt8(ascii: "=") }) else {
+    private static func number(_ value: JSONValue?) -> [UInt8]? {
+        guard let text = value?.stringValue, let end = text.utf8.lastIndex(where: { $0 != UInt8(ascii: "=") }) else {
             return nil
         }
         let padding = text.utf8.distance(from: end, to: text.utf8.endIndex) - 1
@@ -103,7 +104,7 @@ package struct JSONWebKeySet: Sendable {
     }
 
     /// Reads a coordinate of P-256, with its leading zero octets or without them.
-    private static func coordinate(_ value: ClaimValue?) -> [UInt8]? {
+    private static func coordinate(_ value: JSONValue?) -> [UInt8]? {
         number(value).flatMap { $0.count <= 32 ? [UInt8](repeating: 0, count: 32 - $0.count) + $0 : nil }
     }
 }

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import JSON
 
 /// A signed JSON Web Token of another party, taken apart but not verified (RFC 7515, RFC 7519, RFC 8725).
 package struct SignedToken: Sendable {
@@ -10,7 +11,7 @@ package struct SignedToken: Sendable {
     /// The `kid` of the header.
     package let keyID: String?
     /// The claims, which anybody may have written.
-    package let claims: [String: ClaimValue]
+    package let claims: [String: JSONValue]
     /// The bytes under the signature.
     private let signed: [UInt8]
     private let signature: [UInt8]
@@ -25,27 +26,27 @@ package struct SignedToken: Sendable {
         guard let header = Base64.decodeURL(parts[0]), let payload = Base64.decodeURL(parts[1]),
             let signature = Base64.decodeURL(parts[2])
         else { throw .malformed("a part is not Base64url") }
-        guard let head = ClaimValue(parsing: header)?.members, let claims = ClaimValue(parsing: payload)?.members else {
+        guard let head = JSONValue(claims: header)?.members, let claims = JSONValue(claims: payload)?.members else {
             throw .malformed("the header and the claims must be JSON objects without repeated members")
         }
         // An extension that must be understood (RFC 7515, section 4.1.11). `jku`, `jwk`, `x5u` and `x5c` are not read: keys are
         // the provider's only.
         guard head["crit"] == nil else { throw .malformed("its header has critical extensions") }
-        guard let algorithm = head["alg"]?.text.flatMap(VerificationKey.Algorithm.init(rawValue:)) else {
+        guard let algorithm = head["alg"]?.stringValue.flatMap(VerificationKey.Algorithm.init(rawValue:)) else {
             throw .algorithm
         }
         // A token for another purpose names it: at+jwt, logout+jwt (RFC 8725, section 3.11).
-        guard head["typ"] == nil || head["typ"]?.text?.lowercased() == "jwt" else { throw .type }
-        guard head["kid"] == nil || head["kid"]?.text != nil else { throw .malformed("its kid is not a string") }
+        guard head["typ"] == nil || head["typ"]?.stringValue?.lowercased() == "jwt" else { throw .type }
+        guard head["kid"] == nil || head["kid"]?.stringValue != nil else { throw .malformed("its kid is not a string") }
         self.algorithm = algorithm
         self.claims = claims
         self.signature = signature
-        keyID = head["kid"]?.text
+        keyID = head["kid"]?.stringValue
         signed = Array(bytes[..<parts[1].endIndex])
     }
 
     /// The issuer that the token claims to have.
-    package var issuer: String? { claims["iss"]?.text }
+    package var issuer: String? { claims["iss"]?.stringValue }
 
     /// The digest that identifies the token. It leaves out the signature, of which there can be several for the same token.
     package var digest: [UInt8] { Digest.sha256(signed) }

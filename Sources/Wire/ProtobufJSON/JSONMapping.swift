@@ -1,3 +1,4 @@
+import JSON
 import Protobuf
 
 /// The JSON mapping of proto3, with all of its well-known types.

@@ -1,3 +1,4 @@
+import JSON
 import Protobuf
 
 extension JSONMapping {
@@ -18,7 +19,7 @@ private struct JSONMemberPaths {
     private(set) var found: [String] = []
 
     init(_ text: [UInt8], _ schema: Schema) {
-        scanner = JSONScanner(text)
+        scanner = JSONScanner(text, .message)
         self.schema = schema
     }
 

@@ -1,4 +1,5 @@
 import Basics
+import JSON
 import Protobuf
 
 /// Reads JSON into the encoded form of a message.
@@ -8,7 +9,7 @@ struct JSONMessageReader {
     private let ignoresUnknownFields: Bool
 
     init(_ text: [UInt8], schema: Schema, ignoresUnknownFields: Bool) {
-        scanner = JSONScanner(text)
+        scanner = JSONScanner(text, .message)
         self.schema = schema
         self.ignoresUnknownFields = ignoresUnknownFields
     }

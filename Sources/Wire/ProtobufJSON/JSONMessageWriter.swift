@@ -1,4 +1,5 @@
 import Basics
+import JSON
 import Protobuf
 
 /// Writes an encoded message as JSON.

@@ -1,4 +1,5 @@
 import Basics
+import JSON
 import Protobuf
 
 /// Reads field values from texts in the path or the query of a URL, or in a form.

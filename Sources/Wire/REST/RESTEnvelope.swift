@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// The JSON of a successful response in the form ``RESTStyle/Errors/envelope``.
 package enum RESTEnvelope {

@@ -1,4 +1,5 @@
 import GRPCWire
+import JSON
 import Protobuf
 
 /// An error in the form of a REST response, in one of the shapes that services can choose.

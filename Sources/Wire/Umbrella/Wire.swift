@@ -2,6 +2,7 @@
 /// the paths and forms of REST. The code uses no sockets, files or clocks.
 @_exported import GRPCWire
 @_exported import HTTP2
+@_exported import JSON
 @_exported import Protobuf
 @_exported import ProtobufJSON
 @_exported import REST

@@ -146,6 +146,16 @@ import Testing
         #expect(error?.code == .invalidPolicyDocument)
     }
 
+    /// RFC 8259, section 3: they are values like others, and wrong only where a text is required.
+    @Test(arguments: ["true", "false", "null", "1.5", "-1"])
+    func valuesThatAreNoTextAreMalformedConditions(value: String) {
+        let error = #expect(throws: StoreError.self) {
+            try policy("{\"expiration\": \"1970-01-01T00:00:10Z\", \"conditions\": [{\"acl\": \(value)}]}")
+        }
+        #expect(error?.code == .invalidPolicyDocument)
+        #expect(error?.message.contains("malformed condition") == true)
+    }
+
     /// Texts that Unicode takes for the same are different keys.
     @Test func conditionsCompareBytes() throws {
         for condition in ["[\"eq\", \"$key\", \"\u{E9}\"]", "[\"starts-with\", \"$key\", \"\u{E9}\"]"] {

@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// The output of a command: for programs, and for people.
 package struct Reply: Sendable {

@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// A resource of the gateway that commands show.
 package protocol Resource: Sendable {

@@ -2,6 +2,7 @@ import Backup
 import Basics
 import CommandLineInterface
 import Foundation
+import JSON
 import Serve
 
 /// `data-gateway backup verify`

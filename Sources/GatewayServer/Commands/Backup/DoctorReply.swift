@@ -2,6 +2,7 @@ import Backup
 import Basics
 import CommandLineInterface
 import Foundation
+import JSON
 
 /// The findings and repairs of the doctor, for programs and for people.
 struct DoctorReply {

@@ -1,6 +1,7 @@
 import Backup
 import Basics
 import CommandLineInterface
+import JSON
 import Serve
 
 /// `data-gateway restore`

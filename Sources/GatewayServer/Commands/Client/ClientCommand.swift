@@ -1,5 +1,6 @@
 import Basics
 import CommandLineInterface
+import JSON
 
 /// A command that calls a running gateway as the signed-in user.
 protocol ClientCommand: Command {

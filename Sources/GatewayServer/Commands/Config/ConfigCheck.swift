@@ -1,6 +1,7 @@
 import Basics
 import CommandLineInterface
 import Configuration
+import JSON
 import Observability
 import Serve
 

@@ -1,5 +1,6 @@
 import Basics
 import CommandLineInterface
+import JSON
 import Proto
 
 /// An argument `DAYS:FILTER`; the filter may contain further colons.

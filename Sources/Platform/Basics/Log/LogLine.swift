@@ -218,7 +218,9 @@ package struct LogLine: ~Copyable {
         } else {
             let text = withBytes { String(decoding: $0[start...], as: UTF8.self) }
             truncate(to: form == .json ? start - 1 : start)
-            append(JSONValue.string(text).text)
+            var quoted: [UInt8] = []
+            JSONText.quote(text, to: &quoted, escaping: .unprintable)
+            quoted.withUnsafeBytes { append($0) }
         }
     }
 

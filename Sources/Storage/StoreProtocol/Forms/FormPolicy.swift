@@ -1,5 +1,6 @@
 import Basics
 import HTTPTypes
+import JSON
 
 /// The policy that was signed for a form: until when it may be sent, and what each field must be (S3's "POST policy"; OSS's
 /// PostObject has the same, and two conditions more: `in` and `not-in`).
@@ -39,6 +40,14 @@ package struct FormPolicy {
     package let sizes: ClosedRange<Int64>
     private let conditions: [Condition]
 
+    private static let maximumBytes = 20 << 10
+    private static let rules = {
+        var rules = JSONRules.json
+        rules.maximumDepth = 6
+        rules.permitsEscapedDollar = true
+        return rules
+    }()
+
     /// Fields that need no condition.
     private static let free: Set = [
         "policy", "x-amz-signature", "x-oss-signature", "signature", "ossaccesskeyid", "file", "submit",
@@ -47,9 +56,9 @@ package struct FormPolicy {
     /// - Parameter text: in base64, as the form has it.
     /// - Throws: `invalidPolicyDocument`.
     package init(_ text: String) throws(StoreError) {
-        guard let bytes = Base64.decode(text), case .object(let members) = PolicyReader.value(of: bytes) else {
-            throw Self.invalid("is not a JSON object in base64")
-        }
+        guard let bytes = Base64.decode(text), bytes.count <= Self.maximumBytes,
+            case .object(let members) = try? JSONValue(parsing: bytes, Self.rules)
+        else { throw Self.invalid("is not a JSON object in base64") }
         var expiresAt: UnixTime?
         var conditions: [Condition] = []
         var sizes: ClosedRange<Int64> = 0...(.max)
@@ -91,7 +100,7 @@ package struct FormPolicy {
         _ sizes: inout ClosedRange<Int64>
     ) throws(StoreError) {
         switch (kind, first, second) {
-        case ("content-length-range", .number(let least), .number(let most)) where least <= most:
+        case ("content-length-range", .number(let least), .number(let most)) where least >= 0 && least <= most:
             let (lower, upper) = (max(sizes.lowerBound, least), min(sizes.upperBound, most))
             guard lower <= upper else { throw invalid("has ranges of content-length-range that no size fulfills") }
             sizes = lower...upper

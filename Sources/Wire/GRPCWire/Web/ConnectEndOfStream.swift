@@ -1,4 +1,4 @@
-import ProtobufJSON
+import Basics
 
 /// The last message of a Connect stream: `{"error":{…},"metadata":{"name":["value"]}}` after a prefix with the flag 2 (Connect
 /// protocol, "Streaming-Response", EndStreamResponse).

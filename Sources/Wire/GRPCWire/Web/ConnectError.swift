@@ -1,6 +1,5 @@
 import Basics
 import Protobuf
-import ProtobufJSON
 
 /// The failure of a call in Connect's format: `{"code":…,"message":…,"details":[…]}` (Connect protocol, "Error").
 public struct ConnectError: Sendable {

@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// The JSON of protobuf's own messages, if it is not an object of their fields (protobuf, "ProtoJSON Format").
 enum JSONShape {

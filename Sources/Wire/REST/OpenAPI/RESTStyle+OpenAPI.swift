@@ -1,4 +1,5 @@
 import Basics
+import JSON
 import Protobuf
 
 /// The description of the shapes of errors.

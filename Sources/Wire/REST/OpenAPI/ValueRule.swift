@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// A rule for the values of a field in requests, as far as JSON Schema can express it.
 package enum ValueRule: Sendable {

@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// Reports the progress of transfers: as a bar on a terminal, or as lines of JSON on request.
 ///

@@ -1,5 +1,6 @@
 import Basics
 import CommandLineInterface
+import JSON
 
 /// The changes of an import, made or only planned.
 struct DeviceImportOutcome: Sendable {

@@ -1,11 +1,11 @@
-/// The reason why JSON is not the expected message, or why a message has no JSON form.
+/// The reason why a text is not the expected JSON, or why a message has no JSON form.
 public struct JSONError: Error, Sendable, Hashable {
     public enum Reason: Sendable, Hashable {
         /// The text is not JSON (RFC 8259).
         case syntax
         /// Not UTF-8, or half of a surrogate pair.
         case invalidText
-        /// Nested more than `ProtobufReader.depthLimit` deep.
+        /// Nested deeper than the reader permits: a message more than `ProtobufReader.depthLimit` deep.
         case tooDeep
         /// The message has no field for a member.
         case unknownField
@@ -24,10 +24,13 @@ public struct JSONError: Error, Sendable, Hashable {
     public let offset: Int
     /// The name of the field in error, if there is one.
     public let field: String?
+    /// The problem for people who write the text by hand, without a full stop; `nil` if there is no more than the reason.
+    package let problem: String?
 
-    init(_ reason: Reason, at offset: Int = 0, field: String? = nil) {
+    package init(_ reason: Reason, at offset: Int = 0, field: String? = nil, problem: String? = nil) {
         self.reason = reason
         self.offset = offset
         self.field = field
+        self.problem = problem
     }
 }

@@ -1,12 +1,12 @@
-import ProtobufJSON
+import Basics
 
 /// Writes the members of a JSON object in sequence.
-struct JSONObjectWriter {
+package struct JSONObjectWriter {
     /// Writes the elements of an array of objects.
-    struct Elements {
+    package struct Elements {
         fileprivate var output: [UInt8] = []
 
-        mutating func object(_ write: (inout JSONObjectWriter) -> Void) {
+        package mutating func object(_ write: (inout JSONObjectWriter) -> Void) {
             var object = JSONObjectWriter()
             write(&object)
             if !output.isEmpty { output.append(UInt8(ascii: ",")) }
@@ -16,30 +16,32 @@ struct JSONObjectWriter {
 
     private var output: [UInt8] = [UInt8(ascii: "{")]
 
-    var finished: [UInt8] { output + [UInt8(ascii: "}")] }
+    package init() {}
 
-    mutating func text(_ name: String, _ value: String) {
+    package var finished: [UInt8] { output + [UInt8(ascii: "}")] }
+
+    package mutating func text(_ name: String, _ value: String) {
         member(name)
         JSONText.quote(value, to: &output)
     }
 
-    mutating func number(_ name: String, _ value: Int) {
+    package mutating func number(_ name: String, _ value: Int) {
         member(name)
         output += "\(value)".utf8
     }
 
-    mutating func bool(_ name: String, _ value: Bool) {
+    package mutating func bool(_ name: String, _ value: Bool) {
         member(name)
         output += (value ? "true" : "false").utf8
     }
 
     /// - Parameter json: the value, complete and valid.
-    mutating func value(_ name: String, json: [UInt8]) {
+    package mutating func value(_ name: String, json: [UInt8]) {
         member(name)
         output += json
     }
 
-    mutating func texts(_ name: String, _ values: [String]) {
+    package mutating func texts(_ name: String, _ values: [String]) {
         member(name)
         output.append(UInt8(ascii: "["))
         for (index, value) in values.enumerated() {
@@ -49,14 +51,14 @@ struct JSONObjectWriter {
         output.append(UInt8(ascii: "]"))
     }
 
-    mutating func object(_ name: String, _ write: (inout JSONObjectWriter) -> Void) {
+    package mutating func object(_ name: String, _ write: (inout JSONObjectWriter) -> Void) {
         var object = JSONObjectWriter()
         write(&object)
         member(name)
         output += object.finished
     }
 
-    mutating func array(_ name: String, _ write: (inout Elements) -> Void) {
+    package mutating func array(_ name: String, _ write: (inout Elements) -> Void) {
         var elements = Elements()
         write(&elements)
         member(name)

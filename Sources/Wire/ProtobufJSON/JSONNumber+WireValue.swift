@@ -1,7 +1,8 @@
+import JSON
 import Protobuf
 
 /// Conversion of numbers between JSON's text and the encoded form.
-enum JSONNumber {
+extension JSONNumber {
     /// - Parameter text: a JSON number, or the contents of a string in place of one.
     /// - Returns: `nil` if it is not a number or the type cannot hold it.
     static func wireValue(_ text: Substring, _ kind: FieldSchema.Kind) -> WireValue? {
@@ -16,58 +17,21 @@ enum JSONNumber {
         case .fixed64: integer(text, UInt64.self).map { .fixed64($0) }
         case .sfixed32: integer(text, Int32.self).map { .fixed32(UInt32(bitPattern: $0)) }
         case .sfixed64: integer(text, Int64.self).map { .fixed64(UInt64(bitPattern: $0)) }
-        case .float: floating(text, Float.self).map { .fixed32($0.bitPattern) }
-        case .double: floating(text, Double.self).map { .fixed64($0.bitPattern) }
+        case .float: decimal(text, Float.self).map { .fixed32($0.bitPattern) }
+        case .double: decimal(text, Double.self).map { .fixed64($0.bitPattern) }
         default: nil
         }
     }
 
-    private static func integer<Integer: FixedWidthInteger>(_ text: Substring, _: Integer.Type) -> Integer? {
-        guard isNumber(text) else { return nil }
-        return Integer(text) ?? plainInteger(text).flatMap { Integer($0) }
-    }
-
-    /// Returns the exact digits of an integer such as `1.0`, `1e5` or `120e-1`; `nil` if a fraction remains.
-    private static func plainInteger(_ number: Substring) -> String? {
-        let parts = number.split(maxSplits: 1) { $0 == "e" || $0 == "E" }
-        let mantissa = (parts.first ?? "").split(separator: ".", maxSplits: 1)
-        let isNegative = number.hasPrefix("-")
-        let fraction = mantissa.count > 1 ? mantissa[1] : ""
-        var digits = ((mantissa.first ?? "") + fraction).drop { $0 == "-" || $0 == "0" }
-        if digits.isEmpty { return "0" }
-        guard let written = parts.count > 1 ? Int(parts[1]) : 0, written.magnitude < 1 << 32 else { return nil }
-        var exponent = written - fraction.count
-        while exponent < 0, digits.last == "0" {
-            digits.removeLast()
-            exponent += 1
-        }
-        // No integer type has more than 20 digits.
-        guard exponent >= 0, digits.count + exponent <= 20 else { return nil }
-        return (isNegative ? "-" : "") + digits + String(repeating: "0", count: exponent)
-    }
-
-    private static func floating<Number: BinaryFloatingPoint & LosslessStringConvertible>(
-        _ text: Substring, _: Number.Type
+    /// A number, or a word of the JSON mapping for what JSON has no number for.
+    private static func decimal<Number: BinaryFloatingPoint & LosslessStringConvertible>(
+        _ text: Substring, _ type: Number.Type
     ) -> Number? {
         switch text {
-        case "NaN": return .nan
-        case "Infinity": return .infinity
-        case "-Infinity": return -.infinity
-        default:
-            guard isNumber(text), let value = Number(String(text)), value.isFinite else { return nil }
-            return value
-        }
-    }
-
-    /// Whether the text is a JSON number. Swift's own initializers accept more, such as `0x1p4` and `+1`.
-    private static func isNumber(_ text: Substring) -> Bool {
-        // The scanner skips white space, which is not allowed here.
-        guard let first = text.utf8.first, first > 0x20 else { return false }
-        var scanner = JSONScanner([UInt8](text.utf8))
-        do throws(JSONError) {
-            return try scanner.number().utf8.count == text.utf8.count
-        } catch {
-            return false
+        case "NaN": .nan
+        case "Infinity": .infinity
+        case "-Infinity": -.infinity
+        default: floating(text, type)
         }
     }
 

@@ -1,12 +1,13 @@
 import TestSupport
 import Testing
 
-@testable import Configuration
+@testable import JSON
 
-@Suite(.timeLimited) struct JSON5ReaderTests {
+@Suite(.timeLimited) struct JSON5Tests {
     @Test func everyConstructOfJSON5IsRead() throws {
-        let value = try JSON5Reader.value(
-            of: """
+        let value = try JSONValue(
+            parsing: Array(
+                """
                 \u{FEFF}// a comment
                 {
                   unquoted: 'single "quotes"', $_1: "double 'quotes'", "quoted": null, ünï: true,
@@ -17,18 +18,23 @@ import Testing
                   empty: {}, none: [],
                   trailing: [1,],
                 }
-                """)
+                """.utf8), .json5)
         #expect(
             value
                 == .object([
-                    "unquoted": .text("single \"quotes\""), "$_1": .text("double 'quotes'"), "quoted": .null,
-                    "ünï": .flag(true),
-                    "numbers": .list([
-                        .integer(0), .integer(-1), .integer(2), .integer(16), .integer(-255), .number(0.5), .number(5),
-                        .number(1000), .number(-0.25), .integer(.max), .number(9_223_372_036_854_775_808),
-                    ]),
-                    "escapes": .text("\u{8}\u{C}\n\r\t\u{B}\0Aé😀'anext"), "empty": .object([:]), "none": .list([]),
-                    "trailing": .list([.integer(1)]),
+                    .init(name: "unquoted", value: .string("single \"quotes\"")),
+                    .init(name: "$_1", value: .string("double 'quotes'")), .init(name: "quoted", value: .null),
+                    .init(name: "ünï", value: .bool(true)),
+                    .init(
+                        name: "numbers",
+                        value: .array([
+                            .number(0), .number(-1), .number(2), .number(16), .number(-255), .decimal("0.5"),
+                            .decimal("5.0"), .decimal("1000.0"), .decimal("-0.25"), .number(.max),
+                            .decimal("9.223372036854776e+18"),
+                        ])),
+                    .init(name: "escapes", value: .string("\u{8}\u{C}\n\r\t\u{B}\0Aé😀'anext")),
+                    .init(name: "empty", value: .object([])), .init(name: "none", value: .array([])),
+                    .init(name: "trailing", value: .array([.number(1)])),
                 ]))
     }
 
@@ -52,12 +58,15 @@ import Testing
         ("{a: '\\uD83Dx'}", 1, 8, "the escape sequence is only one half of a surrogate pair"),
         ("{a: '\\1'}", 1, 7, "the escape sequence is unknown"),
         ("{} /* ", 1, 4, "the end of the comment is missing"),
+        ("{é: 'é', ü 1}", 1, 12, "expected a colon after ü"),
+        ("{a: 1e999}", 1, 5, "unexpected 1e999: strings must be in quotation marks"),
         ("{} {}", 1, 4, "expected the end of the file after the value"),
         (String(repeating: "[", count: 1000), 1, 33, "the value is nested more than 32 levels deep"),
     ])
     func malformedJSON5IsRefusedAtItsPosition(text: String, line: Int, column: Int, problem: String) {
-        #expect(throws: JSON5Error(line: line, column: column, problem: problem)) {
-            try JSON5Reader.value(of: text)
-        }
+        let position = "line \(line), column \(column)"
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: Array(text.utf8), .json5) }
+        #expect(error?.problem == problem)
+        #expect(error.map { JSONPosition(of: $0.offset, in: Array(text.utf8)).description } == position)
     }
 }
