@@ -57,6 +57,7 @@ let package = Package(
         module("Basics", [], path: "Platform/Basics"),
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
         module("JSON", ["Basics"], path: "Platform/JSON"),
+        module("Multipart", ["Basics"], path: "Platform/Multipart"),
         module("XML", ["Basics"]),
         // Optimized in debug builds, too, where it would be slower than the libraries.
         .target(
@@ -69,7 +70,7 @@ let package = Package(
         module("ProtobufJSON", ["Basics", "JSON", "Protobuf"], path: "Wire/ProtobufJSON"),
         module("HTTP2", ["Basics", "CNghttp2"], path: "Wire/HTTP2"),
         module("GRPCWire", ["Basics", "CZlib", "Protobuf"], path: "Wire/GRPCWire"),
-        module("REST", ["Basics", "GRPCWire", "JSON", "Protobuf", "ProtobufJSON"], path: "Wire/REST"),
+        module("REST", ["Basics", "GRPCWire", "JSON", "Multipart", "Protobuf", "ProtobufJSON"], path: "Wire/REST"),
         module("HTTPTypes", ["Basics", "Crypto"], path: "Wire/HTTPTypes"),
         module("Wire", ["GRPCWire", "HTTP2", "JSON", "Protobuf", "ProtobufJSON", "REST"], path: "Wire/Umbrella"),
         module("CommonProto", ["GRPCWire", "Protobuf"], path: "Proto/CommonProto"),
@@ -92,7 +93,9 @@ let package = Package(
             path: "Network/ThreadCalls"),
         module("HTTPClient", ["Basics", "CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
         module("Database", ["Basics", "CLinux", "CSQLite"], path: "Storage/Database"),
-        module("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "JSON", "XML"], path: "Storage/StoreProtocol"),
+        module(
+            "StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "JSON", "Multipart", "XML"],
+            path: "Storage/StoreProtocol"),
         module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayFormats", "RPC"], path: "API/GatewayAPI"),
         module(
             "ObjectStore", ["Basics", "CLinux", "Checksums", "Crypto", "Database", "StoreProtocol"],
@@ -269,6 +272,7 @@ let package = Package(
         tests("Basics"),
         tests("Crypto", ["Basics"]),
         tests("JSON"),
+        tests("Multipart"),
         tests("XML"),
         tests("Checksums", ["CFolding", "StoreProtocol"]),
         tests("Zip", ["Basics", "Checksums"]),

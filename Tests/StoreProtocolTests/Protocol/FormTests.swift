@@ -65,6 +65,19 @@ import Testing
         #expect(try read(form, by: 50).name == name)
     }
 
+    @Test(arguments: [
+        "multipart/form-data", "multipart/form-data; boundary=\"a<b\"", "multipart/mixed; boundary=b", "text/plain",
+    ])
+    func bodiesWithoutAValidBoundaryAreNoForms(type: String) {
+        #expect(FormParser(["Content-Type": type]) == nil)
+    }
+
+    @Test func blanksBehindABoundaryArePassedOver() throws {
+        let found = try read(Self.form.replacing("--b--1\r\n", with: "--b--1 \t\r\n"), by: 9)
+        #expect(found.fields == ["key": "up/${filename}", "empty": ""])
+        #expect((found.file, found.ends) == (Self.file, 1))
+    }
+
     private func policy(_ text: String) throws(StoreError) -> FormPolicy {
         try FormPolicy(Base64.encode(Array(text.utf8)))
     }

@@ -131,10 +131,7 @@ final class RESTRequestReader: @unchecked Sendable {  // state belongs to the ca
         case "application/x-www-form-urlencoded":
             return try Self.form { () throws(FormError) in try URLEncodedForm.parse(body) }
         case "multipart/form-data":
-            guard let boundary = MultipartForm.boundary(contentType) else {
-                throw .invalidRequest("the content type multipart/form-data must name a boundary of 1 to 70 characters")
-            }
-            return try Self.form { () throws(FormError) in try MultipartForm.parse(body, boundary: boundary) }
+            return try Self.form { () throws(FormError) in try MultipartForm.parse(body, contentType) }
         default: return nil
         }
     }
