@@ -285,7 +285,8 @@ let package = Package(
         .target(
             name: "FuzzEntryPoints",
             dependencies: [
-                "Basics", "FileTesting", "IdentityTokens", "MCAP", "ObjectFilters", "Pictures", "WireTesting", "XML",
+                "Basics", "CommandLineInterface", "Crypto", "FileTesting", "HTTPServer", "HTTPTypes", "IdentityTokens",
+                "JSON", "MCAP", "Multipart", "ObjectFilters", "Pictures", "REST", "StoreProtocol", "WireTesting", "XML",
                 "Zip",
             ],
             path: "Tests/FuzzEntryPoints",

@@ -17,7 +17,8 @@ let package = Package(
         .target(name: "FuzzDriver", dependencies: ["CLibFuzzer"]),
         target("protobuf"), target("json"), target("web"), target("xml"), target("filter"), target("rest"),
         target("zip"), target("identity"), target("mcap"),
-        target("picture"),
+        target("picture"), target("form"), target("policy"), target("chunks"), target("signature"), target("request"),
+        target("csv"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -24,6 +24,18 @@ public enum FuzzEntryPoints {
 
     public static func picture(_ input: [UInt8]) { PictureProperties.check(input) }
 
+    public static func form(_ input: [UInt8]) { FormProperties.check(input) }
+
+    public static func policy(_ input: [UInt8]) { PolicyProperties.check(input) }
+
+    public static func chunks(_ input: [UInt8]) { ChunkProperties.check(input) }
+
+    public static func signature(_ input: [UInt8]) { SignatureProperties.check(input) }
+
+    public static func request(_ input: [UInt8]) { RequestProperties.check(input) }
+
+    public static func csv(_ input: [UInt8]) { CSVProperties.check(input) }
+
     /// The seed inputs of the fuzzers.
     public enum Seeds {
         public static var protobuf: [[UInt8]] { CodecProperties.seeds().protobuf }
@@ -36,5 +48,11 @@ public enum FuzzEntryPoints {
         public static var zip: [[UInt8]] { ZipProperties.seeds }
         public static var mcap: [[UInt8]] { MCAPProperties.seeds }
         public static var picture: [[UInt8]] { PictureProperties.seeds }
+        public static var form: [[UInt8]] { FormProperties.seeds }
+        public static var policy: [[UInt8]] { PolicyProperties.seeds }
+        public static var chunks: [[UInt8]] { ChunkProperties.seeds }
+        public static var signature: [[UInt8]] { SignatureProperties.seeds }
+        public static var request: [[UInt8]] { RequestProperties.seeds }
+        public static var csv: [[UInt8]] { CSVProperties.seeds }
     }
 }

@@ -69,6 +69,36 @@ import Testing
         Self.change(inputs, [0, 1, 2, 8, 0x7F, 0x80, 0xC0, 0xD9, 0xDA, 0xE1, 0xFF], FuzzEntryPoints.picture)
     }
 
+    @Test func formInputsKeepTheReadersProperties() throws {
+        let inputs = try Self.findings("form") + FuzzEntryPoints.Seeds.form
+        Self.change(inputs, [0x0D, 0x20, 0x22, 0x2D, 0x3B, 0x78, 0xFF], FuzzEntryPoints.form)
+    }
+
+    @Test func policyInputsKeepTheReadersProperties() throws {
+        let inputs = try Self.findings("policy") + FuzzEntryPoints.Seeds.policy
+        Self.change(inputs, [0x22, 0x2C, 0x2F, 0x30, 0x5C, 0x5D, 0x7B, 0xFF], FuzzEntryPoints.policy)
+    }
+
+    @Test func chunkInputsKeepTheReadersProperties() throws {
+        let inputs = try Self.findings("chunks") + FuzzEntryPoints.Seeds.chunks
+        Self.change(inputs, [0, 0x0A, 0x0D, 0x30, 0x3A, 0x3B, 0xFF], FuzzEntryPoints.chunks)
+    }
+
+    @Test func signatureInputsKeepTheVerifiersProperties() throws {
+        let inputs = try Self.findings("signature") + FuzzEntryPoints.Seeds.signature
+        Self.change(inputs, [0x2C, 0x2F, 0x61], FuzzEntryPoints.signature)
+    }
+
+    @Test func requestInputsKeepThePropertiesOfTargets() throws {
+        let inputs = try Self.findings("request") + FuzzEntryPoints.Seeds.request
+        Self.change(inputs, [0x0A, 0x20, 0x25, 0x26, 0x2F, 0x3A, 0x3D, 0x3F, 0xFF], FuzzEntryPoints.request)
+    }
+
+    @Test func csvInputsKeepTheReadersProperties() throws {
+        let inputs = try Self.findings("csv") + FuzzEntryPoints.Seeds.csv
+        Self.change(inputs, [0x0A, 0x0D, 0x22, 0x27, 0x2C, 0x3D, 0xFF], FuzzEntryPoints.csv)
+    }
+
     /// Checks each input, and then each input with every byte changed in turn, like a small fuzzer.
     private static func change(_ inputs: [[UInt8]], _ bytes: [UInt8], _ check: ([UInt8]) -> Void) {
         for input in inputs {
