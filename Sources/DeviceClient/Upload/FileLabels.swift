@@ -9,11 +9,15 @@ package struct FileLabels: Sendable {
     /// Returns a name or path that the gateway accepts, with `%09` for a tab: each byte of a control character in hexadecimal.
     static func escaped(_ text: String) -> String {
         guard text.hasControlCharacter() else { return text }
-        return text.unicodeScalars.map { scalar in
-            guard String(scalar).hasControlCharacter() else { return String(scalar) }
-            return String(scalar).utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
-                .joined()
-        }.joined()
+        var escaped: [UInt8] = []
+        for scalar in text.unicodeScalars.map(String.init) {
+            if scalar.hasControlCharacter() {
+                for byte in scalar.utf8 { PercentEscapes.append(byte, to: &escaped) }
+            } else {
+                escaped += scalar.utf8
+            }
+        }
+        return String(decoding: escaped, as: UTF8.self)
     }
 
     /// Returns the name of a file's object; `nil` if the gateway has to make one, because nothing of the file's name is left.

@@ -44,15 +44,11 @@ package enum URLEncodedForm {
                 throw FormError("there are more than \(maximumFields) parameters")
             }
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = unescape(parts[0]), let text = String(validating: name, as: UTF8.self),
-                let value = unescape(parts.count > 1 ? parts[1] : pair[pair.endIndex...])
+            guard let name = PercentEscapes.decode(form: parts[0]), let text = String(validating: name, as: UTF8.self),
+                let value = PercentEscapes.decode(form: parts.count > 1 ? parts[1] : pair[pair.endIndex...])
             else { throw FormError("the parameters are not correctly percent-encoded") }
             fields.append(FormField(name: text, value: value))
         }
         return fields
-    }
-
-    private static func unescape(_ text: some Collection<UInt8>) -> [UInt8]? {
-        PercentEscapes.decode(text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
     }
 }

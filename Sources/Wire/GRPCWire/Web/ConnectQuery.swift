@@ -25,7 +25,9 @@ public struct ConnectQuery: Sendable, Equatable {
         var values: [String: [UInt8]] = [:]
         for pair in query.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.unescape(parts[0]), let value = Self.unescape(parts.count > 1 ? parts[1] : "") else {
+            guard let name = PercentEscapes.decode(form: parts[0].utf8),
+                let value = PercentEscapes.decode(form: (parts.count > 1 ? parts[1] : "").utf8)
+            else {
                 throw .escape
             }
             guard values.updateValue(value, forKey: String(decoding: name, as: UTF8.self)) == nil else {
@@ -45,25 +47,5 @@ public struct ConnectQuery: Sendable, Equatable {
         self.message = message
         let compression = text("compression") ?? ""
         self.compression = compression == "identity" ? "" : compression
-    }
-
-    private static func unescape(_ text: Substring) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "%"):
-                guard rest.count >= 2, let first = rest.popFirst(), let second = rest.popFirst(),
-                    let high = first.hexDigitValue, let low = second.hexDigitValue
-                else { return nil }
-                bytes.append(high << 4 | low)
-            case UInt8(ascii: "+"):
-                // Form encoding, which every client's query writer uses for a space.
-                bytes.append(0x20)
-            default:
-                bytes.append(byte)
-            }
-        }
-        return bytes
     }
 }
