@@ -8,8 +8,7 @@ struct PageQuery: Sendable {
 
     /// The organization whose objects are listed; `nil` = all.
     let scope: Int64?
-    /// The filter without ages, see ``ObjectFilter/resolved(at:)``.
-    let filter: ObjectFilter
+    let filter: ResolvedFilter
     /// The position below which the page begins; `nil` = at the newest object.
     var after: Int64?
     var limit: PageLimit

@@ -223,7 +223,8 @@ import Testing
         try scene.add(size: 1, organization: 2)
         try scene.database.readBlocking { connection in
             let stream = try SearchPlan.stream(
-                of: try FilterParser.parse(filter).hidingTrash, scope: 1, in: connection, budget: SearchBudget(100))
+                of: try FilterParser.parse(filter).resolved(at: 0).hidingTrash, scope: 1, in: connection,
+                budget: SearchBudget(100))
             let used = Self.indexes(of: stream)
             #expect(used.count == indexes.count)
             for (stream, index) in zip(used, indexes) {

@@ -55,6 +55,6 @@ enum FilterProperties {
     }()
 }
 
-extension ObjectFilter {
-    fileprivate var negated: ObjectFilter { ObjectFilter(.not(root)) }
+extension ResolvedFilter {
+    fileprivate var negated: ResolvedFilter { ResolvedFilter(.not(root)) }
 }

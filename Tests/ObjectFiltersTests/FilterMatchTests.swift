@@ -62,12 +62,13 @@ import Testing
         ("size>1 raw_tags.run=1", "size>1"),
     ])
     func requiredTagsAreLeftOut(_ filter: String, _ rest: String) throws {
-        let (left, right) = (try FilterParser.parse(filter).withoutRequiredTags, try FilterParser.parse(rest))
+        let left = try FilterParser.parse(filter).resolved(at: 0).withoutRequiredTags
+        let right = try FilterParser.parse(rest).resolved(at: 0)
         #expect(Self.terms(left) == Self.terms(right))
     }
 
-    private static func terms(_ filter: ObjectFilter) -> [ObjectFilter.Term] {
-        var terms: [ObjectFilter.Term] = []
+    private static func terms(_ filter: ResolvedFilter) -> [ResolvedFilter.Term] {
+        var terms: [ResolvedFilter.Term] = []
         _ = filter.contains { term in
             terms.append(term)
             return false

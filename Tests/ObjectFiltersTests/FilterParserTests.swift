@@ -5,14 +5,14 @@ import Testing
 @testable import ObjectFilters
 
 @Suite(.timeLimited) struct FilterParserTests {
-    private static func created(_ lower: Int64?, _ upper: Int64?) -> ObjectFilter.Term {
+    private static func created(_ lower: Int64?, _ upper: Int64?) -> ResolvedFilter.Term {
         .created(
             ObjectFilter.Interval(
                 lower: lower.map { $0 * 1_000_000 }, upper: upper.map { $0 * 1_000_000 }))
     }
 
     /// Filters whose terms are combined with AND, as in version 0.1.
-    static let good: [(String, [ObjectFilter.Term])] = [
+    static let good: [(String, [ResolvedFilter.Term])] = [
         ("", []),
         ("status:verified", [.isVerified]),
         ("status=verified", [.isVerified]),
@@ -59,16 +59,17 @@ import Testing
 
     @Test(arguments: 0..<good.count) func termsAreParsed(_ index: Int) throws {
         let (text, terms) = Self.good[index]
-        let expected: Expression = terms.count == 1 ? .term(terms[0]) : .all(terms.map(Expression.term))
+        let expected: Expression = terms.count == 1 ? Self.term(terms[0]) : .all(terms.map(Self.term))
         #expect(try FilterParser.parse(text).root == expected, "\(text)")
     }
 
     private typealias Expression = ObjectFilter.Expression
 
-    private static func tag(_ key: String, _ value: String) -> Expression { .term(.tag(key: key, value: value)) }
-    private static func word(_ word: String) -> Expression { .term(.word(word)) }
+    private static func term(_ term: ResolvedFilter.Term) -> Expression { .term(.steady(term)) }
+    private static func tag(_ key: String, _ value: String) -> Expression { term(.tag(key: key, value: value)) }
+    private static func word(_ word: String) -> Expression { term(.word(word)) }
     private static func size(_ lower: Int64?, _ upper: Int64? = nil) -> Expression {
-        .term(.size(ObjectFilter.Interval(lower: lower, upper: upper)))
+        term(.size(ObjectFilter.Interval(lower: lower, upper: upper)))
     }
     private static func age(_ lower: Int64?, _ upper: Int64? = nil) -> Expression {
         .term(.age(ObjectFilter.Interval(lower: lower, upper: upper)))
@@ -110,23 +111,23 @@ import Testing
         ("k=v)", tag("k", "v)")),
         ("k=a)b(c", tag("k", "a)b(c")),
         ("(k=\"v)\")", tag("k", "v)")),
-        ("name:run07*", .term(.name(.prefix("run07")))),
-        ("name:Run07.MCAP", .term(.name(.text("run07.mcap")))),
-        ("name=run07*", .term(.name(.text("run07*")))),
-        ("name:\"run 07*\"", .term(.name(.prefix("run 07")))),
-        ("name:\"run 07\"*", .term(.name(.prefix("run 07")))),
-        ("name:*Camera*", .term(.name(.part("camera")))),
-        ("name:*.mcap", .term(.name(.suffix(".mcap")))),
-        ("name=*.mcap", .term(.name(.text("*.mcap")))),
-        ("name:\"*front camera*\"", .term(.name(.part("front camera")))),
-        ("name:\"*front camera\"*", .term(.name(.part("front camera")))),
-        ("device:261121-*", .term(.device(.prefix("261121-")))),
-        ("device:*-000001", .term(.device(.suffix("-000001")))),
-        ("device=261121-*", .term(.device(.text("261121-*")))),
-        ("content_type:video/*", .term(.contentType(.prefix("video/")))),
-        ("content_type=video/mp4", .term(.contentType(.text("video/mp4")))),
-        ("trashed=true", .term(.trashed(true))),
-        ("trashed:false", .term(.trashed(false))),
+        ("name:run07*", term(.name(.prefix("run07")))),
+        ("name:Run07.MCAP", term(.name(.text("run07.mcap")))),
+        ("name=run07*", term(.name(.text("run07*")))),
+        ("name:\"run 07*\"", term(.name(.prefix("run 07")))),
+        ("name:\"run 07\"*", term(.name(.prefix("run 07")))),
+        ("name:*Camera*", term(.name(.part("camera")))),
+        ("name:*.mcap", term(.name(.suffix(".mcap")))),
+        ("name=*.mcap", term(.name(.text("*.mcap")))),
+        ("name:\"*front camera*\"", term(.name(.part("front camera")))),
+        ("name:\"*front camera\"*", term(.name(.part("front camera")))),
+        ("device:261121-*", term(.device(.prefix("261121-")))),
+        ("device:*-000001", term(.device(.suffix("-000001")))),
+        ("device=261121-*", term(.device(.text("261121-*")))),
+        ("content_type:video/*", term(.contentType(.prefix("video/")))),
+        ("content_type=video/mp4", term(.contentType(.text("video/mp4")))),
+        ("trashed=true", term(.trashed(true))),
+        ("trashed:false", term(.trashed(false))),
         ("size>1MiB", size((1 << 20) + 1)),
         ("size>=1MB", size(1_000_000)),
         ("size<1.5GiB", size(nil, 3 << 29)),
@@ -145,7 +146,7 @@ import Testing
         ("age>2w", age(1_209_601)),
     ]
 
-    private static func created(_ lower: Int64?, _ upper: Int64?) -> Expression { .term(created(lower, upper)) }
+    private static func created(_ lower: Int64?, _ upper: Int64?) -> Expression { term(created(lower, upper)) }
 
     @Test(arguments: 0..<expressions.count) func expressionsAreParsed(_ index: Int) throws {
         let (text, expected) = Self.expressions[index]
@@ -249,15 +250,15 @@ import Testing
     @Test func filtersBeyondLimitsAreRefused() throws {
         let term = "status:verified"
         let sixteen = Array(repeating: term, count: 16).joined(separator: " ")
-        #expect(try FilterParser.parse(sixteen).root == .all(Array(repeating: .term(.isVerified), count: 16)))
+        #expect(try FilterParser.parse(sixteen).root == .all(Array(repeating: Self.term(.isVerified), count: 16)))
         let seventeenth = try #require(
             #expect(throws: FilterError.self) { try FilterParser.parse("\(sixteen) \(term)") })
         #expect(seventeenth.position == sixteen.utf8.count + 1)
         let value = String(repeating: "x", count: 4096 - 11)
         let longest = "raw_tags.k=\(value)"
-        #expect(try FilterParser.parse(longest).root == .term(.tag(key: "k", value: value)))
+        #expect(try FilterParser.parse(longest).root == Self.term(.tag(key: "k", value: value)))
         let nested = String(repeating: "(", count: 16) + "a" + String(repeating: ")", count: 16)
-        #expect(try FilterParser.parse(nested).root == .term(.word("a")))
+        #expect(try FilterParser.parse(nested).root == Self.term(.word("a")))
         let deeper = try #require(#expect(throws: FilterError.self) { try FilterParser.parse("(NOT \(nested))") })
         #expect(deeper.position == 19)
         #expect(throws: FilterError.self) { try FilterParser.parse(longest + "x") }

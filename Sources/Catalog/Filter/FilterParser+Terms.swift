@@ -5,16 +5,16 @@ extension FilterParser {
         let start = scanner.position
         if scanner.byte == UInt8(ascii: "\"") {
             let text = try scanner.quoted()
-            if scanner.isAtOperator { return .tag(key: try key(text, at: start), value: try tagValue()) }
+            if scanner.isAtOperator { return .steady(.tag(key: try key(text, at: start), value: try tagValue())) }
             return try word(text, at: start)
         }
-        if let key = try rawTag() { return .tag(key: key, value: try tagValue()) }
+        if let key = try rawTag() { return .steady(.tag(key: key, value: try tagValue())) }
         let name = scanner.word()
         guard !name.isEmpty else {
             throw scanner.failure(scanner.isAtOperator ? "a term; \(Self.spacing)" : "a term")
         }
         guard let field = FilterField(rawValue: name) else {
-            if scanner.byte == UInt8(ascii: "=") { return .tag(key: name, value: try tagValue()) }
+            if scanner.byte == UInt8(ascii: "=") { return .steady(.tag(key: name, value: try tagValue())) }
             guard !scanner.isAtOperator else {
                 throw scanner.failure("\(FilterField.list) or KEY=VALUE", at: start)
             }
@@ -33,37 +33,37 @@ extension FilterParser {
             try equality()
             let (value, at) = try value()
             guard value == "verified" else { throw scanner.failure("\"verified\"", at: at) }
-            return .isVerified
+            return .steady(.isVerified)
         case .trashed:
             try equality()
             let (value, at) = try value()
             guard let isTrashed = Bool(value) else { throw scanner.failure("true or false", at: at) }
-            return .trashed(isTrashed)
-        case .device: return .device(try pattern())
-        case .contentType: return .contentType(try pattern())
-        case .path: return .path(try pattern())
-        case .name: return .name(try pattern().lowercased)
+            return .steady(.trashed(isTrashed))
+        case .device: return .steady(.device(try pattern()))
+        case .contentType: return .steady(.contentType(try pattern()))
+        case .path: return .steady(.path(try pattern()))
+        case .name: return .steady(.name(try pattern().lowercased))
         case .objectID:
             try equality()
-            return .objectID(try value().text)
+            return .steady(.objectID(try value().text))
         case .site:
             try equality()
-            return .site(try value("the number of a site", FilterQuantity.number))
+            return .steady(.site(try value("the number of a site", FilterQuantity.number)))
         case .size:
             let comparison = try comparison()
             let size = try value("a size such as 1048576 or 1MiB", ByteQuantity.bytes)
-            return .size(comparison.interval(first: size, next: size + 1))
+            return .steady(.size(comparison.interval(first: size, next: size + 1)))
         case .created:
-            return .created(try timeInterval())
-        case .recordedFrom: return .recordedFrom(try timeInterval())
-        case .recordedTo: return .recordedTo(try timeInterval())
+            return .steady(.created(try timeInterval()))
+        case .recordedFrom: return .steady(.recordedFrom(try timeInterval()))
+        case .recordedTo: return .steady(.recordedTo(try timeInterval()))
         case .age:
             let at = scanner.position
             let comparison = try comparison()
             guard comparison != .equal else { throw scanner.failure("<, <=, > or >=", at: at) }
             let age = try value("an age such as 90s, 15m, 12h, 7d or 2w", FilterQuantity.age)
             return .age(comparison.interval(first: age, next: age + 1))
-        case .topic: return .topic(try pattern())
+        case .topic: return .steady(.topic(try pattern()))
         }
     }
 
@@ -104,7 +104,7 @@ extension FilterParser {
         _ = scanner.skip("*")
         let word = text.last == "*" ? String(text.dropLast()) : text
         guard !word.isEmpty else { throw scanner.failure("a word", at: start) }
-        return .word(word.lowercasedByScalar)
+        return .steady(.word(word.lowercasedByScalar))
     }
 
     private mutating func comparison() throws(FilterError) -> ObjectFilter.Comparison {

@@ -30,8 +30,8 @@ package struct FilterSubject: Sendable {
     }
 }
 
-extension ObjectFilter {
-    /// Whether the object matches the filter. Terms with `age` must have been replaced, see ``resolved(at:)``.
+extension ResolvedFilter {
+    /// Whether the object matches the filter.
     ///
     /// - Parameter tags: the object's tags; `nil` = unknown.
     /// - Returns: `nil` if the result depends on the name or the tags, and these are unknown.
@@ -73,7 +73,6 @@ extension ObjectFilter {
         case .recordedFrom(let interval): object.recordedFrom.map(interval.contains) ?? false
         case .recordedTo(let interval): object.recordedTo.map(interval.contains) ?? false
         case .topic(let pattern): object.topics.map { $0.contains(where: pattern.matches) }
-        case .age: preconditionFailure("an age has no meaning without the time")
         case .name(let pattern): object.name.map(pattern.matches)
         case .contentType(let pattern): pattern.matches(object.contentType)
         case .path(let pattern): pattern.matches(object.path)
@@ -89,33 +88,10 @@ extension ObjectFilter {
     }
 
     private static func matches(word: String, _ object: FilterSubject, _ tags: [String: String]?) -> Bool? {
-        let pattern = Pattern.prefix(word)
+        let pattern = ObjectFilter.Pattern.prefix(word)
         if let name = object.name, pattern.matches(name) { return true }
         if let device = object.deviceID, pattern.matches(device.lowercasedByScalar) { return true }
         guard object.name != nil else { return nil }
         return tags.map { $0.values.contains { pattern.matches($0.lowercasedByScalar) } }
-    }
-
-    /// Replaces each age by the range of creation times that has it at a moment.
-    ///
-    /// - Parameter now: seconds since 1970.
-    package func resolved(at now: Int64) -> ObjectFilter {
-        ObjectFilter(Self.resolved(root, now))
-    }
-
-    private static func resolved(_ expression: Expression, _ now: Int64) -> Expression {
-        switch expression {
-        case .term(.age(let age)):
-            // An age in `lower..<upper` is a creation second in `now − upper + 1...now − lower`.
-            .term(
-                .created(
-                    Interval(
-                        lower: age.upper.map { (now - $0 + 1) * 1_000_000 },
-                        upper: age.lower.map { (now - $0 + 1) * 1_000_000 })))
-        case .term: expression
-        case .not(let child): .not(resolved(child, now))
-        case .all(let children): .all(children.map { resolved($0, now) })
-        case .any(let children): .any(children.map { resolved($0, now) })
-        }
     }
 }

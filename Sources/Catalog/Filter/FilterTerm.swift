@@ -1,33 +1,40 @@
 import Basics
 
-extension ObjectFilter {
-    /// One condition on an object.
+extension ResolvedFilter {
+    /// One condition on an object, by which it matches or not at all times.
     package enum Term: Sendable, Hashable {
         /// Matches every object, since all listed objects are verified.
         case isVerified
         case tag(key: String, value: String)
-        case device(Pattern)
+        case device(ObjectFilter.Pattern)
         case site(Int64)
         case objectID(String)
         /// The size in bytes.
-        case size(Interval)
+        case size(ObjectFilter.Interval)
         /// The creation in microseconds since 1970.
-        case created(Interval)
+        case created(ObjectFilter.Interval)
         /// The time of the first and the last message of a recording, in microseconds since 1970.
-        case recordedFrom(Interval)
-        case recordedTo(Interval)
+        case recordedFrom(ObjectFilter.Interval)
+        case recordedTo(ObjectFilter.Interval)
         /// A topic of a recording.
-        case topic(Pattern)
-        /// The whole seconds since the creation.
-        case age(Interval)
+        case topic(ObjectFilter.Pattern)
         /// The name in lower case.
-        case name(Pattern)
-        case contentType(Pattern)
+        case name(ObjectFilter.Pattern)
+        case contentType(ObjectFilter.Pattern)
         /// The path below the folder that was uploaded.
-        case path(Pattern)
+        case path(ObjectFilter.Pattern)
         /// A word in lower case that the name, the device or the value of a tag begins with.
         case word(String)
         case trashed(Bool)
+    }
+}
+
+extension ObjectFilter {
+    /// One condition on an object.
+    package enum Term: Sendable, Hashable {
+        case steady(ResolvedFilter.Term)
+        /// The whole seconds since the creation.
+        case age(Interval)
     }
 
     /// A text that has to be equal, or the beginning, the end or any part of one.

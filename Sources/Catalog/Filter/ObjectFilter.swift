@@ -1,13 +1,7 @@
-/// A filter for objects: an expression of terms, parsed by ``FilterParser``.
+/// A filter for objects, parsed by ``FilterParser``. Its terms may compare ages, so an object can only be compared with the filter
+/// that ``resolved(at:)`` returns.
 package struct ObjectFilter: Sendable, Hashable {
-    package indirect enum Expression: Sendable, Hashable {
-        case term(Term)
-        case not(Expression)
-        /// All children match; without children, every object matches.
-        case all([Expression])
-        /// The disjunction of its children: at least one matches.
-        case any([Expression])
-    }
+    package typealias Expression = FilterExpression<Term>
 
     package let root: Expression
 
@@ -18,58 +12,32 @@ package struct ObjectFilter: Sendable, Hashable {
     /// The filter that matches every object.
     package static let everything = ObjectFilter(.all([]))
 
-    /// The same filter, restricted to objects outside the trash unless it has a term about it.
-    package var hidingTrash: ObjectFilter {
-        if contains(where: { if case .trashed = $0 { true } else { false } }) { return self }
-        return ObjectFilter(.all([root, .term(.trashed(false))]))
-    }
-
-    /// The same filter, restricted to objects in the trash.
-    package var inTrash: ObjectFilter { ObjectFilter(.all([root, .term(.trashed(true))])) }
-
-    /// Whether the terms that all matches satisfy exclude objects in the trash.
-    package var excludesTrash: Bool {
-        guard case .all(let children) = root else { return root == .term(.trashed(false)) }
-        return children.contains(.term(.trashed(false)))
-    }
-
-    /// The same filter without the tags that every match has, for objects that are known to have them.
-    package var withoutRequiredTags: ObjectFilter { ObjectFilter(Self.withoutRequiredTags(root)) }
-
-    private static func withoutRequiredTags(_ expression: Expression) -> Expression {
-        switch expression {
-        case .term(.tag): .all([])
-        case .all(let children): .all(children.map(withoutRequiredTags))
-        case .term, .not, .any: expression
-        }
-    }
-
-    /// Whether the terms may compare an object's tags or topics, which are in rows of their own. Names count because those of
-    /// some objects are made of tags.
-    package var readsTags: Bool {
-        contains { term in
-            switch term {
-            case .tag, .word, .name, .topic: true
-            default: false
-            }
-        }
-    }
-
     /// Whether the set of matches depends on the time.
     package var hasAge: Bool {
         contains { if case .age = $0 { true } else { false } }
     }
 
-    /// Whether a term satisfies the predicate.
-    package func contains(where predicate: (Term) -> Bool) -> Bool {
-        Self.contains(root, where: predicate)
-    }
+    /// The filter if its matches do not depend on the time; `nil` if it has an age.
+    package var steady: ResolvedFilter? { hasAge ? nil : resolved(at: 0) }
 
-    private static func contains(_ expression: Expression, where predicate: (Term) -> Bool) -> Bool {
-        switch expression {
-        case .term(let term): predicate(term)
-        case .not(let child): contains(child, where: predicate)
-        case .all(let children), .any(let children): children.contains { contains($0, where: predicate) }
-        }
+    /// Whether a term satisfies the predicate.
+    package func contains(where predicate: (Term) -> Bool) -> Bool { root.contains(where: predicate) }
+
+    /// Returns the filter in which each age is replaced by the range of creation times that has it at a moment.
+    ///
+    /// - Parameter now: seconds since 1970.
+    package func resolved(at now: Int64) -> ResolvedFilter {
+        ResolvedFilter(
+            root.map { term in
+                switch term {
+                case .steady(let term): term
+                // An age in `lower..<upper` is a creation second in `now − upper + 1...now − lower`.
+                case .age(let age):
+                    .created(
+                        Interval(
+                            lower: age.upper.map { (now - $0 + 1) * 1_000_000 },
+                            upper: age.lower.map { (now - $0 + 1) * 1_000_000 }))
+                }
+            })
     }
 }

@@ -36,14 +36,17 @@ struct BulkOperations: Sendable {
 
     /// Parses the filter of an operation.
     ///
+    /// - Parameter now: the time to which ages refer.
     /// - Returns: a filter that matches objects in the trash, or outside it for ``BulkOperation/Kind/delete``.
     /// - Throws: INVALID_ARGUMENT if it is invalid.
-    static func parse(_ text: String, for kind: BulkOperation.Kind) throws(RPCError) -> ObjectFilter {
-        let filter = try ObjectListing.parse(text)
+    static func parse(
+        _ text: String, for kind: BulkOperation.Kind, at now: UnixTime
+    ) throws(RPCError) -> ResolvedFilter {
+        let filter = try ObjectListing.parse(text).resolved(at: now.seconds)
         guard filter != .everything else {
             throw .invalidArgument("filter must not be empty: size>=0 matches all objects")
         }
-        guard !filter.contains(where: { if case .trashed = $0 { true } else { false } }) else {
+        guard !filter.hasTrashed else {
             throw .invalidArgument(
                 kind == .delete
                     ? "filter must not have a term trashed: objects in the trash are deleted already"
@@ -87,7 +90,7 @@ struct BulkOperations: Sendable {
     ) async throws -> MatchCount {
         guard let undone = request.undoneID else {
             return try await MatchCount.count(
-                Self.parse(request.filter, for: request.kind).resolved(at: now.seconds),
+                Self.parse(request.filter, for: request.kind, at: now),
                 organizationID: organization.id,
                 mostRows: request.isDryRun ? Self.mostRows : Self.mostRowsAtBeginning, in: database)
         }

@@ -10,11 +10,9 @@ struct MatchCount: Sendable, Equatable {
     /// Whether there may be more matches, because the limit was reached.
     var isLowerBound = false
 
-    /// - Parameters:
-    ///   - filter: a filter without ages, see ``ObjectFilter/resolved(at:)``.
-    ///   - mostRows: the number of rows to read.
+    /// - Parameter mostRows: the number of rows to read.
     static func count(
-        _ filter: ObjectFilter, organizationID: Int64, mostRows: Int, in database: Database
+        _ filter: ResolvedFilter, organizationID: Int64, mostRows: Int, in database: Database
     ) async throws -> MatchCount {
         var count = MatchCount()
         var (below, rows) = (Int64?.some(.max), 0)

@@ -5,16 +5,15 @@ import ObjectFilters
 /// The work of an operation on its next objects.
 struct OperationStep: Sendable {
     private let operation: BulkOperation
-    /// The filter without ages; `nil` for an undo, which finds its objects by the undone operation.
-    private let filter: ObjectFilter?
+    /// `nil` for an undo, which finds its objects by the undone operation.
+    private let filter: ResolvedFilter?
 
     init(_ operation: BulkOperation) throws {
         self.operation = operation
         filter =
             operation.kind == .undo
             ? nil
-            : try BulkOperations.parse(operation.filter, for: operation.kind)
-                .resolved(at: operation.createdAt.seconds)
+            : try BulkOperations.parse(operation.filter, for: operation.kind, at: operation.createdAt)
     }
 
     /// The action in the audit log.

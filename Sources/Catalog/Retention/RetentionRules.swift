@@ -9,7 +9,7 @@ struct RetentionRules: Sendable, Hashable {
     struct Rule: Sendable, Hashable {
         /// The text in the request.
         let text: String
-        let filter: ObjectFilter
+        let filter: ResolvedFilter
         /// The retention in days; 0 = objects are kept.
         let days: Int32
     }
@@ -66,7 +66,7 @@ struct RetentionRules: Sendable, Hashable {
     }
 
     /// - Throws: INVALID_ARGUMENT that names the field and the rule.
-    static func parse(_ text: String, field: String) throws(RPCError) -> ObjectFilter {
+    static func parse(_ text: String, field: String) throws(RPCError) -> ResolvedFilter {
         let filter: ObjectFilter
         do {
             filter = try FilterParser.parse(text)
@@ -76,13 +76,9 @@ struct RetentionRules: Sendable, Hashable {
         guard filter != .everything else {
             throw .invalidArgument("\(field) must not be empty: days is for objects that no rule matches")
         }
-        let isUnsteady = filter.contains { term in
-            switch term {
-            case .trashed, .age: true
-            default: false
-            }
+        guard let filter = filter.steady, !filter.hasTrashed else {
+            throw .invalidArgument("\(field) must not have a term age or trashed")
         }
-        guard !isUnsteady else { throw .invalidArgument("\(field) must not have a term age or trashed") }
         return filter.hidingTrash
     }
 

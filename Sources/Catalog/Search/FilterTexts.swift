@@ -11,7 +11,7 @@ struct FilterTexts: Sendable, Hashable {
     let hasRecordedTimes: Bool
     let hasTopics: Bool
 
-    init(_ filter: ObjectFilter) {
+    init(_ filter: ResolvedFilter) {
         hasID = filter.contains { if case .objectID = $0 { true } else { false } }
         hasDevice = filter.contains { term in
             switch term {

@@ -10,7 +10,7 @@ struct MatchingRows {
         uniqueKeysWithValues: lengths.map { ($0, ParameterList.text($0)) })
 
     private let connection: ReadConnection
-    private let filter: ObjectFilter
+    private let filter: ResolvedFilter
     private let texts: FilterTexts
     private let scope: Int64?
     private let budget: SearchBudget?
@@ -21,7 +21,7 @@ struct MatchingRows {
     ///   - includesCorrupted: whether corrupted objects, which lists omit, can match.
     ///   - includesTagTexts: whether rows have the column `tag_texts`, which may be half a MiB each.
     init(
-        _ filter: ObjectFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget? = nil,
+        _ filter: ResolvedFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget? = nil,
         includesCorrupted: Bool = false, includesTagTexts: Bool = false
     ) {
         columns = CatalogObject.columns + (includesTagTexts ? ", o.tag_texts" : "")

@@ -55,7 +55,8 @@ struct ObjectFacets: Sendable {
         result.facets[position].values = Array(values.filter { !retired.contains($0.value) }.prefix(Self.mostValues))
     }
 
-    private static func count(_ filter: ObjectFilter, _ scope: Int64?, in connection: ReadConnection) throws -> Result {
+    private static func count(_ filter: ResolvedFilter, _ scope: Int64?, in connection: ReadConnection) throws -> Result
+    {
         let search = try ObjectSearch(
             filter, scope: scope, in: connection, budget: SearchBudget(mostRows), includesTagTexts: true)
         let matches = try search.matches(below: nil, limit: mostObjects + 1, row: FacetCounts.Subject.init)

@@ -24,11 +24,10 @@ struct ObjectSearch {
     private let stream: any PositionStream
 
     /// - Parameters:
-    ///   - filter: a filter without ages, see ``ObjectFilter/resolved(at:)``.
     ///   - scope: the organization; `nil` = all.
     ///   - includesTagTexts: whether rows have the column `tag_texts`.
     init(
-        _ filter: ObjectFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget,
+        _ filter: ResolvedFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget,
         includesTagTexts: Bool = false
     ) throws {
         // The stream contains only objects with the required tags, so these need not be compared again.

@@ -33,9 +33,8 @@ struct SearchPlan {
         self.budget = budget
     }
 
-    /// - Parameter filter: a filter without ages, see ``ObjectFilter/resolved(at:)``.
     static func stream(
-        of filter: ObjectFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget
+        of filter: ResolvedFilter, scope: Int64?, in connection: ReadConnection, budget: SearchBudget
     ) throws -> any PositionStream {
         let plan = SearchPlan(
             connection: connection, scope: scope, includesTrash: !filter.excludesTrash, budget: budget)
@@ -60,7 +59,7 @@ struct SearchPlan {
         return 2 * own >= counts.reduce(0) { $0 + $1.objects }
     }
 
-    private func candidates(_ expression: ObjectFilter.Expression, isNegated: Bool) throws -> Candidates {
+    private func candidates(_ expression: ResolvedFilter.Expression, isNegated: Bool) throws -> Candidates {
         switch expression {
         case .term(let term): isNegated ? try rest(of: term) : try candidates(term)
         case .not(let child): try candidates(child, isNegated: !isNegated)
@@ -110,7 +109,7 @@ struct SearchPlan {
         return .stream(streams.count == 1 ? streams[0] : UnionStream(streams), isScoped: isScoped)
     }
 
-    private func candidates(_ term: ObjectFilter.Term) throws -> Candidates {
+    private func candidates(_ term: ResolvedFilter.Term) throws -> Candidates {
         switch term {
         case .objectID(let id): .stream(index("objects", ["id = $1"], id), isScoped: true)
         case .tag(let key, let value):
@@ -128,7 +127,7 @@ struct SearchPlan {
         // All objects with topics, each of which is compared.
         case .topic: .stream(index("object_topics", []), isScoped: false)
         case .trashed(true): .stream(try trash(), isScoped: true)
-        case .isVerified, .device, .path, .size, .age, .recordedFrom, .recordedTo, .trashed(false): .everything
+        case .isVerified, .device, .path, .size, .recordedFrom, .recordedTo, .trashed(false): .everything
         }
     }
 
@@ -162,7 +161,7 @@ struct SearchPlan {
     }
 
     /// Returns the candidates that a term does not match.
-    private func rest(of term: ObjectFilter.Term) throws -> Candidates {
+    private func rest(of term: ResolvedFilter.Term) throws -> Candidates {
         switch term {
         case .isVerified: .nothing
         case .trashed(false): .stream(try trash(), isScoped: true)

@@ -18,8 +18,7 @@ struct SortedSearch {
 
     let connection: ReadConnection
     let order: ObjectOrder
-    /// The filter without ages, see ``ObjectFilter/resolved(at:)``.
-    let filter: ObjectFilter
+    let filter: ResolvedFilter
     let scope: Int64?
 
     func page(after: OrderPlace?, limit: PageLimit) throws -> Page {
@@ -32,7 +31,7 @@ struct SortedSearch {
 
     /// Returns all matches, sorted; `nil` if more may match than are read.
     private func sorted(after: OrderPlace?, _ limit: PageLimit) throws -> Page? {
-        guard filter.root != ObjectFilter.everything.hidingTrash.root else { return nil }
+        guard filter.root != ResolvedFilter.everything.hidingTrash.root else { return nil }
         let search = try ObjectSearch(
             filter, scope: scope, in: connection, budget: SearchBudget(Self.mostObjects))
         let matches = try search.matches(below: nil, limit: Self.mostObjects, row: order.value)

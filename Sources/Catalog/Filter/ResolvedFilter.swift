@@ -1,0 +1,57 @@
+/// A filter whose set of matches does not depend on the time.
+package struct ResolvedFilter: Sendable, Hashable {
+    package typealias Expression = FilterExpression<Term>
+
+    package let root: Expression
+
+    package init(_ root: Expression) {
+        self.root = root
+    }
+
+    /// The filter that matches every object.
+    package static let everything = ResolvedFilter(.all([]))
+
+    /// The same filter, restricted to objects outside the trash unless it has a term about it.
+    package var hidingTrash: ResolvedFilter {
+        hasTrashed ? self : ResolvedFilter(.all([root, .term(.trashed(false))]))
+    }
+
+    /// The same filter, restricted to objects in the trash.
+    package var inTrash: ResolvedFilter { ResolvedFilter(.all([root, .term(.trashed(true))])) }
+
+    /// Whether the terms that all matches satisfy exclude objects in the trash.
+    package var excludesTrash: Bool {
+        guard case .all(let children) = root else { return root == .term(.trashed(false)) }
+        return children.contains(.term(.trashed(false)))
+    }
+
+    /// The same filter without the tags that every match has, for objects that are known to have them.
+    package var withoutRequiredTags: ResolvedFilter { ResolvedFilter(Self.withoutRequiredTags(root)) }
+
+    private static func withoutRequiredTags(_ expression: Expression) -> Expression {
+        switch expression {
+        case .term(.tag): .all([])
+        case .all(let children): .all(children.map(withoutRequiredTags))
+        case .term, .not, .any: expression
+        }
+    }
+
+    /// Whether the terms may compare an object's tags or topics, which are in rows of their own. Names count because those of
+    /// some objects are made of tags.
+    package var readsTags: Bool {
+        contains { term in
+            switch term {
+            case .tag, .word, .name, .topic: true
+            default: false
+            }
+        }
+    }
+
+    /// Whether a term is about the trash.
+    package var hasTrashed: Bool {
+        contains { if case .trashed = $0 { true } else { false } }
+    }
+
+    /// Whether a term satisfies the predicate.
+    package func contains(where predicate: (Term) -> Bool) -> Bool { root.contains(where: predicate) }
+}
