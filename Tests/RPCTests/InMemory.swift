@@ -23,7 +23,10 @@ final class StillLoop: CallLoop, @unchecked Sendable {  // used by one thread
 
     var executor: any TaskExecutor { turns.gateway }
 
-    var isCurrent: Bool { true }
+    /// Whether the test's thread counts as the loop's.
+    var isCurrent = true
+
+    func preconditionCurrent() { precondition(isCurrent, "this belongs to a loop, and another thread uses it") }
 
     func post(_ job: UnownedJob, to lane: Lane) { lane.add(job) }
 

@@ -340,4 +340,27 @@ import Wire
         #expect(reply["grpc-status"] == "14")
         #expect(reply["retry-after-ms"] == "1500")
     }
+
+    @Test func callsTrapOnAnotherThreadThanTheLoops() async {
+        // The beginning of a call, its end, and the server's.
+        await #expect(processExitsWith: .failure) {
+            let client = RawClient(ServerCallTests().echo())
+            client.loop.isCurrent = false
+            _ = try client.call(body: ServerCallTests().message)
+        }
+        await #expect(processExitsWith: .failure) {
+            let client = RawClient(ServerCallTests().echo())
+            let call = client.begin(body: ServerCallTests().message, isWhole: false)
+            try client.exchange()
+            client.loop.isCurrent = false
+            call.finish()
+            try client.exchange()
+        }
+        await #expect(processExitsWith: .failure) {
+            let client = RawClient(ServerCallTests().echo())
+            _ = try client.call(body: ServerCallTests().message, isWhole: false)
+            client.loop.isCurrent = false
+            client.connection.stop()
+        }
+    }
 }

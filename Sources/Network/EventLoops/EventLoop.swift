@@ -120,8 +120,6 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         return pthread_equal(thread, pthread_self()) != 0
     }
 
-    /// Ends the process if the caller does not run on this loop's thread, since a data race on the loop's state would go unnoticed
-    /// until it causes damage.
     package func preconditionCurrent() {
         precondition(isCurrent, "this belongs to an event loop, and another thread touches it")
     }

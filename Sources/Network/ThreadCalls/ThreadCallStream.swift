@@ -68,6 +68,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     private func open(
         _ fields: [(name: String, value: String)], _ call: (inout RequestHead, CallOrigin) -> ServerCall?
     ) -> ServerCall? {
+        loop.preconditionCurrent()
         let origin = CallOrigin(server: server, loop: loop, peer: peer, mayWait: false)
         self.origin = origin
         server.metrics.connectionOpened()
@@ -78,24 +79,28 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     }
 
     func receive(_ piece: [UInt8]) {
+        loop.preconditionCurrent()
         // After the pieces that still wait, which the handler is about to continue with.
         if isRequestHeld || !heldPieces.isEmpty { heldPieces.append(piece) } else { pass(piece) }
     }
 
     /// Handles the end of the request.
     func finish() {
+        loop.preconditionCurrent()
         isRequestComplete = true
         if heldPieces.isEmpty { call?.receiveEnd() }
     }
 
     /// Records that the thread has taken this number of response bytes.
     func consume(_ count: Int) {
+        loop.preconditionCurrent()
         capacity += count
         report()
     }
 
     /// Records that the thread has read a source to its end, or that it failed.
     func endSource(_ error: (any Error)?) {
+        loop.preconditionCurrent()
         guard hasSource else { return }
         hasSource = false
         call?.sourceEnded(progress.take { $0.sourceBytes }, error)
@@ -112,6 +117,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     }
 
     func holdRequest(_ isHeld: Bool) {
+        loop.preconditionCurrent()
         isRequestHeld = isHeld
         guard !isHeld, !heldPieces.isEmpty else { return }
         // Deferred: the call is still processing the earlier input.
@@ -127,6 +133,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     // MARK: Response
 
     func send(_ part: ResponsePart) {
+        loop.preconditionCurrent()
         guard let origin else { return }
         if let head = part.head {
             var fields = HTTPFields()
@@ -147,6 +154,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     }
 
     func send(_ head: ResponsePart, before source: any BodySource) -> Bool {
+        loop.preconditionCurrent()
         guard origin != nil, head.body.isEmpty, queue.isEmpty, !hasSource else { return false }
         send(head)
         hasSource = true
@@ -245,6 +253,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
 
     /// Ends the exchange, once; aborts an incomplete response.
     private func close() {
+        loop.preconditionCurrent()
         guard let origin else { return }
         self.origin = nil
         lifecycle = nil

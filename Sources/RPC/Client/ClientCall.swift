@@ -41,6 +41,7 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
     }
 
     override func receive(data: UnsafeRawBufferPointer) {
+        assertCurrent()
         unconsumed += data.count
         do throws(MessageDeframer.Failure) {
             try deframer.receive(data) { [self] message, isCompressed in
@@ -57,6 +58,7 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
     }
 
     override func closed(code reset: UInt32) {
+        assertCurrent()
         timer?.cancel()
         // Unread bytes count against the connection's window, which other calls need.
         if unconsumed > 0 { consume(unconsumed) }
@@ -112,10 +114,16 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
         }
     }
 
-    func cancel() { breakOff(GRPCStatus(.cancelled, "the call was canceled")) }
+    func cancel() {
+        assertCurrent()
+        breakOff(GRPCStatus(.cancelled, "the call was canceled"))
+    }
+
+    private func assertCurrent() { connection?.loop.assertCurrent() }
 
     /// Returns the next message, `nil` after the last; throws the status if it is not OK.
     func next() async throws -> [UInt8]? {
+        assertCurrent()
         let message = try await inbox.next()
         openWindow()
         return message

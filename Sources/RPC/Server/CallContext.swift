@@ -56,6 +56,7 @@ package final class CallContext: @unchecked Sendable {  // state belongs to the 
 
     /// The context of a call that arrived on a connection.
     init(_ method: MethodDescriptor, _ head: RequestHead, from origin: CallOrigin, log: Logger) {
+        origin.loop.assertCurrent()
         self.method = method
         metadata = head.metadata
         peer = origin.peer

@@ -92,6 +92,8 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     // MARK: For the kinds of methods
 
+    final func assertCurrent() { origin.loop.assertCurrent() }
+
     /// Called when the call was admitted, in its turn.
     func admitted() {}
 
@@ -125,6 +127,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     ///
     /// - Parameter fault: the error of its header section.
     final func begin(_ fault: RPCError?) {
+        assertCurrent()
         metrics.started()
         if let fault { return fail(fault) }
         // By index: copying each would cost more than most of them do.
@@ -144,6 +147,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     /// Receives bytes of the request's body.
     package final func receive(_ data: UnsafeRawBufferPointer) {
+        assertCurrent()
         guard isOpen else { return }
         traffic.bytesReceived += data.count
         guard isDecodedInTurn else { return decode(data) }
@@ -199,6 +203,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     /// Handles the end of the request.
     package final func receiveEnd() {
+        assertCurrent()
         hasReceivedEnd = true
         guard isOpen else { return }
         // A whole body is decoded at its end.
@@ -246,6 +251,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     /// Ends the call if a message arrives more slowly than clients must send.
     package final func checkRate(at now: UInt64) {
+        assertCurrent()
         guard isOpen, !hasReceivedEnd, !holdsRequest, request.heldBytes > 0 else {
             arriving = nil
             return
@@ -297,12 +303,16 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     }
 
     /// Called when the stream is closed, in order or not; nothing more arrives.
-    package final func broken() { end(.cancelled, nil) }
+    package final func broken() {
+        assertCurrent()
+        end(.cancelled, nil)
+    }
 
     // MARK: The handler
 
     /// Lets the handler start in the call's turn; it sends its messages, and its return or error ends the call.
     final func becomeReady() {
+        assertCurrent()
         guard isOpen else { return }
         isReady = true
         if isAdmitted, task == nil, !isQueued, let lane { queue(in: lane) }
@@ -375,6 +385,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     /// Admits the call, unless that was done, and runs the handler if it is ready, unless the call has ended meanwhile.
     nonisolated(nonsending) final func proceed(in task: HandlerTask) async {
+        assertCurrent()
         isQueued = false
         if let refusal { fail(refusal) }
         // In one function, because the frames of nested ones would not fit into what a task allocates once.
@@ -430,6 +441,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     /// Ends the call because the server stops, unless its handler has begun. Waiting methods end in order.
     final func stop() {
+        assertCurrent()
         progress = progress ?? ProgressWatch(at: origin.loop.now)
         // A complete request may still have to be decoded.
         if (isReady || hasReceivedEnd) && !hasStarted {
@@ -441,6 +453,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     /// Ends the call if it waits for its client without progress, while the server stops.
     final func endIfIdle(at now: UInt64) {
+        assertCurrent()
         guard isOpen else { return }
         var watch = progress ?? ProgressWatch(at: now)
         defer { progress = watch }
@@ -458,6 +471,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     /// Sends a message that follows the space for its prefix.
     final func send(_ frame: [UInt8]) {
+        assertCurrent()
         guard isOpen else { return }
         guard hasSpace(for: frame) else {
             return fail(RPCError.overloaded("too many responses are waiting to be read: read them first"))
@@ -472,6 +486,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     /// Sends a message of any bytes without encoding it; `false` if the protocol needs it encoded.
     final func send(_ body: HttpBody) -> Bool {
+        assertCurrent()
         guard isOpen else { return true }
         guard let part = response.body(body, context, &responseState) else { return false }
         traffic.messagesSent += 1
@@ -481,6 +496,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     /// Sends a source's bytes as the whole response; `false` if the protocol or the transport cannot.
     final func send(_ source: any BodySource, as contentType: String) -> Bool {
+        assertCurrent()
         guard isOpen, let stream, !responseState.hasBegun else { return false }
         var state = responseState
         guard let head = response.body(HttpBody(contentType: contentType), context, &state),
@@ -495,6 +511,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     ///
     /// - Parameter bytes: the number of its bytes that were sent.
     package final func sourceEnded(_ bytes: Int, _ error: (any Error)?) {
+        assertCurrent()
         traffic.bytesSent += bytes
         if let error { fail(error) } else { drained() }
     }

@@ -89,6 +89,7 @@ private final class StreamingCall<Input: Message, Output: Message>: ServerCall, 
     override func dropMessages() { inbox.drop() }
 
     private func next() async throws -> Input? {
+        assertCurrent()
         if isCancelled { throw CancellationError() }
         let request = try await inbox.next()
         if !isCancelled { holdsRequest = inbox.isFull }
@@ -97,6 +98,7 @@ private final class StreamingCall<Input: Message, Output: Message>: ServerCall, 
     }
 
     private func write(_ message: Output) async throws {
+        assertCurrent()
         if isCancelled { throw CancellationError() }
         if let body = message as? HttpBody, send(body) {
             // Sent.
@@ -113,6 +115,7 @@ private final class StreamingCall<Input: Message, Output: Message>: ServerCall, 
     }
 
     private func write(_ source: any BodySource, _ contentType: String) async throws -> Bool {
+        assertCurrent()
         if isCancelled { throw CancellationError() }
         guard send(source, as: contentType) else { return false }
         try await withCheckedThrowingContinuation { writer = $0 }

@@ -57,6 +57,7 @@ private final class UnaryCall<Input: Message, Output: Message>: ServerCall, @unc
     override func receivedAll() { becomeReady() }
 
     nonisolated(nonsending) override func handle() async throws {
+        assertCurrent()
         guard hasInput else { throw RPCError.invalidRequest("\(context.method.path) takes one message") }
         context.requestWasCompressed = wasCompressed
         var frame = try await answer(takeInput(), context).encoded(reserving: MessagePrefix.byteCount)

@@ -25,7 +25,10 @@ final class HandlerTasks: @unchecked Sendable {  // state belongs to its loop
 
     var hasCalls: Bool { !calls.isEmpty }
 
-    func add(_ call: ServerCall) { calls.append(call) }
+    func add(_ call: ServerCall) {
+        turns.loop.assertCurrent()
+        calls.append(call)
+    }
 
     /// Wakes a task for the calls in the queue.
     ///
@@ -47,6 +50,7 @@ final class HandlerTasks: @unchecked Sendable {  // state belongs to its loop
 
     /// Ends the tasks without a call. Must be called on the loop, after the last call.
     func end() {
+        turns.loop.assertCurrent()
         hasEnded = true
         turns.parkedTasks -= parked.count
         running += parked.count
@@ -55,7 +59,12 @@ final class HandlerTasks: @unchecked Sendable {  // state belongs to its loop
 
     // MARK: For the tasks
 
-    fileprivate func arrived() { isWaking = false }
+    fileprivate func arrived() {
+        assertCurrent()
+        isWaking = false
+    }
+
+    fileprivate func assertCurrent() { turns.loop.assertCurrent() }
 
     fileprivate func ended() { running -= 1 }
 
@@ -63,6 +72,7 @@ final class HandlerTasks: @unchecked Sendable {  // state belongs to its loop
     ///
     /// - Parameter isFirst: whether the task was just woken for it.
     fileprivate func next(isFirst: Bool) -> ServerCall? {
+        turns.loop.assertCurrent()
         guard hasCalls, isFirst || turns.hasTime else { return nil }
         while let call = calls.popFirst() {
             if call.mayBegin() { return call }
@@ -72,6 +82,7 @@ final class HandlerTasks: @unchecked Sendable {  // state belongs to its loop
 
     /// - Returns: whether the task is kept.
     fileprivate func park(_ task: HandlerTask) -> Bool {
+        turns.loop.assertCurrent()
         guard !hasEnded, turns.parkedTasks < Self.maxParked else { return false }
         turns.parkedTasks += 1
         running -= 1
@@ -100,11 +111,13 @@ final class HandlerTask: @unchecked Sendable {  // state belongs to its loop
 
     /// Cancels the running call. A cancellation cannot be undone, so it is the task's last call.
     func cancel() {
+        tasks.assertCurrent()
         isCancelled = true
         task?.cancel()
     }
 
     fileprivate func wake(_ hasWork: Bool) {
+        tasks.assertCurrent()
         // The task may run, and suspend again, within `resume`.
         sleep.take()?.resume(returning: hasWork)
     }

@@ -59,6 +59,7 @@ package final class Lane: TaskExecutor, @unchecked Sendable {  // state belongs 
     }
 
     private func activate() {
+        turns.loop.assertCurrent()
         guard !isActive else { return }
         isActive = true
         turns.activate(self)

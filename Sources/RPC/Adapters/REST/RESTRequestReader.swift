@@ -6,7 +6,7 @@ import Wire
 /// Protobuf merges consecutive parts of a message: the request is the body's encoding, then the query's, then the path's, so the
 /// path takes precedence.
 ///
-/// Sendable although it is mutable: its state is used on the call's loop only.
+/// Sendable although it is mutable: its state is used on the call's loop only, which ``ServerCall`` checks.
 final class RESTRequestReader: @unchecked Sendable {  // state belongs to the call's loop
     let route: RESTRoute
     private let contentType: String
