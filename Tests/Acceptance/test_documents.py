@@ -47,6 +47,30 @@ def test_every_detail_code_is_explained():
     assert [code for code in codes if f"`{code}`" not in text] == []
 
 
+def threads_of_the_sources() -> set[str]:
+    """Returns the names of threads and queues, with `…` for interpolated parts; those without a name by their file."""
+    names = set()
+    for path in (ROOT / "Sources").rglob("*.swift"):
+        text = path.read_text()
+        labels = re.findall(
+            r'(?:DispatchQueue\(\s*label: |thread\.name = |(?:EventLoop|ReadingThreads)\(name: )"((?:\\\(.*?\)|[^"])+)"',
+            text,
+        )
+        names.update(re.sub(r"\\\(.*?\)", "…", label) for label in labels)
+        names.update(re.findall(r'BackgroundReads\(of: [\w.]+, for: "(\w+)"', text))
+        if re.search(r"Thread\.detachNewThread|DispatchQueue\.global\(\)\.", text):
+            names.add(path.stem)
+    return names
+
+
+def test_every_thread_is_in_the_table():
+    section = (ROOT / "docs/architecture.md").read_text().split("\n## Threads\n")[1].split("\n## ")[0]
+    # Names of hosts are resolved on the global queue, which has a row.
+    threads = threads_of_the_sources() - {"RPCChannel"}
+    assert len(threads) > 25
+    assert sorted(name for name in threads if f"`{name}`" not in section) == []
+
+
 def test_contributing_names_existing_make_targets():
     """contributing.md only names existing targets."""
     targets = set(re.findall(r"(?m)^([a-z-]+):.*##", (ROOT / "Makefile").read_text()))
