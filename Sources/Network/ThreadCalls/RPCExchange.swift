@@ -10,7 +10,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
     /// The number of bytes of the request that may wait for the handler before the client has to wait.
     private static let highWater = 64 * 1024
     /// The number of sent bytes after which the call is told, so that it does not have to be woken for each buffer.
-    private static let reportInterval = ThreadCallStream.window / 4
+    private static let reportInterval = ResponseWindow.size / 4
 
     private let stream: ThreadCallStream
     private let loop: EventLoop

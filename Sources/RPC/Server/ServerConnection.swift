@@ -12,37 +12,45 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         case drain = 2
     }
 
-    let server: RPCServer
+    /// The way to the connection's end.
+    private enum Phase {
+        case serving
+        /// The end was announced; it is enforced after the round trip of a PING, so that calls already sent are not lost.
+        case draining
+        /// No more calls are accepted.
+        case drained
+        /// The socket must be closed at once.
+        case aborted
+    }
+
     /// The origin of its calls.
     let origin: CallOrigin
-    private let loop: any CallLoop
     package var onOutput: () -> Void = {}
     package var onSpace: () -> Void {
         get { origin.onSpace }
         set { origin.onSpace = newValue }
     }
-    package private(set) var isAborted = false
     private var session: HTTP2Session?
     private var lifecycle: ConnectionLifecycle
     private var timer: LoopTimer?
-    private var stopTimer: LoopTimer?
-    private var isDraining = false
-    private var isDrained = false
-    /// The time at which the server began to stop; `nil` before that.
-    private var stoppedAt: UInt64?
+    private var phase = Phase.serving
+    /// The time at which the server began to stop, and the timer of the next check of progress since; `nil` before that.
+    private var stopping: (since: UInt64, timer: LoopTimer?)?
     private var isSocketBlocked = false
     /// Received bytes that wait for the connection's turn, or for space in its queue of calls.
     private var kept: [UInt8] = []
 
     package init(server: RPCServer, loop: any CallLoop, peer: PeerAddress) {
-        self.server = server
-        self.loop = loop
         origin = CallOrigin(server: server, loop: loop, peer: peer, mayWait: true)
         lifecycle = ConnectionLifecycle(server.limits.lifecycle, jitter: Double.random(in: 0...1), now: loop.now)
         session = HTTP2Session(role: .server, settings: server.limits.http2, host: self)
         server.metrics.connectionOpened()
         scheduleTick()
     }
+
+    var server: RPCServer { origin.server }
+
+    private var loop: any CallLoop { origin.loop }
 
     // MARK: ConnectionProtocol
 
@@ -79,35 +87,36 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     package var isFinished: Bool {
         guard let session else { return true }
-        return session.isFinished || (isDrained && session.activeStreams == 0)
+        return session.isFinished || (phase == .drained && session.activeStreams == 0)
     }
+
+    package var isAborted: Bool { phase == .aborted }
 
     package func clientProved(certificate subject: String) { origin.clientCertificate = subject }
 
     package func socketBlocked(_ isBlocked: Bool) { isSocketBlocked = isBlocked }
 
     package func shutDown() {
-        guard !isDraining else { return }
-        isDraining = true
+        guard phase == .serving else { return }
+        phase = .draining
         lifecycle.shutDown(at: now)
-        // First announced, and enforced after the round trip of a PING, so that calls already sent are not lost.
         session?.submitShutdownNotice()
         session?.submitPing(Ping.drain.rawValue)
     }
 
     package func stop() {
         shutDown()
-        stoppedAt = now
+        stopping = (now, nil)
         for call in calls { call.stop() }
         checkProgress(ProgressWatch(at: now))
     }
 
     /// Accepts no more calls.
     private func endDraining() {
-        guard isDraining, !isDrained else { return }
-        isDrained = true
+        guard phase == .draining else { return }
+        phase = .drained
         session?.submitGoAway()
-        guard stoppedAt != nil else { return }
+        guard stopping != nil else { return }
         for call in calls { call.stop() }
     }
 
@@ -118,24 +127,29 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     /// Ends what makes no progress while the server stops: calls, and the connection once it has none.
     private func checkProgress(_ watch: ProgressWatch) {
-        stopTimer = loop.schedule(at: now &+ ProgressWatch.interval) { [self] in
+        stopping?.timer = loop.schedule(at: now &+ ProgressWatch.interval) { [self] in
             guard let session else { return }
             // A client that does not answer the PING may continue to call.
-            if let stoppedAt, now &- stoppedAt >= Self.drainLimit { endDraining() }
+            if let stopping, now &- stopping.since >= Self.drainLimit { endDraining() }
             for call in calls { call.endIfIdle(at: now) }
             var watch = watch
             let mark = Int(session.producedBytes) &+ calls.count { $0.isOpen }
             guard watch.isIdle(mark, at: now), !calls.contains(where: \.isOpen) else { return checkProgress(watch) }
-            isAborted = true
-            onOutput()
+            abort()
         }
+    }
+
+    /// Closes the connection at once.
+    private func abort() {
+        phase = .aborted
+        onOutput()
     }
 
     package func connectionLost(_ reason: ConnectionError?) {
         timer?.cancel()
         timer = nil
-        stopTimer?.cancel()
-        stopTimer = nil
+        stopping?.timer?.cancel()
+        stopping?.timer = nil
         session?.abandon()
         session = nil
         origin.gone()
@@ -199,8 +213,7 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
             shutDown()
         case .abort(let reason):
             server.metrics.limitReached(reason)
-            isAborted = true
-            onOutput()
+            abort()
         }
         scheduleTick()
     }
