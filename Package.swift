@@ -78,7 +78,8 @@ let package = Package(
         module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Umbrella"),
         .executableTarget(name: "protoc-gen-gateway", dependencies: ["Protobuf"], swiftSettings: strict),
         module("Sockets", ["Basics", "COpenSSL", "HTTPTypes"], path: "Network/Sockets"),
-        module("RPC", ["Basics", "CommonProto", "Crypto", "HTTPTypes", "Wire"]),
+        module("Settings", ["Basics", "Crypto", "HTTPTypes", "JSON"], path: "API/Settings"),
+        module("RPC", ["Basics", "CommonProto", "Crypto", "HTTPTypes", "Settings", "Wire"]),
         module("GatewayFormats", ["Basics", "HTTPTypes", "RPC"], path: "API/GatewayFormats"),
         module("Capability", ["Basics", "Database", "Protobuf", "RPC"], path: "API/Capability"),
 
@@ -86,7 +87,7 @@ let package = Package(
             "EventLoops", ["Basics", "COpenSSL", "CUV", "HTTPTypes", "RPC", "Sockets", "Wire"],
             path: "Network/EventLoops"),
         module(
-            "HTTPServer", ["Basics", "CMicrohttpd", "COpenSSL", "Crypto", "HTTPTypes", "Sockets"],
+            "HTTPServer", ["Basics", "CMicrohttpd", "COpenSSL", "Crypto", "HTTPTypes", "Settings", "Sockets"],
             path: "Network/HTTPServer"),
         module(
             "ThreadCalls", ["Basics", "CLinux", "EventLoops", "HTTPTypes", "RPC", "Wire"],
@@ -98,70 +99,72 @@ let package = Package(
             path: "Storage/StoreProtocol"),
         module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayFormats", "RPC"], path: "API/GatewayAPI"),
         module(
-            "ObjectStore", ["Basics", "CLinux", "Checksums", "Crypto", "Database", "StoreProtocol"],
+            "ObjectStore", ["Basics", "CLinux", "Checksums", "Crypto", "Database", "Settings", "StoreProtocol"],
             path: "Storage/ObjectStore"),
         module(
-            "StoreServer", ["Basics", "Crypto", "HTTPServer", "HTTPTypes", "ObjectStore", "StoreProtocol", "XML"],
+            "StoreServer",
+            ["Basics", "Crypto", "HTTPServer", "HTTPTypes", "ObjectStore", "Settings", "StoreProtocol", "XML"],
             path: "Storage/StoreServer"),
         module(
-            "StoreClient", ["Basics", "Crypto", "HTTPClient", "HTTPTypes", "StoreProtocol", "XML"],
+            "StoreClient", ["Basics", "Crypto", "HTTPClient", "HTTPTypes", "Settings", "StoreProtocol", "XML"],
             path: "Storage/StoreClient"),
         module(
             "Accounts",
             [
-                "Basics", "CArgon2", "Capability", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPTypes",
-                "JSON", "Proto", "Protobuf", "RPC",
+                "Basics", "CArgon2", "Capability", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "JSON",
+                "Proto", "Protobuf", "RPC", "Settings",
             ]),
         module("IdentityTokens", ["Basics", "Crypto", "JSON"], path: "Identity/Tokens"),
         module(
             "Identity",
             [
                 "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPClient", "HTTPTypes",
-                "IdentityTokens", "JSON", "Proto", "RPC",
+                "IdentityTokens", "JSON", "Proto", "RPC", "Settings",
             ], exclude: ["Tokens"]),
         module(
             "Webhooks",
             [
                 "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPClient", "HTTPTypes",
-                "Proto", "RPC",
+                "Proto", "RPC", "Settings",
             ]),
         module(
             "DeviceInit",
             [
                 "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC",
-                "Webhooks",
+                "Settings", "Webhooks",
             ]),
         module("ObjectFilters", ["Basics"], path: "Catalog/Filter"),
         module(
             "Catalog",
             [
                 "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "MCAP",
-                "ObjectFilters", "ObjectStore", "Proto", "RPC", "StoreProtocol", "Webhooks", "Wire", "Zip",
+                "ObjectFilters", "ObjectStore", "Proto", "RPC", "Settings", "StoreProtocol", "Webhooks", "Wire", "Zip",
             ], exclude: ["Filter"]),
         module(
             "Uploads",
             [
                 "Accounts", "Basics", "Capability", "Catalog", "Crypto", "Database", "GatewayAPI", "ObjectStore",
-                "Proto", "RPC", "StoreProtocol", "Webhooks",
+                "Proto", "RPC", "Settings", "StoreProtocol", "Webhooks",
             ]),
         module(
             "Backup",
             [
                 "Accounts", "Basics", "Capability", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPClient",
-                "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol", "Uploads", "Webhooks", "Wire",
+                "ObjectStore", "Proto", "RPC", "Settings", "StoreClient", "StoreProtocol", "Uploads", "Webhooks",
+                "Wire",
             ]),
         module(
             "Console",
             [
                 "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC",
-                "StoreProtocol", "ThreadCalls", "Wire", "XML",
+                "Settings", "StoreProtocol", "ThreadCalls", "Wire", "XML",
             ],
             resources: [.embedInCode("Assets")]),
         module(
             "CopyJobs",
             [
                 "Accounts", "Basics", "Capability", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient",
-                "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol",
+                "ObjectStore", "Proto", "RPC", "Settings", "StoreClient", "StoreProtocol",
             ]),
         module(
             "DeviceClient",
@@ -184,13 +187,13 @@ let package = Package(
             path: "Sources/DeviceProgram", swiftSettings: strict),
         module(
             "Observability",
-            ["Basics", "Capability", "Crypto", "Database", "HTTPServer", "ObjectStore", "RPC", "Wire"],
+            ["Basics", "Capability", "Crypto", "Database", "HTTPServer", "ObjectStore", "RPC", "Settings", "Wire"],
             path: "GatewayServer/Observability"),
         module(
             "AppSupport",
             [
-                "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "Identity", "Protobuf", "RPC",
-                "Webhooks",
+                "Accounts", "Capability", "Crypto", "Database", "GatewayAPI", "Identity", "Protobuf", "RPC",
+                "Settings", "Webhooks",
             ], path: "API/AppSupport"),
         // The apps: this part can be removed with Sources/Apps, protos/apps and the lines that name an app.
         module("AppProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Apps/Proto"),
@@ -202,7 +205,7 @@ let package = Package(
             "ShareCodes",
             [
                 "Accounts", "AppProto", "AppSupport", "Basics", "Capability", "Crypto", "Database", "GatewayAPI",
-                "HTTPTypes", "Protobuf", "RPC",
+                "HTTPTypes", "Protobuf", "RPC", "Settings",
             ], path: "Apps/ShareCodes"),
         module(
             "SignIn",
@@ -228,13 +231,13 @@ let package = Package(
         module(
             "Configuration",
             [
-                "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Catalog", "Console", "CopyJobs", "Crypto",
+                "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Catalog", "Console", "CopyJobs",
                 "DeviceInit", "HTTPServer",
-                "HTTPTypes", "Identity", "JSON", "ObjectStore", "Observability", "RPC",
+                "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC", "Settings",
                 "ShareCodes", "SignIn",
                 "Companions",
                 "LibraryArchive",
-                "Sockets", "StoreClient",
+                "Sockets",
                 "StoreProtocol", "StoreServer", "Uploads", "Webhooks",
             ], path: "GatewayServer/Configuration"),
         module(
@@ -243,16 +246,15 @@ let package = Package(
                 "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Catalog", "Configuration", "Console",
                 "CopyJobs", "Crypto", "Database", "DeviceInit", "EventLoops", "GatewayAPI", "GatewayFormats",
                 "HTTPServer", "HTTPTypes", "Identity", "JSON", "ObjectStore", "Observability", "Proto", "RPC",
-                "Sockets",
-                "StoreProtocol", "StoreServer", "ThreadCalls", "Uploads", "Webhooks", "Wire",
+                "Settings", "Sockets", "StoreProtocol", "StoreServer", "ThreadCalls", "Uploads", "Webhooks", "Wire",
             ], path: "GatewayServer/Serve"),
         module(
             "Commands",
             [
                 "Accounts", "Backup", "Basics", "Capability", "CommandLineInterface", "Configuration", "Crypto",
                 "DeviceClient", "DeviceCommands", "DeviceInit", "EventLoops", "GatewayAPI", "GatewayFormats",
-                "HTTPClient", "HTTPServer", "HTTPTypes", "JSON", "Observability", "Proto", "RPC", "Serve", "Sockets",
-                "StoreClient", "Uploads", "Wire",
+                "HTTPClient", "HTTPServer", "HTTPTypes", "JSON", "Observability", "Proto", "RPC", "Serve",
+                "Settings", "Sockets", "StoreClient", "Uploads", "Wire",
             ], path: "GatewayServer/Commands"),
         .executableTarget(
             name: "GatewayServer", dependencies: ["CommandLineInterface", "Commands"],
@@ -385,7 +387,7 @@ let package = Package(
             ]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
         tests("Observability", ["Basics", "Catalog", "CopyJobs", "Crypto", "HTTPTypes", "RPC", "Webhooks", "Wire"]),
-        tests("Configuration", ["AppSupport", "Capability", "CopyJobs"]),
+        tests("Configuration", ["AppSupport", "Capability", "CopyJobs", "Settings"]),
         // The tests of apps.
         // Code of an app as its documentation has it: in the language mode of its time, and with its warnings.
         .executableTarget(
@@ -406,7 +408,7 @@ let package = Package(
             "SignIn",
             [
                 "Accounts", "AppProto", "AppSupport", "Basics", "Crypto", "Database", "GatewayTesting", "Identity",
-                "Protobuf", "RPC",
+                "Protobuf", "RPC", "Settings",
             ]),
         .executableTarget(name: "sign-in-client", path: "Tests/SignInClient", swiftSettings: strict),
         tests(
@@ -430,7 +432,7 @@ let package = Package(
             "Serve",
             [
                 "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Configuration", "Database", "GatewayAPI",
-                "GatewayTesting", "Observability", "Proto", "RPC", "Wire",
+                "GatewayTesting", "Observability", "Proto", "RPC", "Settings", "Wire",
             ]),
         tests(
             "Commands",

@@ -35,8 +35,6 @@ package struct AccountsConfiguration: Sendable {
     package var minimumAuditRetention = Duration.days(30)
     /// The limit of calls a minute for a caller who fills the audit log; see ``AuditPressure``.
     package var auditedCallsUnderPressure = 60
-    /// Called with the organizations that have more lines than that, none of which may be removed, whenever they change.
-    package var onAuditOverfull: @Sendable ([OrganizationReference]) -> Void = { _ in }
 
     package init() {}
 }

@@ -72,7 +72,14 @@ def test_every_fault_is_reported_with_its_line(config):
     [
         ('{ listeners: {gatewy: "1"}, tls: {certificate: "nope"} }', ["listeners.gatewy", "tls.certificate"]),
         ('{ listeners: {auth: "0.0.0.0:1"}, tls: {key: "nope"}, copies: {} }', ["copies", "tls.key"]),
-        ('{ webhooks: {crm: {url: "no"}}, loging: {level: "info"}, log: {} }', ["loging.level", None]),
+        (
+            '{ webhooks: {crm: {url: "no"}}, loging: {level: "info"}, log: {} }',
+            ["loging.level", "webhooks.crm", "webhooks.crm.url"],
+        ),
+        (
+            '{ copy: {destinations: [{kind: "ftp"}, {kind: "directory", root: "x", rot: 1}]} }',
+            ["copy.destinations[0].kind", "copy.destinations[1].root"],
+        ),
         ('{ listeners: {auth: "0.0.0.0:1", admin: "0.0.0.0:2"} }', ["listeners.admin", "listeners.auth"]),
     ],
 )
@@ -153,6 +160,22 @@ def test_show_names_values_and_their_sources(config):
     assert given.items() <= effective.items()
     assert effective["log.level"] == ("info", "default")
     assert len(effective) > 60
+
+
+def test_show_lists_the_members_of_lists(config, tmp_path):
+    (secret := tmp_path / "secret").write_text("hush, a secret of some length")
+    keys = [{"id": "tools", "secret_file": str(secret), "access": "read"}]
+    text = json.dumps(
+        {"object_store": {"static_keys": keys}, "copy": {"destinations": [{"kind": "directory", "root": "/srv"}]}}
+    )
+    done = config("show", "--json", text=text)
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = {row["key"]: row["value"] for row in json.loads(done.stdout)["settings"]}
+    assert shown["copy.destinations"] == "1 entry"
+    assert shown["copy.destinations[0].root"] == "/srv"
+    assert shown["object_store.static_keys[0].id"] == "tools"
+    assert shown["object_store.static_keys[0].secret_file"] == str(secret)
+    assert "hush" not in done.stdout
 
 
 def test_the_environment_goes_before_the_file(binary, tmp_path, stubs, login):

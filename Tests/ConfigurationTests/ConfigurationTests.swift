@@ -4,6 +4,7 @@ import Testing
 
 @testable import Configuration
 @testable import CopyJobs
+@testable import Settings
 
 @Suite(.timeLimited) struct ConfigurationTests {
     private func read(
@@ -43,10 +44,10 @@ import Testing
     }
 
     @Test func objectStoreReadsItsDiskSettings() throws {
-        let standard = try Configuration(ServeOptions()).store
+        let standard = try Configuration(ServeOptions()).storage
         #expect(standard.minimumFreeBytes == 1 << 30)
         #expect(standard.directIO == .probe)
-        let configured = try read("{object_store: {min_free_bytes: 0, direct_io: false}}").store
+        let configured = try read("{object_store: {min_free_bytes: 0, direct_io: false}}").storage
         #expect(configured.minimumFreeBytes == 0)
         #expect(configured.directIO == .off)
     }
@@ -231,8 +232,8 @@ import Testing
                 ] },
             }
             """)
-        #expect(configuration.store.staticKeys.map(\.prefix) == ["tools/"])
-        #expect(configuration.store.staticKeys.first?.secret.exposedText == "0123456789abcdef")
+        #expect(configuration.storage.staticKeys.map(\.prefix) == ["tools/"])
+        #expect(configuration.storage.staticKeys.first?.secret.exposedText == "0123456789abcdef")
         #expect(configuration.copies.retention == .seconds(172_800))
         #expect(configuration.copies.destinations.count == 2)
         let bucket = try #require(configuration.copies.destinations.last?.place as? BucketTarget)

@@ -1,4 +1,5 @@
 import Configuration
+import Settings
 import TestSupport
 import Testing
 

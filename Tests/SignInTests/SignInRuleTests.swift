@@ -16,19 +16,18 @@ import Testing
     // MARK: Settings
 
     @Test func secretOfDevelopersCountsOnALoopbackListenerOnly() throws {
-        var settings = TestSettings(secret: Secret("secret of developers"))
-        let local = try SignInConfiguration(&settings)
+        let settings = try TestSettings(secret: "secret of developers")
+        let local = SignInConfiguration(try settings.section())
         #expect(local.devSecret != nil && !local.ignoresDevSecret)
-        settings.isOnLoopback = false
-        let reachable = try SignInConfiguration(&settings)
+        let reachable = SignInConfiguration(try settings.section(isOnLoopback: false))
         #expect(reachable.devSecret == nil && reachable.ignoresDevSecret)
     }
 
     @Test(arguments: [(String?.some("true"), RESTStyle.Errors.envelope), ("false", .http), (nil, .http)])
     func envelopeIsUsedOnlyIfItIsConfigured(_ value: String?, _ errors: RESTStyle.Errors) throws {
-        var settings = TestSettings(values: value.map { ["envelope": $0] } ?? [:])
+        let settings = try TestSettings(value.map { ["envelope": $0] } ?? [:])
         var style = try #require(SignInApp.api.routes.first?.style)
-        try SignInApp(&settings).adapt(&style)
+        SignInApp(try settings.section()).adapt(&style)
         #expect(style.errors == errors)
     }
 

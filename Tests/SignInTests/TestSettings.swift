@@ -1,34 +1,25 @@
 import AppSupport
-import Basics
-import Crypto
+import Settings
+import TestSupport
 
 /// The app's section of a configuration, without a file.
-struct TestSettings: AppSettings {
-    var isEnabled = true
-    var isOnLoopback = true
-    var values: [String: String] = [:]
-    var secret: Secret?
+struct TestSettings {
+    private let folder: TestFolder
+    private var variables: [String: String] = [:]
 
-    mutating func flag(_ name: String, default standard: Bool) -> Bool { values[name].map { $0 == "true" } ?? standard }
-
-    mutating func integer(
-        _ name: String, default standard: Int64, in range: ClosedRange<Int64>, unit: String
-    ) -> Int64 { values[name].flatMap(Int64.init) ?? standard }
-
-    mutating func text(_ name: String, default standard: String, unit: String, bounds: String) -> String {
-        values[name] ?? standard
+    /// - Parameters:
+    ///   - values: the keys.
+    ///   - secret: the secret of developers; `nil` = none.
+    init(_ values: [String: String] = [:], secret: String? = nil) throws {
+        folder = try TestFolder()
+        for (name, value) in values { variables["DATA_GATEWAY_APPS__SIGN_IN__\(name.uppercased())"] = value }
+        guard let secret else { return }
+        let path = folder.path + "/secret"
+        try secret.write(toFile: path, atomically: true, encoding: .utf8)
+        variables["DATA_GATEWAY_APPS__SIGN_IN__DEV_LOGIN__SECRET_FILE"] = path
     }
 
-    mutating func seconds(_ name: String, default standard: Duration, in range: ClosedRange<Int64>) -> Duration {
-        values[name].flatMap(Int64.init).map(Duration.seconds) ?? standard
-    }
-
-    mutating func secret(_ section: String, least: Int) -> Secret? { secret }
-
-    func wrong(_ name: String, _ rule: String) -> any Error { Wrong(name: name, rule: rule) }
-
-    struct Wrong: Error {
-        let name: String
-        let rule: String
+    func section(isOnLoopback: Bool = true) throws -> AppSettings {
+        AppSettings(try SettingsReader(variables: variables).section("apps.sign_in"), isOnLoopback: isOnLoopback)
     }
 }

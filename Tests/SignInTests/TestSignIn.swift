@@ -22,12 +22,12 @@ final class TestSignIn: Sendable {
         world = try await TestAccounts(
             migrations: Identity.migrations + SignInApp.migrations,
             access: TestAccounts.access(with: SignInApp.api.access))
-        var settings = TestSettings(values: ["organization": Self.organization], secret: Secret(Self.secret))
+        let settings = try TestSettings(["organization": Self.organization], secret: Self.secret)
         let environment = AppEnvironment(
             world.environment, accounts: world.accounts,
             identity: Identity(world.environment, accounts: world.accounts, configuration: IdentityConfiguration()),
             state: ServingState(), requiresSecureCookies: false, spoolDirectory: world.directory)
-        app = try await RunningSignIn(environment, SignInConfiguration(&settings))
+        app = try await RunningSignIn(environment, SignInConfiguration(try settings.section()))
     }
 
     func advance(_ time: Duration) { world.clock.advance(seconds: time.wholeSeconds) }

@@ -24,9 +24,7 @@ package protocol App: Sendable {
     static var issuesAccessTokens: Bool { get }
 
     /// Reads the keys of the app's section, except `enabled`, also if the app is disabled.
-    ///
-    /// - Throws: an error of ``AppSettings``.
-    init(_ settings: inout some AppSettings) throws
+    init(_ settings: AppSettings)
 
     /// Changes the REST form of the app's calls as its configuration asks; by default nothing.
     func adapt(_ style: inout RESTStyle)

@@ -19,7 +19,9 @@ package enum ListenerName: String, CaseIterable, Sendable {
     package static let off = "off"
 
     /// The listener's key in the configuration.
-    package var key: String { "listeners.\(rawValue.replacing("-", with: "_"))" }
+    package var key: String { "listeners.\(settingName)" }
+    /// The key's name in its section.
+    package var settingName: String { rawValue.replacing("-", with: "_") }
     package var option: String { "--\(rawValue)-listen" }
 
     /// The default address.

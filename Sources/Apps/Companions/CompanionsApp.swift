@@ -29,8 +29,8 @@ package struct CompanionsApp: App {
 
     let configuration: CompanionsConfiguration
 
-    package init(_ settings: inout some AppSettings) throws {
-        configuration = try CompanionsConfiguration(&settings)
+    package init(_ settings: AppSettings) {
+        configuration = CompanionsConfiguration(settings)
     }
 
     package func adapt(_ style: inout RESTStyle) {

@@ -36,17 +36,16 @@ struct CompanionsConfiguration: Sendable {
     init() {}
 
     /// Reads the keys of `apps.companions`.
-    init(_ settings: inout some AppSettings) throws {
-        organization = try settings.text(
+    init(_ settings: AppSettings) {
+        let section = settings.section
+        organization = section.text(
             "organization", default: organization, unit: "name", bounds: "1–64 letters, digits or `. _ @ + -`")
-        let names = try settings.text("names", default: "app", unit: "name", bounds: "`app` or `document`")
-        guard names == "app" || names == "document" else { throw settings.wrong("names", "must be app or document") }
+        let names = section.text("names", default: "app", unit: "name", bounds: "`app` or `document`")
+        if names != "app", names != "document" { section.reject("names", "must be app or document") }
         usesDocumentNames = names == "document"
-        minimumPassword = Int(
-            try settings.integer("min_password", default: Int64(minimumPassword), in: 1...64, unit: "bytes"))
-        mostMembers = Int(
-            try settings.integer("max_members", default: Int64(mostMembers), in: 1...10_000_000, unit: "accounts"))
-        rematchTime = .days(try settings.integer("rematch_days", default: 30, in: 0...3650, unit: "days"))
-        plansFile = try settings.text("plans_file", default: "", unit: "path", bounds: "a JSON file")
+        minimumPassword = section.integer("min_password", default: minimumPassword, in: 1...64, unit: "bytes")
+        mostMembers = section.integer("max_members", default: mostMembers, in: 1...10_000_000, unit: "accounts")
+        rematchTime = section.duration("rematch_days", default: rematchTime, in: 0...3650, unit: .days)
+        plansFile = section.text("plans_file", default: "", unit: "path", bounds: "a JSON file")
     }
 }

@@ -18,22 +18,18 @@ struct ArchiveConfiguration: Sendable {
     /// The host names by which the library of everybody is used.
     var hosts: OwnHosts
 
-    init(_ settings: inout some AppSettings) throws {
-        organization = try settings.text(
+    init(_ settings: AppSettings) {
+        let section = settings.section
+        organization = section.text(
             "organization", default: "archive", unit: "name", bounds: "1–64 letters, digits or `. _ @ + -`")
         hosts = OwnHosts(
-            try settings.text("host_names", default: "", unit: "names", bounds: "host names, separated by commas"))
-        guard hosts.areValid else {
-            throw settings.wrong("host_names", "must be host names without ports, separated by commas")
+            section.text("host_names", default: "", unit: "names", bounds: "host names, separated by commas"))
+        if !hosts.areValid { section.reject("host_names", "must be host names without ports, separated by commas") }
+        let text = section.text("access", default: Access.member.rawValue, unit: "word", bounds: "`member`, `anyone`")
+        access = Access(rawValue: text) ?? .member
+        if text != access.rawValue { section.reject("access", "must be member or anyone, not \(text)") }
+        if access == .anyone, !settings.isOnLoopback, settings.isEnabled {
+            section.reject("access", "can be anyone only if listeners.apps is a loopback address")
         }
-        let text = try settings.text(
-            "access", default: Access.member.rawValue, unit: "word", bounds: "`member`, `anyone`")
-        guard let access = Access(rawValue: text) else {
-            throw settings.wrong("access", "must be member or anyone, not \(text)")
-        }
-        guard access == .member || settings.isOnLoopback || !settings.isEnabled else {
-            throw settings.wrong("access", "can be anyone only if listeners.apps is a loopback address")
-        }
-        self.access = access
     }
 }

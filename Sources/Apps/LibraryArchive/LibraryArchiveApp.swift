@@ -23,8 +23,8 @@ package struct LibraryArchiveApp: App {
 
     let configuration: ArchiveConfiguration
 
-    package init(_ settings: inout some AppSettings) throws {
-        configuration = try ArchiveConfiguration(&settings)
+    package init(_ settings: AppSettings) {
+        configuration = ArchiveConfiguration(settings)
     }
 
     package func open(_ environment: AppEnvironment) async throws -> any Capability {

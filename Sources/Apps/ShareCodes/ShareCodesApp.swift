@@ -19,8 +19,8 @@ package struct ShareCodesApp: App {
 
     let configuration: ShareCodesConfiguration
 
-    package init(_ settings: inout some AppSettings) throws {
-        configuration = try ShareCodesConfiguration(&settings)
+    package init(_ settings: AppSettings) {
+        configuration = ShareCodesConfiguration(settings)
     }
 
     package func open(_ environment: AppEnvironment) async throws -> any Capability {

@@ -1,4 +1,5 @@
 import AppSupport
+import Settings
 
 /// The limits of the app.
 struct ShareCodesConfiguration: Sendable {
@@ -41,35 +42,33 @@ struct ShareCodesConfiguration: Sendable {
     init() {}
 
     /// Reads the keys of `apps.share_codes`.
-    init(_ settings: inout some AppSettings) throws {
-        misses = try settings.rate("max_misses_per_minute", default: misses)
-        checks = try settings.rate("max_checks_per_minute", default: checks)
-        registrations = try settings.rate("max_registrations_per_minute", default: registrations)
-        statusRequests = try settings.rate("max_status_requests_per_minute", default: statusRequests)
-        statusRequestsOfSender = try settings.rate(
+    init(_ settings: AppSettings) {
+        let section = settings.section
+        misses = section.rate("max_misses_per_minute", default: misses)
+        checks = section.rate("max_checks_per_minute", default: checks)
+        registrations = section.rate("max_registrations_per_minute", default: registrations)
+        statusRequests = section.rate("max_status_requests_per_minute", default: statusRequests)
+        statusRequestsOfSender = section.rate(
             "max_status_requests_of_sender_per_hour", default: statusRequestsOfSender)
-        collisions = try settings.rate("max_collisions_per_minute", default: collisions)
-        claims = try settings.rate("max_claims_per_minute", default: claims)
-        liveCodes = try settings.count("max_codes", default: liveCodes, most: 10_000_000)
-        umids = try settings.count("max_umids", default: umids, most: 100_000_000)
-        storedStatusRequests = try settings.count(
+        collisions = section.rate("max_collisions_per_minute", default: collisions)
+        claims = section.rate("max_claims_per_minute", default: claims)
+        liveCodes = section.count("max_codes", default: liveCodes, most: 10_000_000)
+        umids = section.count("max_umids", default: umids, most: 100_000_000)
+        storedStatusRequests = section.count(
             "max_status_requests", default: storedStatusRequests, most: 100_000_000)
-        percentOfAddress = Int(
-            try settings.integer(
-                "max_percent_of_address", default: Int64(percentOfAddress), in: 1...100, unit: "percent"))
-        waitingLists = try settings.count("max_waiting_calls", default: waitingLists, most: 10_000, least: 0)
+        percentOfAddress = section.integer(
+            "max_percent_of_address", default: percentOfAddress, in: 1...100, unit: "percent")
+        waitingLists = section.count("max_waiting_calls", default: waitingLists, most: 10_000, least: 0)
         waitingListsOfAddress = max(1, waitingLists / 8)
     }
 }
 
-extension AppSettings {
-    fileprivate mutating func rate(_ name: String, default standard: Int) throws -> Int {
-        Int(try integer(name, default: Int64(standard), in: 1...1_000_000, unit: "calls"))
+extension SettingsReader {
+    fileprivate func rate(_ name: String, default standard: Int) -> Int {
+        integer(name, default: standard, in: 1...1_000_000, unit: "calls")
     }
 
-    fileprivate mutating func count(
-        _ name: String, default standard: Int, most: Int64, least: Int64 = 1
-    ) throws -> Int {
-        Int(try integer(name, default: Int64(standard), in: least...most, unit: "entries"))
+    fileprivate func count(_ name: String, default standard: Int, most: Int64, least: Int64 = 1) -> Int {
+        integer(name, default: standard, in: least...most, unit: "entries")
     }
 }

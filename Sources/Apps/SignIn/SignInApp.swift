@@ -43,8 +43,8 @@ package struct SignInApp: App {
 
     let configuration: SignInConfiguration
 
-    package init(_ settings: inout some AppSettings) throws {
-        configuration = try SignInConfiguration(&settings)
+    package init(_ settings: AppSettings) {
+        configuration = SignInConfiguration(settings)
     }
 
     package func adapt(_ style: inout RESTStyle) {

@@ -19,13 +19,13 @@ struct SignInConfiguration: Sendable {
     /// The time for which a deleted knowledge base can be restored from the database.
     var deletedRetention = Duration.days(30)
 
-    init(_ settings: inout some AppSettings) throws {
-        organization = try settings.text(
+    init(_ settings: AppSettings) {
+        let section = settings.section
+        organization = section.text(
             "organization", default: "sign-in", unit: "name", bounds: "1–64 letters, digits or `. _ @ + -`")
-        provider = try settings.text(
-            "provider", default: "apple", unit: "name", bounds: "a name in `identity.providers`")
-        hasEnvelope = try settings.flag("envelope", default: false)
-        let secret = try settings.secret("dev_login", least: 8)
+        provider = section.text("provider", default: "apple", unit: "name", bounds: "a name in `identity.providers`")
+        hasEnvelope = section.flag("envelope", default: false)
+        let secret = section.section("dev_login").optionalSecret(least: 8)
         devSecret = settings.isOnLoopback ? secret : nil
         ignoresDevSecret = secret != nil && devSecret == nil
     }

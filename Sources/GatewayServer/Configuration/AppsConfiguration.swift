@@ -1,6 +1,7 @@
 import AppSupport
 import HTTPServer
 import RPC
+import Webhooks
 
 /// The settings of the listener `apps`, and of the apps that are enabled.
 package struct AppsConfiguration: Sendable {
@@ -10,4 +11,7 @@ package struct AppsConfiguration: Sendable {
     package var server = HTTPServerConfiguration()
 
     package init() {}
+
+    /// The types of the events for webhooks that apps report.
+    static var eventTypes: [EventType] { known.flatMap { $0.eventTypes } }
 }

@@ -28,7 +28,8 @@ struct CallServers: Sendable {
             let isForApps = name == .apps
             let reflects = configuration.reflection ?? configuration.address(name).isLoopback
             var authenticator = modules.core.accounts.authenticator
-            authenticator.trustsCertificates = name == .internalStorage && configuration.internalAuthorities != nil
+            authenticator.trustsCertificates =
+                name == .internalStorage && configuration.internalStorage.clientAuthorities != nil
             var limits = configuration.rpcLimits(of: name)
             limits.spoolDirectory = spoolDirectory
             let router =
@@ -51,7 +52,7 @@ struct CallServers: Sendable {
                     daemon: configuration.daemon(name).map { ServerMetrics(connections: $0.metrics) },
                     methods: router.methods))
         }
-        let others = [(ListenerName.objectStore, configuration.objectStore.daemon), (.ops, configuration.ops)]
+        let others = [(ListenerName.objectStore, configuration.storeServer.daemon), (.ops, configuration.ops)]
         for (name, daemon) in others where configuration.listeners[name] != nil {
             served.append(
                 ListenerMetrics.Listener(

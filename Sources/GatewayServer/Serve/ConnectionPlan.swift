@@ -1,4 +1,5 @@
 import Configuration
+import Settings
 
 /// The numbers of connections for the listeners, such that the process keeps descriptors for everything else.
 ///

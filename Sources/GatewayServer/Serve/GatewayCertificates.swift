@@ -18,7 +18,7 @@ package struct GatewayCertificates: Sendable {
         }
         let common = try TLSCertificates(files, companion: TLSIdentity.companion)
         certificates = common
-        guard let authorities = configuration.internalAuthorities else {
+        guard let authorities = configuration.internalStorage.clientAuthorities else {
             internalStorage = common
             return
         }

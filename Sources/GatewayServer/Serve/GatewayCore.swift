@@ -56,12 +56,12 @@ struct GatewayCore: Sendable {
         events = Webhooks(environment, configuration: configuration.events)
         let objects = try ObjectStore(
             directory: directory.store, database: database, keyring: keyring, clock: systemClock,
-            permit: environment.clockGuard.permit(), configuration: configuration.store)
+            permit: environment.clockGuard.permit(), configuration: configuration.storage)
         opened.add { [accounts] in
             accounts.deferred.flush(at: systemClock.now())
             objects.close()
         }
-        try Self.reportUnknownOrganizations(of: configuration.store.staticKeys, database, log)
+        try Self.reportUnknownOrganizations(of: configuration.storage.staticKeys, database, log)
         store = StoreCapability(objects, environment, configuration.uploads)
         storeServer = try store.serve(configuration, certificates: certificates[.objectStore], processLog)
         opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }

@@ -47,7 +47,7 @@ extension GatewayModules {
             serving.stopServing()
         }
         options.reserveBytes = configuration.reserveBytes
-        options.reserveMargin = configuration.store.minimumFreeBytesForBodies
+        options.reserveMargin = configuration.storage.minimumFreeBytesForBodies
         options.onReserveChange = { isHeld in
             if isHeld { return log.write("the disk has free space again", ["consequence": "all calls are served"]) }
             log.write(

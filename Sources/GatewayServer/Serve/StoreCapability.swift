@@ -57,7 +57,7 @@ struct StoreCapability: Capability {
     func serve(
         _ configuration: Configuration, certificates: TLSCertificates?, _ processLog: ProcessLog
     ) throws -> ObjectStoreServer {
-        var surface = configuration.objectStore
+        var surface = configuration.storeServer
         // If the endpoint is a name, clients put the bucket in front of it.
         let host = configuration.address(.objectStore).host
         surface.bucketDomains = [configuration.publicEndpoint?.host ?? host.lowercased()]

@@ -7,6 +7,7 @@ import Database
 import ObjectStore
 import Proto
 import RPC
+import Settings
 
 /// The gRPC service SystemService: the state and the settings of the process.
 struct SystemService: SystemServiceHandler {

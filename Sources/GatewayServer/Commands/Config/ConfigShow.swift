@@ -1,5 +1,6 @@
 import CommandLineInterface
 import Configuration
+import Settings
 
 /// `data-gateway config show`
 struct ConfigShow: Command {

@@ -20,15 +20,15 @@ package enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
 /// A key of the configuration: its rule, its value, and the value's source.
 package struct ConfigurationSetting: Sendable, Hashable {
     /// The valid values of a key, in the words of docs/configuration.md.
-    struct Rule: Sendable, Hashable {
-        var unit: String
-        var standard: String
-        var bounds = ""
+    package struct Rule: Sendable, Hashable {
+        package var unit: String
+        package var standard: String
+        package var bounds = ""
     }
 
     /// The key, `section.name`.
     package let key: String
-    let rule: Rule
+    package let rule: Rule
     /// The value for display; secrets are left out.
     package let value: String
     package let source: ConfigurationSource

@@ -22,7 +22,7 @@ struct SecretSource {
         switch (file.isEmpty, variable.isEmpty) {
         case (false, true): origin = .file(file)
         case (true, false): origin = .variable(variable)
-        default: throw ConfigurationError("\(place) must have either secret_file or secret_env")
+        default: throw ConfigurationError("\(place) must have either secret_file or secret_env", key: place)
         }
     }
 
@@ -35,7 +35,8 @@ struct SecretSource {
             do {
                 content = try PrivateFile.contents(of: path)
             } catch {
-                throw ConfigurationError("\(place).secret_file cannot be read: \(error)")
+                throw ConfigurationError(
+                    "\(place).secret_file cannot be read: \(error)", key: "\(place).secret_file")
             }
             warnWhereOthersReach(path)
             return content
@@ -51,21 +52,13 @@ struct SecretSource {
             level: .warning)
     }
 
-    /// Returns the first line.
-    ///
-    /// - Parameter least: the smallest accepted number of bytes.
-    func secret(least: Int) throws(ConfigurationError) -> Secret {
-        guard let secret = Secret(firstLineOf: try bytes(), least: least) else {
-            throw wrong("a secret of at least \(least) bytes")
-        }
-        return secret
-    }
-
     /// Makes the error that the source's contents violate a rule.
     func wrong(_ rule: String) -> ConfigurationError {
         switch origin {
-        case .file(let path): ConfigurationError("\(place).secret_file must hold \(rule) (\(path))")
-        case .variable(let name): ConfigurationError("\(place).secret_env must hold \(rule) (\(name))")
+        case .file(let path):
+            ConfigurationError("\(place).secret_file must hold \(rule) (\(path))", key: "\(place).secret_file")
+        case .variable(let name):
+            ConfigurationError("\(place).secret_env must hold \(rule) (\(name))", key: "\(place).secret_env")
         }
     }
 }

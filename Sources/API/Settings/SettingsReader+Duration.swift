@@ -1,15 +1,17 @@
 import Basics
 
-extension ConfigurationReader {
+extension SettingsReader {
     /// The unit of a duration.
-    enum TimeUnit: String {
+    package enum TimeUnit: String {
         case seconds
+        case minutes
         case hours
         case days
 
         fileprivate var duration: Duration {
             switch self {
             case .seconds: .seconds(1)
+            case .minutes: .minutes(1)
             case .hours: .hours(1)
             case .days: .days(1)
             }
@@ -19,14 +21,13 @@ extension ConfigurationReader {
     /// Reads a duration.
     ///
     /// - Parameters:
-    ///   - key: `section.name`; the name ends with the unit.
+    ///   - name: ends with the unit.
     ///   - range: the valid numbers of the unit.
-    mutating func duration(
-        _ key: String, default standard: Duration, in range: ClosedRange<Int64>, unit: TimeUnit = .seconds
-    ) throws(ConfigurationError) -> Duration {
+    package func duration(
+        _ name: String, default standard: Duration, in range: ClosedRange<Int64>, unit: TimeUnit = .seconds
+    ) -> Duration {
         let scale = unit.duration.wholeSeconds
-        let count = try integer(
-            key, default: standard.wholeSeconds / scale, in: range, unit: unit.rawValue)
-        return .seconds(count * scale)
+        return .seconds(
+            integer(name, default: standard.wholeSeconds / scale, in: range, unit: unit.rawValue) * scale)
     }
 }

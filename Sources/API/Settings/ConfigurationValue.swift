@@ -53,7 +53,7 @@ enum ConfigurationValue: Sendable, Equatable {
         }
     }
 
-    private static func isSecret(_ name: String) -> Bool {
+    static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
         return ["secret", "password", "token", "passphrase"].contains { name.contains($0) }
             && !["_file", "_env"].contains { name.hasSuffix($0) }

@@ -1,0 +1,16 @@
+import Settings
+
+extension ConsoleConfiguration {
+    /// Reads the section `console`; `nil` = no console. A web listener that other machines can reach has a console only if the
+    /// configuration enables it.
+    package init?(_ settings: SettingsReader, isOnLoopback: Bool) {
+        self.init()
+        let section = settings.section("console")
+        sessionIdle = section.duration("session_idle_seconds", default: sessionIdle, in: 60...86_400)
+        sessionTotal = section.duration("session_total_seconds", default: sessionTotal, in: 60...604_800)
+        maximumSessions = section.integer("max_sessions", default: maximumSessions, in: 1...10_000, unit: "sessions")
+        maximumSessionsPerUser = section.integer(
+            "max_sessions_per_user", default: maximumSessionsPerUser, in: 1...1000, unit: "sessions")
+        guard section.flag("enabled", standard: "on loopback only") ?? isOnLoopback else { return nil }
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import Settings
+
+extension IdentityConfiguration {
+    private static let mostProviders = 32
+
+    /// Reads the section `identity`.
+    package init(_ settings: SettingsReader) {
+        self.init()
+        let section = settings.section("identity")
+        let url = section.text("public_url", default: "", unit: "URL", bounds: "`https://HOST[:PORT]`")
+        if !url.isEmpty {
+            let isPlain = URLComponents(string: url)?.path.isEmpty == true && !url.contains("?")
+            if ProviderURL.isAcceptable(url), isPlain {
+                publicURL = url
+            } else {
+                section.reject(
+                    "public_url", "must be https://HOST[:PORT] without a path; http:// only for a loopback address")
+            }
+        }
+        var issuers: Set<String> = []
+        providers = section.table("providers") { name, provider in
+            let read = IdentityProvider(name, provider)
+            if let issuer = read?.issuer, !issuers.insert(issuer).inserted {
+                provider.reject("issuer", "must be unique, but another provider has the same")
+            }
+            return read
+        }
+        if providers.count > Self.mostProviders {
+            section.reject(
+                "providers", "must have at most \(Self.mostProviders) entries, not \(providers.count)")
+        }
+    }
+}
