@@ -72,10 +72,10 @@ let package = Package(
         module("GRPCWire", ["Basics", "CZlib", "Protobuf"], path: "Wire/GRPCWire"),
         module("REST", ["Basics", "GRPCWire", "JSON", "Multipart", "Protobuf", "ProtobufJSON"], path: "Wire/REST"),
         module("HTTPTypes", ["Basics", "Crypto"], path: "Wire/HTTPTypes"),
-        module("Wire", ["GRPCWire", "HTTP2", "JSON", "Protobuf", "ProtobufJSON", "REST"], path: "Wire/Umbrella"),
+        module("Wire", ["GRPCWire", "HTTP2", "JSON", "Protobuf", "ProtobufJSON", "REST"], path: "Wire/Wire"),
         module("CommonProto", ["GRPCWire", "Protobuf"], path: "Proto/CommonProto"),
         module("GatewayProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Proto/GatewayProto"),
-        module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Umbrella"),
+        module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Proto"),
         .executableTarget(name: "protoc-gen-gateway", dependencies: ["Protobuf"], swiftSettings: strict),
         module("Sockets", ["Basics", "COpenSSL", "HTTPTypes"], path: "Network/Sockets"),
         module("Settings", ["Basics", "Crypto", "HTTPTypes", "JSON"], path: "API/Settings"),
@@ -114,13 +114,13 @@ let package = Package(
                 "Basics", "CArgon2", "Capability", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "JSON",
                 "Proto", "Protobuf", "RPC", "Settings",
             ]),
-        module("IdentityTokens", ["Basics", "Crypto", "JSON"], path: "Identity/Tokens"),
+        module("IdentityTokens", ["Basics", "Crypto", "JSON"]),
         module(
             "Identity",
             [
                 "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPClient", "HTTPTypes",
                 "IdentityTokens", "JSON", "Proto", "RPC", "Settings",
-            ], exclude: ["Tokens"]),
+            ]),
         module(
             "Webhooks",
             [
@@ -133,13 +133,13 @@ let package = Package(
                 "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC",
                 "Settings", "Webhooks",
             ]),
-        module("ObjectFilters", ["Basics"], path: "Catalog/Filter"),
+        module("ObjectFilters", ["Basics"]),
         module(
             "Catalog",
             [
                 "Accounts", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "MCAP",
                 "ObjectFilters", "ObjectStore", "Proto", "RPC", "Settings", "StoreProtocol", "Webhooks", "Wire", "Zip",
-            ], exclude: ["Filter"]),
+            ]),
         module(
             "Uploads",
             [
@@ -174,8 +174,7 @@ let package = Package(
             ]),
         module("DeviceAgent", ["Basics", "CLinux", "DeviceClient", "HTTPClient", "JSON"]),
         module(
-            "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "JSON", "Proto", "Wire"],
-            path: "GatewayServer/CommandLine"),
+            "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "JSON", "Proto", "Wire"]),
         module(
             "DeviceCommands",
             [
@@ -184,7 +183,7 @@ let package = Package(
             ]),
         .executableTarget(
             name: "data-gateway-device", dependencies: ["CommandLineInterface", "DeviceCommands"],
-            path: "Sources/DeviceProgram", swiftSettings: strict),
+            swiftSettings: strict),
         module(
             "Observability",
             ["Basics", "Capability", "Crypto", "Database", "HTTPServer", "ObjectStore", "RPC", "Settings", "Wire"],
@@ -196,7 +195,7 @@ let package = Package(
                 "Settings", "Webhooks",
             ], path: "API/AppSupport"),
         // The apps: this part can be removed with Sources/Apps, protos/apps and the lines that name an app.
-        module("AppProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Apps/Proto"),
+        module("AppProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Apps/AppProto"),
         module(
             "Members",
             ["Accounts", "AppSupport", "Basics", "Capability", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "RPC"],
@@ -258,7 +257,7 @@ let package = Package(
             ], path: "GatewayServer/Commands"),
         .executableTarget(
             name: "GatewayServer", dependencies: ["CommandLineInterface", "Commands"],
-            exclude: ["CommandLine", "Commands", "Configuration", "Observability", "Serve"], swiftSettings: strict),
+            path: "Sources/GatewayServer/GatewayServer", swiftSettings: strict),
 
         .target(name: "Counters", path: "Tests/Counters"),
         .target(
