@@ -150,9 +150,9 @@ let package = Package(
             "Backup",
             [
                 "Accounts", "Basics", "Capability", "Checksums", "Crypto", "Database", "GatewayAPI", "HTTPClient",
-                "ObjectStore", "Proto", "RPC", "Settings", "StoreClient", "StoreProtocol", "Uploads", "Webhooks",
-                "Wire",
+                "ObjectStore", "Proto", "RPC", "Settings", "StoreClient", "StoreProtocol", "Webhooks", "Wire",
             ]),
+        module("Doctor", ["Accounts", "Backup", "Basics", "Database", "ObjectStore", "Uploads"]),
         module(
             "Console",
             [
@@ -243,7 +243,7 @@ let package = Package(
             "Serve",
             [
                 "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Catalog", "Configuration", "Console",
-                "CopyJobs", "Crypto", "Database", "DeviceInit", "EventLoops", "GatewayAPI", "GatewayFormats",
+                "CopyJobs", "Crypto", "Database", "DeviceInit", "Doctor", "EventLoops", "GatewayAPI", "GatewayFormats",
                 "HTTPServer", "HTTPTypes", "Identity", "JSON", "ObjectStore", "Observability", "Proto", "RPC",
                 "Settings", "Sockets", "StoreProtocol", "StoreServer", "ThreadCalls", "Uploads", "Webhooks", "Wire",
             ], path: "GatewayServer/Serve"),
@@ -251,7 +251,7 @@ let package = Package(
             "Commands",
             [
                 "Accounts", "Backup", "Basics", "Capability", "CommandLineInterface", "Configuration", "Crypto",
-                "DeviceClient", "DeviceCommands", "DeviceInit", "EventLoops", "GatewayAPI", "GatewayFormats",
+                "DeviceClient", "DeviceCommands", "DeviceInit", "Doctor", "EventLoops", "GatewayAPI", "GatewayFormats",
                 "HTTPClient", "HTTPServer", "HTTPTypes", "JSON", "Observability", "Proto", "RPC", "Serve",
                 "Settings", "Sockets", "StoreClient", "Uploads", "Wire",
             ], path: "GatewayServer/Commands"),

@@ -30,7 +30,7 @@ extension DataDirectory {
     /// Makes the present root key that of the database.
     ///
     /// - Throws: `KeyringError`, `DatabaseError`.
-    func acceptRootKey(for database: Database) throws {
+    package func acceptRootKey(for database: Database) throws {
         let keyring = try Keyring.open(directory: keys, create: false)
         try database.writeBlocking { try RootKeyRecords.record(keyring, in: $0) }
     }
@@ -38,7 +38,7 @@ extension DataDirectory {
     /// Returns what is wrong with the keys, as sentences; changes nothing.
     ///
     /// - Parameter connection: the database's; `nil` if it cannot be read.
-    func keyProblems(_ connection: ReadConnection?) throws -> [String] {
+    package func keyProblems(_ connection: ReadConnection?) throws -> [String] {
         guard try PrivateFile.exists(keys) else {
             return ["the folder \(keys) is missing: restore it from the backup of the database"]
         }

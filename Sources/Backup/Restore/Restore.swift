@@ -71,7 +71,7 @@ package struct Restore {
             try store.setIdentity(identity)
         }
         let quarantined = try store.reconcile(database, marksAreComplete: marksAreComplete) {
-            try DoctorRecords(connection: $0).isListed($1)
+            try CatalogedFiles(connection: $0).isListed($1)
         }
         guard let quarantined else {
             throw DataDirectory.Problem(

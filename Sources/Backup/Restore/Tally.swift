@@ -6,7 +6,9 @@ package struct Tally: Sendable, Equatable {
     /// The first items, at most 100.
     package private(set) var first: [String] = []
 
-    mutating func add(_ item: String) {
+    package init() {}
+
+    package mutating func add(_ item: String) {
         count += 1
         if first.count < Self.kept { first.append(item) }
     }

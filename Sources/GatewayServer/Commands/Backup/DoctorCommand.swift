@@ -1,6 +1,7 @@
 import Backup
 import Basics
 import CommandLineInterface
+import Doctor
 import Foundation
 import Serve
 import Uploads

@@ -1,5 +1,6 @@
 import Accounts
-import Basics
+import Backup
+package import Basics
 import Database
 import ObjectStore
 import Uploads
@@ -22,7 +23,7 @@ extension Doctor {
             let store = OfflineStore(directory: directory.store)
             let marksAreComplete = try database.readBlocking { try store.seal(objectsOf: $0) }
             let quarantined = try store.reconcile(database, marksAreComplete: marksAreComplete) {
-                try DoctorRecords(connection: $0).isListed($1)
+                try CatalogedFiles(connection: $0).isListed($1)
             }
             guard let quarantined else {
                 throw DataDirectory.Problem(

@@ -34,10 +34,6 @@ struct DoctorRecords {
         }
     }
 
-    func isListed(_ fileID: String) throws -> Bool {
-        try connection.hasRow("SELECT 1 FROM objects WHERE file_id = $1", fileID)
-    }
-
     /// Returns listed objects that are missing from the store's tables.
     func withoutStoredObject() throws -> [String] {
         try connection.query(

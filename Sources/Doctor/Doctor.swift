@@ -1,9 +1,10 @@
 import Accounts
-import Basics
-import Database
+package import Backup
+package import Basics
+package import Database
 import Foundation
 import ObjectStore
-import Uploads
+package import Uploads
 
 /// Examines a stopped gateway: whether the database is undamaged, whether the store has every file in the database, and whether it
 /// has files that are not in the database. Changes nothing unless told to.
