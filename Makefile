@@ -1,7 +1,7 @@
 # Everything a developer does with this repository. `make help` lists it.
 
 CONFIGURATION ?= debug
-SWIFT_FLAGS   := -c $(CONFIGURATION)
+SWIFT_BUILD   := $(if $(filter release,$(CONFIGURATION)),scripts/build-release,swift build)
 BINARY        := .build/$(CONFIGURATION)/data-gateway
 VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
@@ -16,7 +16,7 @@ deps: ## Install the system packages that are missing (apt-get; asks sudo if you
 	@scripts/deps
 
 build: deps ## Build the server and its tools (CONFIGURATION=release for an optimized one)
-	swift build $(SWIFT_FLAGS)
+	$(SWIFT_BUILD)
 
 test: deps venv ## Build, lint, run the Swift tests and then the acceptance tests
 	@scripts/test

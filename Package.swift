@@ -1,12 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Warnings are errors. Optimized builds omit the run-time part of the exclusivity check, which costs every access to a class's
-/// property; the compile-time part stays, and debug builds, which the tests use, have both.
-let strict: [SwiftSetting] = [
-    .treatAllWarnings(as: .error),
-    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
-]
+/// Warnings are errors.
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
 /// A module of the product; its folder is `Sources/NAME`, or `path` below `Sources` for modules in a group.
 func module(
