@@ -1,8 +1,8 @@
 import Basics
-import Capability
-import Database
+package import Capability
+package import Database
 import Proto
-import RPC
+package import RPC
 
 /// The services of sign-ins, tokens and the caller's own account. Those of an organization's accounts are ``AccountManagement``'s.
 extension Accounts: Capability {

@@ -1,6 +1,6 @@
-import Basics
-import Crypto
-import Database
+package import Basics
+package import Crypto
+package import Database
 
 /// Functions for other modules, in their own transactions.
 extension Accounts {

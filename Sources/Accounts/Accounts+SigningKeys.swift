@@ -1,7 +1,9 @@
 import Basics
 import Crypto
 import Database
+import GatewayFormats
 import RPC
+import Synchronization
 
 /// The signing keys.
 extension Accounts {

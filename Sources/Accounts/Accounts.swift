@@ -1,8 +1,8 @@
 import Basics
-import Capability
-import Crypto
+package import Capability
+package import Crypto
 import Database
-import GatewayAPI
+package import GatewayAPI
 import Proto
 import RPC
 

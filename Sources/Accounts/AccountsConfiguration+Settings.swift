@@ -1,5 +1,5 @@
 import Basics
-import Settings
+package import Settings
 
 extension AccountsConfiguration {
     /// Reads the sections `auth` and `audit`.

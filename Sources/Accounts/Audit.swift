@@ -1,5 +1,5 @@
-import Basics
-import Database
+package import Basics
+package import Database
 
 /// One line of the audit log: the actor, the action and its target, the organization, the address, and the result.
 package struct AuditEntry: Sendable, Hashable {

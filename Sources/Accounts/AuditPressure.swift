@@ -1,7 +1,8 @@
 import Basics
-import Capability
+package import Capability
 import GatewayAPI
-import RPC
+package import RPC
+import Synchronization
 
 /// Slows down callers who fill the audit log faster than its lines may be removed.
 ///

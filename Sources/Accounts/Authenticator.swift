@@ -2,9 +2,11 @@ import Basics
 import Capability
 import Crypto
 import Database
+import GRPCWire
 import GatewayAPI
-import Protobuf
-import RPC
+import HTTPTypes
+package import Protobuf
+package import RPC
 
 /// The authentication of every listener: identifies the caller and checks the access table.
 ///

@@ -1,4 +1,7 @@
-import RPC
+import Crypto
+import HTTPTypes
+import Protobuf
+package import RPC
 
 /// The user of a call: the organization they act for, and their entries in the audit log.
 package struct Caller: Sendable {

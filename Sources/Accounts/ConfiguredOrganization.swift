@@ -1,4 +1,4 @@
-import Database
+package import Database
 
 /// An organization that the configuration names, e.g. in `webhooks.robots`.
 ///

@@ -1,6 +1,7 @@
-import Basics
+package import Basics
 import Database
 import HTTPTypes
+import Synchronization
 
 /// Records that are not worth a commit each: the last use of keys, sessions and API tokens, refusals, and sign-ins that change
 /// nothing.

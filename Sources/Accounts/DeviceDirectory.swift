@@ -1,5 +1,5 @@
-import Basics
-import Database
+package import Basics
+package import Database
 
 /// Information about devices for the management of keys and for lists of objects, implemented by the device registry, which depends
 /// on this module.

@@ -1,5 +1,8 @@
-import Database
-import RPC
+import Crypto
+package import Database
+import HTTPTypes
+import Protobuf
+package import RPC
 
 /// The device or site of a call: the owner of the uploads, and its entries in the audit log.
 package struct KeyCaller: Sendable {

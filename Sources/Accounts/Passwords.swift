@@ -2,7 +2,9 @@ import Basics
 import CArgon2
 import Crypto
 import Dispatch
+import GRPCWire
 import RPC
+import Synchronization
 
 /// Password hashing with argon2id, off the event loops and one at a time: each run takes 19 MiB and about 20 ms.
 ///

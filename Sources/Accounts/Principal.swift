@@ -1,7 +1,7 @@
-import Basics
-import Capability
+package import Basics
+package import Capability
 import GatewayAPI
-import RPC
+package import RPC
 
 /// The authenticated caller, with its state in the database at the time of the call.
 package enum Principal: Sendable, Hashable {

@@ -1,4 +1,6 @@
-import RPC
+import HTTPTypes
+import Protobuf
+package import RPC
 
 /// The program that calls InternalStorageService, authenticated by a token of SYSTEM or by its certificate.
 package struct ServiceCaller: Sendable {

@@ -1,4 +1,6 @@
-import RPC
+import GRPCWire
+import HTTPTypes
+package import RPC
 
 /// The origin of a sign-in, for people who look at their sessions.
 package struct SessionPlace: Sendable, Hashable {

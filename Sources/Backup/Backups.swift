@@ -1,12 +1,12 @@
-import Accounts
-import Basics
-import Capability
-import Database
-import GatewayAPI
-import ObjectStore
+package import Accounts
+package import Basics
+package import Capability
+package import Database
+package import GatewayAPI
+package import ObjectStore
 import Proto
-import RPC
-import Webhooks
+package import RPC
+package import Webhooks
 
 /// Backups of the whole gateway, by request and by schedule, and restores through the running gateway.
 package struct Backups: Capability {

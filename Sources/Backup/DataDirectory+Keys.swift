@@ -1,7 +1,7 @@
 import Accounts
 import Basics
-import Crypto
-import Database
+package import Crypto
+package import Database
 
 /// The keys of a data directory, and whether they are those of its database.
 extension DataDirectory {

@@ -1,7 +1,8 @@
-import Basics
-import Crypto
-import Database
+package import Basics
+package import Crypto
+package import Database
 import Foundation
+import Synchronization
 
 /// The server's folder, locked by one process at a time: a gateway that serves it, or a command that repairs it.
 package final class DataDirectory: Sendable {

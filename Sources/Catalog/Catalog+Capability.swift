@@ -1,8 +1,9 @@
 import Basics
-import Capability
-import Database
+package import Capability
+package import Database
+import ObjectStore
 import Proto
-import RPC
+package import RPC
 
 extension Catalog: Capability {
     package static var migrations: [Migration] { ObjectSchema.migrations }

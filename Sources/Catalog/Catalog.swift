@@ -1,12 +1,12 @@
-import Accounts
-import Basics
+package import Accounts
+package import Basics
 import Crypto
 import Database
-import GatewayAPI
-import ObjectStore
+package import GatewayAPI
+package import ObjectStore
 import RPC
-import StoreProtocol
-import Webhooks
+package import StoreProtocol
+package import Webhooks
 
 /// The verified objects, which users list and download.
 package struct Catalog: Sendable {

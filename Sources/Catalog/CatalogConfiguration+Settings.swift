@@ -1,4 +1,4 @@
-import Settings
+package import Settings
 
 extension CatalogConfiguration {
     /// Reads the sections `downloads` and `scrub`.

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// The settings of the catalog: lifetimes, sizes and limits.
 package struct CatalogConfiguration: Sendable {

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// A verified object in the catalog.
 package struct CatalogObject: Sendable, Hashable {

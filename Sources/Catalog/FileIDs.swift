@@ -1,5 +1,5 @@
 import GatewayAPI
-import RPC
+package import RPC
 
 /// The field `file_ids` of a request: objects by the ids that users know.
 package enum FileIDs {

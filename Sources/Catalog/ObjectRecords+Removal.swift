@@ -1,5 +1,5 @@
 import Basics
-import Database
+package import Database
 
 /// The retention of an organization's objects.
 struct Retention: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import Basics
-import Database
+package import Database
 import ObjectFilters
 
 /// The tables of ``ObjectRecords``.

@@ -1,6 +1,7 @@
 import Accounts
 import Basics
 import Database
+import GatewayFormats
 import ObjectStore
 import RPC
 import Webhooks

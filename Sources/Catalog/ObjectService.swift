@@ -1,6 +1,8 @@
 import Accounts
+import Basics
 import Proto
 import RPC
+import StoreProtocol
 
 /// The gRPC service DataGatewayObjectService, which converts messages and calls the rules.
 struct ObjectService: DataGatewayObjectServiceHandler {

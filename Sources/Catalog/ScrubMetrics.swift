@@ -1,5 +1,6 @@
 import Basics
-import Capability
+package import Capability
+import Synchronization
 
 /// The scrubber's counters; any thread may read them at any time.
 package final class ScrubMetrics: Sendable {

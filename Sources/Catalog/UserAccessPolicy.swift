@@ -1,7 +1,7 @@
 import Accounts
 import Basics
-import Database
-import ObjectStore
+package import Database
+package import ObjectStore
 
 /// The current rights of users' presigned URLs: to read an existing object, as long as the user may sign in.
 package struct UserAccessPolicy: AccessPolicy {

@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// The error of a parameter's text: the rest of a sentence that begins with the parameter's name.
 package struct ArgumentProblem: Error, Hashable {

@@ -1,6 +1,6 @@
-import HTTPTypes
+package import HTTPTypes
 import Proto
-import Wire
+package import Wire
 
 extension ClientFailure {
     /// The failure of a call to `server`.

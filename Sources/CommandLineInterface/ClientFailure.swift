@@ -1,5 +1,5 @@
 import HTTPTypes
-import Wire
+package import Wire
 
 /// The reason why a command failed, as a sentence that tells the user what to do.
 package struct ClientFailure: Error, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Foundation
 
 /// The environment in which a command runs, apart from its command line.

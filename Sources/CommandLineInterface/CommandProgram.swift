@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// A program with commands: finds the command of a command line, and runs it.
 package struct CommandProgram: Sendable {

@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// A program whose command line a shell can complete.
 package protocol CompletedProgram {

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// A time in the past, written as an age or as a date.
 package enum PastTime: ArgumentValue, Hashable {

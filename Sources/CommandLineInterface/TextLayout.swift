@@ -1,3 +1,5 @@
+import Basics
+
 /// The layout of text for a terminal.
 package enum TextLayout {
     /// Breaks `text` at spaces into lines of at most `width` columns; a longer word has a line of its own.

@@ -1,6 +1,6 @@
-import Basics
+package import Basics
 import Crypto
-import HTTPTypes
+package import HTTPTypes
 import Proto
 import RPC
 import ThreadCalls

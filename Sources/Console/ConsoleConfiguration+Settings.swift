@@ -1,4 +1,4 @@
-import Settings
+package import Settings
 
 extension ConsoleConfiguration {
     /// Reads the section `console`; `nil` = no console. A web listener that other machines can reach has a console only if the

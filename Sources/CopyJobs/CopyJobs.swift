@@ -2,8 +2,8 @@ import Accounts
 import Basics
 import Crypto
 import Database
-import GatewayAPI
-import ObjectStore
+package import GatewayAPI
+package import ObjectStore
 import RPC
 
 /// Jobs that copy objects to the folders and buckets in the configuration.

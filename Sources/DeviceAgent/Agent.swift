@@ -1,5 +1,5 @@
-import Basics
-import DeviceClient
+package import Basics
+package import DeviceClient
 import Dispatch
 import Foundation
 import HTTPClient

@@ -1,5 +1,5 @@
 import Basics
-import DeviceClient
+package import DeviceClient
 
 /// The directories that an agent watches, and the settings of its uploads.
 package struct AgentConfiguration: Sendable {

@@ -1,6 +1,9 @@
 import Basics
 import DeviceClient
+import GRPCWire
 import HTTPClient
+import Protobuf
+import RPC
 
 /// Why an agent cannot work: a sentence without a full stop.
 package struct AgentFailure: Error, Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Foundation
 
 /// The status of an agent: the content of `agent/status.json` in the device's folder.

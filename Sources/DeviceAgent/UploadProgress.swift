@@ -1,5 +1,6 @@
 import Basics
 import DeviceClient
+import Synchronization
 
 /// The progress of the uploads; written by them, read for the status.
 final class UploadProgress: Sendable {

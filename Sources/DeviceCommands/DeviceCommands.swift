@@ -1,4 +1,4 @@
-import CommandLineInterface
+package import CommandLineInterface
 
 /// The commands of a device, for the programs that include them.
 package enum DeviceCommands {

@@ -2,6 +2,7 @@ import Basics
 import CommandLineInterface
 import DeviceClient
 import Foundation
+import GRPCWire
 import GatewayFormats
 import JSON
 import RPC

@@ -1,7 +1,7 @@
-import Capability
-import Database
+package import Capability
+package import Database
 import Proto
-import RPC
+package import RPC
 
 extension DeviceInit: Capability {
     /// The migrations, to be run after those of Accounts, whose tables they refer to.

@@ -1,10 +1,10 @@
-import Accounts
+package import Accounts
 import Basics
 import Crypto
 import Database
-import GatewayAPI
+package import GatewayAPI
 import RPC
-import Webhooks
+package import Webhooks
 
 /// The device registry and the initialization of devices.
 package final class DeviceInit: Sendable {

@@ -1,4 +1,4 @@
-import Settings
+package import Settings
 
 extension DeviceInitConfiguration {
     /// Reads the section `device_init`.

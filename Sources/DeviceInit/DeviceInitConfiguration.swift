@@ -1,5 +1,5 @@
 import Basics
-import HTTPTypes
+package import HTTPTypes
 
 /// The callers that may initialize devices, and their limits.
 package struct DeviceInitConfiguration: Sendable {

@@ -1,5 +1,7 @@
-import Proto
-import RPC
+import Crypto
+import HTTPTypes
+package import Proto
+package import RPC
 
 /// The gRPC service that gives a device its first key, and a new one if the first was lost. It needs no token.
 package struct DeviceInitService: DeviceInitServiceHandler {

@@ -1,7 +1,9 @@
 import Accounts
+import Basics
+import Database
 import GatewayAPI
-import Proto
-import RPC
+package import Proto
+package import RPC
 
 /// The gRPC service for the device registry, for operators.
 package struct DeviceManagementService: DeviceManagementServiceHandler {

@@ -1,6 +1,6 @@
 import Accounts
 import GatewayAPI
-import RPC
+package import RPC
 
 /// The rules for the fields of a device, also for programs that prepare calls.
 ///

@@ -1,4 +1,5 @@
 import Accounts
+import GatewayFormats
 import Proto
 import RPC
 

@@ -1,9 +1,11 @@
-import Accounts
-import Basics
-import Database
+package import Accounts
+package import Basics
+import Capability
+package import Database
+import GRPCWire
 import IdentityTokens
-import JSON
-import RPC
+package import JSON
+package import RPC
 
 /// Sign-ins by apps, which have calls of their own.
 extension Identity {

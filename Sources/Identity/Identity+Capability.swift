@@ -1,8 +1,8 @@
 import Basics
-import Capability
-import Database
+package import Capability
+package import Database
 import Proto
-import RPC
+package import RPC
 
 extension Identity: Capability {
     package static var migrations: [Migration] { IdentityMigrations.all }

@@ -1,7 +1,8 @@
-import Accounts
+package import Accounts
 import Basics
+import Crypto
 import Database
-import GatewayAPI
+package import GatewayAPI
 import RPC
 
 /// Sign-ins by identity providers: people's, with a browser or an app, and workloads', e.g. of CI jobs.

@@ -1,5 +1,5 @@
 import Foundation
-import Settings
+package import Settings
 
 extension IdentityConfiguration {
     private static let mostProviders = 32

@@ -1,5 +1,5 @@
-import Basics
-import JSON
+package import Basics
+package import JSON
 
 /// The claims of a verified identity token (OpenID Connect Core 1.0, section 2).
 package struct IdentityToken: Sendable {

@@ -1,5 +1,5 @@
-import Basics
-import JSON
+package import Basics
+package import JSON
 
 /// The rules for the tokens of one provider.
 package struct IdentityTokenRules: Sendable {

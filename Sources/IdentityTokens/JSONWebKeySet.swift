@@ -1,5 +1,5 @@
 import Basics
-import Crypto
+package import Crypto
 import JSON
 
 /// The public keys of an identity provider (JWK Set, RFC 7517 section 5).

@@ -1,6 +1,6 @@
 import Basics
-import Crypto
-import JSON
+package import Crypto
+package import JSON
 
 /// A signed JSON Web Token of another party, taken apart but not verified (RFC 7515, RFC 7519, RFC 8725).
 package struct SignedToken: Sendable {

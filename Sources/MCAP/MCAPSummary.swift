@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// A recording's times and topics (https://mcap.dev/spec). They are read from the summary at its end, and from the data section
 /// if the summary does not have them; see ``MCAPLimits`` for how much is read.

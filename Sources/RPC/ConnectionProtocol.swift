@@ -1,4 +1,4 @@
-import Wire
+import HTTP2
 
 /// The reason for the end of a connection, for logs; the peer was told in the terms of the protocol.
 package struct ConnectionError: Error, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Wire
+package import GRPCWire
 
 /// An error code for clients, sent in `ErrorDetail.code`. An application declares its codes in an extension.
 package struct DetailCode: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import Basics
-import Wire
+package import GRPCWire
 
 /// Fields whose name ends in `-bin` contain bytes in base64 (gRPC over HTTP/2, "Custom-Metadata").
 extension Metadata {

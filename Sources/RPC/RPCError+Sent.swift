@@ -1,5 +1,6 @@
 import CommonProto
-import Wire
+import GRPCWire
+import Protobuf
 
 /// The parts of an error that are sent to a client, in every protocol.
 extension RPCError {

@@ -1,4 +1,4 @@
-import Wire
+package import GRPCWire
 
 /// The error that refuses a call: the only error type that clients receive unchanged.
 ///

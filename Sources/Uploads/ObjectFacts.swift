@@ -1,7 +1,8 @@
-import Basics
+package import Basics
 import Catalog
 import FoundationEssentials
-import ObjectStore
+package import ObjectStore
+import StoreProtocol
 
 /// The JSON file beside a completed upload's data file, which contains everything needed to list the object again.
 ///

@@ -1,5 +1,5 @@
 import Basics
-import Database
+package import Database
 
 /// The names of objects in the store.
 package enum ObjectKey {

@@ -1,6 +1,6 @@
 import Basics
 import Catalog
-import Database
+package import Database
 import ObjectStore
 import StoreProtocol
 

@@ -1,8 +1,8 @@
 import Accounts
-import Basics
+package import Basics
 import Catalog
-import Database
-import ObjectStore
+package import Database
+package import ObjectStore
 
 /// The current rights of temporary credentials, presigned URLs and static keys, evaluated at every request of the data plane.
 package struct StoreAccessPolicy: AccessPolicy {

@@ -1,9 +1,11 @@
 import Accounts
-import Basics
-import Database
-import ObjectStore
+package import Basics
+import Catalog
+package import Database
+import GatewayFormats
+package import ObjectStore
 import RPC
-import Webhooks
+package import Webhooks
 
 /// The rules of CancelUpload.
 struct UploadCancellation: Sendable {

@@ -1,4 +1,5 @@
 import Accounts
+import Basics
 import GatewayAPI
 import Proto
 import RPC

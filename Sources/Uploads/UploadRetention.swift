@@ -1,5 +1,6 @@
 import Basics
 import Database
+import Synchronization
 
 /// Removes the records of uploads that ended long ago. Until then their clients can query the outcome; afterwards the uploads are
 /// unknown.

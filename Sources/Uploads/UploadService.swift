@@ -1,6 +1,9 @@
 import Accounts
+import Basics
+import Crypto
 import Proto
 import RPC
+import StoreProtocol
 
 /// The gRPC service DataGatewayService, which converts messages and calls the rules.
 struct UploadService: DataGatewayServiceHandler {

@@ -1,10 +1,12 @@
 import Accounts
 import Basics
 import Catalog
+import Crypto
 import Database
 import GatewayAPI
 import ObjectStore
 import RPC
+import Webhooks
 
 extension UploadSessions {
     /// Publishes the object if the client's claim matches the stored data. A repetition with the same claim succeeds again.

@@ -1,8 +1,10 @@
 import Accounts
 import Basics
 import Catalog
+import Crypto
 import Database
 import GatewayAPI
+import ObjectStore
 import RPC
 
 extension UploadSessions {

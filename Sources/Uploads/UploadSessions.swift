@@ -4,6 +4,7 @@ import Catalog
 import Crypto
 import Database
 import GatewayAPI
+import GatewayProto
 import ObjectStore
 import RPC
 import StoreProtocol

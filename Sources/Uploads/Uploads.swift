@@ -1,12 +1,12 @@
 import Accounts
-import Basics
+package import Basics
 import Crypto
 import Database
-import GatewayAPI
-import ObjectStore
+package import GatewayAPI
+package import ObjectStore
 import RPC
-import StoreProtocol
-import Webhooks
+package import StoreProtocol
+package import Webhooks
 
 /// Uploads of devices and sites, and of users for their sites: sessions, credentials, recovery and completion.
 package struct Uploads: Sendable {

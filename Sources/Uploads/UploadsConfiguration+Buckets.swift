@@ -1,5 +1,5 @@
-import ObjectStore
-import Settings
+package import ObjectStore
+package import Settings
 import StoreProtocol
 
 extension UploadsConfiguration {

@@ -1,6 +1,6 @@
 import Basics
-import ObjectStore
-import Settings
+package import ObjectStore
+package import Settings
 import StoreProtocol
 
 extension UploadsConfiguration {

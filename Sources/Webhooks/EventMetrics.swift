@@ -1,6 +1,7 @@
 import Basics
-import Capability
+package import Capability
 import Database
+import Synchronization
 
 /// The counters of events by webhook; any thread may read them at any time.
 package final class EventMetrics: Sendable {

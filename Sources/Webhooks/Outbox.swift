@@ -1,7 +1,7 @@
-import Accounts
-import Basics
+package import Accounts
+package import Basics
 import Crypto
-import Database
+package import Database
 
 /// The table of events for webhooks. Capabilities write an event in the transaction of the change, so that both are committed or
 /// neither.

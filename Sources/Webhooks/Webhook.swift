@@ -1,5 +1,5 @@
-import Accounts
-import Crypto
+package import Accounts
+package import Crypto
 import Database
 
 /// A receiver of events in the configuration.

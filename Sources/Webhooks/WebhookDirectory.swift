@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Crypto
 import Database
 import RPC
 

@@ -1,7 +1,7 @@
-import Capability
-import Database
+package import Capability
+package import Database
 import Proto
-import RPC
+package import RPC
 
 extension Webhooks: Capability {
     package static var migrations: [Migration] { EventSchema.migrations }

@@ -2,7 +2,7 @@ import Accounts
 import Basics
 import Crypto
 import Database
-import GatewayAPI
+package import GatewayAPI
 import RPC
 
 /// Events for webhooks: an outbox that capabilities write to, and a sender for each webhook.

@@ -1,6 +1,6 @@
 import Basics
 import Foundation
-import Settings
+package import Settings
 
 extension WebhooksConfiguration {
     private static let mostWebhooks = 16

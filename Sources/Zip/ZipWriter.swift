@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Checksums
 
 /// Writes an archive as a stream: each call returns the next bytes of the archive. Each entry needs about a hundred bytes of memory

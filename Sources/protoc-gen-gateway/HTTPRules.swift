@@ -1,3 +1,4 @@
+import Basics
 import Protobuf
 
 /// The HTTP routes of a method, read from its annotation `google.api.http` and checked against its messages.

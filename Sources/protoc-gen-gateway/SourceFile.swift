@@ -33,6 +33,25 @@ struct SourceFile {
 
     private var stem: String { name.hasSuffix(".proto") ? String(name.dropLast(6)) : name }
 
+    /// The modules that the file's declarations need, in order.
+    var imports: [String] {
+        var modules = options.imports
+        if !descriptor.service.isEmpty { modules += options.serviceImports }
+        if hasForeignTypes { modules += options.typeImports }
+        return modules.sorted()
+    }
+
+    /// Whether a field or a method has a type of another module.
+    private var hasForeignTypes: Bool {
+        let methods = descriptor.service.flatMap(\.method).flatMap { [$0.inputType, $0.outputType] }
+        let names = methods.compactMap { $0 } + descriptor.messageType.flatMap(typeNames)
+        return names.contains { (try? types[$0].isForeign) == true }
+    }
+
+    private func typeNames(of message: DescriptorProto) -> [String] {
+        message.field.compactMap(\.typeName) + message.nestedType.flatMap(typeNames)
+    }
+
     func fullName(_ name: String) -> String { package.isEmpty ? name : "\(package).\(name)" }
 
     /// The Swift names of the messages that the file declares, including nested ones.

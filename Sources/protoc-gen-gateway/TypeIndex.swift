@@ -7,33 +7,57 @@ struct TypeIndex {
         let swiftName: String
         /// `nil` for an enum.
         let message: DescriptorProto?
+        /// Whether its code is in another module than the codec's, which every file imports: the request does not ask for its file.
+        let isForeign: Bool
     }
+
+    /// The file of the types that the codec itself declares.
+    private static let descriptorFile = "google/protobuf/descriptor.proto"
 
     private var entries: [String: Entry] = [:]
 
-    init(files: [FileDescriptorProto], prefixes: [String: String]) {
+    init(files: [FileDescriptorProto], wanted: Set<String>, prefixes: [String: String]) {
         for file in files {
+            let isForeign = !wanted.contains(file.name ?? "") && file.name != Self.descriptorFile
             let package = file.package ?? ""
             let prefix = prefixes[package] ?? ""
             let scope = package.isEmpty ? "" : ".\(package)"
-            for message in file.messageType { add(message, scope: scope, swiftScope: "", prefix: prefix) }
-            for enumType in file.enumType { add(enumType, scope: scope, swiftScope: "", prefix: prefix) }
+            let place = Place(scope: scope, swiftScope: prefix, isForeign: isForeign)
+            for message in file.messageType { add(message, to: place) }
+            for enumType in file.enumType { add(enumType, to: place) }
         }
     }
 
-    private mutating func add(_ message: DescriptorProto, scope: String, swiftScope: String, prefix: String) {
-        let name = message.name ?? ""
-        let fullName = "\(scope).\(name)"
-        let swiftName = swiftScope + SwiftNames.type(prefix + name, suffix: "Message")
-        entries[fullName] = Entry(swiftName: swiftName, message: message)
-        for nested in message.nestedType { add(nested, scope: fullName, swiftScope: "\(swiftName).", prefix: "") }
-        for nested in message.enumType { add(nested, scope: fullName, swiftScope: "\(swiftName).", prefix: "") }
+    /// The place of a declaration.
+    private struct Place {
+        /// The full name of the package or message, e.g. `.archebase.auth.v1`.
+        let scope: String
+        /// The beginning of its types' Swift names: a prefix, or the name of the outer type with a dot.
+        let swiftScope: String
+        let isForeign: Bool
     }
 
-    private mutating func add(_ enumType: EnumDescriptorProto, scope: String, swiftScope: String, prefix: String) {
+    private mutating func add(_ message: DescriptorProto, to place: Place) {
+        let name = message.name ?? ""
+        let entry = Entry(
+            swiftName: swiftName(name, suffix: "Message", in: place), message: message, isForeign: place.isForeign)
+        entries["\(place.scope).\(name)"] = entry
+        let own = Place(
+            scope: "\(place.scope).\(name)", swiftScope: "\(entry.swiftName).", isForeign: place.isForeign)
+        for nested in message.nestedType { add(nested, to: own) }
+        for nested in message.enumType { add(nested, to: own) }
+    }
+
+    private mutating func add(_ enumType: EnumDescriptorProto, to place: Place) {
         let name = enumType.name ?? ""
-        let swiftName = swiftScope + SwiftNames.type(prefix + name, suffix: "Enum")
-        entries["\(scope).\(name)"] = Entry(swiftName: swiftName, message: nil)
+        entries["\(place.scope).\(name)"] = Entry(
+            swiftName: swiftName(name, suffix: "Enum", in: place), message: nil, isForeign: place.isForeign)
+    }
+
+    private func swiftName(_ name: String, suffix: String, in place: Place) -> String {
+        place.swiftScope.hasSuffix(".")
+            ? place.swiftScope + SwiftNames.type(name, suffix: suffix)
+            : SwiftNames.type(place.swiftScope + name, suffix: suffix)
     }
 
     subscript(fullName: String) -> Entry {

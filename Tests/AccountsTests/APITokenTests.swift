@@ -1,4 +1,8 @@
 import Basics
+import Capability
+import Database
+import GRPCWire
+import GatewayFormats
 import GatewayTesting
 import Proto
 import RPC

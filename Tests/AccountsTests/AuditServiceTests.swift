@@ -6,6 +6,7 @@ import GatewayAPI
 import GatewayTesting
 import Proto
 import RPC
+import Synchronization
 import TestSupport
 import Testing
 import Wire

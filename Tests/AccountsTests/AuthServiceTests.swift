@@ -1,4 +1,6 @@
+import Basics
 import Crypto
+import Database
 import GatewayAPI
 import GatewayTesting
 import Proto

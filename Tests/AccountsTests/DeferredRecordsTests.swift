@@ -1,5 +1,7 @@
 import Basics
+import Database
 import Dispatch
+import GatewayProto
 import GatewayTesting
 import TestSupport
 import Testing

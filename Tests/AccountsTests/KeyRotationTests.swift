@@ -1,3 +1,6 @@
+import Basics
+import Database
+import GRPCWire
 import GatewayAPI
 import GatewayTesting
 import Proto

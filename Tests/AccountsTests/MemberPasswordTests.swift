@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import GatewayFormats
 import GatewayTesting
 import HTTPTypes
 import Proto

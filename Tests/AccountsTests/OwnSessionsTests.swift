@@ -1,4 +1,6 @@
 import Basics
+import Database
+import GatewayFormats
 import GatewayTesting
 import Proto
 import RPC

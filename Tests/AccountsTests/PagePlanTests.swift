@@ -1,3 +1,4 @@
+import Database
 import GatewayTesting
 import TestSupport
 import Testing

@@ -1,5 +1,9 @@
 import Basics
 import Crypto
+import Database
+import GRPCWire
+import GatewayAPI
+import GatewayFormats
 import GatewayTesting
 import Proto
 import RPC

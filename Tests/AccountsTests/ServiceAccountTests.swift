@@ -1,3 +1,5 @@
+import Basics
+import GRPCWire
 import GatewayAPI
 import GatewayTesting
 import Proto

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import Foundation
 import TestSupport
 import Testing
 

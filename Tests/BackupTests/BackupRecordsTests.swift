@@ -1,5 +1,6 @@
 import Basics
 import Database
+import TestSupport
 import Testing
 
 @testable import Backup

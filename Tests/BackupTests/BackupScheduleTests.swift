@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import StoreClient
 import StoreProtocol
+import TestSupport
 import Testing
 
 @testable import Backup

@@ -1,7 +1,9 @@
 import Basics
 import Dispatch
+import GRPCWire
 import Proto
 import RPC
+import Synchronization
 import TestSupport
 import Testing
 

@@ -1,5 +1,7 @@
 import Accounts
 import Basics
+import Database
+import GatewayFormats
 import Proto
 import RPC
 import TestSupport

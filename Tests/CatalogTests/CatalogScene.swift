@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Capability
 import Checksums
 import Crypto
 import Database
@@ -8,7 +9,9 @@ import GatewayTesting
 import Proto
 import RPC
 import StoreProtocol
+import TestSupport
 import Testing
+import Webhooks
 import Wire
 
 @testable import Catalog

@@ -1,4 +1,7 @@
 import Accounts
+import Basics
+import Crypto
+import Database
 import GatewayAPI
 import ObjectFilters
 import Proto

@@ -1,4 +1,6 @@
 import Accounts
+import Basics
+import Database
 import Foundation
 import GatewayAPI
 import Proto

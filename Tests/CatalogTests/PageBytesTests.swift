@@ -2,7 +2,9 @@ import Accounts
 import Basics
 import Database
 import GatewayTesting
+import ObjectFilters
 import Proto
+import Protobuf
 import RPC
 import TestSupport
 import Testing

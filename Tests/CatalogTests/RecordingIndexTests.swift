@@ -1,6 +1,9 @@
 import Basics
+import CommonProto
 import Database
 import FileTesting
+import GatewayProto
+import Synchronization
 import TestSupport
 import Testing
 

@@ -1,3 +1,5 @@
+import Basics
+import Database
 import GatewayAPI
 import Proto
 import RPC

@@ -1,8 +1,10 @@
 import Accounts
 import Basics
+import Database
 import Foundation
 import Proto
 import RPC
+import Synchronization
 import TestSupport
 import Testing
 

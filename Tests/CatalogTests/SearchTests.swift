@@ -1,4 +1,5 @@
 import Accounts
+import Basics
 import Database
 import GatewayAPI
 import ObjectFilters

@@ -1,4 +1,5 @@
 import Database
+import GatewayProto
 import GatewayTesting
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import Basics
 import Capability
 import Configuration
 import Observability
+import Synchronization
 import TestSupport
 import Testing
 

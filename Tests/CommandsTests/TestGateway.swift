@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import Proto
 import RPC
+import Synchronization
 import Wire
 
 @testable import Commands

@@ -1,3 +1,4 @@
+import AppProto
 import Basics
 import TestSupport
 import Testing

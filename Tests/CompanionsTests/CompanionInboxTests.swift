@@ -1,6 +1,9 @@
+import Accounts
 import Basics
+import Database
 import GatewayTesting
 import Identity
+import Members
 import RPC
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Accounts
 import AppProto
 import Basics
+import Capability
 import Database
 import GatewayTesting
 import HTTPTypes

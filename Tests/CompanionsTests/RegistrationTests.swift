@@ -1,9 +1,12 @@
 import Accounts
 import AppProto
+import Basics
+import Capability
 import Database
 import GatewayTesting
 import HTTPTypes
 import Identity
+import Members
 import RPC
 import TestSupport
 import Testing

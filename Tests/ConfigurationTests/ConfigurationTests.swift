@@ -1,6 +1,17 @@
+import Accounts
+import Capability
+import Catalog
+import Console
+import Crypto
 import Foundation
+import HTTPTypes
+import ObjectStore
+import RPC
+import StoreProtocol
 import TestSupport
 import Testing
+import Uploads
+import Webhooks
 
 @testable import Configuration
 @testable import CopyJobs

@@ -1,4 +1,6 @@
+import Capability
 import Foundation
+import Identity
 import TestSupport
 import Testing
 

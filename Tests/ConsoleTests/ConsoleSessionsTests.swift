@@ -1,6 +1,8 @@
 import Accounts
 import Basics
 import Crypto
+import Database
+import GatewayAPI
 import GatewayTesting
 import Proto
 import TestSupport

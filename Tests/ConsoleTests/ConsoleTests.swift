@@ -1,10 +1,12 @@
 import Basics
+import Crypto
 import EventLoops
 import Foundation
 import GatewayTesting
 import HTTPTypes
 import Proto
 import RPC
+import Synchronization
 import TestSupport
 import Testing
 import ThreadCalls

@@ -2,6 +2,7 @@ import Basics
 import Database
 import Foundation
 import GatewayTesting
+import Synchronization
 import TestSupport
 import Testing
 

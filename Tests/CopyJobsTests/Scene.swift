@@ -6,6 +6,7 @@ import Database
 import Foundation
 import GatewayTesting
 import StoreClient
+import TestSupport
 
 @testable import CopyJobs
 @testable import ObjectStore

@@ -1,6 +1,7 @@
 import Basics
 import Foundation
 import GatewayTesting
+import Synchronization
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Basics
 import GatewayTesting
+import Synchronization
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import DeviceClient
 import TestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import HTTPTypes
 import Proto
 import RPC
 import StoreClient
+import Synchronization
 import TestSupport
 import Testing
 import Wire

@@ -1,5 +1,7 @@
 import Accounts
 import Basics
+import Database
+import GRPCWire
 import GatewayAPI
 import GatewayTesting
 import Proto

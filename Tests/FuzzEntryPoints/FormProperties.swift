@@ -25,7 +25,7 @@ enum FormProperties {
             Array("--x\r\nContent-Disposition: form-data; name=a\r\n\r\n".utf8) + [0xFF, 0x0D, 0x0A]
         ]
 
-    /// What is read of a form for the object store.
+    /// The fields and the file of a form for the object store.
     private struct Upload: Equatable {
         var fields: HTTPFields = [:]
         var name = ""

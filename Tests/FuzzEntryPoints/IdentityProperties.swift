@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import IdentityTokens
+import JSON
 
 /// Properties of the parsers of key sets and tokens of identity providers.
 enum IdentityProperties {

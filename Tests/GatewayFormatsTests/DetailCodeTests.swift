@@ -1,3 +1,4 @@
+import GRPCWire
 import RPC
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Accounts
 import Basics
-import Database
+package import Database
 
 /// A change of a device's key or site, by an operator or another call.
 package enum AccountChange: Sendable {

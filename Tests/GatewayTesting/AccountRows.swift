@@ -1,7 +1,7 @@
-import Accounts
+package import Accounts
 import Basics
-import Capability
-import Database
+package import Capability
+package import Database
 
 /// Access to the rows of Accounts for tests of other modules, through the records of Accounts.
 package struct AccountRows: Sendable {

@@ -1,6 +1,6 @@
-import Accounts
-import Basics
-import Database
+package import Accounts
+package import Basics
+package import Database
 
 /// A directory with one device, which is bound to site 1 of organization 1.
 package struct OneDevice: DeviceDirectory {

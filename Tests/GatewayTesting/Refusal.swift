@@ -1,4 +1,4 @@
-import RPC
+package import RPC
 
 /// Returns the error that `body` throws; `nil` if it succeeds.
 package func refusal(_ body: () async throws -> Void) async -> RPCError? {

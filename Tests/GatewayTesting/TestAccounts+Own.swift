@@ -2,7 +2,7 @@ import Accounts
 import Basics
 import Database
 import HTTPTypes
-import Proto
+package import Proto
 import RPC
 import Wire
 

@@ -1,15 +1,15 @@
-import Accounts
-import Basics
-import Capability
+package import Accounts
+package import Basics
+package import Capability
 import Crypto
-import Database
+package import Database
 import Foundation
-import GatewayAPI
+package import GatewayAPI
 import HTTPTypes
-import Proto
-import RPC
+package import Proto
+package import RPC
 import TestSupport
-import Wire
+package import Wire
 
 /// A gateway's accounts on a database of their own, with the user `admin` of `system` and a clock that stands still.
 ///

@@ -1,6 +1,6 @@
-import Database
+package import Database
 import Dispatch
-import TestSupport
+package import TestSupport
 
 /// A database in a folder of its own; both are removed with the last reference.
 package final class TestDatabase: Sendable {

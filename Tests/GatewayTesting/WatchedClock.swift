@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// A clock that reports each reading, so that a test can wait for the next turn of work that reads the time.
 package struct WatchedClock: WallClock {

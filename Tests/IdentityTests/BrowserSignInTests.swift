@@ -1,9 +1,12 @@
 import Basics
 import Crypto
 import Foundation
+import GatewayAPI
+import GatewayFormats
 import GatewayTesting
 import Proto
 import RPC
+import Synchronization
 import TestSupport
 import Testing
 import Wire

@@ -1,7 +1,11 @@
 import Accounts
 import Basics
+import Capability
+import GRPCWire
+import GatewayProto
 import GatewayTesting
 import IdentityTokens
+import RPC
 import TestSupport
 import Testing
 

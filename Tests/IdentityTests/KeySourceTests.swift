@@ -1,8 +1,10 @@
 import Basics
 import Database
+import GRPCWire
 import GatewayTesting
 import IdentityTokens
 import RPC
+import Synchronization
 import TestSupport
 import Testing
 

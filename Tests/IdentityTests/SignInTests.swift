@@ -2,6 +2,8 @@ import Accounts
 import Basics
 import Crypto
 import Foundation
+import GRPCWire
+import GatewayFormats
 import GatewayTesting
 import Proto
 import RPC

@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Capability
 import Crypto
 import GatewayTesting
 import HTTPTypes

@@ -1,5 +1,7 @@
 import Accounts
 import Basics
+import GRPCWire
+import GatewayFormats
 import GatewayTesting
 import Proto
 import RPC

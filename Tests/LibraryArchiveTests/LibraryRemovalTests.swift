@@ -1,6 +1,8 @@
 import AppProto
 import Basics
 import Database
+import GatewayTesting
+import Synchronization
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import Basics
 import Database
 import GatewayTesting
 import Identity
+import Synchronization
 
 @testable import LibraryArchive
 

@@ -2,6 +2,8 @@ import AppProto
 import AppSupport
 import Basics
 import Database
+import GatewayTesting
+import Synchronization
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Accounts
 import AppSupport
 import Basics
+import Capability
 import Crypto
 import Database
 import GatewayTesting

@@ -1,4 +1,5 @@
 import Basics
+import Capability
 import RPC
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import GRPCWire
 import TestSupport
 import Testing
 

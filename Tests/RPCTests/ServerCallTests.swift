@@ -1,7 +1,9 @@
 import Basics
 import GatewayFormats
+import HTTPTypes
 import Proto
 import RPC
+import Synchronization
 import TestSupport
 import Testing
 import Wire

@@ -1,4 +1,6 @@
+import Accounts
 import Basics
+import Database
 import GatewayAPI
 import GatewayTesting
 import Proto

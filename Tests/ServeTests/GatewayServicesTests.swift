@@ -1,8 +1,11 @@
+import Accounts
+import AppSupport
 import Backup
 import Capability
 import Configuration
 import Foundation
 import Observability
+import Protobuf
 import RPC
 import TestSupport
 import Testing

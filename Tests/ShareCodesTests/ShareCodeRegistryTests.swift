@@ -2,6 +2,7 @@ import AppProto
 import Basics
 import Capability
 import Database
+import GRPCWire
 import GatewayTesting
 import RPC
 import TestSupport

@@ -1,5 +1,8 @@
 import AppProto
 import Basics
+import Crypto
+import Database
+import GRPCWire
 import GatewayTesting
 import RPC
 import TestSupport

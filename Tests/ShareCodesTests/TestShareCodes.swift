@@ -1,5 +1,6 @@
 import AppProto
 import Basics
+import Capability
 import Crypto
 import Database
 import GatewayAPI

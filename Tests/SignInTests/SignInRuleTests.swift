@@ -3,6 +3,8 @@ import AppSupport
 import Basics
 import Crypto
 import Database
+import GRPCWire
+import GatewayProto
 import GatewayTesting
 import Protobuf
 import RPC

@@ -1,5 +1,6 @@
 import AppProto
 import Basics
+import GRPCWire
 import GatewayTesting
 import RPC
 import TestSupport

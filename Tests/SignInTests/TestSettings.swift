@@ -1,4 +1,5 @@
 import AppSupport
+import FoundationEssentials
 import Settings
 import TestSupport
 

@@ -2,6 +2,7 @@ import Accounts
 import AppProto
 import AppSupport
 import Basics
+import Capability
 import Crypto
 import Database
 import GatewayTesting

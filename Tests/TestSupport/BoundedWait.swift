@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 import Glibc
 
 /// A wait that took so long that what it is for never comes.

@@ -1,5 +1,5 @@
 import Foundation
-import Testing
+package import Testing
 
 extension Trait where Self == TimeLimitTrait {
     /// The time limit of every suite, for each of its tests, so that a hanging test fails by name and does not block the run.

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A test's temporary folder, which is removed with the last reference to it.
 package final class TestFolder: Sendable {

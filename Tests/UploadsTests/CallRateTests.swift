@@ -1,5 +1,8 @@
 import Basics
+import Database
 import GatewayAPI
+import GatewayProto
+import ObjectStore
 import RPC
 import TestSupport
 import Testing

@@ -1,5 +1,7 @@
 import Accounts
+import Capability
 import GatewayAPI
+import ObjectStore
 import Proto
 import RPC
 import TestSupport

@@ -1,5 +1,6 @@
 import Basics
 import Database
+import GatewayProto
 import TestSupport
 import Testing
 

@@ -1,4 +1,7 @@
 import Catalog
+import Database
+import GatewayFormats
+import ObjectStore
 import Proto
 import RPC
 import TestSupport

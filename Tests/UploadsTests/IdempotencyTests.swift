@@ -1,3 +1,7 @@
+import Basics
+import Database
+import GatewayFormats
+import GatewayTesting
 import Proto
 import RPC
 import TestSupport

@@ -1,4 +1,5 @@
 import Accounts
+import Capability
 import GatewayAPI
 import Proto
 import RPC

@@ -1,3 +1,6 @@
+import Basics
+import Database
+import GatewayFormats
 import ObjectStore
 import Proto
 import RPC

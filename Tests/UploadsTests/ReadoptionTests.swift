@@ -1,5 +1,8 @@
 import Basics
 import Database
+import GatewayFormats
+import GatewayTesting
+import ObjectStore
 import Proto
 import TestSupport
 import Testing

@@ -1,3 +1,5 @@
+import Basics
+import GatewayFormats
 import Proto
 import RPC
 import TestSupport

@@ -1,4 +1,5 @@
 import Accounts
+import Basics
 import Capability
 import GatewayAPI
 import RPC

@@ -1,5 +1,7 @@
 import Accounts
 import Basics
+import Crypto
+import Database
 import Proto
 import StoreProtocol
 

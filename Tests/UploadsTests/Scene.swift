@@ -7,6 +7,7 @@ import Foundation
 import GatewayAPI
 import GatewayTesting
 import StoreProtocol
+import TestSupport
 import Testing
 
 @testable import ObjectStore

@@ -1,5 +1,8 @@
 import Accounts
 import Basics
+import Capability
+import Catalog
+import Database
 import GatewayAPI
 import GatewayTesting
 import ObjectStore

@@ -1,5 +1,7 @@
 import Basics
 import Database
+import GatewayFormats
+import GatewayProto
 import TestSupport
 import Testing
 

@@ -1,7 +1,11 @@
 import Accounts
 import Basics
+import Capability
+import Crypto
+import GatewayFormats
 import Proto
 import RPC
+import Synchronization
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import Database
 import GatewayTesting
 import TestSupport
 import Testing

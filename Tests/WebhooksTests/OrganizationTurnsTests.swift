@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import Database
 import TestSupport
 import Testing
 

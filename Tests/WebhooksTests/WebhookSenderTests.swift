@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import Database
 import Dispatch
 import GatewayTesting
 import HTTPTestClient

@@ -1,6 +1,6 @@
 import Basics
 import REST
-import Wire
+public import Wire
 
 /// Properties of path templates, paths, queries and forms for any input.
 public enum RESTProperties {

@@ -1,4 +1,4 @@
-import Wire
+public import Wire
 
 /// Random but well-formed encodings of any message, by its schema; the same seed gives the same bytes.
 public struct RandomFields {

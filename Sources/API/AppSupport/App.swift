@@ -1,7 +1,7 @@
-import Capability
-import Database
-import Protobuf
-import Webhooks
+package import Capability
+package import Database
+package import Protobuf
+package import Webhooks
 
 /// An application for users of its own, beside the gateway's services: one that is a guest in the gateway's process.
 ///

@@ -1,6 +1,6 @@
 import Accounts
-import Capability
-import Protobuf
+package import Capability
+package import Protobuf
 import RPC
 
 /// The calls of an app: its .proto files, their routes, and the callers for each method.

@@ -1,9 +1,9 @@
-import Accounts
+package import Accounts
 import Crypto
-import GatewayAPI
-import Identity
-import RPC
-import Webhooks
+package import GatewayAPI
+package import Identity
+package import RPC
+package import Webhooks
 
 /// The gateway's modules that apps use.
 package struct AppEnvironment: Sendable {

@@ -1,4 +1,4 @@
-import Settings
+package import Settings
 
 /// The section of an app in the configuration, and what it depends on.
 ///

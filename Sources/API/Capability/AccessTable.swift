@@ -1,4 +1,4 @@
-import Protobuf
+package import Protobuf
 
 /// The callers for each RPC. Methods that it does not contain are closed to everybody.
 ///

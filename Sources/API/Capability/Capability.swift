@@ -1,5 +1,5 @@
-import Database
-import RPC
+package import Database
+package import RPC
 
 /// A part of the gateway that plugs into it: a capability of its own, or an app while it is enabled.
 ///

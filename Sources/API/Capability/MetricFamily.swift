@@ -1,4 +1,4 @@
-import RPC
+package import RPC
 
 /// The samples of one name, in Prometheus' model.
 package struct MetricFamily: Sendable {

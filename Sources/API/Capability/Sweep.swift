@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// A removal of data beyond its retention, which runs once a minute.
 package struct Sweep: Sendable {

@@ -1,5 +1,6 @@
-import Database
-import RPC
+package import Database
+import GRPCWire
+package import RPC
 
 extension DatabaseError: RPCErrorConvertible {
     /// The error for the caller: transient failures are UNAVAILABLE, all others are internal.

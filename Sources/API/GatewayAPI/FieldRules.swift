@@ -1,5 +1,5 @@
 import Basics
-import RPC
+package import RPC
 
 /// The rules for fields of requests. Each message names the field and the rule.
 package enum FieldRules {

@@ -1,2 +1,2 @@
 /// The shared interface of the capabilities: errors and their codes, rules for fields, tags and pages, and limits by key.
-@_exported import GatewayFormats
+@_exported public import GatewayFormats

@@ -1,6 +1,6 @@
-import Basics
-import Crypto
-import Database
+package import Basics
+package import Crypto
+package import Database
 
 /// The services that every capability uses.
 package struct ModuleEnvironment: Sendable {

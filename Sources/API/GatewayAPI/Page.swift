@@ -1,5 +1,5 @@
-import Database
-import RPC
+package import Database
+package import RPC
 
 /// One page of a list, requested with `page_size` and `page_token`.
 package struct Page {

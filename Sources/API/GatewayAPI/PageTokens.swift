@@ -1,5 +1,5 @@
 import Basics
-import Crypto
+package import Crypto
 
 /// Page tokens, which contain the position of the next page. A token is sealed, so that it only works for the query and the caller
 /// for which it was issued; and encrypted, because a page may end at a row that the caller may not see.

@@ -1,4 +1,5 @@
-import Basics
+package import Basics
+import Synchronization
 
 /// A rate limit for each of many keys: one token bucket for each key, and a limited number of buckets.
 package final class Throttle: Sendable {

@@ -1,4 +1,6 @@
-import RPC
+import GRPCWire
+import Protobuf
+package import RPC
 
 /// The detail codes of the gateway's errors, each with its fixed status code.
 extension DetailCode {

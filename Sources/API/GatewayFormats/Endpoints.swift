@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// The gateway's endpoints for a device: the content of `archebase-endpoints.json`, in the format of the SDKs.
 package struct Endpoints: Codable, Sendable, Hashable {

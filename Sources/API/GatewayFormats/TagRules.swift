@@ -1,5 +1,5 @@
 import Basics
-import RPC
+package import RPC
 
 /// The limits of tags from all sources: clients refuse a response that exceeds them.
 package enum TagRules {

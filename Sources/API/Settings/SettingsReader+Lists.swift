@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 extension SettingsReader {
     /// Reads a list; `nil` if it is not set.

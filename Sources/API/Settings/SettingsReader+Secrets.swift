@@ -1,4 +1,4 @@
-import Crypto
+package import Crypto
 
 extension SettingsReader {
     /// Reads the secret in the file or the environment variable that `secret_file` or `secret_env` names; `nil` after a fault.

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import HTTPTypes
 
 /// Reads the keys of the configuration: those of a section, or of a member of a list. Names are relative to its place; in the

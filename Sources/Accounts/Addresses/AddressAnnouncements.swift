@@ -1,8 +1,9 @@
-import Basics
+package import Basics
 import Crypto
 import Database
 import GatewayAPI
-import Proto
+package import Proto
+import Protobuf
 import RPC
 
 /// The announcements of new addresses to an organization's devices, for the device registry.

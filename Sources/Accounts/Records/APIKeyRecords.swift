@@ -1,5 +1,5 @@
-import Basics
-import Database
+package import Basics
+package import Database
 
 /// Whether a key may be used, and if not, the first reason.
 package enum KeyUsability: Sendable, Hashable {

@@ -1,5 +1,5 @@
-import Basics
-import Database
+package import Basics
+package import Database
 
 /// A stored line of the audit log.
 package struct AuditRecord: Sendable {

@@ -1,5 +1,5 @@
-import Basics
-import Database
+package import Basics
+package import Database
 
 package struct OrganizationRecord: Sendable {
     package enum Kind: Int64, Sendable {

@@ -1,5 +1,5 @@
-import Basics
-import Database
+package import Basics
+package import Database
 
 package struct SiteRecord: Sendable {
     package let id: Int64

@@ -1,6 +1,6 @@
-import Basics
-import Capability
-import Database
+package import Basics
+package import Capability
+package import Database
 
 package struct UserRecord: Sendable {
     package let id: Int64

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import GRPCWire
 import GatewayAPI
 import RPC
 

@@ -1,6 +1,6 @@
-import Basics
-import Crypto
-import Database
+package import Basics
+package import Crypto
+package import Database
 
 /// The device registry's interface to keys and sites, for use in its own transactions.
 ///

@@ -1,8 +1,8 @@
-import Basics
-import Capability
+package import Basics
+package import Capability
 import Crypto
-import Database
-import Proto
+package import Database
+package import Proto
 import RPC
 
 /// The part of the accounts that sign-ins without a password use: identity providers authenticate the user instead.

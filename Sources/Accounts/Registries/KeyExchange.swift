@@ -1,7 +1,8 @@
 import Basics
 import Database
+import GRPCWire
 import GatewayAPI
-import RPC
+package import RPC
 
 /// Exchanges an API key's credential for an access token, without a commit, since all devices of a site may come back at once.
 struct KeyExchange: Sendable {

@@ -1,8 +1,9 @@
-import Basics
-import Crypto
-import Database
+package import Basics
+package import Crypto
+package import Database
 import HTTPTypes
-import RPC
+import Protobuf
+package import RPC
 
 /// The part of the accounts for apps whose members sign in with passwords, to sessions that the accounts do not keep.
 ///

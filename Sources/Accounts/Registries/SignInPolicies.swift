@@ -1,5 +1,6 @@
 import Basics
 import Database
+import GRPCWire
 import RPC
 
 /// The rules of organizations for the sign-ins of their users, for admins.

@@ -1,5 +1,6 @@
 import Basics
 import Database
+import GRPCWire
 import GatewayAPI
 import RPC
 

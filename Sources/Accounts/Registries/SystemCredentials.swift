@@ -1,6 +1,8 @@
 import Basics
+import Capability
 import Crypto
 import Database
+import GRPCWire
 import RPC
 
 /// The system credentials of service accounts, issued by admins of SYSTEM and exchanged for access tokens without a commit.

@@ -2,6 +2,7 @@ import Basics
 import Capability
 import Crypto
 import Database
+import GRPCWire
 import GatewayAPI
 import RPC
 

@@ -1,5 +1,6 @@
-import Basics
-import Database
+package import Basics
+package import Database
+import Synchronization
 
 /// The removal of users with everything that refers to them, whoever asks for it.
 package final class UserRemoval: Sendable {

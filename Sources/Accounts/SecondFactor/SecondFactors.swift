@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import GRPCWire
 import GatewayAPI
 import RPC
 

@@ -1,7 +1,7 @@
 import Crypto
 import GatewayAPI
-import Proto
-import RPC
+package import Proto
+package import RPC
 
 /// The gRPC service for a person's own account.
 package struct AccountService: AccountServiceHandler {

@@ -1,7 +1,9 @@
 import Basics
+import Crypto
+import Database
 import GatewayAPI
-import Proto
-import RPC
+package import Proto
+package import RPC
 
 extension AdminAuthService {
     package func createSiteApiKey(

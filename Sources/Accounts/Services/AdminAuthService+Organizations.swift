@@ -1,7 +1,8 @@
 import Crypto
+import Database
 import GatewayAPI
-import Proto
-import RPC
+package import Proto
+package import RPC
 
 extension AdminAuthService {
     package func createOrganization(

@@ -1,7 +1,8 @@
 import Basics
+import Database
 import GatewayAPI
-import Proto
-import RPC
+package import Proto
+package import RPC
 
 /// The gRPC service for sites, API keys and organizations, for operators.
 package struct AdminAuthService: AdminAuthServiceHandler {

@@ -1,8 +1,9 @@
 import Basics
 import Capability
+import Crypto
 import GatewayAPI
-import Proto
-import RPC
+package import Proto
+package import RPC
 
 /// The gRPC service for the API tokens of people.
 package struct ApiTokenService: ApiTokenServiceHandler {

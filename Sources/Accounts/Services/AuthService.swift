@@ -1,6 +1,9 @@
+import Basics
 import Crypto
-import Proto
-import RPC
+import GRPCWire
+import HTTPTypes
+package import Proto
+package import RPC
 
 /// The gRPC service through which devices, sites and people get access tokens.
 ///

@@ -1,5 +1,7 @@
-import Proto
-import RPC
+import Crypto
+import GatewayFormats
+package import Proto
+package import RPC
 
 /// The gRPC service for sign-in policies and second factors of users, for admins; and for credentials of service accounts and
 /// token-signing keys, for admins of SYSTEM.

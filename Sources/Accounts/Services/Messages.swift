@@ -1,5 +1,6 @@
-import Basics
-import Proto
+package import Basics
+import Capability
+package import Proto
 
 extension Timestamp {
     package init(_ time: UnixTime) {

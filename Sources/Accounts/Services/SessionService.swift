@@ -1,6 +1,8 @@
+import Basics
 import Crypto
-import Proto
-import RPC
+import HTTPTypes
+package import Proto
+package import RPC
 
 /// The gRPC service for the sessions of people.
 package struct SessionService: SessionServiceHandler {

@@ -1,7 +1,9 @@
+import Capability
 import Crypto
+import Database
 import GatewayAPI
-import Proto
-import RPC
+package import Proto
+package import RPC
 
 /// The gRPC service for the users of an organization, for its admins.
 package struct UserAuthService: UserAuthServiceHandler {

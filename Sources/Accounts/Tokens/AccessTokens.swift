@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import Synchronization
 
 /// Issues access tokens, and caches those with a verified signature: verifying ES256 takes 80 µs, a lookup 1 µs.
 ///

@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 
 /// Access tokens as JWTs (RFC 7515, RFC 7519) signed with ES256 and verified by the rules of RFC 8725.
 ///

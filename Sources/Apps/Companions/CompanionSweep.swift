@@ -1,3 +1,4 @@
+import AppProto
 import AppSupport
 import Basics
 import Capability

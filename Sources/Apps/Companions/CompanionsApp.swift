@@ -1,11 +1,11 @@
 import Accounts
 import AppProto
-import AppSupport
-import Capability
-import Database
+package import AppSupport
+package import Capability
+package import Database
 import Members
-import Protobuf
-import Webhooks
+package import Protobuf
+package import Webhooks
 
 /// The app for companions: people who follow the same plan are matched in pairs, and each sees the other's tasks.
 package struct CompanionsApp: App {

@@ -1,5 +1,6 @@
 import AppSupport
 import Basics
+import Settings
 
 /// The settings of the app.
 struct CompanionsConfiguration: Sendable {

@@ -1,8 +1,10 @@
+import Accounts
 import AppProto
 import AppSupport
 import Basics
 import Capability
 import Database
+import GatewayAPI
 import Members
 import RPC
 

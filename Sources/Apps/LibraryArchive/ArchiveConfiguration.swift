@@ -1,6 +1,7 @@
 import AppSupport
 import Capability
 import Members
+import Settings
 
 /// The settings of the app.
 struct ArchiveConfiguration: Sendable {

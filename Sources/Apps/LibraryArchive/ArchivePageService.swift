@@ -1,5 +1,6 @@
 import AppProto
 import CommonProto
+import GRPCWire
 import HTTPTypes
 import RPC
 

@@ -1,8 +1,10 @@
+import Accounts
 import AppProto
 import Basics
 import CommonProto
 import Crypto
 import GRPCWire
+import HTTPTypes
 import Members
 import RPC
 

@@ -1,8 +1,8 @@
 import Accounts
 import AppProto
-import AppSupport
-import Capability
-import Database
+package import AppSupport
+package import Capability
+package import Database
 import Members
 import Protobuf
 

@@ -1,7 +1,9 @@
 import AppProto
 import AppSupport
+import Basics
 import Capability
 import Database
+import GatewayAPI
 import Members
 import RPC
 

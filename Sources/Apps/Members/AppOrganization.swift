@@ -1,8 +1,9 @@
-import Accounts
-import Basics
-import Database
+package import Accounts
+package import Basics
+package import Database
+import GRPCWire
 import GatewayAPI
-import RPC
+package import RPC
 
 /// The organization of an app: its users are members there, and nobody in any other organization.
 package struct AppOrganization: Sendable, Hashable {

@@ -1,5 +1,6 @@
+import GRPCWire
 import HTTPTypes
-import RPC
+package import RPC
 
 extension CallContext {
     /// Whether the call comes from this machine, and was not passed on by a proxy on it.

@@ -1,7 +1,9 @@
 import Accounts
-import AppSupport
+package import AppSupport
 import Basics
 import Database
+import GRPCWire
+import GatewayAPI
 import RPC
 
 /// The calls of members about their own accounts.

@@ -1,6 +1,7 @@
 import Basics
+import GRPCWire
 import HTTPTypes
-import RPC
+package import RPC
 
 /// The cookie of a member's session, and the rule for the requests in which it counts.
 package struct MemberCookie: Sendable {

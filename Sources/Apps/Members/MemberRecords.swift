@@ -1,4 +1,4 @@
-import Database
+package import Database
 
 /// The tables that apps share. Times are microseconds since 1970.
 package enum MemberRecords {

@@ -1,11 +1,11 @@
-import Accounts
-import AppSupport
+package import Accounts
+package import AppSupport
 import Basics
-import Capability
-import Crypto
-import Database
+package import Capability
+package import Crypto
+package import Database
 import GatewayAPI
-import RPC
+package import RPC
 
 /// Sessions of members in browsers and in apps that keep cookies. They open the app's own calls only.
 ///

@@ -1,6 +1,7 @@
 import Basics
+import GRPCWire
 import HTTPTypes
-import RPC
+package import RPC
 
 /// The host names by which a listener that only this machine reaches is addressed.
 ///

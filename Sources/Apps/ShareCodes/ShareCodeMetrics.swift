@@ -1,6 +1,7 @@
 import Basics
 import Capability
 import Database
+import Synchronization
 
 /// The counters of the app; any thread may read them at any time.
 final class ShareCodeMetrics: MetricSource {

@@ -1,6 +1,7 @@
 import AppProto
 import Basics
 import Database
+import GRPCWire
 import HTTPTypes
 import RPC
 

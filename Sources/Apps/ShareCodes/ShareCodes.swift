@@ -2,6 +2,7 @@ import AppProto
 import AppSupport
 import Basics
 import Capability
+import Crypto
 import Database
 import GatewayAPI
 import RPC

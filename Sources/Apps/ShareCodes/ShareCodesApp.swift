@@ -1,8 +1,8 @@
 import Accounts
 import AppProto
-import AppSupport
-import Capability
-import Database
+package import AppSupport
+package import Capability
+package import Database
 import Protobuf
 
 /// The app for share codes: short codes under which phones leave encrypted data for a while, and requests between people.

@@ -1,9 +1,13 @@
 import Accounts
 import AppProto
+import Basics
 import Database
+import GRPCWire
+import HTTPTypes
 import Identity
 import IdentityTokens
 import JSON
+import Members
 import RPC
 
 /// Sign-ins with Apple, and Apple's notifications about people.

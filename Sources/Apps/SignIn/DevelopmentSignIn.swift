@@ -2,10 +2,12 @@ import Accounts
 import Basics
 import Crypto
 import Database
+import GRPCWire
 import GatewayAPI
 import HTTPTypes
 import Identity
 import Members
+import Protobuf
 import RPC
 
 /// Sign-ins with an address and a secret that all developers share, on the machine of the gateway only.

@@ -1,9 +1,11 @@
+import Accounts
 import AppProto
 import AppSupport
 import Basics
 import Capability
 import Crypto
 import Database
+import GRPCWire
 import RPC
 
 /// The knowledge bases of users. The owner is always the caller: a request cannot name another one.

@@ -2,6 +2,8 @@ import Accounts
 import AppProto
 import Basics
 import Database
+import GRPCWire
+import HTTPTypes
 import Identity
 import Members
 import RPC

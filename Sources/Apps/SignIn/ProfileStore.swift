@@ -1,7 +1,9 @@
 import Accounts
 import AppProto
 import Basics
+import Capability
 import Database
+import GRPCWire
 import Members
 import RPC
 

@@ -1,7 +1,11 @@
+import Accounts
+import AppProto
 import AppSupport
 import Basics
 import Capability
 import Crypto
+import GatewayAPI
+import Identity
 import Members
 import RPC
 

@@ -1,12 +1,12 @@
 import Accounts
 import AppProto
-import AppSupport
+package import AppSupport
 import Basics
-import Capability
+package import Capability
 import Crypto
-import Database
+package import Database
 import Members
-import Protobuf
+package import Protobuf
 
 /// The app for sign-ins of phone apps' users: with Apple, and for development with an address.
 package struct SignInApp: App {

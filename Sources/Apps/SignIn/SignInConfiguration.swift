@@ -1,6 +1,7 @@
 import AppSupport
 import Basics
 import Crypto
+import Settings
 
 /// The settings of the app.
 struct SignInConfiguration: Sendable {

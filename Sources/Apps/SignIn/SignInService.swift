@@ -1,5 +1,6 @@
 import AppProto
 import Crypto
+import GRPCWire
 import RPC
 
 /// The service SignInService, which converts messages and calls the rules.

@@ -1,5 +1,11 @@
 import Accounts
 import AppProto
+import Basics
+import Database
+import GRPCWire
+import GatewayProto
+import HTTPTypes
+import Members
 import RPC
 
 /// Sessions as apps see them: their tokens, with the user.

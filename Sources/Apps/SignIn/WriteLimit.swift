@@ -1,4 +1,5 @@
 import Basics
+import GRPCWire
 import GatewayAPI
 import RPC
 

@@ -1,7 +1,7 @@
 import Basics
-import Crypto
+package import Crypto
 import Foundation
-import Proto
+package import Proto
 import Synchronization
 
 /// The file that a backup is written to: `FILE.partial`, until it is completely on the disk.

@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 
 /// Reads an archive record by record without keeping records in memory. The contents are only verified once ``next()`` has returned

@@ -1,7 +1,7 @@
 import Basics
 import Checksums
-import Crypto
-import Database
+package import Crypto
+package import Database
 import Foundation
 import ObjectStore
 

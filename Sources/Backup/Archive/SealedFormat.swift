@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 
 /// The format of encrypted archives: ``magic``, 16 bytes of salt, 32 bytes that prove the passphrase, and the archive in chunks of

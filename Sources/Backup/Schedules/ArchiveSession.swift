@@ -1,8 +1,8 @@
-import Basics
+package import Basics
 import Crypto
-import Database
+package import Database
 import Foundation
-import ObjectStore
+package import ObjectStore
 
 /// The parts of a running gateway that backups read, and the stream of an archive of them.
 package struct ArchiveSession: Sendable {

@@ -2,7 +2,7 @@ import Basics
 import Foundation
 import HTTPClient
 import StoreClient
-import StoreProtocol
+package import StoreProtocol
 
 /// A bucket of an object store for archives.
 package struct BackupBucket: BackupDestination {

@@ -1,5 +1,6 @@
-import Basics
-import Capability
+package import Basics
+package import Capability
+import Synchronization
 
 /// The counters of scheduled backups, and the time of the last manual one; any thread may read them at any time.
 package final class BackupMetrics: Sendable {

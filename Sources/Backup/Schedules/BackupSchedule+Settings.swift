@@ -1,6 +1,6 @@
 import Basics
 import Crypto
-import Settings
+package import Settings
 import StoreClient
 import StoreProtocol
 

@@ -1,5 +1,5 @@
 import Basics
-import Crypto
+package import Crypto
 
 /// A backup that the gateway takes by itself again and again.
 package struct BackupSchedule: Sendable {

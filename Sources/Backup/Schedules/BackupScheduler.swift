@@ -1,7 +1,7 @@
-import Basics
-import Database
+package import Basics
+package import Database
 import ObjectStore
-import Webhooks
+package import Webhooks
 
 /// Takes the backups of the schedules: one at a time, each when it is due, verified and rotated.
 package final class BackupScheduler: Sendable {

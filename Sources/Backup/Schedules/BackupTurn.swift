@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// The permission to take a backup, which one caller has at a time.
 package final class BackupTurn: Sendable {

@@ -2,6 +2,7 @@ import Basics
 import Dispatch
 import HTTPClient
 import StoreClient
+import Synchronization
 
 /// An archive in a bucket as input. It blocks, so it is read on a thread of its own.
 final class BucketArchiveSource: ArchiveSource {

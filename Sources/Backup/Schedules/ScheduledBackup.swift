@@ -4,6 +4,7 @@ import Crypto
 import Database
 import Foundation
 import ObjectStore
+import Synchronization
 import Webhooks
 
 /// The steps of a scheduled backup.

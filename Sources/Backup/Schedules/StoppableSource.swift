@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// An input that another thread can end.
 final class StoppableSource: ArchiveSource {

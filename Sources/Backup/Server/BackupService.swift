@@ -3,9 +3,9 @@ import Basics
 import Crypto
 import Database
 import ObjectStore
-import Proto
-import RPC
-import Wire
+package import Proto
+package import RPC
+package import Wire
 
 /// The gRPC service BackupService, which streams an archive of the whole gateway while it runs.
 package final class BackupService: BackupServiceHandler {

@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import Synchronization
 
 /// Passes an archive from the thread that makes it, which may block, to the call that sends it, which may not.
 ///

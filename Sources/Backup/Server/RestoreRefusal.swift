@@ -1,4 +1,5 @@
 import Database
+import GRPCWire
 import GatewayAPI
 import RPC
 

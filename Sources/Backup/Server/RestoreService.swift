@@ -1,13 +1,13 @@
-import Accounts
-import Basics
+package import Accounts
+package import Basics
 import Crypto
-import Database
+package import Database
 import Foundation
 import GatewayAPI
 import ObjectStore
-import Proto
-import RPC
-import Wire
+package import Proto
+package import RPC
+package import Wire
 
 /// The gRPC service RestoreService, which stages an archive for the next start; see ``RestoreFolder``.
 package final class RestoreService: RestoreServiceHandler {

@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import Synchronization
 
 /// Passes an archive from the call that receives it, which may not block, to the thread that checks it, which may.
 ///

@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import Synchronization
 
 /// The folder `DIR/restore`, in which a running gateway leaves an archive and a request for its next start.
 ///

@@ -1,8 +1,10 @@
 import Basics
 import Crypto
+import GRPCWire
 import GatewayAPI
 import Proto
 import RPC
+import Synchronization
 
 /// The one archive that is staged, and whether the gateway is about to restart with it.
 final class Staging: Sendable {

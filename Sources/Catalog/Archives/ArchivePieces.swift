@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import GatewayFormats
 import HTTPTypes
 import ObjectStore
 import RPC

@@ -1,6 +1,7 @@
 import Accounts
 import Basics
 import Database
+import GatewayFormats
 import ObjectFilters
 import ObjectStore
 import RPC

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// The naming of objects: the client's hint at the beginning of the upload, else the tag that deployed SDKs send with
 /// CompleteUpload, else a name made from the owner and the time.

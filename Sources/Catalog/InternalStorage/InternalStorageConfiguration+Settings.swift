@@ -1,4 +1,4 @@
-import Settings
+package import Settings
 
 extension InternalStorageConfiguration {
     /// Reads the section `internal`: the limits of its listener, and the authentication of its clients.

@@ -1,12 +1,12 @@
 import Accounts
 import Basics
-import Capability
-import Database
-import GatewayAPI
-import ObjectStore
-import Proto
-import RPC
-import StoreProtocol
+package import Capability
+package import Database
+package import GatewayAPI
+package import ObjectStore
+package import Proto
+package import RPC
+package import StoreProtocol
 
 /// Finds the upload for which a key of a bucket was issued, whatever its state; `nil` for keys of other objects.
 package typealias UploadOfKey = @Sendable (_ bucket: String, _ key: String, Connection) throws -> String?

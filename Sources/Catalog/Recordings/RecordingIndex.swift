@@ -3,6 +3,7 @@ import Database
 import Dispatch
 import MCAP
 import ObjectStore
+import Synchronization
 
 /// Reads the times and the topics of new recordings in the background, one recording after the other, so that lists can be searched
 /// by them. Organizations take turns. What has to be read is in the database: a restart continues.

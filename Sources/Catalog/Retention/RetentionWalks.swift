@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// The progress of comparing each organization's objects with its retention rules.
 ///

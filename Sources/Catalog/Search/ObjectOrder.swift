@@ -1,5 +1,6 @@
 import Basics
 import Database
+import GatewayFormats
 import RPC
 
 /// An order of lists other than newest first: the field `order_by` of ListObjects.

@@ -1,5 +1,5 @@
 import Basics
-import Database
+package import Database
 
 /// The tables of ``SearchRecords``.
 enum SearchSchema {

@@ -1,6 +1,7 @@
 import Basics
-import Capability
+package import Capability
 import Database
+import Synchronization
 
 /// Adds the objects of earlier versions to the search tables, newest first, while the gateway serves.
 ///

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Foundation
 
 /// Times for people: RFC 3339 in the time zone of this machine, e.g. `2026-01-31T16:00:00+08:00`; in UTC with a `Z`.

@@ -1,5 +1,5 @@
 import Basics
-import JSON
+package import JSON
 
 /// The output of a command: for programs, and for people.
 package struct Reply: Sendable {

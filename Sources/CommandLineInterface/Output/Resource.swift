@@ -1,5 +1,5 @@
 import Basics
-import JSON
+package import JSON
 
 /// A resource of the gateway that commands show.
 package protocol Resource: Sendable {

@@ -1,6 +1,7 @@
 import Basics
 import Foundation
-import Proto
+import JSON
+package import Proto
 
 extension ResourceField {
     /// A time as RFC 3339, for programs in UTC and for people local; `null` if it is not known.

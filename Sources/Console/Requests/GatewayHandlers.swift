@@ -1,5 +1,5 @@
-import HTTPTypes
-import ThreadCalls
+package import HTTPTypes
+package import ThreadCalls
 
 /// The parts of the gateway that the console uses.
 package struct GatewayHandlers: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import GRPCWire
 import HTTPTypes
 
 extension HTTPResponse {

@@ -1,11 +1,12 @@
 import Accounts
 import Basics
-import Capability
+package import Capability
 import Crypto
-import Database
+package import Database
 import Foundation
-import GatewayAPI
+package import GatewayAPI
 import Proto
+import Synchronization
 
 /// The sessions of the console: rows, limited in number and duration, that outlive the process.
 ///

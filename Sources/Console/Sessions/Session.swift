@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Proto
+import Synchronization
 
 /// The session of a signed-in user in a browser.
 final class Session: Sendable {

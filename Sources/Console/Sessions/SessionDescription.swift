@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProto
 
 /// The description of a session for its pages.
 struct SessionDescription: Encodable {

@@ -1,4 +1,4 @@
-import StoreProtocol
+package import StoreProtocol
 
 /// The location of a bucket.
 package struct BucketLocation: Sendable {

@@ -1,4 +1,5 @@
 import Accounts
+import Database
 import GatewayAPI
 import Proto
 import RPC

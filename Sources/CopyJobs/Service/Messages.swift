@@ -3,6 +3,7 @@ import Catalog
 import Crypto
 import GatewayAPI
 import Proto
+import Protobuf
 import RPC
 
 extension CopyOrder {

@@ -2,6 +2,7 @@ import Accounts
 import Basics
 import Database
 import ObjectStore
+import Synchronization
 
 /// Workers that copy items in parallel until their task is cancelled.
 ///

@@ -1,5 +1,5 @@
 import EventLoops
-import GatewayFormats
+package import GatewayFormats
 import Proto
 import Wire
 

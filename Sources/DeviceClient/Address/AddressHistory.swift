@@ -1,5 +1,5 @@
 import Basics
-import GatewayFormats
+package import GatewayFormats
 
 /// A device's record of its gateway's addresses beside the present one: the content of `gateway-address.json`.
 struct AddressHistory: Codable, Sendable, Hashable {

@@ -1,5 +1,7 @@
 import Basics
+import CLinux
 import Foundation
+import GRPCWire
 import HTTPClient
 import Proto
 import RPC

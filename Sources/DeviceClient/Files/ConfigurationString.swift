@@ -1,5 +1,5 @@
 import Foundation
-import GatewayFormats
+package import GatewayFormats
 
 /// The string that apps accept instead of a file, typed, pasted or scanned: JSON on one line, with the members of
 /// `archebase-endpoints.json` and `device_id`.

@@ -1,9 +1,11 @@
-import Basics
+package import Basics
+import CLinux
 import Crypto
 import Foundation
 import GatewayFormats
 import HTTPClient
 import StoreClient
+import Synchronization
 
 /// The record of the files that the gateway confirmed: `delivered.jsonl` in the device's folder, one line of JSON for each.
 ///

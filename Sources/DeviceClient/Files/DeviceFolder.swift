@@ -1,6 +1,6 @@
 import Basics
 import Foundation
-import GatewayFormats
+package import GatewayFormats
 import HTTPClient
 
 /// The folder with a device's persistent data: key, endpoints and the journals of uploads.

@@ -1,7 +1,9 @@
 import Basics
+import CLinux
 import Foundation
+import GRPCWire
 import GatewayFormats
-import HTTPClient
+package import HTTPClient
 import RPC
 import StoreClient
 

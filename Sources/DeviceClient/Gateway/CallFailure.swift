@@ -1,8 +1,8 @@
 import GatewayFormats
-import HTTPTypes
+package import HTTPTypes
 import Proto
-import RPC
-import Wire
+package import RPC
+package import Wire
 
 /// A call's error: its response was not OK, or did not arrive.
 package struct CallFailure: Error, Sendable, Hashable {

@@ -1,8 +1,8 @@
-import EventLoops
-import GatewayFormats
+package import EventLoops
+package import GatewayFormats
 import HTTPTypes
-import Sockets
-import Wire
+package import Sockets
+package import Wire
 
 /// A connection to one listener of the gateway, opened when a call needs it, and reopened after a failure.
 package actor GatewayChannel: CallTransport {

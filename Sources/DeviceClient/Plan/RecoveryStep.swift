@@ -1,4 +1,4 @@
-import Proto
+package import Proto
 
 /// The meaning of GetUploadRecovery's response for an upload whose last responses may be lost.
 package enum RecoveryStep: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import StoreClient
+package import StoreClient
 
 /// A recorded change of an upload. The journal is a list of these events, and the state is their result. The journal of a finished
 /// upload is removed: until then, its last step may be repeated.

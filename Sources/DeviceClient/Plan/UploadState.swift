@@ -1,4 +1,4 @@
-import StoreClient
+package import StoreClient
 
 /// The state of an upload as this client knows it: the result of its events.
 ///

@@ -1,4 +1,4 @@
-import StoreClient
+package import StoreClient
 
 /// The next step of an upload.
 package enum UploadStep: Sendable, Equatable {

@@ -1,5 +1,5 @@
-import Basics
-import Foundation
+package import Basics
+package import Foundation
 
 /// A file found in a directory.
 package struct FoundFile: Sendable, Hashable {

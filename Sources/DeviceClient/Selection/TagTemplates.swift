@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Foundation
 
 /// Tags whose values are derived from each file's path, time and size.

@@ -1,6 +1,7 @@
 import Basics
 import HTTPClient
 import StoreClient
+import Synchronization
 
 /// Sends parts over several connections at once. On each, the next part is read and hashed while the previous one is sent.
 struct PartSending: Sendable {

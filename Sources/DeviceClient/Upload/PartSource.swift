@@ -1,6 +1,7 @@
 import Basics
 import HTTPClient
 import StoreClient
+import Synchronization
 
 /// The uploaded file; reading fails if it has changed since the upload began.
 struct PartSource: Sendable {

@@ -5,6 +5,7 @@ import Proto
 import RPC
 import StoreClient
 import StoreProtocol
+import Synchronization
 
 /// Executes one upload from its recorded state to its end.
 struct UploadRun: Sendable {

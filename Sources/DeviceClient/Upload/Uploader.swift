@@ -1,8 +1,8 @@
-import Basics
+package import Basics
 import Crypto
 import Foundation
 import GatewayFormats
-import HTTPClient
+package import HTTPClient
 import Proto
 import RPC
 import Sockets

@@ -1,6 +1,6 @@
 import Basics
-import CommandLineInterface
-import DeviceClient
+package import CommandLineInterface
+package import DeviceClient
 import HTTPClient
 import HTTPTypes
 import RPC

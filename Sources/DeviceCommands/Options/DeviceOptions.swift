@@ -1,4 +1,4 @@
-import CommandLineInterface
+package import CommandLineInterface
 import DeviceClient
 
 /// The options that every command of a device has.

@@ -1,6 +1,6 @@
-import CommandLineInterface
+package import CommandLineInterface
 import DeviceClient
-import GatewayFormats
+package import GatewayFormats
 
 /// The options for the gateway's endpoints for devices.
 package struct EndpointOptions: Sendable {

@@ -3,6 +3,7 @@ import CommandLineInterface
 import DeviceClient
 import Foundation
 import HTTPClient
+import JSON
 
 /// Uploads files, several at once, and reports the result of each and of all.
 struct UploadBatch: Sendable {

@@ -2,6 +2,8 @@ import Basics
 import CommandLineInterface
 import DeviceClient
 import HTTPClient
+import JSON
+import Protobuf
 
 /// The reason why a file is not uploaded.
 enum SkipReason: Sendable {

@@ -1,5 +1,6 @@
 import Basics
 import CommandLineInterface
+import JSON
 
 /// The results of the files of an upload so far.
 struct UploadTally {

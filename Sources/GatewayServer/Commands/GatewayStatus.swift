@@ -3,6 +3,7 @@ import CommandLineInterface
 import DeviceCommands
 import HTTPClient
 import HTTPTypes
+import JSON
 import Proto
 import Sockets
 

@@ -1,4 +1,4 @@
-import CommandLineInterface
+package import CommandLineInterface
 import DeviceCommands
 
 /// The program `data-gateway`: finds the command of a command line, and runs it.

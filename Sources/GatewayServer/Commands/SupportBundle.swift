@@ -2,11 +2,13 @@ import Backup
 import Basics
 import CommandLineInterface
 import Configuration
+import Doctor
 import Foundation
 import HTTPClient
 import HTTPTypes
 import JSON
 import Serve
+import Settings
 import Sockets
 
 /// `data-gateway support-bundle`

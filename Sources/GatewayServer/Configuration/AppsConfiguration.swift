@@ -1,6 +1,6 @@
-import AppSupport
-import HTTPServer
-import RPC
+package import AppSupport
+package import HTTPServer
+package import RPC
 import Webhooks
 
 /// The settings of the listener `apps`, and of the apps that are enabled.

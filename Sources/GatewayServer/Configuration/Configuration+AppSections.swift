@@ -1,4 +1,5 @@
 import AppSupport
+import Capability
 import HTTPServer
 import RPC
 import Settings

@@ -1,4 +1,6 @@
 import Capability
+import Catalog
+import DeviceInit
 import HTTPTypes
 import Settings
 import StoreProtocol

@@ -1,3 +1,7 @@
+import Catalog
+import Settings
+import Uploads
+
 extension Configuration {
     /// The sections whose keys take effect when the configuration is reloaded.
     private static let liveSections = ["log", "quota", "scrub"]

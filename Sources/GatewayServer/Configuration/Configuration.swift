@@ -1,23 +1,23 @@
-import Accounts
-import Backup
-import Basics
-import Capability
-import Catalog
-import Console
-import CopyJobs
-import DeviceInit
-import HTTPServer
-import HTTPTypes
-import Identity
-import ObjectStore
-import Observability
-import RPC
-import Settings
-import Sockets
-import StoreProtocol
-import StoreServer
-import Uploads
-import Webhooks
+package import Accounts
+package import Backup
+package import Basics
+package import Capability
+package import Catalog
+package import Console
+package import CopyJobs
+package import DeviceInit
+package import HTTPServer
+package import HTTPTypes
+package import Identity
+package import ObjectStore
+package import Observability
+package import RPC
+package import Settings
+package import Sockets
+package import StoreProtocol
+package import StoreServer
+package import Uploads
+package import Webhooks
 
 /// All settings, read at start. The order of precedence is command line, environment, file, defaults.
 ///

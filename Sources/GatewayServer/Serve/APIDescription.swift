@@ -5,6 +5,7 @@ import HTTPTypes
 import Observability
 import Proto
 import RPC
+import Synchronization
 import Wire
 
 /// The description of a listener's REST calls: the OpenAPI document, and the reference page.

@@ -1,11 +1,15 @@
+import Accounts
 import Basics
 import Capability
+import Catalog
 import Configuration
 import GatewayAPI
 import HTTPServer
+import HTTPTypes
 import Observability
 import Proto
 import RPC
+import StoreServer
 import Wire
 
 /// The servers of calls, one for each listener that accepts calls.

@@ -1,6 +1,7 @@
 import Accounts
 import Basics
 import Database
+import Synchronization
 
 /// Owns the gateway's ``ClockGuard``: stores its record in the database, and logs its findings.
 final class ClockKeeper: Sendable {

@@ -2,6 +2,7 @@ import Accounts
 import Basics
 import Capability
 import Database
+import GatewayFormats
 import Observability
 import Proto
 import RPC

@@ -1,8 +1,10 @@
 import Basics
 import Capability
 import Configuration
+import HTTPServer
 import RPC
 import Settings
+import StoreServer
 
 extension Configuration {
     /// Lowers the limits of connections to what the process's limit of descriptors allows.

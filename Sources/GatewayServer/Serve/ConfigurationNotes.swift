@@ -1,7 +1,8 @@
-import Basics
+package import Basics
 import Capability
-import Configuration
+package import Configuration
 import HTTPTypes
+import StoreProtocol
 
 /// Notes on a configuration without faults: what will not work with it, or only with more options.
 package enum ConfigurationNotes {

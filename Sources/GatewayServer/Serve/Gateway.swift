@@ -1,10 +1,14 @@
 import Basics
 import Capability
 import Configuration
+import EventLoops
 import Foundation
+import HTTPServer
 import HTTPTypes
 import Observability
 import RPC
+import StoreServer
+import Synchronization
 
 /// A gateway: its services, and the operations on it while it runs.
 final class Gateway: Sendable {

@@ -1,8 +1,9 @@
-import Basics
+package import Basics
 import Capability
-import Configuration
+import Catalog
+package import Configuration
 import HTTPServer
-import Sockets
+package import Sockets
 
 /// The certificate of each listener, and the authorities for its clients' certificates.
 package struct GatewayCertificates: Sendable {

@@ -3,7 +3,9 @@ import Basics
 import Configuration
 import CopyJobs
 import Database
+import Identity
 import ObjectStore
+import Webhooks
 
 /// The organizations that the configuration names.
 extension GatewayCore {

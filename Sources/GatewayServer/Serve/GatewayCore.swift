@@ -1,6 +1,7 @@
 import Accounts
 import Backup
 import Basics
+import Capability
 import Configuration
 import Crypto
 import Database

@@ -1,14 +1,16 @@
 import Accounts
 import Backup
 import Basics
-import Capability
+package import Capability
 import Catalog
 import Configuration
 import Console
 import CopyJobs
-import Database
+package import Database
 import DeviceInit
 import Identity
+import ObjectStore
+import Observability
 import Proto
 import RPC
 import Uploads

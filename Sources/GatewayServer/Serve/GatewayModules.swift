@@ -9,9 +9,12 @@ import Console
 import CopyJobs
 import Database
 import DeviceInit
+import GatewayAPI
+import HTTPTypes
 import Observability
 import RPC
 import Uploads
+import Webhooks
 
 /// The capabilities of a gateway, connected to each other.
 package struct GatewayModules: Sendable {

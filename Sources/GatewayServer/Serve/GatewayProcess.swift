@@ -1,5 +1,5 @@
 import Basics
-import Configuration
+package import Configuration
 import Foundation
 import Observability
 

@@ -2,6 +2,7 @@ import Capability
 import Configuration
 import Foundation
 import HTTPTypes
+import Sockets
 
 /// The text for a person who starts the gateway in a terminal, printed when every listener accepts connections.
 struct Greeting {

@@ -1,3 +1,4 @@
+import Accounts
 import Basics
 import Capability
 import Configuration
@@ -10,6 +11,7 @@ import HTTPTypes
 import Observability
 import RPC
 import Sockets
+import StoreServer
 import ThreadCalls
 
 /// Makes the services that listen, each for the enabled listeners of its kind.

@@ -1,6 +1,6 @@
-import Accounts
+package import Accounts
 import Basics
-import Crypto
+package import Crypto
 import Database
 import IdentityTokens
 

@@ -1,5 +1,6 @@
 import Basics
 import Database
+import GRPCWire
 import IdentityTokens
 import RPC
 

@@ -1,6 +1,6 @@
 import Accounts
 import Basics
-import Capability
+package import Capability
 import IdentityTokens
 import JSON
 

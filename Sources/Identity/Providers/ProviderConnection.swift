@@ -1,6 +1,7 @@
 import Basics
 import HTTPClient
 import HTTPTypes
+import Synchronization
 
 /// The HTTPS client for one provider. It follows no redirects, because a redirect could lead anywhere.
 ///

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Database
 
 /// An account of an identity provider with which a user can sign in.

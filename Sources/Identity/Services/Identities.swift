@@ -1,6 +1,8 @@
 import Accounts
 import Basics
+import Capability
 import Database
+import GRPCWire
 import RPC
 
 /// The identities with which users can sign in.

@@ -1,5 +1,7 @@
 import Basics
 import Crypto
+import GRPCWire
+import GatewayFormats
 import IdentityTokens
 import JSON
 import RPC

@@ -1,11 +1,13 @@
-import Accounts
+package import Accounts
 import Basics
-import Database
+package import Database
+import GRPCWire
 import GatewayAPI
 import HTTPTypes
 import IdentityTokens
 import JSON
 import Proto
+import Protobuf
 import RPC
 
 /// Records what an app stores about a person, in the transaction of the sign-in: the user, and the address in the token.

@@ -3,6 +3,8 @@ import Basics
 import Capability
 import Crypto
 import Database
+import GRPCWire
+import GatewayFormats
 import IdentityTokens
 import RPC
 

@@ -1,5 +1,6 @@
 import Basics
 import Database
+import GatewayFormats
 import IdentityTokens
 import RPC
 

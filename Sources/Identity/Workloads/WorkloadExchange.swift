@@ -1,6 +1,8 @@
 import Accounts
 import Basics
+import Capability
 import Database
+import GRPCWire
 import IdentityTokens
 import Proto
 import RPC

@@ -1,7 +1,8 @@
 import Basics
 import CUV
 import Foundation
-import RPC
+package import RPC
+import Synchronization
 
 /// One thread with a libuv loop, for the sockets that belong to it and the handlers of their calls.
 ///

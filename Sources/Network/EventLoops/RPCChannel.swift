@@ -1,9 +1,9 @@
 import CUV
 import Foundation
-import HTTPTypes
+package import HTTPTypes
 import RPC
-import Sockets
-import Wire
+package import Sockets
+package import Wire
 
 /// A client's connection to one address.
 ///

@@ -1,6 +1,6 @@
-import HTTPTypes
-import RPC
-import Sockets
+package import HTTPTypes
+package import RPC
+package import Sockets
 
 /// One address that serves RPCs: a listening socket on every loop, and its accepted connections.
 package final class RPCListener: Sendable {

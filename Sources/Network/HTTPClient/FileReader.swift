@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A file that is open for reading, at any offset and by any number of threads at once.
 package final class FileReader: Sendable {

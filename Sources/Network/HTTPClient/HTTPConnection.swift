@@ -1,6 +1,6 @@
 import CCurl
 import Foundation
-import HTTPTypes
+package import HTTPTypes
 import Synchronization
 
 /// One connection of an HTTP/1.1 client, opened when needed and kept for further requests.

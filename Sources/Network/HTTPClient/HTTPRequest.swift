@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// A client's request.
 package struct HTTPRequest: Sendable {

@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import Synchronization
 
 /// A rate limit that several connections share when sending or receiving. It may change meanwhile.
 package final class RateLimit: Sendable {

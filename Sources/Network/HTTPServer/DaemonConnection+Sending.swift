@@ -1,3 +1,4 @@
+import Basics
 import CMicrohttpd
 import Glibc
 import HTTPTypes

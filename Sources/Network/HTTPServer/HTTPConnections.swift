@@ -1,5 +1,6 @@
 import Basics
 import HTTPTypes
+import Synchronization
 
 /// The open connections of a daemon.
 final class HTTPConnections: Sendable {

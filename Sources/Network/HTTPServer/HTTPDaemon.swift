@@ -2,8 +2,8 @@ import Basics
 import CMicrohttpd
 import Dispatch
 import Glibc
-import HTTPTypes
-import Sockets
+package import HTTPTypes
+package import Sockets
 import Synchronization
 
 /// An HTTP/1.1 server on libmicrohttpd with one thread for each connection and a limited number of connections.

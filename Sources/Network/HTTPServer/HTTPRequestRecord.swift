@@ -1,5 +1,5 @@
-import Crypto
-import HTTPTypes
+package import Crypto
+package import HTTPTypes
 
 /// The outcome of a request, for logs and metrics. It contains no query and no header fields, which may be secret.
 package struct HTTPRequestRecord: Sendable {

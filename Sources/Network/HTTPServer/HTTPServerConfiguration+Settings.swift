@@ -1,5 +1,5 @@
-import HTTPTypes
-import Settings
+package import HTTPTypes
+package import Settings
 
 extension HTTPServerConfiguration {
     /// Reads the section `web`: the limits of the listener for calls over HTTP/1.1.

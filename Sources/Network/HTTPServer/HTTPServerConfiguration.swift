@@ -1,6 +1,6 @@
 import Basics
-import HTTPTypes
-import Sockets
+package import HTTPTypes
+package import Sockets
 
 /// The limits of an HTTP/1.1 server on its clients.
 package struct HTTPServerConfiguration: Sendable {

@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import Synchronization
 
 /// The requests of a server that are at work, with a limit for each party: an address, while the caller is not known, or the owner
 /// of the credentials. Requests beyond it wait in the order of their arrival; their bodies are not read meanwhile.

@@ -1,5 +1,5 @@
 import Basics
-import HTTPTypes
+package import HTTPTypes
 
 /// The checks that every request must pass before it is processed.
 ///

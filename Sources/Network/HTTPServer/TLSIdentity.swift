@@ -1,6 +1,6 @@
 import CMicrohttpd
 import COpenSSL
-import Sockets
+package import Sockets
 
 /// The certificate and key of a ``TLSContext`` in GnuTLS's form, for libmicrohttpd. They are taken from OpenSSL, so that every
 /// listener uses files that were read and checked once.

@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import Synchronization
 
 /// Calls a function periodically, on its own queue, until it is stopped.
 final class Watch: Sendable {

@@ -1,5 +1,6 @@
 import Basics
 import HTTPTypes
+import Synchronization
 
 /// The limits of a listener's connections over all its loops: in total, and from one address.
 package final class ConnectionLimits: Sendable {

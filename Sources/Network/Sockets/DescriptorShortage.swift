@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// Reports once for each episode that the process has no free file descriptor; an episode lasts while connections are refused for
 /// that reason, and for one minute more.

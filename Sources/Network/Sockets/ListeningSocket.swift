@@ -1,5 +1,5 @@
 import Glibc
-import HTTPTypes
+package import HTTPTypes
 
 /// The reason why a listener cannot be opened. The description names the obstacle.
 package struct ListenError: Error, Sendable, Equatable, CustomStringConvertible {

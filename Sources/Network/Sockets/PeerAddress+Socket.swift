@@ -1,5 +1,5 @@
-import Glibc
-import HTTPTypes
+package import Glibc
+package import HTTPTypes
 
 extension PeerAddress {
     /// Converts a `sockaddr`.

@@ -1,7 +1,8 @@
-import Basics
+package import Basics
 import COpenSSL
 import Glibc
 import HTTPTypes
+import Synchronization
 
 /// The reason why certificates cannot be used. The description names the file.
 package struct TLSError: Error, Sendable, CustomStringConvertible {

@@ -3,6 +3,7 @@ import CLinux
 import Glibc
 import HTTPTypes
 import RPC
+import Synchronization
 
 /// The progress of a call, which its event loop reports to the thread of its HTTP/1.1 connection.
 final class CallProgress: Sendable {

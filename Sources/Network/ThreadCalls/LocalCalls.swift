@@ -1,8 +1,8 @@
-import EventLoops
+package import EventLoops
 import HTTPTypes
-import RPC
+package import RPC
 import Synchronization
-import Wire
+package import Wire
 
 /// A server's methods for callers within the process, each of which has a thread to wait on.
 ///

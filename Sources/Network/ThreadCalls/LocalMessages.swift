@@ -1,4 +1,4 @@
-import RPC
+package import RPC
 
 /// The response messages of a call within the process. Used by one thread.
 package protocol LocalMessages: AnyObject {

@@ -1,4 +1,5 @@
 import EventLoops
+import GRPCWire
 import HTTPTypes
 import RPC
 

@@ -1,7 +1,7 @@
 import Basics
-import EventLoops
-import HTTPTypes
-import RPC
+package import EventLoops
+package import HTTPTypes
+package import RPC
 import Synchronization
 import Wire
 

@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 
 /// Runs work that waits for a disk on threads of its own, so that it blocks neither the shared thread pool nor an event loop.
 package enum DiskWork {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The number of times that limits were reached that all listeners share; any thread may read them at any time.
 package final class LimitCounts: Sendable {
     private let counts = Lock<[String: Int]>([:])

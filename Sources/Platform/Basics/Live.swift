@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A setting that may change while the gateway runs: a reader gets the whole old value or the whole new one. Copies of the
 /// structure that contains it share it, so a change through one copy applies to all.
 @propertyWrapper

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+package import Synchronization
 
 #if THREAD_SANITIZER
     /// A value that is protected by its own pthread mutex, for builds with ThreadSanitizer, which sees every operation on it. The

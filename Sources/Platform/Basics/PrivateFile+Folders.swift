@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 extension PrivateFile {
     /// Makes the folder `path`, and those above it that are missing; existing ones stay unchanged.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Slots for work at the same time, which owners share so that none of them can hold all.
 ///
 /// An owner has at most half of the slots, and the last quarter is for owners that hold none. A member of an owner, such as a user of an

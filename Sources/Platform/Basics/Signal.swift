@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Wakes tasks that wait for work.
 package final class Signal: Sendable {
     private struct State {

@@ -1,4 +1,5 @@
-import Basics
+package import Basics
+import Synchronization
 
 /// Generates identifiers that sort by their time of creation: UUID version 7 (RFC 9562, section 5.7).
 ///

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Synchronization
 
 /// The identifier of a request in logs and responses: the client's `x-request-id`, or one that the gateway generates.

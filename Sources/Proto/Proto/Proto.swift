@@ -1,3 +1,3 @@
 /// Every message and service that the gateway knows, under one name.
-@_exported import CommonProto
-@_exported import GatewayProto
+@_exported public import CommonProto
+@_exported public import GatewayProto

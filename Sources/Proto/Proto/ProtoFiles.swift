@@ -1,4 +1,4 @@
-import Protobuf
+public import Protobuf
 
 /// All that `CommonProto` and `GatewayProto` declare, for reflection and for the JSON mapping.
 public enum ProtoFiles {

@@ -1,4 +1,4 @@
-import Wire
+import GRPCWire
 
 /// Connect's streaming responses: messages with prefixes, the last of which carries the status; the HTTP status is always 200
 /// (Connect protocol, "Streaming-Request" and "Streaming-Response").

@@ -1,4 +1,4 @@
-import Wire
+import GRPCWire
 
 /// Connect's unary responses: the body is the message, the status is the HTTP status, and an error is JSON with any codec (Connect
 /// protocol, "Unary-Request" and "Unary-Response").

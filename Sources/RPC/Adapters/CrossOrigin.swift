@@ -1,5 +1,3 @@
-import Wire
-
 /// The web pages of other origins that may call (Fetch standard, "CORS protocol").
 ///
 /// Without credentials in the standard's sense: callers send tokens in the Authorization field, never cookies. So an allowed page

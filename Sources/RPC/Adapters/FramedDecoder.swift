@@ -1,4 +1,4 @@
-import Wire
+import GRPCWire
 
 /// Extracts messages with prefixes: those of gRPC, of gRPC-Web and of Connect's streams.
 struct FramedDecoder {

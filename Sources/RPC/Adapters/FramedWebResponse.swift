@@ -1,4 +1,4 @@
-import Wire
+import GRPCWire
 
 /// The parts of web responses whose messages have prefixes, as in gRPC.
 struct FramedWebResponse {

@@ -1,4 +1,4 @@
-import Wire
+import GRPCWire
 
 /// gRPC's responses: messages with prefixes, the status in trailers (gRPC over HTTP/2, "Responses"). Stateless, so that all calls
 /// share a few instances.

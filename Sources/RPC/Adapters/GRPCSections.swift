@@ -1,5 +1,5 @@
 import Basics
-import Wire
+import GRPCWire
 
 /// The header and trailer sections of gRPC's responses (gRPC over HTTP/2, "Responses").
 enum GRPCSections {

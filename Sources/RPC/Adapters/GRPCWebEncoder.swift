@@ -1,4 +1,4 @@
-import Wire
+import GRPCWire
 
 /// gRPC-Web's responses, for clients that cannot read trailers: the last message has the trailers, and for clients that read only
 /// text the whole body is base64 (gRPC-Web, "Protocol differences vs gRPC over HTTP2").

@@ -1,4 +1,4 @@
-import Wire
+import GRPCWire
 
 /// Extracts the messages of a gRPC-Web request whose body is base64.
 struct GRPCWebTextDecoder {

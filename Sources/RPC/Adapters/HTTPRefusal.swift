@@ -1,4 +1,6 @@
-import Wire
+import GRPCWire
+import HTTP2
+import ProtobufJSON
 
 /// The HTTP error for a request that is not a call.
 struct HTTPRefusal: Error {

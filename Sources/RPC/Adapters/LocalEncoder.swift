@@ -1,5 +1,5 @@
 import Basics
-import Wire
+import Synchronization
 
 /// Writes the response to a caller within the process: messages with prefixes, and the unchanged error.
 package final class LocalEncoder: ResponseEncoder, Sendable {

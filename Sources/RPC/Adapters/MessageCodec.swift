@@ -1,4 +1,6 @@
-import Wire
+import GRPCWire
+import JSON
+import ProtobufJSON
 
 /// The encoding of a call's messages.
 enum MessageCodec {

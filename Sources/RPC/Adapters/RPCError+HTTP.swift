@@ -1,4 +1,5 @@
-import HTTPTypes
+import GRPCWire
+package import HTTPTypes
 
 extension RPCError {
     /// The error as a response over HTTP/1.1, in the form of Connect's unary calls.

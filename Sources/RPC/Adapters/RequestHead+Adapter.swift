@@ -1,4 +1,6 @@
-import Wire
+import GRPCWire
+import Protobuf
+import ProtobufJSON
 
 /// A request that is a call. Moved rather than copied, because it is made for every call.
 struct AdaptedCall: ~Copyable {

@@ -1,5 +1,5 @@
-import CommonProto
-import Wire
+package import CommonProto
+import GRPCWire
 
 /// Writes a call's response in its protocol.
 package protocol ResponseEncoder: AnyObject {

@@ -1,5 +1,5 @@
-import Crypto
-import Wire
+package import Crypto
+import HTTP2
 
 /// A header or trailer section of a response.
 package enum ResponseSection: Sendable {

@@ -1,4 +1,4 @@
-import Wire
+import GRPCWire
 
 /// The common properties of Connect's and gRPC-Web's responses.
 struct WebResponseForm {

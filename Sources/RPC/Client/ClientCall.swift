@@ -1,5 +1,6 @@
 import Basics
-import Wire
+import GRPCWire
+import HTTP2
 
 /// One call of a client: collects the response messages, and the status at its end.
 ///

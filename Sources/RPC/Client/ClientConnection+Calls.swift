@@ -1,4 +1,5 @@
-import Wire
+package import GRPCWire
+package import Protobuf
 
 extension ClientConnection {
     /// Makes a call with one request and one response message. Must be called on the connection's loop.

@@ -1,5 +1,7 @@
 import Basics
-import Wire
+import GRPCWire
+import HTTP2
+import Protobuf
 
 /// The client side of a connection.
 package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {

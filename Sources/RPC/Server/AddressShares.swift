@@ -1,5 +1,6 @@
 import Basics
 import HTTPTypes
+import Synchronization
 
 /// The client addresses with connections or calls at a listener, each with its usage.
 ///

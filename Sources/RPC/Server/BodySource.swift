@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// The bytes of a response that are made while they are sent, in the buffers from which the transport sends them, or in files.
 package protocol BodySource: AnyObject, Sendable {

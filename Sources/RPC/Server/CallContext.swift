@@ -1,7 +1,8 @@
-import Basics
-import Crypto
-import HTTPTypes
-import Wire
+package import Basics
+package import Crypto
+package import GRPCWire
+package import HTTPTypes
+package import Protobuf
 
 /// The properties of a call that its handler can read and set, apart from the messages.
 ///

@@ -1,6 +1,6 @@
 import Basics
-import HTTPTypes
-import Wire
+import GRPCWire
+package import HTTPTypes
 
 /// The origin of calls: a client's connection, with any protocol, and its usage of its listener's limits. Confined to its loop.
 package final class CallOrigin {

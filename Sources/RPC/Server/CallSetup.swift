@@ -1,4 +1,4 @@
-import Wire
+import GRPCWire
 
 /// The parts of a call when its request's header section is complete. Moved rather than copied, because it is made for every call.
 struct CallSetup: ~Copyable {

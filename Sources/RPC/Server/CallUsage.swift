@@ -1,3 +1,5 @@
+import Basics
+
 /// The counters of one call.
 struct CallUsage {
     var traffic = CallTraffic()

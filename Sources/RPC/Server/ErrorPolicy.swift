@@ -1,4 +1,4 @@
-import Wire
+package import Protobuf
 
 /// The detail codes of errors that the server itself makes. The default has none; an application with codes passes them to
 /// `RPCServer`.

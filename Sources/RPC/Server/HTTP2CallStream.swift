@@ -1,5 +1,5 @@
 import Crypto
-import Wire
+import HTTP2
 
 /// A call's stream of an HTTP/2 connection: collects the header section, passes the body to the call, and sends the response as
 /// flow control allows.

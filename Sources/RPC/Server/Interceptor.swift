@@ -1,4 +1,5 @@
-import Wire
+package import GRPCWire
+package import Protobuf
 
 /// Observes every call of a server. Runs on the call's event loop, where it must not wait.
 package protocol Interceptor: Sendable {

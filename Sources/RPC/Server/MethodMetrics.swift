@@ -1,6 +1,6 @@
 import Basics
+import GRPCWire
 import Synchronization
-import Wire
 
 /// The counters of one method's calls at a listener; read at any time, by any thread.
 package final class MethodMetrics: Sendable {

@@ -1,4 +1,5 @@
-import Wire
+import GRPCWire
+import Protobuf
 
 extension RPCError {
     /// Makes the error that a client receives for an error thrown in a call of that method. This is the only mapping of errors to

@@ -1,5 +1,6 @@
 import Basics
-import Settings
+import HTTP2
+package import Settings
 
 extension RPCLimits {
     /// Reads the section `rpc`: the limits for clients of the gRPC listeners.

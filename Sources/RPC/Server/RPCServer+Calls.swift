@@ -1,3 +1,5 @@
+import Protobuf
+
 extension RPCServer {
     /// Starts the call of a request whose header section is complete, or refuses the request.
     ///

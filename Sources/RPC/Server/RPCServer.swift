@@ -1,5 +1,6 @@
-import Basics
-import Wire
+package import Basics
+package import HTTP2
+package import ProtobufJSON
 
 /// The limits of a listener.
 package struct RPCLimits: Sendable {

@@ -1,5 +1,5 @@
-import Crypto
-import HTTPTypes
+package import Crypto
+package import HTTPTypes
 
 /// A request that is not a call of a registered method, for the log.
 package struct RefusedRequest: Sendable, Hashable {

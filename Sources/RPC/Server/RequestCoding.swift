@@ -1,4 +1,4 @@
-import Wire
+import GRPCWire
 
 /// The conversion of a request's messages to those that its method reads.
 struct RequestCoding {

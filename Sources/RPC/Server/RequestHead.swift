@@ -1,7 +1,8 @@
 import Basics
 import Crypto
+import GRPCWire
 import Glibc
-import Wire
+import HTTP2
 
 /// The header section of a request, built field by field (gRPC over HTTP/2, "Requests").
 package struct RequestHead {

@@ -1,5 +1,6 @@
+package import GRPCWire
 import Glibc
-import Wire
+package import Protobuf
 
 /// Finds the method for a `:path`. Filled at start with the services of one listener, and only read afterwards.
 package struct Router: MethodRegistry, Sendable {

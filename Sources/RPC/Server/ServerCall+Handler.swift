@@ -1,3 +1,6 @@
+import Basics
+import GRPCWire
+
 /// The way of the call to its handler.
 extension ServerCall {
     /// Lets the handler start in the call's turn; it sends its messages, and its return or error ends the call.

@@ -1,4 +1,4 @@
-import Wire
+import GRPCWire
 
 /// The bytes of the request, from the transport to the method.
 extension ServerCall {

@@ -1,4 +1,5 @@
 import CommonProto
+import Protobuf
 
 /// The messages and sources that the call sends.
 extension ServerCall {

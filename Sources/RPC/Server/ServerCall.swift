@@ -1,5 +1,8 @@
+import Basics
 import CommonProto
-import Wire
+import GRPCWire
+import HTTPTypes
+import Protobuf
 
 /// One call at the server, for all protocols and transports, from its request's header section to its status. A subclass for each
 /// kind of method handles the messages and runs the handler.

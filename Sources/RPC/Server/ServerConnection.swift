@@ -1,5 +1,5 @@
-import HTTPTypes
-import Wire
+package import HTTP2
+package import HTTPTypes
 
 /// The server side of a connection.
 package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {

@@ -1,5 +1,5 @@
 import Basics
-import HTTPTypes
+package import HTTPTypes
 import Synchronization
 
 /// The counters of a listener, without those of its calls, which ``Router/methods`` has; read at any time, by any thread.

@@ -1,6 +1,7 @@
 import Basics
 import CommonProto
-import Wire
+import GRPCWire
+import Protobuf
 
 /// A method with any number of messages in both directions; the three streaming kinds are this one with fewer.
 final class StreamingMethod<Input: Message, Output: Message>: Method {

@@ -1,4 +1,5 @@
-import HTTPTypes
+import GRPCWire
+package import HTTPTypes
 
 /// Determines the origin of a call that was passed on by proxies: the last address of `x-forwarded-for` that is not a trusted
 /// proxy's. The field is ignored if the sender is not a trusted proxy.

@@ -1,5 +1,6 @@
 import Basics
-import Wire
+import GRPCWire
+import Protobuf
 
 /// A method with one request and one response message: the common case, optimised for speed.
 final class UnaryMethod<Input: Message, Output: Message>: Method {

@@ -1,4 +1,4 @@
-import Wire
+import Protobuf
 
 /// Finds the `.proto` file that declares a name, for reflection. Built once.
 struct DescriptorIndex: Sendable {

@@ -1,5 +1,5 @@
-import CommonProto
-import Wire
+package import CommonProto
+package import GRPCWire
 
 /// The gRPC service `grpc.health.v1.Health` of one listener.
 package struct HealthService: HealthHandler {

@@ -1,5 +1,6 @@
-import CommonProto
-import Wire
+package import CommonProto
+package import GRPCWire
+package import Protobuf
 
 /// The gRPC service `grpc.reflection.v1.ServerReflection`: describes a listener's services to tools without generated code.
 package struct ReflectionService: ServerReflectionHandler {

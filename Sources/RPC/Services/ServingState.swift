@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// Whether the server accepts calls; one object for all its listeners. Watchers receive each change.
 package final class ServingState: Sendable {

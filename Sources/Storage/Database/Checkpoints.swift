@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// The checkpoints of the writer: when one is due, and what keeps it from moving the whole log.
 ///

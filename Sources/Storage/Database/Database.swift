@@ -1,6 +1,7 @@
-import Basics
+package import Basics
 import Dispatch
 import Foundation
+import Synchronization
 
 /// The metadata of a gateway: one SQLite file in WAL mode.
 ///

@@ -1,5 +1,6 @@
 import Basics
 import Glibc
+import Synchronization
 
 /// Disk space that is reserved for the time when the disk is full: a file beside the database with allocated blocks.
 ///

@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// The unused read-only connections.
 ///

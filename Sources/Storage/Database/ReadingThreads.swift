@@ -1,6 +1,7 @@
 import Basics
 import Dispatch
 import Foundation
+import Synchronization
 
 /// Threads for reads that may take longer than a millisecond, with lower priority than the event loops. Owners take turns: the next
 /// read is that of the organization whose reads took the least time, and of its owner for whom they took the least.

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import CSQLite
 
 /// One row of a result, valid inside the closure that receives it.

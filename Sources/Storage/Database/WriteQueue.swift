@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import Synchronization
 
 /// The writes that wait for the writer's thread, and requested copies. Bounded; any thread may add.
 ///

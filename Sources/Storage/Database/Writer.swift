@@ -1,6 +1,7 @@
 import Basics
 import Dispatch
 import Foundation
+import Synchronization
 
 /// The only thread and connection of the process that writes and checkpoints.
 ///

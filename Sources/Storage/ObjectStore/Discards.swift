@@ -1,6 +1,7 @@
 import Basics
 import Database
 import Dispatch
+import Synchronization
 
 /// Deletes the rows of ended multipart uploads, and releases the own files of parts of completed ones, a few hundred in a
 /// transaction, on a thread of its own.

@@ -1,6 +1,7 @@
 import Basics
 import Database
 import Dispatch
+import Synchronization
 
 /// Unlinks data files whose rows are gone, on a thread of its own: a large file takes a while, which would block an event loop.
 ///

@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// The limits of free space for uploads: new ones are refused below a floor, so that those in progress can still be written; bodies
 /// of those are refused below a second floor, so that the database can.

@@ -1,4 +1,5 @@
-import StoreProtocol
+import Database
+package import StoreProtocol
 
 /// An AppendObject: makes a new object from the existing bytes and those of the body, in a new file, so that acknowledged bytes are
 /// never overwritten. So an append costs as much as writing the whole object.

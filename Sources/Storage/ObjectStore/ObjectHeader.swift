@@ -1,5 +1,5 @@
 import Database
-import StoreProtocol
+package import StoreProtocol
 
 /// The properties of a new object in its request, besides its bytes.
 package struct ObjectHeader: Sendable {

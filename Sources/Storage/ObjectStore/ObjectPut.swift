@@ -1,6 +1,6 @@
 import Basics
 import Database
-import StoreProtocol
+package import StoreProtocol
 
 /// One PUT of a whole object, from its header to its acknowledgement: a new file, `fdatasync`, then the row, which replaces that of
 /// an earlier object.

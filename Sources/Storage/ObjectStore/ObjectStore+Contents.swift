@@ -1,4 +1,4 @@
-import Database
+package import Database
 import Dispatch
 
 /// Access of capabilities to finished objects, without a client's request.

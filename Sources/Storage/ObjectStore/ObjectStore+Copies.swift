@@ -1,7 +1,7 @@
 import Basics
 import Checksums
 import Database
-import StoreProtocol
+package import StoreProtocol
 
 /// Copies of objects.
 extension ObjectStore {

@@ -1,6 +1,6 @@
-import Basics
+package import Basics
 import Database
-import StoreProtocol
+package import StoreProtocol
 
 /// Operations of static keys, in addition to those of all credentials.
 extension ObjectStore {

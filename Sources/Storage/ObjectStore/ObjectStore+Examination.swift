@@ -1,3 +1,4 @@
+import Basics
 import Checksums
 import Database
 import Dispatch

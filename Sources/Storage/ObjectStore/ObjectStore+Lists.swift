@@ -1,6 +1,6 @@
 import Basics
 import Database
-import StoreProtocol
+package import StoreProtocol
 
 /// The operations of static keys on several objects.
 extension ObjectStore {

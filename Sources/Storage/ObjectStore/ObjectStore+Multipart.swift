@@ -1,7 +1,7 @@
 import Basics
 import Crypto
 import Database
-import StoreProtocol
+package import StoreProtocol
 
 /// Operations on whole multipart uploads; those on their parts are ``PartUpload``'s.
 extension ObjectStore {

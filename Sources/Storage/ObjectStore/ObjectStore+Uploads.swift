@@ -1,4 +1,4 @@
-import Database
+package import Database
 
 /// Queries of capabilities about an upload, each inside a transaction of theirs.
 extension ObjectStore {

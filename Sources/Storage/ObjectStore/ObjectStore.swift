@@ -1,8 +1,8 @@
-import Basics
-import Crypto
-import Database
+package import Basics
+package import Crypto
+package import Database
 import Dispatch
-import StoreProtocol
+package import StoreProtocol
 
 /// The gateway's object store: bytes in a local directory, metadata in the database.
 ///

@@ -1,4 +1,4 @@
-import Settings
+package import Settings
 
 extension ObjectStoreConfiguration {
     /// Reads the keys of the section `object_store` about the disk and the memory.

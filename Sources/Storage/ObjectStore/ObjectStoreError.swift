@@ -1,4 +1,4 @@
-import StoreProtocol
+package import StoreProtocol
 
 /// The store's reasons for refusing a request. The server maps them to responses.
 package enum ObjectStoreError: Error, Equatable {

@@ -1,5 +1,5 @@
 import Basics
-import Database
+package import Database
 
 /// Operations on a store together with its database.
 extension OfflineStore {

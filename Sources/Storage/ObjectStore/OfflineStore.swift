@@ -1,6 +1,6 @@
-import Basics
+package import Basics
 import Checksums
-import Database
+package import Database
 import Glibc
 
 /// The directory `DIR/store` while no gateway serves it, for restores and repairs. The caller has locked the data directory.

@@ -1,6 +1,6 @@
 import Basics
 import Database
-import StoreProtocol
+package import StoreProtocol
 
 /// One PUT of a part, from its header to its acknowledgement.
 ///

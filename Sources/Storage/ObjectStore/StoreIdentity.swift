@@ -1,6 +1,6 @@
 import Basics
 import Crypto
-import Database
+package import Database
 import Glibc
 
 /// The proof that a database and a data directory belong together and have the same age.

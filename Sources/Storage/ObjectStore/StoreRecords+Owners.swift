@@ -1,5 +1,5 @@
-import Basics
-import Database
+package import Basics
+package import Database
 import StoreProtocol
 
 extension StoreSchema {

@@ -1,6 +1,6 @@
-import Basics
+package import Basics
 import Database
-import StoreProtocol
+package import StoreProtocol
 
 /// The tables of ``StoreRecords``.
 enum StoreSchema {

@@ -1,5 +1,5 @@
 import Checksums
-import Database
+package import Database
 
 /// A finished object's data file, according to its row.
 package struct StoredFile: Sendable, Equatable {

@@ -1,5 +1,5 @@
-import Basics
-import StoreProtocol
+package import Basics
+package import StoreProtocol
 
 /// A finished object. It does not change until it is discarded or, before CompleteUpload, replaced.
 package struct StoredObject: Sendable, Equatable {

@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// Coordinates the writers of one multipart upload across connections.
 ///

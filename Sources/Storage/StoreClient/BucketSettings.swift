@@ -1,5 +1,5 @@
-import Settings
-import StoreProtocol
+package import Settings
+package import StoreProtocol
 
 /// The kind of a destination in the configuration: a folder of this machine, or a bucket.
 package enum DestinationKind: String, CaseIterable, Sendable {

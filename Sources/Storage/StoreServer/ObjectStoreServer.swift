@@ -1,7 +1,7 @@
-import Basics
+package import Basics
 import HTTPServer
-import HTTPTypes
-import ObjectStore
+package import HTTPTypes
+package import ObjectStore
 
 /// The store's listener: HTTP/1.1 in the dialects of OSS and S3.
 package final class ObjectStoreServer: Sendable {

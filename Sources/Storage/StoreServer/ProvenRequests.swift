@@ -2,6 +2,7 @@ import Basics
 import HTTPTypes
 import ObjectStore
 import StoreProtocol
+import Synchronization
 
 /// A presigned request with a valid signature, and the data read from it.
 struct ProvenRequest: Sendable {

@@ -1,4 +1,5 @@
 import Basics
+import HTTPServer
 import HTTPTypes
 import ObjectStore
 import StoreProtocol

@@ -1,5 +1,5 @@
 import HTTPServer
-import Settings
+package import Settings
 
 extension StoreServerConfiguration {
     /// Reads the keys of the section `object_store` about clients.

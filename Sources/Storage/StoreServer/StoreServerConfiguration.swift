@@ -1,4 +1,4 @@
-import HTTPServer
+package import HTTPServer
 
 /// The settings of the object store's server.
 package struct StoreServerConfiguration: Sendable {

@@ -1,6 +1,8 @@
 import Basics
 import Database
 import HTTPClient
+import HTTPTypes
+import Synchronization
 
 /// Sends one webhook's events as they become due, several in parallel, and records the results.
 ///

@@ -1,5 +1,5 @@
 import Basics
-import Crypto
+package import Crypto
 import Foundation
 import HTTPTypes
 

@@ -1,4 +1,4 @@
-import Protobuf
+public import Protobuf
 
 /// The options of one call.
 public struct CallOptions: Sendable {

@@ -1,4 +1,4 @@
-import Protobuf
+public import Protobuf
 
 /// The messages from the client, in order. The sequence ends when the client half-closes, and throws if the call fails.
 ///

@@ -1,4 +1,4 @@
-import Protobuf
+public import Protobuf
 
 /// A registry of the methods of services, which a router implements.
 ///

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Synchronization
 
 /// A listener's counters of connections; any thread may read them at any time.

@@ -1,4 +1,4 @@
-import Crypto
+package import Crypto
 
 /// The connection of a request.
 package struct HTTPRequestOrigin: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// A handler's notes on a request for log and metrics.
 ///

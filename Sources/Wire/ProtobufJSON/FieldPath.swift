@@ -1,4 +1,4 @@
-import Protobuf
+package import Protobuf
 
 /// The path of a field in a message, or in a nested message: `object.bucket`.
 public struct FieldPath: Sendable {

@@ -1,5 +1,5 @@
-import JSON
-import Protobuf
+public import JSON
+public import Protobuf
 
 /// The JSON mapping of proto3, with all of its well-known types.
 ///

@@ -1,6 +1,6 @@
 import Basics
 import JSON
-import Protobuf
+package import Protobuf
 
 /// Reads field values from texts in the path or the query of a URL, or in a form.
 ///

@@ -1,4 +1,4 @@
-import Protobuf
+public import Protobuf
 
 /// The messages and enums of a set of `.proto` files, read from their embedded descriptors.
 ///

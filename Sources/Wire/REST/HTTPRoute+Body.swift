@@ -1,5 +1,5 @@
-import Protobuf
-import ProtobufJSON
+package import Protobuf
+package import ProtobufJSON
 
 extension HTTPRoute {
     /// Whether a request without a body is refused. The body of a PUT or PATCH is the new state: without one, every field would be reset.

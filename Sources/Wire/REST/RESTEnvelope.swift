@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import JSON
 
 /// The JSON of a successful response in the form ``RESTStyle/Errors/envelope``.

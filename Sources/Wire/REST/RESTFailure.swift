@@ -1,6 +1,6 @@
-import GRPCWire
+package import GRPCWire
 import JSON
-import Protobuf
+package import Protobuf
 
 /// An error in the form of a REST response, in one of the shapes that services can choose.
 package struct RESTFailure: Sendable {

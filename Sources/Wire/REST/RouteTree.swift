@@ -1,5 +1,5 @@
 import Basics
-import Protobuf
+package import Protobuf
 
 /// Finds the routes whose path templates match a path, by its segments.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A stand-in for the parts of the library SwiftyJSON that the app uses.
 public struct JSON {

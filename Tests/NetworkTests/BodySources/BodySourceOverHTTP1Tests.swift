@@ -1,7 +1,10 @@
 import Basics
+import Dispatch
 import EventLoops
+import GRPCWire
 import Glibc
 import HTTPTestClient
+import Synchronization
 import TestSupport
 import Testing
 import ThreadCalls

@@ -1,7 +1,9 @@
 import Basics
 import Dispatch
+import HTTPTypes
 import Proto
 import RPC
+import Synchronization
 import TestSupport
 import Wire
 import WireTesting

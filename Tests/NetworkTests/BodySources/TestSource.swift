@@ -1,8 +1,10 @@
 import Basics
 import Dispatch
 import Foundation
+import GRPCWire
 import HTTPTypes
 import RPC
+import Synchronization
 import TestSupport
 
 /// A source whose bytes follow from their positions, and that can fail or wait at a position. Its record shows how it was used.

@@ -1,6 +1,7 @@
 import Basics
 import EventLoops
 import RPC
+import Synchronization
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import HTTPClient
 import HTTPTestClient
+import HTTPTypes
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import Synchronization
 import TestSupport
 import Testing
 

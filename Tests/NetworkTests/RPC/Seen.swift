@@ -1,5 +1,6 @@
 import Basics
 import Proto
+import Synchronization
 
 /// The values that a callback received, in order.
 final class Seen: Sendable {

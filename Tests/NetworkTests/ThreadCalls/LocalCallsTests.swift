@@ -1,8 +1,10 @@
 import Basics
 import Dispatch
 import EventLoops
+import HTTPTypes
 import Proto
 import RPC
+import Synchronization
 import TestSupport
 import Testing
 import ThreadCalls

@@ -1,4 +1,5 @@
 import EventLoops
+import GatewayFormats
 import HTTPServer
 import HTTPTestClient
 import Proto

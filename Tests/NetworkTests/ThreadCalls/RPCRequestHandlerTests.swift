@@ -3,8 +3,10 @@ import Dispatch
 import EventLoops
 import HTTPServer
 import HTTPTestClient
+import HTTPTypes
 import Proto
 import RPC
+import Synchronization
 import TestSupport
 import Testing
 import ThreadCalls

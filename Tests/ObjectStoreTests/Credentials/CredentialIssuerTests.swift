@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import StoreProtocol
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Basics
 import Glibc
+import Synchronization
 
 @testable import ObjectStore
 

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import HTTPTypes
 import TestSupport
 import Testing
 

@@ -2,6 +2,8 @@ import Basics
 import Crypto
 import Foundation
 import HTTPTestClient
+import HTTPTypes
+import StoreServer
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import HTTPTestClient
 import HTTPTypes
+import Synchronization
 import TestSupport
 import Testing
 

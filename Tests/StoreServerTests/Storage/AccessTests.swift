@@ -1,5 +1,7 @@
+import Basics
 import Crypto
 import HTTPTestClient
+import StoreServer
 import Synchronization
 import TestSupport
 import Testing

@@ -2,6 +2,8 @@ import Basics
 import Crypto
 import Foundation
 import Glibc
+import HTTPTypes
+import Synchronization
 import TestSupport
 import Testing
 

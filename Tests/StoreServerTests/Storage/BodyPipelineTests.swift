@@ -3,9 +3,12 @@ import Crypto
 import Dispatch
 import Foundation
 import Glibc
+import HTTPServer
 import HTTPTestClient
 import HTTPTypes
 import Sockets
+import StoreServer
+import Synchronization
 import TestSupport
 import Testing
 

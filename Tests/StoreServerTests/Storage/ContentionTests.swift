@@ -1,8 +1,10 @@
 import Basics
 import Crypto
+import Database
 import Dispatch
 import Foundation
 import HTTPTestClient
+import Synchronization
 import TestSupport
 import Testing
 

@@ -2,6 +2,8 @@ import Basics
 import Crypto
 import Database
 import Foundation
+import HTTPTypes
+import Synchronization
 import TestSupport
 import Testing
 

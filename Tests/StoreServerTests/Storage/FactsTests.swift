@@ -1,4 +1,5 @@
 import Basics
+import Database
 import Foundation
 import Synchronization
 import TestSupport

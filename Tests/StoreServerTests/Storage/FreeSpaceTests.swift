@@ -1,6 +1,7 @@
 import Basics
 import Foundation
 import HTTPTestClient
+import Synchronization
 import TestSupport
 import Testing
 

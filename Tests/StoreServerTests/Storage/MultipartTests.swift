@@ -4,6 +4,7 @@ import Crypto
 import Dispatch
 import Foundation
 import HTTPTestClient
+import Synchronization
 import TestSupport
 import Testing
 

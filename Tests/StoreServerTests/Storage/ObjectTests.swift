@@ -1,6 +1,8 @@
 import Basics
 import Crypto
+import Database
 import HTTPTestClient
+import StoreServer
 import TestSupport
 import Testing
 

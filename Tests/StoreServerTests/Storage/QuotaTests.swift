@@ -1,6 +1,8 @@
 import Database
 import Foundation
 import HTTPTestClient
+import StoreServer
+import Synchronization
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Crypto
 import Database
 import Foundation
 import HTTPTestClient
+import Synchronization
 import TestSupport
 import Testing
 

@@ -1,5 +1,7 @@
 import Basics
+import Database
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 

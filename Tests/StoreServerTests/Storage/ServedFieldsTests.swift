@@ -1,4 +1,5 @@
 import Basics
+import Database
 import HTTPTestClient
 import TestSupport
 import Testing

@@ -1,4 +1,7 @@
 import Basics
+import DeviceClient
+import GatewayProto
+import StoreClient
 
 @testable import Uploads
 

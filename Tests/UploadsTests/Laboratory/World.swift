@@ -1,5 +1,7 @@
 import Accounts
+import Database
 import Foundation
+import GatewayTesting
 
 @testable import ObjectStore
 @testable import Uploads

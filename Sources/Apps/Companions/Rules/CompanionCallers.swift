@@ -3,6 +3,7 @@ import AppSupport
 import Basics
 import Crypto
 import Database
+import GRPCWire
 import GatewayAPI
 import Identity
 import Members

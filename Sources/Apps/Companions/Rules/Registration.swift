@@ -1,7 +1,10 @@
 import Accounts
 import Basics
+import Capability
 import Crypto
 import Database
+import GRPCWire
+import HTTPTypes
 import Identity
 import Members
 import RPC

@@ -1,7 +1,9 @@
 import Accounts
 import AppProto
 import Basics
+import Database
 import GRPCWire
+import Members
 import RPC
 
 /// The service CompanionAccountService, which converts messages and calls the rules.

@@ -1,5 +1,9 @@
+import Accounts
 import AppProto
 import CommonProto
+import Crypto
+import GRPCWire
+import Members
 import RPC
 
 /// The service CompanionService, which converts messages and calls the rules.

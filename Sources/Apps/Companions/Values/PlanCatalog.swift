@@ -1,6 +1,7 @@
 import AppProto
 import Basics
 import CommonProto
+import JSON
 import ProtobufJSON
 
 /// The plans that members can choose, from a JSON file in the form of the response of `GET /api/plans`.

@@ -1,5 +1,6 @@
 import Basics
 import Database
+import Synchronization
 import Zip
 
 /// The export of a library as an archive.

@@ -4,6 +4,7 @@ import CommonProto
 import Database
 import GRPCWire
 import RPC
+import Synchronization
 
 /// The import of an archive into a library, all of it or nothing.
 ///

@@ -1,4 +1,4 @@
-import AppProto
+package import AppProto
 import Basics
 import Protobuf
 

@@ -1,5 +1,7 @@
+import AppProto
 import Basics
 import Database
+import Synchronization
 
 /// The part of an import that writes: it makes the owner's next library beside the current one, in many short transactions, and
 /// replaces that by one more. A process that ends meanwhile leaves a library that is not current, which ``LibrarySweep`` removes.

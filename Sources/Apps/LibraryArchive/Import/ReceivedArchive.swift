@@ -1,3 +1,4 @@
+import Basics
 import Zip
 
 /// The zip archive of an import.

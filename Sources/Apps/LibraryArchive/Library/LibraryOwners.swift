@@ -2,6 +2,7 @@ import Accounts
 import Basics
 import Crypto
 import Database
+import GRPCWire
 import GatewayAPI
 import Identity
 import Members

@@ -1,5 +1,6 @@
 import Basics
 import RPC
+import Synchronization
 
 /// The imports and exports in progress: one at a time for each library, and a limited number that hold a library in memory.
 final class LibraryTasks: Sendable {

@@ -1,5 +1,6 @@
 import AppProto
 import Basics
+import GRPCWire
 import RPC
 
 /// A search for digests.

@@ -1,6 +1,7 @@
 import AppProto
 import Basics
 import Database
+import GRPCWire
 import GatewayAPI
 import RPC
 

@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// The lists of received requests that wait for a request, with limits on their number.
 ///

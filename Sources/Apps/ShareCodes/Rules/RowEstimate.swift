@@ -1,5 +1,6 @@
 import Basics
 import RPC
+import Synchronization
 
 /// The number of rows of a kind, counted once a minute and adjusted in between, for a limit that may be exceeded by a few.
 final class RowEstimate: Sendable {

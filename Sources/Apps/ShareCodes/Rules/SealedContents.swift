@@ -1,4 +1,5 @@
 import Crypto
+import GRPCWire
 import RPC
 
 /// Encrypts the texts that the app stores. A text that is moved to another row or column cannot be decrypted.

@@ -1,4 +1,5 @@
 import Database
+import GRPCWire
 import RPC
 
 /// The codes of errors that differ from those of the HTTP status.

@@ -1,5 +1,5 @@
 import Basics
-import JSON
+package import JSON
 
 /// The failed files of a batch. The errors of the first ones are repeated at its end.
 package struct FailedFiles: Sendable {

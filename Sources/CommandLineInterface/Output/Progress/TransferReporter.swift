@@ -1,5 +1,6 @@
 import Basics
-import JSON
+package import JSON
+import Synchronization
 
 /// Reports the progress of transfers: as a bar on a terminal, or as lines of JSON on request.
 ///

@@ -1,4 +1,7 @@
+import Basics
 import CommandLineInterface
+import Crypto
+import JSON
 import Proto
 
 /// `data-gateway account passwd`

@@ -1,5 +1,7 @@
+import Basics
 import CommandLineInterface
 import Crypto
+import JSON
 import Proto
 
 /// `data-gateway account second-factor enable`

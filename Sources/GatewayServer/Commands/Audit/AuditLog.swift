@@ -1,6 +1,8 @@
 import Accounts
-import CommandLineInterface
-import Proto
+import Basics
+package import CommandLineInterface
+import JSON
+package import Proto
 
 /// `data-gateway audit`
 ///

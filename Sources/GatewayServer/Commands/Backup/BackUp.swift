@@ -3,6 +3,7 @@ import Basics
 import CommandLineInterface
 import DeviceCommands
 import Foundation
+import JSON
 import Proto
 import RPC
 

@@ -4,6 +4,7 @@ import CommandLineInterface
 import Doctor
 import Foundation
 import JSON
+import Uploads
 
 /// The findings and repairs of the doctor, for programs and for people.
 struct DoctorReply {

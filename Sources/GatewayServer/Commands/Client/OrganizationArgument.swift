@@ -1,3 +1,4 @@
+import Basics
 import CommandLineInterface
 
 /// The name of an organization, which is sent as metadata: an unsuitable text is refused before the call.

@@ -1,10 +1,12 @@
 import Basics
+import Capability
 import CommandLineInterface
 import DeviceClient
 import EventLoops
 import GatewayFormats
 import HTTPTypes
 import Proto
+import Synchronization
 import Wire
 
 /// A connection to one listener, with the tokens of the signed-in user.

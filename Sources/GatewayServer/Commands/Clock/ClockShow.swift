@@ -1,5 +1,7 @@
-import CommandLineInterface
-import Proto
+import Basics
+package import CommandLineInterface
+import JSON
+package import Proto
 
 /// `data-gateway clock show`
 struct ClockShow: ClientCommand {

@@ -4,6 +4,7 @@ import Configuration
 import JSON
 import Observability
 import Serve
+import Settings
 
 /// `data-gateway config check`
 struct ConfigCheck: Command {

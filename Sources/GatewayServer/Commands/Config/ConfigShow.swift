@@ -1,4 +1,4 @@
-import CommandLineInterface
+package import CommandLineInterface
 import Configuration
 import Settings
 

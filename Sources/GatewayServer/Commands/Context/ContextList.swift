@@ -1,5 +1,6 @@
 import Basics
 import CommandLineInterface
+import JSON
 
 /// `data-gateway context list`
 struct ContextList: Command {

@@ -1,7 +1,7 @@
 import Basics
-import CommandLineInterface
+package import CommandLineInterface
 import JSON
-import Proto
+package import Proto
 
 extension CreateCopyJobResponse: Resource {
     package static let columns = ["copy_job_id", "status"]

@@ -1,5 +1,7 @@
-import CommandLineInterface
-import Proto
+import Basics
+package import CommandLineInterface
+import JSON
+package import Proto
 
 extension Device: Resource {
     package static let columns = ["device_id", "display_name", "status", "suite", "site_id", "last_seen_at"]

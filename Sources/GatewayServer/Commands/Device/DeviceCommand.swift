@@ -1,4 +1,6 @@
+import Basics
 import CommandLineInterface
+import JSON
 import Proto
 
 /// A command whose only argument is a device.

@@ -3,6 +3,7 @@ import CommandLineInterface
 import DeviceClient
 import DeviceCommands
 import GatewayFormats
+import HTTPTypes
 import JSON
 import Proto
 import RPC

@@ -3,6 +3,7 @@ import CommandLineInterface
 import DeviceClient
 import DeviceCommands
 import DeviceInit
+import GRPCWire
 import JSON
 import Proto
 import RPC

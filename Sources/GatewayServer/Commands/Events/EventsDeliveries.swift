@@ -1,7 +1,7 @@
 import Basics
-import CommandLineInterface
+package import CommandLineInterface
 import JSON
-import Proto
+package import Proto
 
 /// `data-gateway events deliveries`
 struct EventsDeliveries: ClientCommand {

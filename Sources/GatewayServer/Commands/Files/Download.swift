@@ -1,6 +1,8 @@
 import Basics
 import CommandLineInterface
 import DeviceCommands
+import GRPCWire
+import JSON
 
 /// `data-gateway download`
 struct Download: Command {

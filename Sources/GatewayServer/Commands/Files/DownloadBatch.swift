@@ -1,8 +1,11 @@
 import Basics
 import CommandLineInterface
 import DeviceCommands
+import GatewayProto
 import HTTPClient
+import JSON
 import StoreClient
+import Synchronization
 
 /// Downloads objects, several at once, and reports the result of each and of all.
 struct DownloadBatch: Sendable {

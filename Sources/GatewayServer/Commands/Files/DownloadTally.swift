@@ -1,6 +1,9 @@
 import Basics
 import CommandLineInterface
 import DeviceCommands
+import GRPCWire
+import GatewayProto
+import JSON
 import StoreClient
 
 /// The results of a batch of downloads so far.

@@ -1,5 +1,6 @@
 import Basics
 import CommandLineInterface
+import GatewayProto
 
 /// The template of a download's `--name TEMPLATE`: the path of each file below the target folder.
 struct DownloadTemplate: ArgumentValue, Hashable, Sendable {

@@ -1,5 +1,5 @@
-import CommandLineInterface
-import Proto
+package import CommandLineInterface
+package import Proto
 
 extension ApiKey: Resource {
     package static let columns = ["api_key_id", "key_name", "owner", "status", "expired_at", "last_used_at"]

@@ -1,6 +1,7 @@
 import Basics
 import CommandLineInterface
-import Proto
+import JSON
+package import Proto
 
 /// A change of all objects that a filter matches, which the gateway makes in the background.
 struct BulkChange: Sendable {

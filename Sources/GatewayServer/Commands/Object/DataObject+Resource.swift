@@ -1,6 +1,6 @@
 import Basics
-import CommandLineInterface
-import Proto
+package import CommandLineInterface
+package import Proto
 
 extension DataObject: Resource {
     package static let columns = ["name", "size_bytes", "device_id", "created_at", "tags", "file_id"]

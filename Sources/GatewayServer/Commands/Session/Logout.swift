@@ -1,3 +1,4 @@
+import Basics
 import CommandLineInterface
 import EventLoops
 import HTTPTypes

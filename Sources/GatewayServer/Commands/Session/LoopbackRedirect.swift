@@ -3,6 +3,7 @@ import CommandLineInterface
 import Foundation
 import HTTPServer
 import HTTPTypes
+import Synchronization
 
 /// The page on this machine to which an identity provider sends the browser at the end of a sign-in (RFC 8252, section 7.3).
 final class LoopbackRedirect: HTTPRequestHandler {

@@ -1,5 +1,7 @@
-import CommandLineInterface
-import Proto
+import Basics
+package import CommandLineInterface
+import JSON
+package import Proto
 
 extension Site: Resource {
     package static let columns = ["site_id", "name", "status", "created_at"]

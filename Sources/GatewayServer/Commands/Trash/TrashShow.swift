@@ -1,5 +1,5 @@
-import CommandLineInterface
-import Proto
+package import CommandLineInterface
+package import Proto
 
 /// `data-gateway trash show`
 struct TrashShow: ClientCommand {

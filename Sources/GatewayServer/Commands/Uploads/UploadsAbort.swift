@@ -1,4 +1,6 @@
+import Basics
 import CommandLineInterface
+import JSON
 import Proto
 
 /// `data-gateway uploads abort`

@@ -1,6 +1,7 @@
 import Basics
-import CommandLineInterface
-import Proto
+package import CommandLineInterface
+import JSON
+package import Proto
 
 /// `data-gateway uploads list`
 struct UploadsList: ClientCommand {

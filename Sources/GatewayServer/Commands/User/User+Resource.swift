@@ -1,5 +1,5 @@
-import CommandLineInterface
-import Proto
+package import CommandLineInterface
+package import Proto
 
 extension User: Resource {
     package static let columns = ["user_name", "role", "last_login_at", "created_at"]

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Crypto
 import Proto
 
 /// `data-gateway user passwd`

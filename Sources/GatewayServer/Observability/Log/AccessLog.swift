@@ -1,8 +1,9 @@
-import Basics
+package import Basics
 import Crypto
-import HTTPServer
-import RPC
-import Wire
+package import HTTPServer
+import HTTPTypes
+package import RPC
+package import Wire
 
 /// Logs a line for each call of a listener, with the request id that the client receives.
 package struct AccessLog: Interceptor {

@@ -1,5 +1,5 @@
-import Basics
-import Database
+package import Basics
+package import Database
 
 extension Logger {
     /// Writes a line about the database's write-ahead log.

@@ -1,5 +1,5 @@
 import Basics
-import Settings
+package import Settings
 
 extension LogConfiguration {
     /// Reads the section `log`.

@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// The format of log lines.
 package enum LogFormat: String, Sendable, CaseIterable {

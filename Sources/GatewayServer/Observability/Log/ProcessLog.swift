@@ -1,4 +1,5 @@
-import Basics
+package import Basics
+import Dispatch
 import Glibc
 import Synchronization
 

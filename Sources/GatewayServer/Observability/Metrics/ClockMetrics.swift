@@ -1,5 +1,5 @@
-import Basics
-import Capability
+package import Basics
+package import Capability
 
 /// The state of the clock, on which deletions by age depend.
 package struct ClockMetrics: MetricSource {

@@ -1,8 +1,8 @@
-import Basics
-import Capability
-import Database
-import ObjectStore
-import RPC
+package import Basics
+package import Capability
+package import Database
+package import ObjectStore
+package import RPC
 
 /// The metrics of the gateway as a whole.
 package struct GatewayMetrics: MetricSource {

@@ -1,7 +1,7 @@
-import Basics
-import Capability
-import RPC
-import Wire
+package import Basics
+package import Capability
+package import RPC
+package import Wire
 
 /// The counters of listeners: connections, calls with the names of gRPC's metrics libraries, limits.
 package struct ListenerMetrics: MetricSource {

@@ -1,4 +1,4 @@
-import Capability
+package import Capability
 import Foundation
 
 /// The system's metrics of this process, with the names of Prometheus' clients.

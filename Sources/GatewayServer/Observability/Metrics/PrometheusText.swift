@@ -1,4 +1,4 @@
-import Capability
+package import Capability
 
 /// Metrics in Prometheus' text format (version 0.0.4).
 package enum PrometheusText {

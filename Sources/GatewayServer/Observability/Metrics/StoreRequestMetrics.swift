@@ -1,7 +1,9 @@
 import Basics
-import Capability
-import HTTPServer
+package import Capability
+package import HTTPServer
+import HTTPTypes
 import RPC
+import Synchronization
 
 /// The counters of the object store's requests, and of the bytes moved.
 package final class StoreRequestMetrics: HTTPObserver, MetricSource {

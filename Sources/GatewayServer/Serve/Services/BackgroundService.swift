@@ -1,5 +1,6 @@
 import Basics
 import Capability
+import Synchronization
 
 /// A capability's work in the background as a service.
 final class BackgroundService: Service {

@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// A stack of functions that close what has been opened.
 final class Closings: Sendable {

@@ -1,3 +1,5 @@
+import Database
+
 /// Refuses the background reads that have not begun when the gateway stops: their calls would be waited for like those at work.
 struct ReadDrain: Service {
     let name = "waiting reads"

@@ -1,5 +1,6 @@
 import Basics
 import RPC
+import Synchronization
 
 /// The readiness for probes. It is the last service to start and the first to stop.
 final class Readiness: Service {

@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// Services with one lifecycle: all of them work, or none does.
 ///

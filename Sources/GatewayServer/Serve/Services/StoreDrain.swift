@@ -1,4 +1,5 @@
 import Foundation
+import StoreServer
 
 /// Lets requests of the object store in progress finish. Its listener is opened with the modules, which need its address.
 struct StoreDrain: Service {

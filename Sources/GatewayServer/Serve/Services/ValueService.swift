@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// A service that opens a value for others at its start, e.g. a database or a listener.
 final class ValueService<Value: Sendable>: Service {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Decides whether the wall clock can be trusted for deletions: code that removes data because of its age needs a
 /// ``DeletionPermit``, which only a guard issues, and only while its clock is confirmed.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The source of the time of day; everything reads it through this protocol, so that tests can set it.
 package protocol WallClock: Sendable {

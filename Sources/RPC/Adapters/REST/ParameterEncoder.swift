@@ -1,5 +1,7 @@
 import CommonProto
-import Wire
+import Protobuf
+import ProtobufJSON
+import REST
 
 /// Encodes the fields of a query or of a form as parts of the request message.
 struct ParameterEncoder {

@@ -1,4 +1,4 @@
-import Wire
+import GRPCWire
 
 /// A REST response that is one message.
 final class RESTEncoder: ResponseEncoder {

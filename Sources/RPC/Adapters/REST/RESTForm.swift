@@ -1,5 +1,7 @@
 import Basics
-import Wire
+import GRPCWire
+import Protobuf
+import REST
 
 /// The common properties of the responses of one call over REST.
 struct RESTForm {

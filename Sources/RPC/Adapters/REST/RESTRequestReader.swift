@@ -1,5 +1,9 @@
 import CommonProto
-import Wire
+import GRPCWire
+import JSON
+import Protobuf
+import ProtobufJSON
+import REST
 
 /// Builds the request message of a call from the path, the query and the body of an HTTP request.
 ///

@@ -1,5 +1,9 @@
 import CommonProto
-import Wire
+import GRPCWire
+import JSON
+import Protobuf
+import ProtobufJSON
+import REST
 
 /// A route of a registered method, with the HTTP forms of its messages.
 final class RESTRoute: Sendable {

@@ -1,5 +1,7 @@
 import Basics
-import Wire
+import Protobuf
+import ProtobufJSON
+import REST
 
 /// The REST routes of a server's methods. Filled at start, and only read afterwards.
 struct RESTRoutes: Sendable {

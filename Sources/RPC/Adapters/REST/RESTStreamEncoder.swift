@@ -1,5 +1,7 @@
 import CommonProto
-import Wire
+import GRPCWire
+import Protobuf
+import REST
 
 /// A REST response that is a stream of messages. After an error the stream is reset, so that the received part is not taken for the
 /// complete response.

@@ -1,4 +1,7 @@
-import Wire
+import GRPCWire
+import Protobuf
+import ProtobufJSON
+import REST
 
 extension RequestHead {
     /// Finds the REST route of a request whose path is not a method's, and the adapter for it.

@@ -1,5 +1,5 @@
 import Basics
-import Wire
+import GRPCWire
 
 /// The body of a request, most of which waits in a file while it arrives: forms have files in them, and clients on slow lines.
 ///

@@ -1,7 +1,7 @@
 import Basics
 import Checksums
 import Crypto
-import StoreProtocol
+package import StoreProtocol
 
 /// The digests of a body, computed while it arrives. Used by one thread at a time.
 package struct BodyDigest {

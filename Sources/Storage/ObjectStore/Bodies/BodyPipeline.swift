@@ -1,6 +1,7 @@
 import Basics
 import Dispatch
 import StoreProtocol
+import Synchronization
 
 /// Receives one body: collects it into aligned blocks, each of which is hashed on one thread and passed to a sink on another, while
 /// the next one is received.

@@ -1,5 +1,5 @@
 import Basics
-import Database
+package import Database
 import StoreProtocol
 
 /// The decisions about credentials with a valid signature, made by the modules that own uploads and principals.

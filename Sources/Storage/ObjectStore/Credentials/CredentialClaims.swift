@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Crypto
 
 /// The rights of temporary credentials, which their security token contains with a MAC.

@@ -1,6 +1,6 @@
 import Basics
-import Crypto
-import StoreProtocol
+package import Crypto
+package import StoreProtocol
 
 /// Issues and verifies temporary credentials.
 ///

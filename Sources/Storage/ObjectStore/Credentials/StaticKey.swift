@@ -1,5 +1,5 @@
 import Basics
-import Crypto
+package import Crypto
 
 /// A key in the configuration for operators' own tools, valid until it is removed there.
 package struct StaticKey: Sendable {

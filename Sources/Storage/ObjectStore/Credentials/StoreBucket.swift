@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Database
 
 /// A bucket under the name for clients: all keys of the store's own bucket, or those below a prefix.

@@ -1,4 +1,5 @@
 import Basics
+import Synchronization
 
 /// The data files of this process without a row so far, which are not remains of an earlier process.
 final class PendingFiles: Sendable {

@@ -1,6 +1,7 @@
 import Basics
 import Database
 import Dispatch
+import Synchronization
 
 /// Compares the data files with the rows after an unclean shutdown, folder by folder and in bounded memory, on a thread of its own
 /// while the store serves.

@@ -1,7 +1,7 @@
 import Basics
 import Foundation
-import HTTPClient
-import HTTPTypes
+package import HTTPClient
+package import HTTPTypes
 
 /// Downloads an object into a file: first into a partial file, which an interrupted download continues, and after a comparison
 /// with the store's checksum to its final name.

@@ -1,5 +1,5 @@
 import Crypto
-import HTTPClient
+package import HTTPClient
 import StoreProtocol
 
 /// The digests of sent or received bytes, for comparison with the store's. Used by one thread at a time.

@@ -1,4 +1,5 @@
-import Basics
+package import Basics
+import Synchronization
 
 /// The clock for signatures: the machine's, until a server reports that it is wrong.
 ///

@@ -1,4 +1,5 @@
 import HTTPClient
+import HTTPTypes
 
 extension StoreClient {
     /// The largest range that ``contents(_:)`` returns, in bytes.

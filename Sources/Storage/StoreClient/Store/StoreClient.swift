@@ -1,7 +1,7 @@
-import Basics
-import HTTPClient
+package import Basics
+package import HTTPClient
 import HTTPTypes
-import StoreProtocol
+package import StoreProtocol
 import XML
 
 /// The operations of an object store, OSS or S3, that an upload consists of. Each is one request, without retries and without new

@@ -1,5 +1,6 @@
-import Basics
+package import Basics
 import HTTPClient
+import HTTPTypes
 import StoreProtocol
 import XML
 

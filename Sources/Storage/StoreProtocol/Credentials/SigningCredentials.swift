@@ -1,5 +1,5 @@
-import Basics
-import Crypto
+package import Basics
+package import Crypto
 
 /// The credentials with which a client signs its requests.
 package struct SigningCredentials: Sendable {

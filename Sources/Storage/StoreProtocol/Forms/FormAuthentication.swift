@@ -1,6 +1,6 @@
 import Basics
-import Crypto
-import HTTPTypes
+package import Crypto
+package import HTTPTypes
 
 /// The signature of a form's policy: S3's version 4, and OSS's versions 4 and 1. The text that is signed is the policy as the form
 /// has it.

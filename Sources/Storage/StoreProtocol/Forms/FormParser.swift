@@ -1,5 +1,5 @@
 import Basics
-import HTTPTypes
+package import HTTPTypes
 import Multipart
 
 /// Reads a form with a file as it arrives: the fields in front of the file, then the bytes of the file, of which it keeps no more

@@ -1,5 +1,5 @@
-import Basics
-import HTTPTypes
+package import Basics
+package import HTTPTypes
 import JSON
 
 /// The policy that was signed for a form: until when it may be sent, and what each field must be (S3's "POST policy"; OSS's

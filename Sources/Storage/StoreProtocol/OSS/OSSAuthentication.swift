@@ -1,4 +1,5 @@
 import Basics
+import HTTPTypes
 
 /// Reads the authentication of OSS requests: versions 4 and 1 of the signature, in the header or presigned.
 struct OSSAuthentication {

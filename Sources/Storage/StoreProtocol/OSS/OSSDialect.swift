@@ -1,6 +1,6 @@
 import Basics
-import HTTPTypes
-import XML
+package import HTTPTypes
+package import XML
 
 /// The dialect of Alibaba Cloud's Object Storage Service, which its SDKs and the devices use.
 package struct OSSDialect: StoreDialect {

@@ -1,4 +1,5 @@
 import Crypto
+import HTTPTypes
 
 /// OSS's signature version 1: HMAC-SHA1 over some fields and the resource.
 struct OSSSignatureV1: SignatureScheme {

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import HTTPTypes
 
 /// OSS's signature version 4, `OSS4-HMAC-SHA256`, in the Authorization field or in the query of a presigned URL.
 struct OSSSignatureV4: SignatureScheme {

@@ -1,4 +1,5 @@
-import Basics
+package import Basics
+import HTTPTypes
 
 /// A request that consists of its URL, valid until it expires.
 package struct PresignedRequest: Sendable, Equatable {

@@ -1,3 +1,4 @@
+import Basics
 import XML
 
 /// The body of CompleteMultipartUpload: the parts of the object, in their listed order.

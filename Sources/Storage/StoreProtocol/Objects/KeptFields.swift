@@ -1,5 +1,5 @@
 import Basics
-import HTTPTypes
+package import HTTPTypes
 
 /// The fields that a client stores with an object and that are returned with it: the fields that both protocols define, its own
 /// metadata, and tags. In the database: one line `name: value` for each; metadata is `meta-NAME`.

@@ -1,5 +1,5 @@
-import HTTPTypes
-import XML
+package import HTTPTypes
+package import XML
 
 /// An error in the terms of the store's clients, with OSS's names (those of S3 are in `StoreError+S3.swift`). Clients react to
 /// status and code: `SecurityTokenExpired`, `InvalidAccessKeyId`, `SignatureDoesNotMatch`, `RequestTimeTooSkewed` make them refresh

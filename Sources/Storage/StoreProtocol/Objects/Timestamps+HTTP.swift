@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// The parser of times in HTTP fields (RFC 9110, section 5.6.7): the preferred form, and the two obsolete ones that a recipient must
 /// accept as well. The day of the week is not compared with the date.

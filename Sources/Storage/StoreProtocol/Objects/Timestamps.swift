@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 
 /// The time formats of the protocols, all in UTC.
 package enum Timestamps {

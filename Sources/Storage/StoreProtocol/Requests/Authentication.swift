@@ -1,5 +1,6 @@
-import Basics
-import Crypto
+package import Basics
+package import Crypto
+import HTTPTypes
 
 /// The authentication data of a request, read from its fields or its query, and not verified yet.
 package struct Authentication {

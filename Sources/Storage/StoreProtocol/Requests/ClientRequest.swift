@@ -1,5 +1,5 @@
-import Basics
-import HTTPTypes
+package import Basics
+package import HTTPTypes
 
 /// A client's request to an object store, signed with version 4 in the Authorization field.
 package struct ClientRequest: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import Basics
-import HTTPTypes
+package import HTTPTypes
 
 /// The source of CopyObject and UploadPartCopy, `/bucket/key`, percent-encoded, with its conditions.
 package struct CopySourceHeader: Equatable {

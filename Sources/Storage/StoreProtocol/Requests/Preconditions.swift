@@ -1,5 +1,5 @@
-import Basics
-import HTTPTypes
+package import Basics
+package import HTTPTypes
 
 /// The conditions that a GET or HEAD names (RFC 9110, section 13).
 package struct Preconditions: Sendable {

@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// The treatment of one header field or query parameter that OSS or S3 documents.
 package struct RequestRule: Sendable {

@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// The response header fields that the signer of a GET chooses: the query parameters `response-content-type` and so on, which OSS
 /// and S3 have in common (S3's GetObject, "Overriding response header values").

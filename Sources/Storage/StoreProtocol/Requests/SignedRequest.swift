@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// The part of a request that signatures cover: everything but its body.
 package struct SignedRequest {

@@ -1,5 +1,5 @@
-import HTTPTypes
-import XML
+package import HTTPTypes
+package import XML
 
 /// The differences between OSS and S3: signatures, operations, the framing of bodies, and the format of responses. The operations
 /// themselves are implemented once.

@@ -1,3 +1,4 @@
+import Basics
 import HTTPTypes
 
 /// The operation of a request, determined by its method, its parameters and some fields.

@@ -1,4 +1,5 @@
-import HTTPTypes
+package import HTTPTypes
+import XML
 
 /// The condition of a write. It is checked in the commit that makes the object, so that only one of several clients with the same
 /// condition succeeds.

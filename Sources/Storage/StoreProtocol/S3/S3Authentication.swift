@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import HTTPTypes
 
 /// Reads the authentication of S3 requests: version 4 of AWS's signature, in the header or presigned.
 struct S3Authentication {

@@ -1,5 +1,5 @@
-import HTTPTypes
-import XML
+package import HTTPTypes
+package import XML
 
 extension S3Dialect {
     package func name(of code: StoreError.Code) -> String { code.s3.name }

@@ -1,4 +1,5 @@
-import HTTPTypes
+import Basics
+package import HTTPTypes
 
 /// The dialect of Amazon S3, which boto3 and awscli use.
 package struct S3Dialect: StoreDialect {

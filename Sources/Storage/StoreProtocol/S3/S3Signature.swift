@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import HTTPTypes
 
 /// AWS's signature version 4, `AWS4-HMAC-SHA256`, in S3's variant, in which the path is encoded once.
 struct S3Signature: SignatureScheme {

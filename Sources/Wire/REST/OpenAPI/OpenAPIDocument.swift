@@ -1,7 +1,7 @@
 import Basics
 import JSON
-import Protobuf
-import ProtobufJSON
+package import Protobuf
+package import ProtobufJSON
 
 /// The description of an API over REST (OpenAPI 3.1.0), made from the routes and messages that the server uses.
 package struct OpenAPIDocument: Sendable {

@@ -1,10 +1,11 @@
+import Accounts
 import Basics
-import CommandLineInterface
+package import CommandLineInterface
 import DeviceClient
 import DeviceCommands
 import Foundation
 import GatewayFormats
-import Proto
+package import Proto
 import Wire
 
 /// `data-gateway device address announce`

@@ -1,6 +1,7 @@
 import CommandLineInterface
 import DeviceInit
 import Proto
+import RPC
 
 /// The calls needed to give a device the values of its line in a table.
 struct DeviceChange: Sendable, Equatable {

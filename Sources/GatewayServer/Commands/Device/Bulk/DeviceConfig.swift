@@ -2,6 +2,7 @@ import Basics
 import CommandLineInterface
 import DeviceClient
 import DeviceCommands
+import JSON
 import Proto
 
 /// `data-gateway device config`

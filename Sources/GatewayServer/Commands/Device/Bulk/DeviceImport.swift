@@ -2,6 +2,7 @@ import Basics
 import CommandLineInterface
 import DeviceInit
 import HTTPClient
+import JSON
 import Proto
 
 /// `data-gateway device import`
