@@ -22,7 +22,7 @@ struct TypeIndex {
             let package = file.package ?? ""
             let prefix = prefixes[package] ?? ""
             let scope = package.isEmpty ? "" : ".\(package)"
-            let place = Place(scope: scope, swiftScope: prefix, isForeign: isForeign)
+            let place = Place(scope: scope, prefix: prefix, isForeign: isForeign)
             for message in file.messageType { add(message, to: place) }
             for enumType in file.enumType { add(enumType, to: place) }
         }
@@ -32,8 +32,10 @@ struct TypeIndex {
     private struct Place {
         /// The full name of the package or message, e.g. `.archebase.auth.v1`.
         let scope: String
-        /// The beginning of its types' Swift names: a prefix, or the name of the outer type with a dot.
-        let swiftScope: String
+        /// The Swift name of the outer type, with a dot; empty = the types are not nested.
+        var outer = ""
+        /// The beginning of the Swift names of types that are not nested.
+        var prefix = ""
         let isForeign: Bool
     }
 
@@ -42,8 +44,7 @@ struct TypeIndex {
         let entry = Entry(
             swiftName: swiftName(name, suffix: "Message", in: place), message: message, isForeign: place.isForeign)
         entries["\(place.scope).\(name)"] = entry
-        let own = Place(
-            scope: "\(place.scope).\(name)", swiftScope: "\(entry.swiftName).", isForeign: place.isForeign)
+        let own = Place(scope: "\(place.scope).\(name)", outer: "\(entry.swiftName).", isForeign: place.isForeign)
         for nested in message.nestedType { add(nested, to: own) }
         for nested in message.enumType { add(nested, to: own) }
     }
@@ -55,9 +56,7 @@ struct TypeIndex {
     }
 
     private func swiftName(_ name: String, suffix: String, in place: Place) -> String {
-        place.swiftScope.hasSuffix(".")
-            ? place.swiftScope + SwiftNames.type(name, suffix: suffix)
-            : SwiftNames.type(place.swiftScope + name, suffix: suffix)
+        place.outer + SwiftNames.type(place.prefix + name, suffix: suffix)
     }
 
     subscript(fullName: String) -> Entry {
