@@ -117,7 +117,7 @@ extension ServerCall {
         guard isOpen else { return }
         var watch = usage.progress ?? ProgressWatch(at: now)
         defer { usage.progress = watch }
-        // What is at work makes progress.
+        // A call whose handler works counts as one that makes progress.
         let traffic = usage.traffic
         let mark = waitsForClient ? traffic.bytesReceived &+ traffic.bytesSent &- unsentBytes : -1
         if watch.isIdle(mark, at: now), waitsForClient { fail(Self.stopping) }
