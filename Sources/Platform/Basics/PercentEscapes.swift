@@ -41,7 +41,7 @@ package enum PercentEscapes {
     /// Decodes a name or a value of a form or a query (application/x-www-form-urlencoded), where `+` means a space.
     ///
     /// - Returns: `nil` for a `%` without two hexadecimal digits.
-    package static func decode(form text: some Collection<UInt8>) -> [UInt8]? {
+    package static func decode(form text: ArraySlice<UInt8>) -> [UInt8]? {
         decode(text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
     }
 }

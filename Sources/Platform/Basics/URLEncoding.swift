@@ -1,9 +1,12 @@
 /// The percent-encoding (RFC 3986, section 2.1) of URLs, of forms and of the signatures of both: everything except unreserved
 /// characters, in upper-case hexadecimal, over the UTF-8 bytes.
+///
+/// The functions take concrete types: other modules call them for each request, and the compiler does not specialize generic
+/// functions across modules.
 package enum URLEncoding {
-    package static func encode(_ text: some StringProtocol, keepingSlashes: Bool = false) -> String {
+    package static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
         let isPlain = text.utf8.allSatisfy { isUnreserved($0) || (keepingSlashes && $0 == UInt8(ascii: "/")) }
-        if isPlain { return String(text) }
+        if isPlain { return text }
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {
@@ -23,7 +26,11 @@ package enum URLEncoding {
 
     /// Decodes exactly once; `+` stands for itself. `nil` for a `%` without two hexadecimal digits, and for results that are not
     /// UTF-8.
-    package static func decode(_ text: some StringProtocol) -> String? {
+    package static func decode(_ text: String) -> String? {
+        decode(text[...])
+    }
+
+    package static func decode(_ text: Substring) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         return PercentEscapes.decode(Array(text.utf8)).flatMap { String(validating: $0, as: UTF8.self) }
     }

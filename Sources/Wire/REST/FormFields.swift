@@ -37,7 +37,7 @@ package enum URLEncodedForm {
     package static let maximumFields = 1000
 
     /// Returns the fields in order. An empty part between two `&` is ignored.
-    package static func parse(_ text: some Collection<UInt8>) throws(FormError) -> [FormField] {
+    package static func parse(_ text: [UInt8]) throws(FormError) -> [FormField] {
         var fields: [FormField] = []
         for pair in text.split(separator: UInt8(ascii: "&")) {
             guard fields.count < maximumFields else {

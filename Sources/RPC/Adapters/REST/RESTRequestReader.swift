@@ -37,7 +37,7 @@ final class RESTRequestReader: @unchecked Sendable {  // state belongs to the ca
         if !query.isEmpty {
             var encoder = ParameterEncoder(
                 route.input, route.json.schema, ignoresUnknown: route.style.ignoresUnknown, taken: taken)
-            for parameter in try Self.form({ () throws(FormError) in try URLEncodedForm.parse(query) }) {
+            for parameter in try Self.form({ () throws(FormError) in try URLEncodedForm.parse(Array(query)) }) {
                 guard route.takesQuery || route.style.ignoresUnknown else {
                     throw .invalidRequest(
                         "\(parameter.name.prefix(200)) must be in the body: this request takes no parameters")

@@ -23,10 +23,10 @@ public struct ConnectQuery: Sendable, Equatable {
     /// - Parameter query: the part of the target after the `?`.
     public init(_ query: Substring) throws(Failure) {
         var values: [String: [UInt8]] = [:]
-        for pair in query.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = PercentEscapes.decode(form: parts[0].utf8),
-                let value = PercentEscapes.decode(form: (parts.count > 1 ? parts[1] : "").utf8)
+        for pair in Array(query.utf8).split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = PercentEscapes.decode(form: parts[0]),
+                let value = PercentEscapes.decode(form: parts.count > 1 ? parts[1] : [])
             else {
                 throw .escape
             }
