@@ -88,7 +88,8 @@ let package = Package(
                 "Settings",
             ]),
         module("GatewayFormats", ["Basics", "HTTPTypes", "RPC"], path: "API/GatewayFormats"),
-        module("Capability", ["Basics", "Database", "Protobuf", "RPC"], path: "API/Capability"),
+        module(
+            "Capability", ["Basics", "Database", "HTTPTypes", "Protobuf", "RPC", "Settings"], path: "API/Capability"),
 
         module(
             "EventLoops", ["Basics", "COpenSSL", "CUV", "HTTPTypes", "RPC", "Sockets", "Wire"],
@@ -238,14 +239,8 @@ let package = Package(
         module(
             "Configuration",
             [
-                "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Catalog", "Console", "CopyJobs",
-                "DeviceInit", "HTTPServer",
-                "HTTPTypes", "Identity", "ObjectStore", "Observability", "RPC", "Settings",
-                "ShareCodes", "SignIn",
-                "Companions",
-                "LibraryArchive",
-                "Sockets",
-                "StoreProtocol", "StoreServer", "Uploads", "Webhooks",
+                "Basics", "Capability", "HTTPServer", "HTTPTypes", "Observability", "RPC", "Settings", "Sockets",
+                "StoreProtocol",
             ], path: "GatewayServer/Configuration"),
         module(
             "Serve",
@@ -258,9 +253,14 @@ let package = Package(
         module(
             "Commands",
             [
-                "Accounts", "Backup", "Basics", "Capability", "CommandLineInterface", "Configuration", "Crypto",
+                "Accounts", "AppSupport", "Backup", "Basics", "Capability", "CommandLineInterface",
+                "Companions",
+                "Configuration", "Crypto", "Database",
                 "DeviceClient", "DeviceCommands", "DeviceInit", "Doctor", "EventLoops", "GatewayAPI", "GatewayFormats",
-                "HTTPClient", "HTTPServer", "HTTPTypes", "JSON", "Observability", "Proto", "RPC", "Serve", "Settings",
+                "HTTPClient", "HTTPServer", "HTTPTypes", "JSON",
+                "LibraryArchive",
+                "Observability", "Proto", "RPC", "Serve", "Settings",
+                "ShareCodes", "SignIn",
                 "Sockets", "StoreClient", "Uploads", "Wire",
             ], path: "GatewayServer/Commands"),
         .executableTarget(
@@ -395,7 +395,14 @@ let package = Package(
             ]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
         tests("Observability", ["Basics", "Catalog", "CopyJobs", "Crypto", "HTTPTypes", "RPC", "Webhooks", "Wire"]),
-        tests("Configuration", ["AppSupport", "Capability", "CopyJobs", "Settings"]),
+        tests(
+            "Configuration",
+            [
+                "Accounts", "AppSupport", "Capability", "Catalog", "Commands", "Console", "CopyJobs", "Crypto",
+                "DeviceInit",
+                "HTTPTypes", "Identity", "ObjectStore", "RPC", "Serve", "Settings", "StoreProtocol", "Uploads",
+                "Webhooks",
+            ]),
         // The tests of apps.
         // Code of an app as its documentation has it: in the language mode of its time, and with its warnings.
         .executableTarget(
@@ -439,8 +446,8 @@ let package = Package(
         tests(
             "Serve",
             [
-                "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Configuration", "Database", "GatewayAPI",
-                "GatewayTesting", "Observability", "Proto", "RPC", "Settings", "Wire",
+                "Accounts", "AppSupport", "Backup", "Basics", "Capability", "Commands", "Configuration", "Database",
+                "GatewayAPI", "GatewayTesting", "Observability", "Proto", "RPC", "Settings", "Wire",
             ]),
         tests(
             "Commands",

@@ -8,6 +8,8 @@ package import RPC
 extension Accounts: Capability {
     package static var migrations: [Migration] { AccountRecords.migrations }
 
+    package static var settings: (any CapabilitySettings.Type)? { AccountsConfiguration.self }
+
     package static var access: AccessTable {
         AccessTable([
             (.anyone, [AuthServiceMethods.exchangeCredential, AuthServiceMethods.rotateCredential]),

@@ -1,9 +1,10 @@
 import Basics
+package import Capability
 package import Settings
 
-extension AccountsConfiguration {
+extension AccountsConfiguration: CapabilitySettings {
     /// Reads the sections `auth` and `audit`.
-    package init(_ settings: SettingsReader) {
+    package init(_ settings: SettingsReader, _ context: SettingsContext) {
         self.init()
         accessTokenLifetime = settings.section("auth").duration(
             "access_token_lifetime_seconds", default: accessTokenLifetime, in: 1...86_400)

@@ -33,7 +33,7 @@ package struct Backups: Capability {
 
     package init(
         _ environment: ModuleEnvironment, of process: Process, store: ObjectStore, accounts: Accounts, outbox: Outbox,
-        schedules: [BackupSchedule]
+        configuration: BackupsConfiguration
     ) {
         log = environment.log
         let session = ArchiveSession(
@@ -42,11 +42,13 @@ package struct Backups: Capability {
         restore = RestoreService(
             session, accounts: accounts, migrations: process.migrations, restart: process.restart, log: log)
         scheduler = BackupScheduler(
-            schedules, session, turn: turn, outbox: outbox, migrations: process.migrations, log: log)
+            configuration.schedules, session, turn: turn, outbox: outbox, migrations: process.migrations, log: log)
         backup = BackupService(session, turn: turn, metrics: scheduler.metrics)
     }
 
     package static var migrations: [Migration] { BackupSchema.migrations + DataDirectory.migrations }
+
+    package static var settings: (any CapabilitySettings.Type)? { BackupsConfiguration.self }
 
     package static var access: AccessTable {
         AccessTable([

@@ -8,6 +8,8 @@ package import RPC
 extension Catalog: Capability {
     package static var migrations: [Migration] { ObjectSchema.migrations }
 
+    package static var settings: (any CapabilitySettings.Type)? { CatalogConfiguration.self }
+
     package static var access: AccessTable {
         AccessTable([
             (

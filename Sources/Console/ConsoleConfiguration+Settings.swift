@@ -1,9 +1,10 @@
+package import Capability
 package import Settings
 
-extension ConsoleConfiguration {
-    /// Reads the section `console`; `nil` = no console. A web listener that other machines can reach has a console only if the
+extension ConsoleConfiguration: CapabilitySettings {
+    /// Reads the section `console`. A web listener that other machines can reach has a console only if the
     /// configuration enables it.
-    package init?(_ settings: SettingsReader, isOnLoopback: Bool) {
+    package init(_ settings: SettingsReader, _ context: SettingsContext) {
         self.init()
         let section = settings.section("console")
         sessionIdle = section.duration("session_idle_seconds", default: sessionIdle, in: 60...86_400)
@@ -11,6 +12,7 @@ extension ConsoleConfiguration {
         maximumSessions = section.integer("max_sessions", default: maximumSessions, in: 1...10_000, unit: "sessions")
         maximumSessionsPerUser = section.integer(
             "max_sessions_per_user", default: maximumSessionsPerUser, in: 1...1000, unit: "sessions")
-        guard section.flag("enabled", standard: "on loopback only") ?? isOnLoopback else { return nil }
+        isEnabled = section.flag("enabled", standard: "on loopback only") ?? context.isOnLoopback(.web)
+        isSecure = context.securedListeners.contains(.web)
     }
 }

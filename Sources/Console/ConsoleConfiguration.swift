@@ -2,6 +2,7 @@ import Basics
 
 /// The settings of the console.
 package struct ConsoleConfiguration: Sendable {
+    package var isEnabled = true
     /// The time without activity after which a session ends.
     package var sessionIdle = Duration.minutes(30)
     /// The longest duration of a session.

@@ -7,6 +7,8 @@ package import RPC
 extension CopyJobs: Capability {
     package static var migrations: [Migration] { CopySchema.migrations }
 
+    package static var settings: (any CapabilitySettings.Type)? { CopyJobsConfiguration.self }
+
     package static var access: AccessTable {
         AccessTable([
             (

@@ -1,9 +1,10 @@
+package import Capability
 package import Settings
 import StoreClient
 
-extension CopyJobsConfiguration {
+extension CopyJobsConfiguration: CapabilitySettings {
     /// Reads the section `copy`: the destinations of copy jobs, and their limits.
-    package init(_ settings: SettingsReader) {
+    package init(_ settings: SettingsReader, _ context: SettingsContext) {
         self.init()
         let section = settings.section("copy")
         workers = section.integer("workers", default: workers, in: 1...64, unit: "items")

@@ -7,6 +7,8 @@ extension DeviceInit: Capability {
     /// The migrations, to be run after those of Accounts, whose tables they refer to.
     package static var migrations: [Migration] { DeviceSchema.migrations }
 
+    package static var settings: (any CapabilitySettings.Type)? { DeviceInitConfiguration.self }
+
     package static var access: AccessTable {
         AccessTable([
             (.anyone, [DeviceInitServiceMethods.initDevice, DeviceInitServiceMethods.reinitDevice]),

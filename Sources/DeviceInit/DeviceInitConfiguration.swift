@@ -4,8 +4,6 @@ package import HTTPTypes
 /// The callers that may initialize devices, and their limits.
 package struct DeviceInitConfiguration: Sendable {
     package var reinit = ReinitPolicy.open
-    /// Whether the operator chose ``reinit``.
-    package var isReinitSet = false
     /// The addresses from which ReinitDevice may be called, whatever the policy; empty = all.
     package var reinitAllow: [AddressRange] = []
     /// The duration of an operator's permission to replace a key, for the policy `window`.

@@ -7,6 +7,8 @@ package import RPC
 extension Identity: Capability {
     package static var migrations: [Migration] { IdentityMigrations.all }
 
+    package static var settings: (any CapabilitySettings.Type)? { IdentityConfiguration.self }
+
     package static var access: AccessTable {
         AccessTable([
             (

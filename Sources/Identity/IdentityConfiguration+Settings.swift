@@ -1,11 +1,12 @@
+package import Capability
 import Foundation
 package import Settings
 
-extension IdentityConfiguration {
+extension IdentityConfiguration: CapabilitySettings {
     private static let mostProviders = 32
 
     /// Reads the section `identity`.
-    package init(_ settings: SettingsReader) {
+    package init(_ settings: SettingsReader, _ context: SettingsContext) {
         self.init()
         let section = settings.section("identity")
         let url = section.text("public_url", default: "", unit: "URL", bounds: "`https://HOST[:PORT]`")

@@ -7,6 +7,8 @@ package import RPC
 extension Uploads: Capability {
     package static var migrations: [Migration] { UploadSchema.migrations }
 
+    package static var settings: (any CapabilitySettings.Type)? { UploadsConfiguration.self }
+
     package static var access: AccessTable {
         AccessTable([
             (

@@ -1,5 +1,5 @@
-package import ObjectStore
-package import Settings
+import ObjectStore
+import Settings
 import StoreProtocol
 
 extension UploadsConfiguration {
@@ -7,7 +7,7 @@ extension UploadsConfiguration {
     private static let mostBuckets = BucketListQuery.maximumLimit
 
     /// Reads `object_store.buckets`: buckets that are prefixes of the bucket of uploads.
-    package func buckets(_ settings: SettingsReader) -> [StoreBucket] {
+    func buckets(_ settings: SettingsReader) -> [StoreBucket] {
         let store = settings.section("object_store")
         let buckets = store.named("buckets") { name, section in self.bucket(name, section) }
         if buckets.count > Self.mostBuckets {

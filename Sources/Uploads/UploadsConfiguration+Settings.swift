@@ -1,9 +1,10 @@
+package import Capability
 package import Settings
 import StoreProtocol
 
-extension UploadsConfiguration {
-    /// Reads the sections `uploads` and `quota`, and the name of the store's own bucket.
-    package init(_ settings: SettingsReader) {
+extension UploadsConfiguration: CapabilitySettings {
+    /// Reads the sections `uploads` and `quota`, and the keys of `object_store` about buckets and operators' own tools.
+    package init(_ settings: SettingsReader, _ context: SettingsContext) {
         self.init()
         let section = settings.section("uploads")
         partSize = section.integer("part_size_bytes", default: partSize, in: 65_536...5_368_709_120, unit: "bytes")
@@ -21,6 +22,14 @@ extension UploadsConfiguration {
         if !ObjectName.isBucketOfOSS(bucket) {
             store.reject("bucket", "must be 3 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
         }
+        buckets = self.buckets(settings)
+        staticKeys = self.staticKeys(settings)
+    }
+
+    package static var liveSections: [String] { ["quota"] }
+
+    package func take(_ fresh: Self) {
+        quota = fresh.quota
     }
 }
 

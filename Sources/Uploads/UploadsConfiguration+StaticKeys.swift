@@ -1,11 +1,11 @@
 import Basics
-package import ObjectStore
-package import Settings
+import ObjectStore
+import Settings
 import StoreProtocol
 
 extension UploadsConfiguration {
     /// Reads `object_store.static_keys`: the keys of operators' own tools for the bucket of uploads.
-    package func staticKeys(_ settings: SettingsReader) -> [StaticKey] {
+    func staticKeys(_ settings: SettingsReader) -> [StaticKey] {
         var ids: Set<String> = []
         return settings.section("object_store").elements("static_keys") { element in
             let key = staticKey(element)

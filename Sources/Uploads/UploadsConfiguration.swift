@@ -1,4 +1,5 @@
 import Basics
+package import ObjectStore
 import StoreProtocol
 
 /// The settings of uploads: part size, lifetimes, and limits.
@@ -22,6 +23,10 @@ package struct UploadsConfiguration: Sendable {
     @Live package var quota = QuotaConfiguration()
     /// The bucket of new uploads; `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
     package var bucket = "data"
+    /// Buckets that are prefixes of ``bucket``.
+    package var buckets: [StoreBucket] = []
+    /// The keys of operators' own tools for ``bucket``.
+    package var staticKeys: [StaticKey] = []
     /// The name of the store's protocol, which clients are told.
     package var backend = "oss"
 

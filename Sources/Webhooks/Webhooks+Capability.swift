@@ -6,6 +6,8 @@ package import RPC
 extension Webhooks: Capability {
     package static var migrations: [Migration] { EventSchema.migrations }
 
+    package static var settings: (any CapabilitySettings.Type)? { WebhooksConfiguration.self }
+
     package static var access: AccessTable {
         AccessTable([
             (

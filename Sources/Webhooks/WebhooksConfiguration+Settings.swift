@@ -1,14 +1,13 @@
 import Basics
+package import Capability
 import Foundation
 package import Settings
 
-extension WebhooksConfiguration {
+extension WebhooksConfiguration: CapabilitySettings {
     private static let mostWebhooks = 16
 
     /// Reads the sections `events` and `webhooks`.
-    ///
-    /// - Parameter types: all types of events.
-    package init(_ settings: SettingsReader, types: [EventType]) {
+    package init(_ settings: SettingsReader, _ context: SettingsContext) {
         self.init()
         let section = settings.section("events")
         concurrency = section.integer("concurrency", default: concurrency, in: 1...64, unit: "requests to a webhook")
@@ -23,7 +22,7 @@ extension WebhooksConfiguration {
             "delivered_days", default: deliveredRetention, in: 0...400, unit: .days)
         deadLetterRetention = section.duration(
             "dead_letter_days", default: deadLetterRetention, in: 1...400, unit: .days)
-        webhooks = settings.named("webhooks") { name, webhook in Webhook(name, webhook, types: types) }
+        webhooks = settings.named("webhooks") { name, webhook in Webhook(name, webhook, types: context.eventTypes) }
         if webhooks.count > Self.mostWebhooks {
             settings.reject("webhooks", "must have at most \(Self.mostWebhooks) entries, not \(webhooks.count)")
         }
@@ -32,7 +31,7 @@ extension WebhooksConfiguration {
 
 extension Webhook {
     /// Reads a member of `webhooks`; `nil` after a fault without which it cannot be read further.
-    fileprivate init?(_ name: String, _ settings: SettingsReader, types known: [EventType]) {
+    fileprivate init?(_ name: String, _ settings: SettingsReader, types known: [String]) {
         guard Self.isName(name) else {
             settings.report(
                 ConfigurationError(
@@ -46,12 +45,11 @@ extension Webhook {
         }
         var types: Set<EventType> = []
         for text in settings.list("events", standard: "all", bounds: "types of events") ?? [] {
-            guard let type = known.first(where: { $0.rawValue == text }) else {
-                let list = known.map(\.rawValue).joined(separator: ", ")
-                settings.reject("events", "may name \(list), not \(text)")
+            guard known.contains(text) else {
+                settings.reject("events", "may name \(known.joined(separator: ", ")), not \(text)")
                 break
             }
-            types.insert(type)
+            types.insert(EventType(text))
         }
         let organization = settings.text("organization", default: "")
         let authorities = settings.text("authorities", default: "", unit: "PEM file")

@@ -1,10 +1,13 @@
 import AppSupport
 import Capability
+import Commands
 import Foundation
+import Serve
 import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Serve
 
 /// The listeners that are off, and the section of apps. The rules hold for every app, so no test names one.
 @Suite(.timeLimited) struct AppsConfigurationTests {
@@ -12,7 +15,7 @@ import Testing
         let folder = try TestFolder()
         let path = folder.path + "/gateway.json5"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
-        return try Configuration(ServeOptions(dataDirectory: "", configurationPath: path))
+        return try Configuration(ServeOptions(dataDirectory: "", configurationPath: path), apps: Program.apps)
     }
 
     private func refusal(_ text: String) -> String {
@@ -35,7 +38,7 @@ import Testing
     }
 
     @Test func appsAndTheirListenerAreOffByDefault() throws {
-        let configuration = try Configuration(ServeOptions(dataDirectory: ""))
+        let configuration = try Configuration(ServeOptions(dataDirectory: ""), apps: Program.apps)
         #expect(configuration.listeners[.apps] == nil)
         #expect(configuration.apps.enabled.isEmpty)
     }
@@ -48,7 +51,7 @@ import Testing
         #expect(refusal("{listeners: {apps: \"192.0.2.1:1\"}}").contains("the apps listener 192.0.2.1:1 is reachable"))
     }
 
-    @Test(arguments: AppsConfiguration.known.map { $0.name })
+    @Test(arguments: Program.apps.map { $0.name })
     func enabledAppNeedsTheListener(_ name: String) throws {
         let section = "apps: {\(name): {enabled: true}}"
         #expect(refusal("{\(section)}").contains("apps.\(name).enabled requires the listener for apps"))
@@ -56,7 +59,7 @@ import Testing
         #expect(configuration.apps.enabled.map { type(of: $0).name } == [name])
     }
 
-    @Test(arguments: AppsConfiguration.known.map { $0.name })
+    @Test(arguments: Program.apps.map { $0.name })
     func misspelledKeyOfAnAppIsRefused(_ name: String) {
         #expect(refusal("{apps: {\(name): {enabld: true}}}").contains("unknown key apps.\(name).enabld"))
         #expect(refusal("{apps: {\(name): {enabled: 1}}}").contains("apps.\(name).enabled must be true or false"))

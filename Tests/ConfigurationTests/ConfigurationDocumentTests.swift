@@ -1,4 +1,6 @@
+import Commands
 import Foundation
+import Serve
 import TestSupport
 import Testing
 
@@ -55,7 +57,7 @@ import Testing
 
     @Test func theTableIsWhatTheReaderAsksFor() throws {
         let documented = try Self.documented(/[a-z_]+(?:\.[a-z_]+)+/)
-        let asked = try Configuration(ServeOptions()).settings.map { setting in
+        let asked = try Configuration(ServeOptions(), apps: Program.apps).settings.map { setting in
             Entry(
                 key: setting.key, unit: setting.rule.unit, standard: setting.rule.standard,
                 bounds: setting.rule.bounds.replacing("`", with: ""))
@@ -70,7 +72,7 @@ import Testing
         let path = folder.path + "/gateway.json5"
         try Self.lists.write(toFile: path, atomically: true, encoding: .utf8)
         let reader = try SettingsReader(path: path)
-        _ = Configuration(reader)
+        _ = Configuration(reader, apps: Program.apps)
         #expect(!reader.faults.contains { $0.description.contains("unknown key") })
         var asked: [Entry] = []
         for setting in reader.settings where setting.key.contains("[") || setting.key.contains("sample") {
@@ -91,7 +93,7 @@ import Testing
     }
 
     @Test func everyKeyHasAVariableOfItsOwn() throws {
-        let keys = try Configuration(ServeOptions()).settings.map(\.key)
+        let keys = try Configuration(ServeOptions(), apps: Program.apps).settings.map(\.key)
         #expect(Set(keys.map(ConfigurationVariable.name)).count == keys.count)
         for key in keys { #expect(ConfigurationVariable.key(of: ConfigurationVariable.name(of: key)) == key) }
     }

@@ -1,12 +1,14 @@
 import Accounts
 import Capability
 import Catalog
+import Commands
 import Console
 import Crypto
 import Foundation
 import HTTPTypes
 import ObjectStore
 import RPC
+import Serve
 import StoreProtocol
 import TestSupport
 import Testing
@@ -15,6 +17,7 @@ import Webhooks
 
 @testable import Configuration
 @testable import CopyJobs
+@testable import Serve
 @testable import Settings
 
 @Suite(.timeLimited) struct ConfigurationTests {
@@ -24,7 +27,8 @@ import Webhooks
         let path = NSTemporaryDirectory() + "configuration-\(UUID().uuidString).json5"
         try json5.write(toFile: path, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        return try Configuration(ServeOptions(configurationPath: path, listen: listen), variables: variables)
+        return try Configuration(
+            ServeOptions(configurationPath: path, listen: listen), apps: Program.apps, variables: variables)
     }
 
     private func refusal(
@@ -39,8 +43,8 @@ import Webhooks
     }
 
     @Test func nothingIsNeeded() throws {
-        let configuration = try Configuration(ServeOptions())
-        #expect(configuration.uploads.partSize == 67_108_864)
+        let configuration = try Configuration(ServeOptions(), apps: Program.apps)
+        #expect(configuration[UploadsConfiguration.self].partSize == 67_108_864)
         #expect(configuration.address(.gateway).description == "127.0.0.1:50053")
     }
 
@@ -55,25 +59,26 @@ import Webhooks
     }
 
     @Test func objectStoreReadsItsDiskSettings() throws {
-        let standard = try Configuration(ServeOptions()).storage
+        let standard = try Configuration(ServeOptions(), apps: Program.apps)[StoreConfiguration.self].objects
         #expect(standard.minimumFreeBytes == 1 << 30)
         #expect(standard.directIO == .probe)
-        let configured = try read("{object_store: {min_free_bytes: 0, direct_io: false}}").storage
+        let configured = try read("{object_store: {min_free_bytes: 0, direct_io: false}}")[StoreConfiguration.self]
+            .objects
         #expect(configured.minimumFreeBytes == 0)
         #expect(configured.directIO == .off)
     }
 
     @Test func auditLogHasItsConfiguredLength() throws {
-        let standard = try Configuration(ServeOptions()).accounts
+        let standard = try Configuration(ServeOptions(), apps: Program.apps)[AccountsConfiguration.self]
         #expect((standard.auditRetention, standard.auditLines) == (.seconds(400 * 86_400), 10_000_000))
-        let configured = try read("{audit: {retention_days: 30, max_lines: 1000}}").accounts
+        let configured = try read("{audit: {retention_days: 30, max_lines: 1000}}")[AccountsConfiguration.self]
         #expect((configured.auditRetention, configured.auditLines) == (.seconds(30 * 86_400), 1000))
         #expect(refusal("{audit: {max_lines: 999}}").contains("audit.max_lines must be a whole number of lines, 1000"))
     }
 
     @Test(arguments: ["127.0.0.1", "127.255.0.9", "[::1]", "localhost"])
     func loopbackWebListenerHasAConsole(host: String) throws {
-        #expect(try read("{listeners: {web: \"\(host):1\"}}").console != nil)
+        #expect(try read("{listeners: {web: \"\(host):1\"}}")[ConsoleConfiguration.self].isEnabled)
     }
 
     /// A name may resolve to any address, whatever it begins with.
@@ -81,16 +86,19 @@ import Webhooks
     func exposedWebListenerHasAConsoleOnlyOnRequest(host: String) throws {
         let listener = "listeners: {web: \"\(host):1\""
         #expect(refusal("{\(listener)}}").contains("reachable from other machines"))
-        #expect(try read("{\(listener), allow_cleartext: true}}").console == nil)
-        #expect(try read("{\(listener), allow_cleartext: true}, console: {enabled: true}}").console != nil)
+        #expect(try !read("{\(listener), allow_cleartext: true}}")[ConsoleConfiguration.self].isEnabled)
+        #expect(
+            try read("{\(listener), allow_cleartext: true}, console: {enabled: true}}")[ConsoleConfiguration.self]
+                .isEnabled)
     }
 
     @Test func theInternalListenerIsOffUnlessItIsNamed() throws {
-        #expect(try Configuration(ServeOptions(dataDirectory: "")).listeners[.internalStorage] == nil)
+        #expect(
+            try Configuration(ServeOptions(dataDirectory: ""), apps: Program.apps).listeners[.internalStorage] == nil)
         #expect(try read("{listeners: {internal: \"off\"}}").listeners[.internalStorage] == nil)
         let named = try read("{listeners: {internal: \"127.0.0.1:1\"}, internal: {max_read_bytes: 7}}")
         #expect(named.address(.internalStorage).port == 1)
-        #expect(named.internalStorage.maximumReadBytes == 7)
+        #expect(named[InternalStorageConfiguration.self].maximumReadBytes == 7)
         #expect(refusal("{listeners: {auth: \"of\"}}").contains("HOST:PORT"))
         #expect(refusal("{listeners: {internal: \"192.0.2.1:1\"}}").contains("reachable from other machines"))
         #expect(refusal("{internal: {client_authorities: \"ca.pem\"}}").contains("requires TLS"))
@@ -101,7 +109,8 @@ import Webhooks
         try "0123456789abcdef".write(toFile: folder.path + "/secret", atomically: true, encoding: .utf8)
         func one(_ members: String) -> String { "{webhooks: {crm: {\(members)}}}" }
         let (url, secret) = ("url: \"https://h/x?y=1\"", "secret_file: \"\(folder.path)/secret\"")
-        let events = try read(one("\(url), \(secret), events: [\"upload.aborted\"], organization: \"acme\"")).events
+        let events = try read(one("\(url), \(secret), events: [\"upload.aborted\"], organization: \"acme\""))[
+            WebhooksConfiguration.self]
         let webhook = try #require(events.webhooks.first)
         #expect((webhook.name, webhook.url, webhook.organization) == ("crm", "https://h/x?y=1", "acme"))
         #expect(webhook.types == [.uploadAborted])
@@ -141,20 +150,23 @@ import Webhooks
             setenv("WEBHOOK_TEST_SECRET", "0123456789abcdef", 1)
             let configured = try ConfigurationTests().read(
                 "{webhooks: {crm: {url: \"https://h/\", secret_env: \"WEBHOOK_TEST_SECRET\"}}}")
-            let secrets = configured.events.webhooks.flatMap { $0.keys.map(\.exposedText) }
+            let secrets = configured[WebhooksConfiguration.self].webhooks.flatMap { $0.keys.map(\.exposedText) }
             try #require(secrets == ["0123456789abcdef"])
         }
     }
 
     @Test func theConsoleIsOnLoopbackUnlessItIsSaid() throws {
         let elsewhere = #"listeners: {web: "192.0.2.1:1", allow_cleartext: true}"#
-        #expect(try Configuration(ServeOptions(dataDirectory: "")).console != nil)
-        #expect(try read("{console: {enabled: false}}").console == nil)
-        #expect(try read("{\(elsewhere)}").console == nil)
-        #expect(try read("{\(elsewhere), console: {session_idle_seconds: 60}}").console == nil)
-        let console = try read("{\(elsewhere), console: {enabled: true, session_idle_seconds: 60}}").console
-        #expect(console?.sessionIdle == .seconds(60))
-        #expect(console?.sessionTotal == .seconds(43_200))
+        #expect(
+            try Configuration(ServeOptions(dataDirectory: ""), apps: Program.apps)[ConsoleConfiguration.self].isEnabled)
+        #expect(try !read("{console: {enabled: false}}")[ConsoleConfiguration.self].isEnabled)
+        #expect(try !read("{\(elsewhere)}")[ConsoleConfiguration.self].isEnabled)
+        #expect(try !read("{\(elsewhere), console: {session_idle_seconds: 60}}")[ConsoleConfiguration.self].isEnabled)
+        let enabled = "console: {enabled: true, session_idle_seconds: 60}"
+        let console = try read("{\(elsewhere), \(enabled)}")[ConsoleConfiguration.self]
+        #expect(console.isEnabled)
+        #expect(console.sessionIdle == .seconds(60))
+        #expect(console.sessionTotal == .seconds(43_200))
         #expect(refusal("{console: {session_idle_seconds: 59}}").contains("60 to 86400"))
     }
 
@@ -167,7 +179,7 @@ import Webhooks
                 listeners: { auth: "127.0.0.1:1", gateway: "[::1]:2" },
             }
             """, listen: ["auth": "127.0.0.2:3"])
-        #expect(configuration.uploads.partSize == 65_536)
+        #expect(configuration[UploadsConfiguration.self].partSize == 65_536)
         #expect(configuration.address(.auth).description == "127.0.0.2:3")
         #expect(configuration.address(.gateway).description == "[::1]:2")
     }
@@ -243,11 +255,12 @@ import Webhooks
                 ] },
             }
             """)
-        #expect(configuration.storage.staticKeys.map(\.prefix) == ["tools/"])
-        #expect(configuration.storage.staticKeys.first?.secret.exposedText == "0123456789abcdef")
-        #expect(configuration.copies.retention == .seconds(172_800))
-        #expect(configuration.copies.destinations.count == 2)
-        let bucket = try #require(configuration.copies.destinations.last?.place as? BucketTarget)
+        #expect(configuration[StoreConfiguration.self].objects.staticKeys.map(\.prefix) == ["tools/"])
+        #expect(
+            configuration[StoreConfiguration.self].objects.staticKeys.first?.secret.exposedText == "0123456789abcdef")
+        #expect(configuration[CopyJobsConfiguration.self].retention == .seconds(172_800))
+        #expect(configuration[CopyJobsConfiguration.self].destinations.count == 2)
+        let bucket = try #require(configuration[CopyJobsConfiguration.self].destinations.last?.place as? BucketTarget)
         #expect(bucket.location.region == "us-east-1" && bucket.partSize == 67_108_864 && bucket.dialect == .s3)
         #expect(
             refusal("{object_store: {static_keys: [{\(key)}, {\(key)}]}}").contains(
@@ -270,7 +283,7 @@ import Webhooks
         let configuration = try read(
             "{uploads: {part_size_bytes: 131072}, scrub: {interval_seconds: 7}}", listen: ["auth": "127.0.0.1:3"],
             variables: variables)
-        #expect(configuration.uploads.partSize == 65_536)
+        #expect(configuration[UploadsConfiguration.self].partSize == 65_536)
         #expect(configuration.address(.auth).port == 3)
         #expect(configuration.address(.web).port == 4)
         #expect(configuration.reflection == true)
@@ -280,9 +293,8 @@ import Webhooks
             sources == [
                 "listeners.auth option --auth-listen", "listeners.web environment DATA_GATEWAY_LISTENERS__WEB",
                 "rpc.cors_origins environment DATA_GATEWAY_RPC__CORS_ORIGINS",
+                "listeners.reflection environment DATA_GATEWAY_LISTENERS__REFLECTION", "scrub.interval_seconds file",
                 "uploads.part_size_bytes environment DATA_GATEWAY_UPLOADS__PART_SIZE_BYTES",
-                "scrub.interval_seconds file",
-                "listeners.reflection environment DATA_GATEWAY_LISTENERS__REFLECTION",
             ])
     }
 

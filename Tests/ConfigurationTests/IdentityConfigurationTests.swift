@@ -1,6 +1,8 @@
 import Capability
+import Commands
 import Foundation
 import Identity
+import Serve
 import TestSupport
 import Testing
 
@@ -25,7 +27,7 @@ import Testing
         let folder = try TestFolder()
         let path = folder.path + "/gateway.json5"
         try JSONSerialization.data(withJSONObject: ["identity": section]).write(to: URL(filePath: path))
-        return try Configuration(ServeOptions(dataDirectory: "", configurationPath: path))
+        return try Configuration(ServeOptions(dataDirectory: "", configurationPath: path), apps: Program.apps)
     }
 
     /// Returns the refusal of a provider with these members instead of its own; `NSNull` removes one.
@@ -46,7 +48,7 @@ import Testing
     @Test func providersOfPeopleAndWorkloadsAreRead() throws {
         let identity = try read([
             "public_url": "https://gateway.example.com:50070", "providers": ["ci": Self.ci, "corp": Self.corp],
-        ]).identity
+        ])[IdentityConfiguration.self]
         #expect(identity.publicURL == "https://gateway.example.com:50070")
         let corp = try #require(identity.providers.first { $0.name == "corp" })
         #expect(corp.people?.roles == ["admins": .admin] && corp.people?.defaultRole == nil)

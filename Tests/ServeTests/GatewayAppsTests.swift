@@ -1,4 +1,5 @@
 import AppSupport
+import Commands
 import Configuration
 import Database
 import TestSupport
@@ -9,25 +10,25 @@ import Testing
 /// The tables of apps. The rules hold for every app, so no test names one.
 @Suite(.timeLimited) struct GatewayAppsTests {
     @Test func migrationsOfDisabledAppsAreDormant() {
-        let migrations = AppsConfiguration().migrations
+        let migrations = AppsConfiguration(known: Program.apps).migrations
         #expect(migrations.filter { !$0.isDormant }.isEmpty)
         #expect(Set(migrations.map(\.name)).count == migrations.count)
     }
 
-    @Test(arguments: AppsConfiguration.known.map { $0.name })
+    @Test(arguments: Program.apps.map { $0.name })
     func enabledAppHasItsTables(_ name: String) throws {
         let configuration = try Configuration(
-            ServeOptions(listen: ["apps": "127.0.0.1:1"]),
+            ServeOptions(listen: ["apps": "127.0.0.1:1"]), apps: Program.apps,
             variables: ["DATA_GATEWAY_APPS__\(name.uppercased())__ENABLED": "true"])
-        let own = AppsConfiguration.known.filter { $0.name == name }.flatMap { $0.migrations }.map(\.name)
+        let own = Program.apps.filter { $0.name == name }.flatMap { $0.migrations }.map(\.name)
         let migrations = configuration.apps.migrations
         #expect(migrations.filter { !$0.isDormant }.map(\.name) == own)
         #expect(Set(migrations.map(\.name)).count == migrations.count)
     }
 
     @Test func gatewayKnowsTheTablesOfApps() {
-        let known = Set(GatewayModules.migrations.map(\.name))
-        let own = AppsConfiguration.known.flatMap { $0.migrations }.map(\.name)
+        let known = Set(GatewayModules.migrations(Program.apps).map(\.name))
+        let own = Program.apps.flatMap { $0.migrations }.map(\.name)
         #expect(Set(own).subtracting(known) == [])
     }
 }

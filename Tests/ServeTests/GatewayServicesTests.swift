@@ -2,6 +2,7 @@ import Accounts
 import AppSupport
 import Backup
 import Capability
+import Commands
 import Configuration
 import Foundation
 import Observability
@@ -28,7 +29,7 @@ import Testing
         let ports: [ListenerName: UInt16]
 
         init() throws {
-            let listeners = ListenerName.allCases.filter { $0 != .apps || !AppsConfiguration.known.isEmpty }
+            let listeners = ListenerName.allCases.filter { $0 != .apps || !Program.apps.isEmpty }
             ports = Dictionary(uniqueKeysWithValues: try listeners.map { ($0, try FreePort.any().port) })
         }
 
@@ -37,8 +38,8 @@ import Testing
         func services() throws -> GatewayServices {
             let listen = ports.map { ($0.rawValue, "127.0.0.1:\($1)") }
             let configuration = try Configuration(
-                ServeOptions(listen: Dictionary(uniqueKeysWithValues: listen)),
-                variables: AppsConfiguration.known.reduce(into: ["DATA_GATEWAY_DATABASE__RESERVE_BYTES": "0"]) {
+                ServeOptions(listen: Dictionary(uniqueKeysWithValues: listen)), apps: Program.apps,
+                variables: Program.apps.reduce(into: ["DATA_GATEWAY_DATABASE__RESERVE_BYTES": "0"]) {
                     $0["DATA_GATEWAY_APPS__\($1.name.uppercased())__ENABLED"] = "true"
                 })
             return GatewayServices(
@@ -74,7 +75,7 @@ import Testing
     }
 
     @Test func theListOfServices() {
-        let apps = AppsConfiguration.known.isEmpty ? [] : ["apps listener"]
+        let apps = Program.apps.isEmpty ? [] : ["apps listener"]
         #expect(
             Self.names == [
                 "data directory", "event loops", "modules", "call servers", "ops listener", "auth listener",

@@ -12,6 +12,9 @@ package protocol Capability: Sendable {
     /// The callers for the methods that ``register(for:in:)`` registers; by default none.
     static var access: AccessTable { get }
 
+    /// The type of the capability's settings; by default it has none.
+    static var settings: (any CapabilitySettings.Type)? { get }
+
     /// Registers the services that a listener offers; by default none. Services of a listener for gRPC that people use, and not
     /// devices, are offered by ``ListenerName/web`` as well.
     func register(for listener: ListenerName, in router: inout Router)
@@ -30,6 +33,8 @@ extension Capability {
     package static var migrations: [Migration] { [] }
 
     package static var access: AccessTable { AccessTable([]) }
+
+    package static var settings: (any CapabilitySettings.Type)? { nil }
 
     package func register(for listener: ListenerName, in router: inout Router) {}
 

@@ -1,13 +1,20 @@
+package import Capability
 package import Settings
 
-extension InternalStorageConfiguration {
+extension InternalStorageConfiguration: CapabilitySettings {
     /// Reads the section `internal`: the limits of its listener, and the authentication of its clients.
-    package init(_ settings: SettingsReader) {
+    package init(_ settings: SettingsReader, _ context: SettingsContext) {
         self.init()
         let section = settings.section("internal")
         maximumReadBytes = section.integer(
             "max_read_bytes", default: maximumReadBytes, in: 1...(64 << 20), unit: "bytes")
         let authorities = section.text("client_authorities", default: "", unit: "PEM file")
         clientAuthorities = authorities.isEmpty ? nil : authorities
+        if clientAuthorities != nil, !context.securedListeners.contains(.internalStorage) {
+            section.reject(
+                "client_authorities",
+                "requires TLS for the internal listener: set tls.certificate and tls.key,"
+                    + " and name internal in tls.listeners if it listens on loopback")
+        }
     }
 }

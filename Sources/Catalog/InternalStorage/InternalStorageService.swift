@@ -55,6 +55,8 @@ package struct InternalStorageService: InternalStorageServiceHandler {
 }
 
 extension InternalStorageService: Capability {
+    package static var settings: (any CapabilitySettings.Type)? { InternalStorageConfiguration.self }
+
     package static var access: AccessTable {
         AccessTable([
             (

@@ -183,5 +183,7 @@ package final class ConsoleSessions: Sendable {
 extension ConsoleSessions: Capability {
     package static var migrations: [Migration] { ConsoleSessionSchema.migrations }
 
+    package static var settings: (any CapabilitySettings.Type)? { ConsoleConfiguration.self }
+
     package var sweeps: [Sweep] { [Sweep("sessions", run: sweep)] }
 }

@@ -31,7 +31,7 @@ struct ServeCommand: Command {
     var options = ServeOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        switch await GatewayProcess.run(options, variables: environment.variables) {
+        switch await GatewayProcess.run(options, apps: Program.apps, variables: environment.variables) {
         case .orderly: .success
         case .restart: .restart
         case .failure: .refused

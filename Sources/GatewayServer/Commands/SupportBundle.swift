@@ -64,8 +64,9 @@ struct SupportBundle: Command {
     }
 
     private func configuration(_ environment: CommandEnvironment) -> JSONValue {
-        let faults = ConfigurationFaults.all(options, variables: environment.variables)
-        let settings = (try? Configuration(options, variables: environment.variables).settings) ?? []
+        let faults = ConfigurationFaults.all(options, apps: Program.apps, variables: environment.variables)
+        let settings =
+            (try? Configuration(options, apps: Program.apps, variables: environment.variables).settings) ?? []
         return .object([
             JSONValue.Member(name: "faults", value: .array(faults.map { .string($0.message) })),
             JSONValue.Member(
@@ -77,7 +78,7 @@ struct SupportBundle: Command {
     private func examination() -> JSONValue {
         guard let directory else { return .null }
         do {
-            let doctor = Doctor(try DataDirectory.openForRepair(directory), migrations: GatewayModules.migrations)
+            let doctor = Doctor(try DataDirectory.openForRepair(directory), migrations: Program.migrations)
             return DoctorReply(try doctor.examine(checksums: false), DoctorReply.Treatment()).reply.json
         } catch {
             return .string("not examined: \(error)")

@@ -1,22 +1,13 @@
 import Capability
-import Catalog
-import DeviceInit
 import HTTPTypes
 import Settings
 import StoreProtocol
 
-/// The rules between sections.
+/// The rules about listeners.
 extension Configuration {
     func check(_ settings: SettingsReader, allowsCleartext: Bool) {
         checkCleartext(settings, allowsCleartext: allowsCleartext)
         checkAddresses(settings)
-        checkApps(settings)
-        if internalStorage.clientAuthorities != nil, !isSecure(.internalStorage) {
-            settings.reject(
-                "internal.client_authorities",
-                "requires TLS for the internal listener: set tls.certificate and tls.key,"
-                    + " and name internal in tls.listeners if it listens on loopback")
-        }
     }
 
     /// Requires an explicit setting before secrets can be sent beyond this machine.
@@ -36,13 +27,6 @@ extension Configuration {
 
     /// Requires what devices and clients of the object store need to know or to expect.
     private func checkAddresses(_ settings: SettingsReader) {
-        if let address = listeners[.deviceInit], !address.isLoopback, !deviceInit.isReinitSet {
-            settings.report(
-                ConfigurationError(
-                    "the device-init listener \(address) is reachable from other machines:"
-                        + " set device_init.reinit (open or window) to define who may call ReinitDevice",
-                    key: ListenerName.deviceInit.key))
-        }
         let isEndpointGiven = settings.contains("object_store.public_endpoint")
         if let address = listeners[.objectStore], address.isWildcard, publicEndpoint == nil, !isEndpointGiven {
             settings.report(

@@ -1,25 +1,26 @@
-import Catalog
+import Capability
 import Settings
-import Uploads
 
 extension Configuration {
-    /// The sections whose keys take effect when the configuration is reloaded.
-    private static let liveSections = ["log", "quota", "scrub"]
-
-    /// Whether a change of `key` takes effect without a restart.
-    package static func takesEffect(_ key: String) -> Bool {
-        liveSections.contains { key.hasPrefix("\($0).") }
-    }
-
     /// The value of each key, for display.
     package var values: [String: String] {
         Dictionary(uniqueKeysWithValues: settings.map { ($0.key, $0.value) })
     }
 
+    /// Whether a change of `key` takes effect without a restart.
+    package func takesEffect(_ key: String) -> Bool {
+        let live = ["log"] + capabilities.flatMap { type(of: $0).liveSections }
+        return live.contains { key.hasPrefix("\($0).") }
+    }
+
     /// Applies the settings that take effect at once to the running gateway; called on the configuration that it was started with.
     package func take(_ fresh: Configuration) {
-        uploads.quota = fresh.uploads.quota
-        catalog.scrubRate = fresh.catalog.scrubRate
-        catalog.scrubInterval = fresh.catalog.scrubInterval
+        for settings in capabilities { settings.take(from: fresh) }
     }
+
+    private var capabilities: [any CapabilitySettings] { sections.values.compactMap { $0 as? any CapabilitySettings } }
+}
+
+extension CapabilitySettings {
+    fileprivate func take(from configuration: Configuration) { take(configuration[Self.self]) }
 }

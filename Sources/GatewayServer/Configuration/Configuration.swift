@@ -1,28 +1,17 @@
-package import Accounts
-package import Backup
-package import Basics
+import Basics
 package import Capability
-package import Catalog
-package import Console
-package import CopyJobs
-package import DeviceInit
 package import HTTPServer
 package import HTTPTypes
-package import Identity
-package import ObjectStore
 package import Observability
 package import RPC
 package import Settings
 package import Sockets
 package import StoreProtocol
-package import StoreServer
-package import Uploads
-package import Webhooks
 
 /// All settings, read at start. The order of precedence is command line, environment, file, defaults.
 ///
-/// Each module reads its own sections. What is read here belongs to the process: its listeners, their certificates, and rules
-/// between sections.
+/// Each module reads its own sections. What is read here belongs to the process: its listeners, their certificates, and the rules
+/// between them. The settings of capabilities are found by their type.
 package struct Configuration: Sendable {
     /// The TLS files, and the listeners that use TLS.
     package struct TLS: Sendable {
@@ -41,49 +30,22 @@ package struct Configuration: Sendable {
     package var crossOrigin: CrossOrigin?
     package var web: HTTPServerConfiguration
     package var ops: HTTPServerConfiguration
-    /// The console's settings; `nil` = no console.
-    package var console: ConsoleConfiguration?
-    package var accounts: AccountsConfiguration
-    package var uploads: UploadsConfiguration
-    /// The files of the object store, its keys and its buckets.
-    package var storage: ObjectStoreConfiguration
-    /// The object store's clients.
-    package var storeServer: StoreServerConfiguration
-    package var deviceInit: DeviceInitConfiguration
-    package var catalog: CatalogConfiguration
-    package var internalStorage: InternalStorageConfiguration
-    package var events: WebhooksConfiguration
-    package var copies: CopyJobsConfiguration
-    package var identity: IdentityConfiguration
-    package var apps: AppsConfiguration
-    /// The backups that the gateway takes by itself.
-    package var backups: [BackupSchedule]
     package var log: LogConfiguration
     /// Disk space in bytes that is reserved for deletions on a full disk; 0 = none.
     package var reserveBytes: Int64
-    /// The time for which a clock that stepped has to keep pace to be confirmed.
-    package var clockConfirmation: Duration
     /// The public address of the store; `nil` = its listener's address.
     package var publicEndpoint: StoreEndpoint?
     /// Whether the gRPC listeners offer reflection; `nil` = those on loopback do.
     package var reflection: Bool?
+    /// The settings of capabilities and of apps, by their types.
+    private(set) var sections: [ObjectIdentifier: any Sendable] = [:]
     /// Every key, in the order in which it was read.
     package private(set) var settings: [ConfigurationSetting] = []
 
-    /// - Parameters:
-    ///   - variables: the environment.
-    ///   - log: receives the warnings.
-    /// - Throws: the first fault.
-    package init(
-        _ options: ServeOptions, variables: [String: String] = [:], log warnings: Logger = .discarding
-    ) throws(ConfigurationError) {
-        let reader = try SettingsReader(options, variables: variables, log: warnings)
-        self.init(reader)
-        if let fault = reader.faults.first { throw fault }
-    }
-
-    /// Reads all sections. With a fault among those of the reader, the values are of no use.
-    init(_ settings: SettingsReader) {
+    /// Reads the sections of the process and of capabilities. With a fault among those of the reader, the values are of no use.
+    ///
+    /// - Parameter eventTypes: all types of events for webhooks.
+    package init(_ settings: SettingsReader, _ kinds: [any CapabilitySettings.Type], eventTypes: [String]) {
         listeners = Self.listeners(settings)
         tls = Self.tls(settings, listeners)
         rpc = RPCLimits(settings)
@@ -91,60 +53,38 @@ package struct Configuration: Sendable {
         crossOrigin = CrossOrigin(settings.section("rpc"))
         web = HTTPServerConfiguration.web(settings, proxies: trustedProxies.ranges)
         ops = web.ops
-        console = ConsoleConfiguration(settings, isOnLoopback: listeners[.web]?.isLoopback == true)
-        accounts = AccountsConfiguration(settings)
-        clockConfirmation = settings.section("clock").duration(
-            "confirmation_hours", default: ClockGuard.defaultConfirmation, in: 1...720, unit: .hours)
-        uploads = UploadsConfiguration(settings)
-        storage = ObjectStoreConfiguration(settings)
-        storeServer = StoreServerConfiguration(settings)
         publicEndpoint = Self.publicEndpoint(settings)
         reserveBytes = settings.section("database").integer(
             "reserve_bytes", default: 32 << 20, in: 0...(1 << 40), unit: "bytes")
-        deviceInit = DeviceInitConfiguration(settings)
-        catalog = CatalogConfiguration(settings)
-        internalStorage = InternalStorageConfiguration(settings)
-        events = WebhooksConfiguration(settings, types: EventType.gateway + AppsConfiguration.eventTypes)
-        storage.buckets = uploads.buckets(settings)
-        storage.staticKeys = uploads.staticKeys(settings)
-        copies = CopyJobsConfiguration(settings)
-        identity = IdentityConfiguration(settings)
-        apps = AppsConfiguration(settings, web, isOnLoopback: listeners[.apps]?.isLoopback == true)
-        backups = BackupSchedule.all(settings)
         log = LogConfiguration(settings)
         let section = settings.section("listeners")
         reflection = section.flag("reflection", standard: "on loopback only")
-        let allowsCleartext = section.flag("allow_cleartext", default: false)
+        let context = SettingsContext(
+            listeners: listeners, securedListeners: tls?.listeners ?? [], eventTypes: eventTypes)
+        for kind in kinds { sections[ObjectIdentifier(kind)] = kind.init(settings, context) }
+        check(settings, allowsCleartext: section.flag("allow_cleartext", default: false))
+    }
+
+    /// The settings of this type, which were read or set before.
+    package subscript<Section: Sendable>(_ kind: Section.Type) -> Section {
+        get {
+            guard let section = sections[ObjectIdentifier(kind)] as? Section else {
+                preconditionFailure("\(kind) is not read by any capability")
+            }
+            return section
+        }
+        set { sections[ObjectIdentifier(kind)] = newValue }
+    }
+
+    /// Refuses the keys that were not read, and records the others; called after all sections were read.
+    package mutating func finish(_ settings: SettingsReader) {
         settings.finish()
         self.settings = settings.settings
-        connect()
-        check(settings, allowsCleartext: allowsCleartext)
     }
 
     package func address(_ name: ListenerName) -> PeerAddress { listeners[name] ?? .unknown }
 
     package func isSecure(_ name: ListenerName) -> Bool { tls?.listeners.contains(name) == true }
-
-    /// Returns the limits of one listener. They are higher for the internal one, whose clients are trusted programs that read large
-    /// responses in parallel.
-    package func rpcLimits(of name: ListenerName) -> RPCLimits {
-        var limits = rpc
-        if name == .internalStorage {
-            limits.maxResponseBytes = max(limits.maxResponseBytes, 16 * Int(internalStorage.maximumReadBytes))
-            limits.maxResponseBytesPerAddress = limits.maxResponseBytes
-        }
-        return limits
-    }
-
-    /// Sets what follows from other sections.
-    private mutating func connect() {
-        catalog.deletedRetention = uploads.recordRetention
-        // So that the files of a session begun under this configuration are not removed early.
-        storage.orphanAge = max(storage.orphanAge, uploads.sessionTotal + uploads.wholeObjectGrace)
-        let isWebSecure = isSecure(.web)
-        console?.publicURL = identity.publicURL
-        console?.isSecure = isWebSecure
-    }
 
     private static func listeners(_ settings: SettingsReader) -> [ListenerName: PeerAddress] {
         var listeners: [ListenerName: PeerAddress] = [:]
@@ -171,14 +111,5 @@ package struct Configuration: Sendable {
             settings.report(ConfigurationError("\(key): \(error)", key: key))
             return nil
         }
-    }
-}
-
-extension SettingsReader {
-    /// - Parameter log: receives the warnings.
-    init(
-        _ options: ServeOptions, variables: [String: String], log: Logger = .discarding
-    ) throws(ConfigurationError) {
-        try self.init(path: options.configurationPath, variables: variables, options: options.settings, log: log)
     }
 }

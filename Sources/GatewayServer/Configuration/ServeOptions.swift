@@ -1,4 +1,6 @@
+package import Basics
 import Capability
+package import Settings
 
 /// The command-line options of `data-gateway serve`.
 package struct ServeOptions: Sendable {
@@ -18,5 +20,16 @@ package struct ServeOptions: Sendable {
         ListenerName.allCases.reduce(into: [:]) { settings, name in
             settings[name.key] = listen[name.rawValue].map { (name.option, $0) }
         }
+    }
+}
+
+extension SettingsReader {
+    /// - Parameters:
+    ///   - variables: the environment.
+    ///   - log: receives the warnings.
+    package init(
+        _ options: ServeOptions, variables: [String: String], log: Logger = .discarding
+    ) throws(ConfigurationError) {
+        try self.init(path: options.configurationPath, variables: variables, options: options.settings, log: log)
     }
 }

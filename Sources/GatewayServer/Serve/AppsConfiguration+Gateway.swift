@@ -21,7 +21,7 @@ extension AppsConfiguration {
     /// The migrations of all apps; those of disabled ones are dormant.
     var migrations: [Migration] {
         let enabled = Set(enabled.map { type(of: $0).name })
-        let all = Self.known.flatMap { kind in
+        let all = known.flatMap { kind in
             kind.migrations.map { enabled.contains(kind.name) ? $0 : $0.dormant }
         }
         // Several apps may use the same tables. They exist if one of the apps is enabled.

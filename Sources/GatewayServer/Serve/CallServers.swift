@@ -33,7 +33,7 @@ struct CallServers: Sendable {
             let reflects = configuration.reflection ?? configuration.address(name).isLoopback
             var authenticator = modules.core.accounts.authenticator
             authenticator.trustsCertificates =
-                name == .internalStorage && configuration.internalStorage.clientAuthorities != nil
+                name == .internalStorage && configuration[InternalStorageConfiguration.self].clientAuthorities != nil
             var limits = configuration.rpcLimits(of: name)
             limits.spoolDirectory = spoolDirectory
             let router =
@@ -56,7 +56,9 @@ struct CallServers: Sendable {
                     daemon: configuration.daemon(name).map { ServerMetrics(connections: $0.metrics) },
                     methods: router.methods))
         }
-        let others = [(ListenerName.objectStore, configuration.storeServer.daemon), (.ops, configuration.ops)]
+        let others = [
+            (ListenerName.objectStore, configuration[StoreConfiguration.self].server.daemon), (.ops, configuration.ops),
+        ]
         for (name, daemon) in others where configuration.listeners[name] != nil {
             served.append(
                 ListenerMetrics.Listener(

@@ -6,6 +6,7 @@ import GatewayFormats
 import Observability
 import Proto
 import RPC
+import Settings
 
 /// The gRPC service ClockService, which converts messages and calls the rules.
 struct ClockService: ClockServiceHandler {
@@ -31,6 +32,8 @@ struct ClockService: ClockServiceHandler {
 extension ClockKeeper: Capability {
     static var migrations: [Migration] { ClockSchema.migrations }
 
+    static var settings: (any CapabilitySettings.Type)? { ClockConfiguration.self }
+
     static var access: AccessTable {
         AccessTable([(.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock])])
     }
@@ -41,4 +44,14 @@ extension ClockKeeper: Capability {
     }
 
     var metrics: [any MetricSource] { [ClockMetrics(clockGuard: clockGuard)] }
+}
+
+struct ClockConfiguration: CapabilitySettings {
+    /// The time for which a clock that stepped has to keep pace to be confirmed.
+    let confirmation: Duration
+
+    init(_ settings: SettingsReader, _ context: SettingsContext) {
+        confirmation = settings.section("clock").duration(
+            "confirmation_hours", default: ClockGuard.defaultConfirmation, in: 1...720, unit: .hours)
+    }
 }

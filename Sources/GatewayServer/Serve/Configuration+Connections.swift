@@ -18,7 +18,8 @@ extension Configuration {
             descriptors: descriptors, loops: loops,
             http: [
                 // A socket, the file of a request body, and the file of an object.
-                ConnectionPlan.HTTPListener(connections: Int(storeServer.daemon.maximumConnections), descriptors: 3),
+                ConnectionPlan.HTTPListener(
+                    connections: Int(self[StoreConfiguration.self].server.daemon.maximumConnections), descriptors: 3),
                 // A socket, and the event that wakes its thread.
                 ConnectionPlan.HTTPListener(connections: Int(web.maximumConnections), descriptors: 2),
                 ConnectionPlan.HTTPListener(connections: Int(ops.maximumConnections), descriptors: 1),
@@ -27,7 +28,7 @@ extension Configuration {
             ],
             grpcListeners: ListenerName.grpc.count { listeners[$0] != nil }, grpc: rpc.maxConnections)
         guard plan.isLowered else { return nil }
-        storeServer.daemon.lower(to: plan.http[0].connections)
+        self[StoreConfiguration.self].server.daemon.lower(to: plan.http[0].connections)
         web.lower(to: plan.http[1].connections)
         ops.lower(to: plan.http[2].connections)
         apps.server.lower(to: plan.http[3].connections)

@@ -98,7 +98,7 @@ final class Gateway: Sendable {
                 // Keys that are no longer set have changed, too.
                 let keys = Set(effective.keys).union(fresh.values.keys)
                 let changed = keys.filter { effective[$0] != fresh.values[$0] }.sorted()
-                for key in changed where Configuration.takesEffect(key) { effective[key] = fresh.values[key] }
+                for key in changed where configuration.takesEffect(key) { effective[key] = fresh.values[key] }
                 return changed
             }
             let list = { (keys: [String]) in keys.isEmpty ? "none" : keys.joined(separator: ", ") }
@@ -106,8 +106,8 @@ final class Gateway: Sendable {
                 "reloaded",
                 [
                     "certificates": certificates.isEmpty ? "none" : "read",
-                    "changed": list(changed.filter(Configuration.takesEffect)),
-                    "needs_restart": list(changed.filter { !Configuration.takesEffect($0) }),
+                    "changed": list(changed.filter(configuration.takesEffect)),
+                    "needs_restart": list(changed.filter { !configuration.takesEffect($0) }),
                 ])
         } catch {
             log.write(

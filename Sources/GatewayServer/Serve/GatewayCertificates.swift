@@ -19,7 +19,7 @@ package struct GatewayCertificates: Sendable {
         }
         let common = try TLSCertificates(files, companion: TLSIdentity.companion)
         certificates = common
-        guard let authorities = configuration.internalStorage.clientAuthorities else {
+        guard let authorities = configuration[InternalStorageConfiguration.self].clientAuthorities else {
             internalStorage = common
             return
         }

@@ -11,11 +11,11 @@ import Webhooks
 extension GatewayCore {
     /// Records the organizations in the configuration, and warns of settings that may not work as intended.
     func checkOrganizations(of configuration: Configuration) async throws {
-        let destinations = configuration.copies.destinations
+        let destinations = configuration[CopyJobsConfiguration.self].destinations
         let named =
-            configuration.events.webhooks.compactMap(\.configuredOrganization)
+            configuration[WebhooksConfiguration.self].webhooks.compactMap(\.configuredOrganization)
             + destinations.flatMap { $0.organizations ?? [] }
-            + configuration.identity.providers.compactMap(\.configuredOrganization)
+            + configuration[IdentityConfiguration.self].providers.compactMap(\.configuredOrganization)
         let reused = try await database.write(mayUseReserve: true) { try ConfiguredOrganization.record(named, in: $0) }
         for named in reused {
             log.write(

@@ -40,30 +40,33 @@ struct GatewayCore: Sendable {
         certificates: GatewayCertificates, processLog: ProcessLog, opened: Closings
     ) throws {
         let log = Logger(processLog)
+        let uploads = configuration[UploadsConfiguration.self]
         let keyring = try directory.openKeyring()
         let database = try GatewayModules.openDatabase(directory.database, configuration, process.serving, log)
         opened.add { database.close() }
         try directory.require(keyring, of: database)
         let systemClock = SystemClock()
         clock = try ClockKeeper(
-            database: database, clock: systemClock, confirmation: configuration.clockConfirmation, log: log)
+            database: database, clock: systemClock, confirmation: configuration[ClockConfiguration.self].confirmation,
+            log: log)
         environment = ModuleEnvironment(
             database: database, keyring: keyring, clock: systemClock, clockGuard: clock.clockGuard,
             identifiers: Identifiers(clock: systemClock), log: log)
         accounts = try Accounts(
             environment, keysDirectory: directory.keys,
-            access: GatewayModules.access.adding(configuration.apps.access), configuration: configuration.accounts)
-        identity = Identity(environment, accounts: accounts, configuration: configuration.identity)
-        events = Webhooks(environment, configuration: configuration.events)
+            access: GatewayModules.access.adding(configuration.apps.access),
+            configuration: configuration[AccountsConfiguration.self])
+        identity = Identity(environment, accounts: accounts, configuration: configuration[IdentityConfiguration.self])
+        events = Webhooks(environment, configuration: configuration[WebhooksConfiguration.self])
         let objects = try ObjectStore(
             directory: directory.store, database: database, keyring: keyring, clock: systemClock,
-            permit: environment.clockGuard.permit(), configuration: configuration.storage)
+            permit: environment.clockGuard.permit(), configuration: configuration[StoreConfiguration.self].objects)
         opened.add { [accounts] in
             accounts.deferred.flush(at: systemClock.now())
             objects.close()
         }
-        try Self.reportUnknownOrganizations(of: configuration.storage.staticKeys, database, log)
-        store = StoreCapability(objects, environment, configuration.uploads)
+        try Self.reportUnknownOrganizations(of: uploads.staticKeys, database, log)
+        store = StoreCapability(objects, environment, uploads)
         storeServer = try store.serve(configuration, certificates: certificates[.objectStore], processLog)
         opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }
         endpoint = try configuration.endpoint(boundTo: storeServer.address)

@@ -1,17 +1,20 @@
 import Accounts
-import AppSupport
+package import AppSupport
 import Backup
 import Basics
-import Capability
+package import Capability
 import Catalog
 import Configuration
 import Console
 import CopyJobs
-import Database
+package import Database
 import DeviceInit
 import GatewayAPI
 import HTTPTypes
+import Identity
+import ObjectStore
 import Observability
+import Proto
 import RPC
 import Uploads
 import Webhooks
@@ -47,9 +50,10 @@ package struct GatewayModules: Sendable {
             try await core.checkOrganizations(of: configuration)
             let backups = Backups(
                 core.environment,
-                of: Backups.Process(directory: directory, migrations: migrations, restart: process.restart),
+                of: Backups.Process(
+                    directory: directory, migrations: migrations(configuration.apps.known), restart: process.restart),
                 store: core.store.objects, accounts: core.accounts, outbox: core.events.outbox,
-                schedules: configuration.backups)
+                configuration: configuration[BackupsConfiguration.self])
             await backups.recordOutcome()
             let system = SystemService(
                 store: core.store.objects, settings: configuration.settings, startedAt: core.environment.clock.now(),
@@ -71,21 +75,23 @@ package struct GatewayModules: Sendable {
         let store = core.store.objects
         let devices = DeviceInit(
             environment, accounts: core.accounts, outbox: outbox,
-            uploads: UploadEnding(store: store, outbox: outbox), configuration: configuration.deviceInit)
+            uploads: UploadEnding(store: store, outbox: outbox),
+            configuration: configuration[DeviceInitConfiguration.self])
         let newRecordings = Signal()
         let uploads = try Uploads(
             environment, store: store, endpoint: core.endpoint, outbox: outbox, newRecordings: newRecordings,
-            configuration: configuration.uploads)
+            configuration: configuration[UploadsConfiguration.self])
         let catalog = Catalog(
             environment, store: store, devices: devices.directory, endpoint: core.endpoint,
             changes: Catalog.Changes(outbox: outbox, newRecordings: newRecordings),
-            configuration: configuration.catalog)
+            configuration: configuration[CatalogConfiguration.self])
         let internalStorage = InternalStorageService(
             environment, store: store, policy: core.store.policy,
             uploadOfKey: { try ObjectKey.uploadID(bucket: $0, key: $1, in: $2) }, endpoint: core.endpoint,
-            configuration: configuration.internalStorage)
-        let copies = CopyJobs(environment, store: store, configuration: configuration.copies)
-        consoleSessions = configuration.console.map { ConsoleSessions(environment, configuration: $0) }
+            configuration: configuration[InternalStorageConfiguration.self])
+        let copies = CopyJobs(environment, store: store, configuration: configuration[CopyJobsConfiguration.self])
+        let console = configuration[ConsoleConfiguration.self]
+        consoleSessions = console.isEnabled ? ConsoleSessions(environment, configuration: console) : nil
         capabilities =
             [
                 core.accounts, AccountManagement(core.accounts, devices: devices.directory), core.identity, core.events,
@@ -99,5 +105,60 @@ package struct GatewayModules: Sendable {
     /// Aborts the store's remaining requests, writes deferred records, and closes the database.
     func close() {
         opened.close()
+    }
+}
+
+/// The tables of the capabilities and the callers for their methods and their settings, which are known before the capabilities are made.
+extension GatewayModules {
+    /// The capabilities of the gateway, in the order of their tables: those that others refer to are first.
+    private static let kinds: [any Capability.Type] = [
+        Accounts.self, AccountManagement.self, DeviceInit.self, StoreCapability.self, Catalog.self, Uploads.self,
+        Webhooks.self, CopyJobs.self, ClockKeeper.self, Backups.self, ConsoleSessions.self, Identity.self,
+        InternalStorageService.self, SystemService.self,
+    ]
+
+    private static let ownMigrations = kinds.flatMap { $0.migrations }
+
+    /// The tables of the gateway, and the dormant ones of apps: a database may have them.
+    ///
+    /// - Parameter apps: all apps of the program.
+    package static func migrations(_ apps: [any App.Type]) -> [Migration] {
+        ownMigrations + AppsConfiguration(known: apps).migrations
+    }
+
+    /// The types of the capabilities' settings.
+    static let settings = kinds.compactMap { $0.settings }
+
+    /// The callers for the methods of the gateway's own services.
+    package static let access = kinds.reduce(
+        AccessTable([
+            (.anyone, [HealthMethods.check, HealthMethods.list, HealthMethods.watch]),
+            (.anyone, [ServerReflectionMethods.serverReflectionInfo]),
+            (.anyone, [V1AlphaServerReflectionMethods.serverReflectionInfo]),
+        ])
+    ) { $0.adding($1.access) }
+
+    /// Opens the database with the tables of all capabilities and of the enabled apps.
+    static func openDatabase(
+        _ path: String, _ configuration: Configuration, _ serving: ServingState, _ log: Logger
+    ) throws -> Database {
+        var options = Database.Options()
+        options.onWriterEnded = { error in
+            log.write("the database accepts no more writes: restart to recover", ["error": "\(error)"], level: .error)
+            serving.stopServing()
+        }
+        options.reserveBytes = configuration.reserveBytes
+        options.reserveMargin = configuration[StoreConfiguration.self].objects.minimumFreeBytesForBodies
+        options.onReserveChange = { isHeld in
+            if isHeld { return log.write("the disk has free space again", ["consequence": "all calls are served"]) }
+            log.write(
+                "the disk is full: the gateway released its reserve",
+                [
+                    "consequence": "only deletions, sign-ins, downloads and sweeps are served",
+                    "hint": "delete objects, or enlarge the disk",
+                ], level: .warning)
+        }
+        options.onLogChange = { change in log.write(change, path: path) }
+        return try Database(path: path, migrations: ownMigrations + configuration.apps.migrations, options: options)
     }
 }

@@ -1,3 +1,4 @@
+package import AppSupport
 import Basics
 package import Configuration
 import Foundation
@@ -14,7 +15,12 @@ package enum GatewayProcess {
         case failure
     }
 
-    package static func run(_ options: ServeOptions, variables: [String: String]) async -> End {
+    /// - Parameters:
+    ///   - apps: all apps of the program.
+    ///   - variables: the environment.
+    package static func run(
+        _ options: ServeOptions, apps: [any App.Type], variables: [String: String]
+    ) async -> End {
         let signals = Signals()
         // A source that is released is cancelled, and the second signal would be missed.
         defer { withExtendedLifetime(signals) {} }
@@ -23,7 +29,7 @@ package enum GatewayProcess {
             let log = ProcessLog()
             log.start()
             let read = { @Sendable () throws in
-                try Configuration(options, variables: variables, log: Logger(log))
+                try Configuration(options, apps: apps, variables: variables, log: Logger(log))
             }
             let configuration = try read()
             log.configure(configuration.log)

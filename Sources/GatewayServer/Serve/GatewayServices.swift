@@ -29,7 +29,8 @@ struct GatewayServices: Sendable {
         let directory = ValueService("data directory") {
             let directory = try DataDirectory.forServing(dataDirectory)
             try directory.restoreIfRequested(
-                migrations: GatewayModules.migrations, now: SystemClock().now(), log: Logger(log))
+                migrations: GatewayModules.migrations(configuration.apps.known), now: SystemClock().now(),
+                log: Logger(log))
             return directory
         } close: {
             $0.release()

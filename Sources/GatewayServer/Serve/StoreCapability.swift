@@ -7,6 +7,7 @@ import HTTPServer
 import HTTPTypes
 import ObjectStore
 import Observability
+import Settings
 import Sockets
 import StoreProtocol
 import StoreServer
@@ -30,6 +31,8 @@ struct StoreCapability: Capability {
     }
 
     static var migrations: [Migration] { ObjectStore.migrations }
+
+    static var settings: (any CapabilitySettings.Type)? { StoreConfiguration.self }
 
     var sweeps: [Sweep] {
         [
@@ -57,7 +60,7 @@ struct StoreCapability: Capability {
     func serve(
         _ configuration: Configuration, certificates: TLSCertificates?, _ processLog: ProcessLog
     ) throws -> ObjectStoreServer {
-        var surface = configuration.storeServer
+        var surface = configuration[StoreConfiguration.self].server
         // If the endpoint is a name, clients put the bucket in front of it.
         let host = configuration.address(.objectStore).host
         surface.bucketDomains = [configuration.publicEndpoint?.host ?? host.lowercased()]
@@ -69,6 +72,25 @@ struct StoreCapability: Capability {
         return try ObjectStoreServer(
             address: configuration.listeners[.objectStore], store: objects, policy: policy, configuration: surface,
             log: log)
+    }
+}
+
+/// The settings of the store's disk and memory, and those of its clients.
+struct StoreConfiguration: CapabilitySettings {
+    var objects: ObjectStoreConfiguration
+    var server: StoreServerConfiguration
+
+    init(_ settings: SettingsReader, _ context: SettingsContext) {
+        objects = ObjectStoreConfiguration(settings)
+        server = StoreServerConfiguration(settings)
+    }
+
+    /// Sets what uploads ask of the store: its buckets, its static keys, and the time for which it keeps files of unknown uploads.
+    mutating func serve(_ uploads: UploadsConfiguration) {
+        objects.buckets = uploads.buckets
+        objects.staticKeys = uploads.staticKeys
+        // So that the files of a session begun under this configuration are not removed early.
+        objects.orphanAge = max(objects.orphanAge, uploads.sessionTotal + uploads.wholeObjectGrace)
     }
 }
 

@@ -40,7 +40,7 @@ struct BackupVerify: Command {
                 try ArchiveVerification.run(
                     of: path, passphrase: passphrase,
                     scratch: scratch ?? FileManager.default.temporaryDirectory.path,
-                    migrations: GatewayModules.migrations)
+                    migrations: Program.migrations)
             }
             isWhole = outcome.missing.count + outcome.damaged.count == 0
             return Reply(json: Self.json(outcome), text: text(outcome).joined(separator: "\n"))

@@ -54,7 +54,7 @@ struct DoctorCommand: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode {
         var isInOrder = false
         let code = await environment.report(asJSON: json) {
-            let doctor = Doctor(try DataDirectory.openForRepair(directory), migrations: GatewayModules.migrations)
+            let doctor = Doctor(try DataDirectory.openForRepair(directory), migrations: Program.migrations)
             let treatment = try treat(doctor, at: environment.clock.now())
             let report = try doctor.examine(checksums: checksums)
             isInOrder = report.isInOrder && treatment.problems.isEmpty

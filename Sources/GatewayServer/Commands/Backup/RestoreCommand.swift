@@ -41,7 +41,7 @@ struct RestoreCommand: Command {
             return reply(
                 try ArchiveError.naming(path) {
                     try Restore.run(
-                        from: path, passphrase: passphrase, into: directory, migrations: GatewayModules.migrations,
+                        from: path, passphrase: passphrase, into: directory, migrations: Program.migrations,
                         now: environment.clock.now())
                 })
         }

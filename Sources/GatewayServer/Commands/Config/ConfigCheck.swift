@@ -31,10 +31,11 @@ struct ConfigCheck: Command {
         // Warnings are written to the log.
         let log = ProcessLog()
         defer { log.flush() }
-        let faults = ConfigurationFaults.all(options, variables: environment.variables)
+        let faults = ConfigurationFaults.all(options, apps: Program.apps, variables: environment.variables)
         guard faults.isEmpty else { return report(faults, environment) }
         return await environment.report(asJSON: json) {
-            let configuration = try Configuration(options, variables: environment.variables, log: Logger(log))
+            let configuration = try Configuration(
+                options, apps: Program.apps, variables: environment.variables, log: Logger(log))
             let certificates = try GatewayCertificates(configuration)
             let given = configuration.settings.count { $0.source != .standard }
             let notes = ConfigurationNotes.all(configuration, certificates, now: environment.clock.now())

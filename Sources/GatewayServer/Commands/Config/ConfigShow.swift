@@ -1,5 +1,6 @@
 package import CommandLineInterface
 import Configuration
+import Serve
 import Settings
 
 /// `data-gateway config show`
@@ -24,7 +25,7 @@ struct ConfigShow: Command {
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.report(asJSON: json) {
-            let settings = try Configuration(options, variables: environment.variables).settings
+            let settings = try Configuration(options, apps: Program.apps, variables: environment.variables).settings
             return Reply("settings", settings.filter { isEffective || $0.source != .standard })
         }
     }

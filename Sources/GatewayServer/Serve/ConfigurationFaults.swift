@@ -1,3 +1,5 @@
+package import AppSupport
+package import Configuration
 import Settings
 
 /// Everything that is wrong with a configuration, not only what is found first.
@@ -11,10 +13,12 @@ package enum ConfigurationFaults {
     }
 
     /// - Returns: the faults in the order of the file's lines; empty where the gateway would start.
-    package static func all(_ options: ServeOptions, variables: [String: String]) -> [Fault] {
+    package static func all(
+        _ options: ServeOptions, apps: [any App.Type], variables: [String: String]
+    ) -> [Fault] {
         do throws(ConfigurationError) {
             let reader = try SettingsReader(options, variables: variables)
-            _ = Configuration(reader)
+            _ = Configuration(reader, apps: apps)
             let faults = reader.faults.map { fault in
                 Fault(message: fault.description, key: fault.key, line: fault.key.flatMap { reader.line(of: $0) })
             }

@@ -1,30 +1,37 @@
 import Basics
+package import Capability
 import Crypto
 package import Settings
 import StoreClient
 import StoreProtocol
 
-extension BackupSchedule {
+/// The settings of backups.
+package struct BackupsConfiguration: CapabilitySettings {
     private static let mostSchedules = 16
 
-    /// Reads `backup.schedules`: the backups that the gateway takes by itself.
-    package static func all(_ settings: SettingsReader) -> [BackupSchedule] {
+    /// The backups that the gateway takes by itself.
+    package var schedules: [BackupSchedule] = []
+
+    /// Reads the section `backup`.
+    package init(_ settings: SettingsReader, _ context: SettingsContext) {
         let section = settings.section("backup")
         var names: Set<String> = []
-        let schedules = section.elements("schedules", bounds: "at most \(mostSchedules) entries") { element in
+        schedules = section.elements("schedules", bounds: "at most \(Self.mostSchedules) entries") { element in
             let schedule = BackupSchedule(element)
             if let name = schedule?.name, !names.insert(name).inserted {
                 element.reject("name", "must be unique, but another schedule has the same")
             }
             return schedule
         }
-        if schedules.count > mostSchedules {
-            section.reject("schedules", "must have at most \(mostSchedules) entries, not \(schedules.count)")
+        if schedules.count > Self.mostSchedules {
+            section.reject(
+                "schedules", "must have at most \(Self.mostSchedules) entries, not \(schedules.count)")
         }
-        return schedules
     }
+}
 
-    private init?(_ settings: SettingsReader) {
+extension BackupSchedule {
+    fileprivate init?(_ settings: SettingsReader) {
         let name = settings.text("name", bounds: "1–32 of `a-z 0-9 -`")
         if let name, !Self.isName(name) {
             settings.reject("name", "must be 1 to 32 of a-z, 0-9 and hyphens, and not begin with a hyphen")
