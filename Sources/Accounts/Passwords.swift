@@ -1,7 +1,6 @@
 import Basics
 import CArgon2
 import Crypto
-import Dispatch
 import GRPCWire
 import RPC
 import Synchronization
@@ -69,7 +68,7 @@ final class Passwords: Sendable {
     private static let prefix = "$argon2id$v=19$m=19456,t=2,p=1$"
 
     private let waiting: Lock<Waiting>
-    private let queue = DispatchQueue(label: "passwords")
+    private let worker = Worker.serial("passwords")
 
     /// - Parameter capacity: the number of jobs that may wait in each of the two queues.
     init(capacity: Int) {
@@ -130,7 +129,7 @@ final class Passwords: Sendable {
                 return (refused, !waiting.isRunning)
             }
             refused?.refuse()
-            if starts { queue.async { self.runAll() } }
+            if starts { worker.post { self.runAll() } }
         }
     }
 

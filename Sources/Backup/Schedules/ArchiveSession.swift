@@ -38,7 +38,7 @@ package struct ArchiveSession: Sendable {
             let run = BackupRun(
                 copy: copy, keys: directory.keys, store: store, includesObjects: includingObjects, now: now)
             let pipe = ChunkPipe()
-            Thread.detachNewThread {
+            Worker.thread("backup").post {
                 pipe.finish(
                     Result {
                         let sealed = try seal(pipe)

@@ -15,14 +15,14 @@ package struct BackupFolder: BackupDestination {
     package var name: String { "file://\(root)" }
 
     package func begin(_ archive: String, _ plan: ArchivePlan) async throws -> any ArchiveUpload {
-        try await DiskWork.run {
+        try await Worker.disk.run {
             try requireSpace(plan)
             return FolderArchiveUpload(file: try ArchiveDestination(path(of: archive), passphrase: nil))
         }
     }
 
     package func size(of archive: String) async throws -> Int64? {
-        try await DiskWork.run {
+        try await Worker.disk.run {
             var status = stat()
             guard lstat(path(of: archive), &status) != 0 else { return Int64(status.st_size) }
             guard errno == ENOENT, DataDirectory.exists(root) else { throw failure("read", archive) }
@@ -49,7 +49,7 @@ package struct BackupFolder: BackupDestination {
     }
 
     private func unlink(_ name: String) async throws {
-        try await DiskWork.run {
+        try await Worker.disk.run {
             guard Foundation.unlink(path(of: name)) == 0 || errno == ENOENT else { throw failure("remove", name) }
         }
     }
@@ -82,11 +82,11 @@ private struct FolderArchiveUpload: ArchiveUpload {
     let file: ArchiveDestination
 
     func receive(_ bytes: [UInt8]) async throws {
-        try await DiskWork.run { try file.receive(BackupChunk(data: bytes)) }
+        try await Worker.disk.run { try file.receive(BackupChunk(data: bytes)) }
     }
 
     func finish() async throws {
-        try await DiskWork.run {
+        try await Worker.disk.run {
             try file.receive(BackupChunk(summary: BackupSummary()))
             _ = try file.finish()
         }

@@ -36,7 +36,7 @@ actor BucketArchiveUpload: ArchiveUpload {
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = Array(rest.prefix(Int(min(partSize - spooled, Int64(rest.count)))))
-            try await DiskWork.run { [descriptor] in try FileSink(descriptor).write(piece) }
+            try await Worker.disk.run { [descriptor] in try FileSink(descriptor).write(piece) }
             spooled += Int64(piece.count)
             rest = rest.dropFirst(piece.count)
             if spooled == partSize { try await send() }

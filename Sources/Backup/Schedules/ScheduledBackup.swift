@@ -67,16 +67,12 @@ struct ScheduledBackup: Sendable {
         let stop = StoppableSource.Stop()
         let scratch = try session.makeScratch()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                Thread.detachNewThread { [migrations] in
-                    continuation.resume(
-                        with: Result {
-                            let source = try ArchiveFile.open(passphrase: schedule.passphrase) {
-                                StoppableSource(try schedule.destination.source(of: run.archive), until: stop)
-                            }
-                            return try ArchiveVerification.run(of: source, scratch: scratch, migrations: migrations)
-                        })
+            // It reads from the destination for as long as that takes.
+            try await Worker.thread("backup-examination").run { [migrations] in
+                let source = try ArchiveFile.open(passphrase: schedule.passphrase) {
+                    StoppableSource(try schedule.destination.source(of: run.archive), until: stop)
                 }
+                return try ArchiveVerification.run(of: source, scratch: scratch, migrations: migrations)
             }
         } onCancel: {
             stop.set()

@@ -48,7 +48,7 @@ package final class RestoreService: RestoreServiceHandler {
         let interrupted = try staging.begin(id)
         do {
             await interrupted?.cancel()
-            try await DiskWork.run { [folder] in
+            try await Worker.disk.run { [folder] in
                 try folder.make()
                 try folder.removeArchive()
             }
@@ -116,7 +116,7 @@ package final class RestoreService: RestoreServiceHandler {
         let intake = try staging.beginDiscard(request.stagingID)
         do {
             await intake?.cancel()
-            try await DiskWork.run { [folder] in try folder.removeArchive() }
+            try await Worker.disk.run { [folder] in try folder.removeArchive() }
         } catch {
             staging.end(request.stagingID, folder.staged)
             throw RestoreRefusal.of(error)
@@ -167,7 +167,7 @@ package final class RestoreService: RestoreServiceHandler {
         try staging.excludingRestart {
             try RestoreRefusal.reporting { try folder.delete(previous: try requirePrevious()) }
         }
-        Thread.detachNewThread { [folder, log] in folder.removeDeleted(log) }
+        folder.beginRemovingDeleted(log)
         return DeletePreviousDataResponse()
     }
 
@@ -186,10 +186,10 @@ package final class RestoreService: RestoreServiceHandler {
 }
 
 extension RestoreService {
-    /// Starts the thread that stores and checks an archive.
+    /// Stores and checks an archive on a thread of its own, which waits for the client.
     private func check(as stagingID: String, passphrase: Secret?) -> ArchiveIntake<StagedDescription> {
         let intake = ArchiveIntake<StagedDescription>()
-        Thread.detachNewThread { [folder, session, migrations] in
+        Worker.thread("restore").post { [folder, session, migrations] in
             intake.end(
                 Result {
                     let storeID = try OfflineStore(directory: session.directory.store).identity?.id

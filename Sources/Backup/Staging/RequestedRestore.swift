@@ -123,6 +123,6 @@ struct RequestedRestore {
     private func tidy() throws {
         for path in [folder.partial, folder.scratch, folder.new] { try folder.remove(path) }
         if folder.staged == nil { try folder.removeArchive() }
-        Thread.detachNewThread { [folder, log] in folder.removeDeleted(log) }
+        folder.beginRemovingDeleted(log)
     }
 }

@@ -114,7 +114,7 @@ struct RestoreFolder: Sendable {
         DataDirectory.unusedName(Self.previousPrefix, at: now, in: directory)
     }
 
-    /// Takes previous data out of the data directory, durably; ``removeDeleted(_:)`` then removes them.
+    /// Takes previous data out of the data directory, durably; ``beginRemovingDeleted(_:)`` then removes them.
     func delete(previous name: String) throws {
         try make()
         guard rename("\(directory)/\(name)", "\(path)/\(Self.deletedPrefix)\(name)") == 0 else {
@@ -124,7 +124,12 @@ struct RestoreFolder: Sendable {
         try PrivateFile.synchronizeFolder(directory)
     }
 
-    /// Removes deleted previous data, which may take long. The next start removes what remains after an error.
+    /// Removes deleted previous data on a thread of its own, because that may take minutes.
+    func beginRemovingDeleted(_ log: Logger) {
+        Worker.thread("previous-data").post { removeDeleted(log) }
+    }
+
+    /// Removes deleted previous data. The next start removes what remains after an error.
     func removeDeleted(_ log: Logger) {
         Self.removal.withLock { _ in
             do {

@@ -1,5 +1,4 @@
 import Basics
-import Dispatch
 import GatewayFormats
 import HTTPTypes
 import ObjectStore
@@ -7,7 +6,7 @@ import RPC
 import Zip
 
 /// The bytes of an archive, made as they are requested, on a thread that may wait for the disk: the one that reads them as a source,
-/// or its own queue, which makes pieces.
+/// or its own worker, which makes pieces.
 ///
 /// Sendable although it is mutable: one thread at a time uses the state.
 final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thread at a time
@@ -22,7 +21,7 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
         case passed(HTTPFile, position: Int64)
     }
 
-    private let queue = DispatchQueue(label: "archive")
+    private let worker = Worker.serial("archive")
     private let store: ObjectStore
     private let files: [ArchivedFile]
     private var writer = ZipWriter()
@@ -39,7 +38,7 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
 
     /// Returns the number of bytes of the archive. It is known before any object is read, because entries are stored.
     func length() async throws -> Int64 {
-        try await queue.result { [files] in
+        try await worker.run { [files] in
             var writer = ZipWriter()
             for file in files {
                 _ = try writer.begin(file)
@@ -67,7 +66,7 @@ final class ArchivePieces: BodySource, @unchecked Sendable {  // used by one thr
 
     /// Returns the next piece, which is empty after the last.
     private func nextPiece() async throws -> [UInt8] {
-        try await queue.result { [self] in
+        try await worker.run { [self] in
             // Not initialized first, which would write every byte twice.
             try [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
                 count = try read(into: UnsafeMutableRawBufferPointer(buffer), passesFiles: false).count

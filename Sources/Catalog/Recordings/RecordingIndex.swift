@@ -1,6 +1,5 @@
 import Basics
 import Database
-import Dispatch
 import MCAP
 import ObjectStore
 import Synchronization
@@ -15,7 +14,7 @@ final class RecordingIndex: Sendable {
     private let store: ObjectStore
     private let log: Logger
     private let signal: Signal
-    private let queue = DispatchQueue(label: "recordings")
+    private let worker = Worker.serial("recordings")
     /// The organization whose recording was read last.
     private let lastOrganization = Lock<Int64>(0)
 
@@ -57,12 +56,9 @@ final class RecordingIndex: Sendable {
     private func summary(of object: CatalogObject) async throws(CancellationError) -> MCAPSummary? {
         let isCancelled = Lock(false)
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                queue.async { [store] in
-                    continuation.resume(
-                        returning: Result { () throws(MCAPError) in
-                            try MCAPSummary(StoredRecording(object, store) { isCancelled.withLock { $0 } })
-                        })
+            await worker.run { [store] in
+                Result { () throws(MCAPError) in
+                    try MCAPSummary(StoredRecording(object, store) { isCancelled.withLock { $0 } })
                 }
             }
         } onCancel: {

@@ -29,7 +29,7 @@ struct FolderWriter: DestinationWriter {
     /// Returns the existing content, after making the file, its name and the folders of its path durable: a process that was killed
     /// may have written it without syncing.
     func found(_ item: CopyItem, _ source: CopySource) async throws -> DestinationContent {
-        try await DiskWork.run {
+        try await Worker.disk.run {
             let names = Self.names(of: item.key)
             // A file that cannot be read belongs to another program; the error does not concern the source.
             var way: [Folder] = []
@@ -55,7 +55,7 @@ struct FolderWriter: DestinationWriter {
         _ item: CopyItem, _ source: CopySource, over found: DestinationContent, replaces: Bool, _ progress: CopyProgress
     ) async throws {
         let names = Self.names(of: item.key)
-        let (folder, partial) = try await DiskWork.run {
+        let (folder, partial) = try await Worker.disk.run {
             guard let folder = try Folder.open(root, folders + names.dropLast(), makes: true) else {
                 throw CopyFailure(.destinationFailed, "the destination's folder does not exist any more", .transient())
             }
@@ -64,7 +64,7 @@ struct FolderWriter: DestinationWriter {
         // After a power loss, an earlier attempt's file may be shorter than it was or contain other bytes.
         for isLast in [false, true] {
             try await append(source, to: partial, progress)
-            let isWhole = try await DiskWork.run {
+            let isWhole = try await Worker.disk.run {
                 guard partial.size == source.size, partial.crc64 == source.crc64 else {
                     try partial.truncate()
                     return false
@@ -86,7 +86,7 @@ struct FolderWriter: DestinationWriter {
         while partial.size < source.size {
             try Task.checkCancellation()
             let end = min(partial.size + Self.stride, source.size)
-            try await DiskWork.run {
+            try await Worker.disk.run {
                 try source.file.forEachBlock(of: partial.size..<end) { try partial.append($0) }
             }
             guard partial.size == end else {
@@ -97,7 +97,7 @@ struct FolderWriter: DestinationWriter {
     }
 
     func abandon(_ item: CopyItem) async throws {
-        try await DiskWork.run {
+        try await Worker.disk.run {
             let names = Self.names(of: item.key)
             guard let folder = try Folder.open(root, folders + names.dropLast(), makes: false) else { return }
             unlink(folder.path(of: item.partialName))

@@ -316,7 +316,7 @@ extension DeliveredFiles.Line {
 extension SourceIdentity {
     /// CRC-64/XZ of the bytes that the file has now; `nil` where it cannot be read, or is not in this state any more.
     package func contentChecksum(followsLinks: Bool = false) async -> UInt64? {
-        try? await DiskWork.run {
+        try? await Worker.disk.run {
             let file = try FileReader(path, followsLinks: followsLinks)
             guard change(to: try SourceIdentity(file)) == nil else { return nil }
             let digest = try file.digest(of: 0..<size)

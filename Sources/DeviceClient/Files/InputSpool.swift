@@ -13,7 +13,7 @@ package struct InputSpool: Sendable {
     /// - Returns: the path of the file, which is durable.
     /// - Throws: `DeviceFolder.Failure`; then no file is left.
     package func receive(_ descriptor: Int32, name: String) async throws -> String {
-        try await DiskWork.run {
+        try await Worker.disk.run {
             let directory = "\(folder.spoolPath)/\(UUID().uuidString.lowercased())"
             do throws(PrivateFile.Failure) {
                 try PrivateFile.makeFolder(folder.spoolPath)

@@ -22,7 +22,7 @@ struct PartSource: Sendable {
 
     /// Returns the bytes with their digests, ready to be sent.
     func piece(_ range: Range<Int64>) async throws -> StoreClient.Piece {
-        try await DiskWork.run { try verify() }
+        try await Worker.disk.run { try verify() }
         guard let piece = try await StoreClient.Piece(reading: range, of: file) else {
             throw SourceChange(identity.path, "became shorter")
         }

@@ -129,7 +129,7 @@ struct ListenerServices: Sendable {
                 return try HTTPDaemon(
                     host: address.host, port: UInt16(address.port), configuration: daemon, handler: handler())
             } close: { daemon in
-                await Thread.run { daemon.stop(drainingFor: Self.drainLimit) }
+                await Worker.thread("listener-end").run { daemon.stop(drainingFor: Self.drainLimit) }
             }
         }
     }

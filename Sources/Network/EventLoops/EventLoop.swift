@@ -86,16 +86,13 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
 
     private func start(_ name: String) {
         let started = DispatchSemaphore(value: 0)
-        let thread = Thread {
+        Worker.thread(name, stackSize: 1 << 20).post {
             self.thread = pthread_self()
             started.signal()
             uv_run(self.uv, UV_RUN_DEFAULT)
             uv_loop_close(self.uv)
             self.stopped.signal()
         }
-        thread.name = name
-        thread.stackSize = 1 << 20
-        thread.start()
         started.wait()
     }
 

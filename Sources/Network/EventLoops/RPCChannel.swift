@@ -1,3 +1,4 @@
+import Basics
 import CUV
 import Foundation
 package import HTTPTypes
@@ -23,6 +24,8 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
             authorities.map { TLSConnection(plain, authorities: $0, host: name, scratch: TLSScratch()) }
             ?? plain
     }
+
+    private static let resolver = Worker.pool("names")
 
     /// The end of the message for a host without an address.
     package static let isUnresolved = "the host name cannot be resolved"
@@ -51,17 +54,15 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
 
     /// Resolves the host on another thread: the system's resolver waits for name servers, and a loop must not wait.
     private static func targets(of address: PeerAddress) async -> [sockaddr_storage] {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                var targets: [sockaddr_storage] = []
-                _ = address.resolve(passive: false) { entry -> Never? in
-                    var storage = sockaddr_storage()
-                    memcpy(&storage, entry.pointee.ai_addr, Int(entry.pointee.ai_addrlen))
-                    targets.append(storage)
-                    return nil
-                }
-                continuation.resume(returning: targets)
+        await resolver.run {
+            var targets: [sockaddr_storage] = []
+            _ = address.resolve(passive: false) { entry -> Never? in
+                var storage = sockaddr_storage()
+                memcpy(&storage, entry.pointee.ai_addr, Int(entry.pointee.ai_addrlen))
+                targets.append(storage)
+                return nil
             }
+            return targets
         }
     }
 

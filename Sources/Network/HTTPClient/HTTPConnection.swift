@@ -1,3 +1,4 @@
+import Basics
 import CCurl
 import Foundation
 package import HTTPTypes
@@ -5,7 +6,7 @@ import Synchronization
 
 /// One connection of an HTTP/1.1 client, opened when needed and kept for further requests.
 ///
-/// libcurl does the work on the connection's own queue. Exchanges run one at a time; further ones wait.
+/// libcurl does the work on the connection's own worker. Exchanges run one at a time; further ones wait.
 package final class HTTPConnection: Sendable {
     package struct Options: Sendable {
         /// The longest time to open a connection, including TLS.
@@ -37,10 +38,10 @@ package final class HTTPConnection: Sendable {
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    private let queue = DispatchQueue(label: "http-connection")
+    private let worker = Worker.serial("http-connection")
     private let options: Options
-    /// Used on the queue only; freed with the connection, when the queue is empty.
-    private nonisolated(unsafe) let handle: OpaquePointer?  // used on the queue only
+    /// Used by the worker only; freed with the connection, when no work waits.
+    private nonisolated(unsafe) let handle: OpaquePointer?  // used by the worker only
 
     package init(_ options: Options = Options()) {
         self.options = options
@@ -63,11 +64,7 @@ package final class HTTPConnection: Sendable {
         let exchange = HTTPExchangeState(
             request, receiver: receiver, sent: sent, limits: (options.sendLimit, options.receiveLimit))
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                queue.async { [self] in
-                    continuation.resume(with: Result { try perform(exchange) })
-                }
-            }
+            try await worker.run { [self] in try perform(exchange) }
         } onCancel: {
             exchange.cancel()
         }

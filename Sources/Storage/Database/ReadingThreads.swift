@@ -1,6 +1,5 @@
 import Basics
 import Dispatch
-import Foundation
 import Synchronization
 
 /// Threads for reads that may take longer than a millisecond, with lower priority than the event loops. Owners take turns: the next
@@ -66,12 +65,10 @@ final class ReadingThreads: Sendable {
         self.count = count
         self.now = now
         for _ in 0..<count {
-            let thread = Thread { [self] in
+            Worker.thread(name).post { [self] in
                 ThreadPriority.lower(to: Self.niceness)
                 while runNext() {}
             }
-            thread.name = name
-            thread.start()
         }
     }
 

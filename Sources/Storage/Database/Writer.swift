@@ -1,6 +1,5 @@
 import Basics
 import Dispatch
-import Foundation
 import Synchronization
 
 /// The only thread and connection of the process that writes and checkpoints.
@@ -22,7 +21,7 @@ final class Writer: Sendable {
         let stopped = stopped
         self.queue = queue
         let handover = Lock<Connection?>(connection)
-        let thread = Thread {
+        Worker.thread("database").post {
             if let connection = handover.withLock({ $0.take() }) {
                 ThreadMark.writer.with(ObjectIdentifier(queue)) {
                     Self.run(connection, queue, reserve, checkpoints, onEnd)
@@ -30,8 +29,6 @@ final class Writer: Sendable {
             }
             stopped.signal()
         }
-        thread.name = "database"
-        thread.start()
     }
 
     /// Refuses new writes, commits waiting ones, and returns when the connection is closed.

@@ -1,6 +1,5 @@
 import Basics
 import Database
-import Dispatch
 import Synchronization
 
 /// Deletes the rows of ended multipart uploads, and releases the own files of parts of completed ones, a few hundred in a
@@ -16,7 +15,7 @@ final class Discards: Sendable {
 
     private let database: Database
     private let removals: FileRemovals
-    private let queue = DispatchQueue(label: "store.discards")
+    private let worker = Worker.serial("store.discards")
     private let isStopped = Lock(false)
 
     init(_ database: Database, _ removals: FileRemovals) {
@@ -33,14 +32,14 @@ final class Discards: Sendable {
     /// Continues with all marked rows, without waiting for the end.
     func resume() {
         // Rows for which this fails are still marked, and the sweep tries again.
-        queue.async { [self] in _ = try? run() }
+        worker.post { [self] in _ = try? run() }
     }
 
     /// Deletes all marked rows.
     ///
     /// - Returns: the number of deleted rows.
     func sweep() async throws -> Int {
-        try await queue.result { [self] in try run() }
+        try await worker.run { [self] in try run() }
     }
 
     /// Begins no further transaction; remaining rows are deleted after the next start.
@@ -50,7 +49,7 @@ final class Discards: Sendable {
 
     /// Returns when every deletion requested so far was tried.
     func drain() {
-        queue.sync {}
+        worker.drain()
     }
 
     private func run() throws -> Int {

@@ -1,6 +1,5 @@
 import Basics
 import Database
-import Dispatch
 import Synchronization
 
 /// Unlinks data files whose rows are gone, on a thread of its own: a large file takes a while, which would block an event loop.
@@ -23,7 +22,7 @@ final class FileRemovals: Sendable {
 
     private let engine: any ObjectEngine
     private let database: Database
-    private let queue = DispatchQueue(label: "store.removals")
+    private let worker = Worker.serial("store.removals")
     private let state = Lock(State())
 
     init(_ engine: any ObjectEngine, _ database: Database) {
@@ -41,18 +40,13 @@ final class FileRemovals: Sendable {
     /// Unlinks files that an earlier process scheduled, without waiting for the end.
     func resume() {
         // Files for which this fails are tried again by the sweep.
-        queue.async { [self] in _ = try? removeScheduled() }
+        worker.post { [self] in _ = try? removeScheduled() }
     }
 
     /// Runs `body` while no data file is removed: files with rows at its beginning can be read to the end.
-    func pausing<T: Sendable>(_ body: () async throws -> T) async rethrows -> T {
-        await withCheckedContinuation { continuation in
-            // After the batch that is being removed.
-            queue.async { [self] in
-                state.withLock { $0.pauses += 1 }
-                continuation.resume()
-            }
-        }
+    func pausing<T: Sendable, E: Error>(_ body: () async throws(E) -> T) async throws(E) -> T {
+        // After the batch that is being removed.
+        await worker.run { [self] in state.withLock { $0.pauses += 1 } }
         defer { state.withLock { $0.pauses -= 1 } }
         return try await body()
     }
@@ -61,7 +55,7 @@ final class FileRemovals: Sendable {
     ///
     /// - Returns: the number of removed files.
     func sweep() async throws -> Int {
-        try await queue.result { [self] in try removeScheduled() }
+        try await worker.run { [self] in try removeScheduled() }
     }
 
     /// Begins no further batch; remaining files are removed after the next start.
@@ -71,13 +65,13 @@ final class FileRemovals: Sendable {
 
     /// Returns when every removal requested so far was tried.
     func drain() {
-        queue.sync {}
+        worker.drain()
     }
 
     private func begin(_ fileIDs: [String]) {
         state.withLock { $0.waiting += fileIDs }
         // The first one takes the files of the others as well.
-        queue.async { [self] in
+        worker.post { [self] in
             let waiting = state.withLock { state in
                 defer { state.waiting = [] }
                 return state.waiting

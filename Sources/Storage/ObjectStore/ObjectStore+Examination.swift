@@ -1,7 +1,6 @@
 import Basics
 import Checksums
 import Database
-import Dispatch
 
 /// The condition of a finished object's bytes when they were read again.
 package enum ObjectCondition: Sendable, Equatable {
@@ -13,7 +12,7 @@ package enum ObjectCondition: Sendable, Equatable {
 }
 
 extension ObjectStore {
-    private static let reading = DispatchQueue(label: "store.examination")
+    private static let reading = Worker.serial("store.examination")
 
     /// Reads a finished object's file again and compares its CRC-64, without the page cache or without leaving anything in it, so
     /// that contents that clients read often stay there. Records the CRC-32 of an intact object that has none.
@@ -64,6 +63,6 @@ extension ObjectStore {
     /// Reads on a thread of its own, because a disk may be slow.
     private static func read(_ file: any StoredBytes, into block: AlignedBlock, at position: Int64) async throws -> Int
     {
-        try await reading.result { try file.readPassing(into: block.bytes, at: position) }
+        try await reading.run { try file.readPassing(into: block.bytes, at: position) }
     }
 }

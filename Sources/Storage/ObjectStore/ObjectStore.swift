@@ -1,7 +1,6 @@
 package import Basics
 package import Crypto
 package import Database
-import Dispatch
 package import StoreProtocol
 
 /// The gateway's object store: bytes in a local directory, metadata in the database.
@@ -120,7 +119,7 @@ package final class ObjectStore: Sendable {
     package var minimumFreeBytes: Int64 { space.floor }
 
     /// Runs `body` while no data file is removed: files with rows at its beginning can be read to the end.
-    package func keepingFiles<T: Sendable>(_ body: () async throws -> T) async rethrows -> T {
+    package func keepingFiles<T: Sendable, E: Error>(_ body: () async throws(E) -> T) async throws(E) -> T {
         try await removals.pausing(body)
     }
 
@@ -128,14 +127,13 @@ package final class ObjectStore: Sendable {
     /// on return. Existing facts stay, and are made durable if an earlier process could not.
     ///
     /// - Throws: ``Unwritable``.
-    package func describe(_ fileID: String, _ facts: [UInt8]) async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            factsWriter.perform(for: fileID) { [engine] in
-                continuation.resume(
-                    with: Result {
-                        guard try engine.hasFacts(of: fileID) else { return try engine.writeFacts(facts, of: fileID) }
-                        try engine.synchronizeFacts(of: fileID)
-                    }.mapError { Unwritable(cause: $0) })
+    package func describe(_ fileID: String, _ facts: [UInt8]) async throws(Unwritable) {
+        try await factsWriter.worker(for: fileID).run { [engine] () throws(Unwritable) in
+            do {
+                guard try engine.hasFacts(of: fileID) else { return try engine.writeFacts(facts, of: fileID) }
+                try engine.synchronizeFacts(of: fileID)
+            } catch {
+                throw Unwritable(cause: error)
             }
         }
     }

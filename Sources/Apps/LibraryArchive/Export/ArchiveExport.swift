@@ -73,7 +73,7 @@ struct ArchiveExport: Sendable {
 
     private static func writing<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         do {
-            return try await DiskWork.run(body)
+            return try await Worker.disk.run(body)
         } catch let failure as UnnamedFile.Failure {
             throw ArchiveFailure.file(failure)
         }

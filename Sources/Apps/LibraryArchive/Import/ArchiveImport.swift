@@ -68,11 +68,11 @@ struct ArchiveImport: Sendable {
         try await Self.plan.run { [staging] step in
             switch step {
             case .unpack:
-                let documents = try await DiskWork.run { try ReceivedArchive.documents(of: file) }
+                let documents = try await Worker.disk.run { try ReceivedArchive.documents(of: file) }
                 results.withLock { $0.documents = documents }
             case .document(let document):
                 let bytes = results.withLock { $0.documents.removeValue(forKey: document) } ?? []
-                let read = try await DiskWork.run { try document.read(bytes) }
+                let read = try await Worker.disk.run { try document.read(bytes) }
                 try results.withLock { results throws(ArchiveFailure) in
                     read(&results.contents)
                     try LibraryRules.checkTotals(results.contents)
@@ -104,7 +104,7 @@ struct ArchiveImport: Sendable {
 
     private func storing<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         do {
-            return try await DiskWork.run(body)
+            return try await Worker.disk.run(body)
         } catch {
             throw ArchiveFailure.storage(error)
         }

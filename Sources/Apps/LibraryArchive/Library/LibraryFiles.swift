@@ -43,7 +43,7 @@ final class LibraryFile: @unchecked Sendable {  // one writer, then readers
         var offset: Int64 = 0
         while offset < size {
             let start = offset
-            let piece: [UInt8] = try await DiskWork.run { try self.piece(at: start) }
+            let piece: [UInt8] = try await Worker.disk.run { try self.piece(at: start) }
             offset += Int64(piece.count)
             try await body(piece)
         }

@@ -124,7 +124,7 @@ struct DownloadTargets: Sendable {
 
     private static func isCopy(_ name: String, in folder: TargetFolder, of file: RemoteFile) async throws -> Bool {
         guard let crc64 = file.crc64 else { return false }
-        return try await DiskWork.run {
+        return try await Worker.disk.run {
             do {
                 guard let reader = try? FileReader(folder.path(of: name)), try reader.status().st_size == file.size
                 else { return false }

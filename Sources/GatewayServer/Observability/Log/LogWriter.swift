@@ -43,10 +43,7 @@ final class LogWriter: Sendable {
 
     /// Starts the thread, after which ``append(_:)`` needs no ``drain()``.
     func start() {
-        let thread = Thread { [self] in run() }
-        thread.name = "log"
-        thread.stackSize = 256 << 10
-        thread.start()
+        Worker.thread("log", stackSize: 256 << 10).post { [self] in run() }
     }
 
     /// - Parameter line: the line with its end; it is copied.
@@ -82,7 +79,7 @@ final class LogWriter: Sendable {
     /// Writes waiting lines on another thread, which may be blocked forever by a reader that has stopped reading.
     func flush(limit: DispatchTimeInterval) {
         let isDone = DispatchSemaphore(value: 0)
-        Thread.detachNewThread { [self] in
+        Worker.thread("log-end").post { [self] in
             drain()
             isDone.signal()
         }

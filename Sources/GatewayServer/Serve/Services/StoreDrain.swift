@@ -1,4 +1,4 @@
-import Foundation
+import Basics
 import StoreServer
 
 /// Lets requests of the object store in progress finish. Its listener is opened with the modules, which need its address.
@@ -11,6 +11,6 @@ struct StoreDrain: Service {
 
     func stop() async {
         let (server, limit) = (modules.value.core.storeServer, limit)
-        await Thread.run { server.stop(drainingFor: limit) }
+        await Worker.thread("listener-end").run { server.stop(drainingFor: limit) }
     }
 }

@@ -1,6 +1,5 @@
 import Basics
 import Database
-import Dispatch
 import Synchronization
 
 /// Compares the data files with the rows after an unclean shutdown, folder by folder and in bounded memory, on a thread of its own
@@ -27,7 +26,7 @@ final class Reconciler: Sendable {
     private let data: DirectoryEngine
     private let database: Database
     private let facts: FactsWriter
-    private let queue = DispatchQueue(label: "store.reconciliation")
+    private let worker = Worker.serial("store.reconciliation")
     private let state = Lock(State())
 
     init(_ data: DirectoryEngine, _ database: Database, _ facts: FactsWriter) {
@@ -42,7 +41,7 @@ final class Reconciler: Sendable {
     ///   write.
     func begin(_ isOrphan: @escaping @Sendable (_ writtenAt: UnixTime) throws -> Bool) {
         state.withLock { $0.left = DirectoryEngine.folders.count }
-        queue.async { [self] in
+        worker.post { [self] in
             for folder in DirectoryEngine.folders {
                 do {
                     try reconcile(folder, isOrphan)
@@ -59,7 +58,7 @@ final class Reconciler: Sendable {
 
     /// Begins to remove the marks that a process could not remove, after a clean stop: files and rows agree.
     func beginForgettingDuplicates() {
-        queue.async { [self] in forgetSettledDuplicates() }
+        worker.post { [self] in forgetSettledDuplicates() }
     }
 
     /// The findings so far.
@@ -73,14 +72,14 @@ final class Reconciler: Sendable {
 
     /// Returns when everything was compared, or the work was stopped.
     func finish() async {
-        await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+        await worker.run {}
     }
 
     /// Stops at the next file; the next start begins again.
     func stop() { state.withLock { $0.isStopped = true } }
 
     /// Returns when no thread works here any more: everything was compared, or the work was stopped.
-    func drain() { queue.sync {} }
+    func drain() { worker.drain() }
 
     private func goOn() throws(Stopped) {
         guard !state.withLock({ $0.isStopped }) else { throw Stopped() }
@@ -129,7 +128,7 @@ final class Reconciler: Sendable {
         do {
             for name in try data.unfinishedFacts(inFolder: folder) {
                 // After any request that is writing facts of that file: these are complete then, and this one is gone.
-                facts.perform(for: String(name.prefix(32))) { [data] in data.removeUnfinishedFacts(name) }
+                facts.worker(for: String(name.prefix(32))).post { [data] in data.removeUnfinishedFacts(name) }
             }
         } catch {
             note { $0.failed("\(data.path)/facts/\(folder)", error) }

@@ -45,7 +45,7 @@ package struct StoreClient: Sendable {
 
         /// Reads the piece to compute its digests; `nil` if the file ends before it.
         package init?(reading range: Range<Int64>, of file: FileReader) async throws {
-            let digests = try await DiskWork.run {
+            let digests = try await Worker.disk.run {
                 try file.digest(of: range).map { (md5: $0.finalizedMD5(), crc64: $0.crc64) }
             }
             guard let digests else { return nil }
