@@ -26,6 +26,29 @@ def test_links_lead_somewhere(document):
         assert not anchor or anchor in anchors(target), link
 
 
+#: A file or a folder that a document names by its path from the root.
+NAMED_PATH = re.compile(
+    r"`((?:Sources|Tests|Fuzz|Conformance|Benchmarks|protos|scripts|docs|deploy|examples|CHANGELOG\.md)(?:/[\w.+/-]+)?)`"
+)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_named_files_exist_in_the_repository(document):
+    named = [path for path in NAMED_PATH.findall(document.read_text()) if "NAME" not in path]
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_questions_of_contributors_name_at_most_three_files():
+    """Each row of "Where to look" links to an explanation, and names the few files to open."""
+    text = (ROOT / "docs/contributing.md").read_text()
+    section = text.split("\n## Where to look\n")[1].split("\n## ")[0]
+    _, _, *rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
+    assert len(rows) >= 10
+    for question, described, files in rows:
+        assert question.strip().endswith("?") and "](" in described, question
+        assert len(NAMED_PATH.findall(files)) <= 3, question
+
+
 def test_every_document_is_in_the_index():
     index = (ROOT / "docs/README.md").read_text()
     for path in (ROOT / "docs").glob("*.md"):
