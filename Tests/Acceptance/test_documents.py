@@ -49,6 +49,16 @@ def test_questions_of_contributors_name_at_most_three_files():
         assert len(NAMED_PATH.findall(files)) <= 3, question
 
 
+def test_generated_files_of_gitattributes_exist():
+    patterns = [line.split()[0] for line in (ROOT / ".gitattributes").read_text().splitlines() if "generated" in line]
+    assert len(patterns) >= 5
+    assert [
+        pattern
+        for pattern in patterns
+        if not any((ROOT / "Sources").glob("**/" + pattern.removeprefix("Sources/"))) and not any(ROOT.glob(pattern))
+    ] == []
+
+
 def test_every_document_is_in_the_index():
     index = (ROOT / "docs/README.md").read_text()
     for path in (ROOT / "docs").glob("*.md"):
