@@ -29,13 +29,16 @@ import Testing
         let (news, state) = (Signal(), ServingState())
         let inbox = CompanionInbox(
             database: world.database, clock: world.clock, documents: app.service.documents, news: news, state: state)
+        var checks = 0
         try await inbox.watch(
             userID, after: 0,
             isValid: {
+                checks += 1
                 state.stopServing()
                 news.notify()
                 return true
             }
-        ) { _ in }
+        ) { _ in Issue.record("There is no message to send.") }
+        #expect(checks == 1)
     }
 }

@@ -39,6 +39,7 @@ import Testing
 
     /// Checks each rule of a table, with a field and with the query of a presigned URL.
     private func eachRuleHolds(_ rules: RequestRules) throws {
+        #expect(!rules.rules.isEmpty)
         for rule in rules.rules {
             let name = Self.name(rule)
             for inQuery in [false, true] {
