@@ -4,18 +4,24 @@ import ssl
 from pathlib import Path
 
 import pytest
+from oidc_provider_mock import run_server_in_thread
 from support import package
 from support import stubs as stubs_module
+from support.apps import ORIGIN
 from support.browser import DESKTOP, Browser
 from support.certificates import Authority
-from support.client import OK, Device, Network, SignedIn
+from support.client import Device, Network, SignedIn
+from support.commands import CommandLine
+from support.companions import pair_of, registrar
 from support.gateway import ADMIN_PASSWORD, Gateway
+from support.impostor import Impostor
 from support.interop import InteropServer
 from support.looks import Looks
-from support.parties import Fleet, Uploader, User, unique
-from support.showcase import PASSWORD, Showcase
+from support.operators_store import Store
+from support.parties import PASSWORD, Fleet, Uploader, User, unique
+from support.showcase import Showcase
 from support.stories import Lab
-from support.uploads import Upload
+from support.uploads import Upload, content
 from support.webhooks import OLD_KEY, SECRET, Receiver
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -174,8 +180,7 @@ def network_fleet(network, login) -> Fleet:
 def initialized(binary, network, network_fleet, tmp_path_factory) -> Device:
     """A device whose key the tests of a file share."""
     device = Device(binary, network, tmp_path_factory.mktemp("device") / "folder")
-    assert device.init(network_fleet.register(tags={"model": "mk2"}).device_id).returncode == OK
-    return device
+    return device.join(network_fleet, tags={"model": "mk2"})
 
 
 @pytest.fixture
@@ -195,6 +200,44 @@ def user(binary, network, tmp_path_factory) -> SignedIn:
 
 
 @pytest.fixture
+def path(tmp_path):
+    """A recording of the test's own, all with the same bytes."""
+    (path := tmp_path / "drive.mcap").write_bytes(content(1000))
+    return path
+
+
+@pytest.fixture
+def impostor(network, stubs):
+    """A false gateway in place of the listener `auth`."""
+    impostor = Impostor(network.gateway.channel("auth"), stubs)
+    target, network.auth.target = network.auth.target, impostor.address
+    yield impostor
+    network.auth.target = target
+    impostor.server.stop(None)
+
+
+@pytest.fixture(scope="module")
+def tree(built, tmp_path_factory) -> Path:
+    """The contents of the package; its control files are in DEBIAN."""
+    path = tmp_path_factory.mktemp("tree") / "tree"
+    package.run("dpkg-deb", "--raw-extract", built, path)
+    return path
+
+
+@pytest.fixture
+def stranger(binary, gateway, tmp_path) -> CommandLine:
+    """A user who has never signed in."""
+    return CommandLine(binary, gateway, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def provider():
+    """The URL of a provider that lets anybody be whom they name; `PUT /users/SUB` sets a person's claims."""
+    with run_server_in_thread() as server:
+        yield f"http://localhost:{server.server_port}"
+
+
+@pytest.fixture
 def run() -> str:
     """The value of a tag that only the objects of the test have."""
     return unique("run")
@@ -206,16 +249,51 @@ def new_organization(admin, gateway, stubs):
 
     def make() -> User:
         name, password = unique("org"), "a password of some length"
-        admin.admin(
-            "CreateOrganization",
-            organization=name,
-            display_name=f"Organization {name}",
-            bootstrap_admin_user_name="boss",
-            bootstrap_admin_password=password,
-        )
-        return User.login(gateway, stubs, name, "boss", password)
+        return admin.create_organization(name, password, display_name=f"Organization {name}")
 
     return make
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory) -> Authority:
+    """An authority for the certificates of a file's tests."""
+    return Authority(tmp_path_factory.mktemp("authority"), "authority")
+
+
+@pytest.fixture(scope="module")
+def open_gateway(gateway_with):
+    """A gateway that permits calls from a page of another origin."""
+    return gateway_with({"rpc": {"cors_origins": [ORIGIN]}})
+
+
+@pytest.fixture(params=["http1", "http2"])
+def version(request) -> str:
+    """Each version of HTTP."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def store(gateway_with, login, tmp_path_factory) -> Store:
+    """A gateway with the static keys of operators' tools."""
+    return Store.start(gateway_with, login, tmp_path_factory.mktemp("secrets"))
+
+
+@pytest.fixture(scope="module")
+def server(request, gateway_with) -> Gateway:
+    """A gateway for the tests of a file, with the file's `CONFIGURATION`."""
+    return gateway_with(request.module.CONFIGURATION)
+
+
+@pytest.fixture
+def phone(server):
+    """Makes phones with the app for companions, each of which has registered."""
+    return registrar(server)
+
+
+@pytest.fixture
+def pair(phone):
+    """Two phones with a plan together."""
+    return pair_of(phone)
 
 
 @pytest.fixture(scope="session")
@@ -238,13 +316,10 @@ def browser(tmp_path_factory) -> Browser:
 def page(browser, gateway):
     """The sign-in page of the console; the test fails if the browser logged an error."""
     browser.resize(DESKTOP)
-    browser.open(f"http://{gateway.listeners['web']}/console/")
-    browser.sign_out()
-    browser.open(f"http://{gateway.listeners['web']}/console/")
+    browser.enter(gateway)
     browser.driver.get_log("browser")  # Discards the entries of other tests.
     yield browser
-    errors = [text for text in browser.logged_errors if "Failed to load resource" not in text]
-    assert not errors, errors
+    browser.assert_no_errors()
 
 
 @pytest.fixture

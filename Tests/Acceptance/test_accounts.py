@@ -2,19 +2,17 @@
 
 import datetime
 import json
-import os
-import sqlite3
 import subprocess
 
 import grpc
 import pytest
+from support.commands import CommandLine
+from support.database import rows
 from support.gateway import ADMIN_PASSWORD, eventually
-from support.parties import User, call, unique
+from support.parties import PASSWORD, User, call, unique
 from support.raw import fetch_url
 from support.refusal import refused
 from support.totp import App
-
-PASSWORD = "a password of some length"
 
 
 class Person:
@@ -168,10 +166,7 @@ def test_token_is_limited_and_shown_once(vera, gateway, stubs):
     eventually(lambda: vera.tokens("ListApiTokens").api_tokens[0].HasField("last_used_at"))
     (listed,) = vera.tokens("ListApiTokens").api_tokens
     assert (listed.token_name, listed.role, listed.last_used_address) == ("nightly", "viewer", "127.0.0.1")
-    database = sqlite3.connect(f"file:{gateway.data / 'gateway.db'}?mode=ro", uri=True)
-    stored = str(database.execute("SELECT * FROM api_tokens").fetchall())
-    database.close()
-    assert created.token[21:64] not in stored
+    assert created.token[21:64] not in str(rows(gateway, "SELECT * FROM api_tokens"))
 
 
 @pytest.mark.parametrize("change", ["cut", "typing error", "other secret"])
@@ -258,17 +253,8 @@ def command(gateway, tmp_path):
     """Runs `data-gateway` with the session file of the test, or with an API token."""
 
     def run(*words: str, stdin: str = "", token: str | None = None) -> subprocess.CompletedProcess:
-        environment = os.environ | {
-            "DATA_GATEWAY_SESSION": str(tmp_path / "session.json"),
-            "DATA_GATEWAY_AUTH": gateway.listeners["auth"],
-            "DATA_GATEWAY_ADMIN": gateway.listeners["admin"],
-            "DATA_GATEWAY_GATEWAY": gateway.listeners["gateway"],
-        }
-        if token:
-            environment["DATA_GATEWAY_TOKEN"] = token
-        return subprocess.run(
-            [str(gateway.binary), *words], env=environment, text=True, input=stdin, capture_output=True, timeout=60
-        )
+        environment = {"DATA_GATEWAY_TOKEN": token} if token else {}
+        return CommandLine(gateway.binary, gateway, tmp_path).run(*words, input=stdin, environment=environment)
 
     return run
 

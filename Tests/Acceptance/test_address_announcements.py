@@ -6,20 +6,14 @@ import time
 import grpc
 import pytest
 from support.certificates import Authority
-from support.client import UNREACHABLE, Device, Network
-from support.commands import OK, REFUSED, USAGE, CommandLine
-from support.impostor import Impostor, announcement, forger
+from support.client import Device, Network
+from support.commands import OK, REFUSED, UNREACHABLE, USAGE, CommandLine
+from support.impostor import announcement, forger
 from support.parties import Fleet, Uploader
 from support.ports import free_port
 from support.relay import TLSRelay
-from support.uploads import content
 
 LISTENERS = ("auth", "gateway", "device-init")
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("authority"), "authority")
 
 
 @pytest.fixture
@@ -42,9 +36,7 @@ def operator(binary, network, tmp_path):
 
 @pytest.fixture
 def device(binary, network, fleet, tmp_path) -> Device:
-    device = Device(binary, network, tmp_path / "device")
-    assert device.init(fleet.register().device_id).returncode == OK
-    return device
+    return Device(binary, network, tmp_path / "device").join(fleet)
 
 
 @pytest.fixture
@@ -55,12 +47,6 @@ def secured(network, authority):
     yield relays
     for relay in relays.values():
         relay.close()
-
-
-@pytest.fixture
-def path(tmp_path):
-    (path := tmp_path / "drive.mcap").write_bytes(content(1000))
-    return path
 
 
 def urls(addresses, scheme: str = "https") -> list[str]:
@@ -157,14 +143,6 @@ def test_another_gateway_is_not_taken(device, operator, gateway_with, path):
     announce(operator, gateway_with().listeners, scheme="http")
     assert "UNAUTHENTICATED" in notes(device, "upload", path)[0]
     assert gateway_of(device) == before
-
-
-@pytest.fixture
-def impostor(network, stubs):
-    impostor = Impostor(network.gateway.channel("auth"), stubs)
-    network.auth.target = impostor.address
-    yield impostor
-    impostor.server.stop(None)
 
 
 def test_mac_of_the_documented_form_is_accepted(device, network, impostor, stubs, path):

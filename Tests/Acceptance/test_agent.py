@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
-from support.client import OK, REFUSED, USAGE, Device, SignedIn, Stage, end
+from support.client import Device, SignedIn, Stage, end
+from support.commands import OK, REFUSED, USAGE
 from support.deep import make_unreadable
 from support.faults import Clock
 from support.file_systems import MIB, SmallDisk, Unavailable
@@ -72,9 +73,7 @@ class Agent:
 @pytest.fixture
 def device(binary, network, network_fleet, tmp_path) -> Device:
     """A device that no other test has, since the tests look for its objects."""
-    device = Device(binary, network, tmp_path / "device")
-    assert device.init(network_fleet.register().device_id).returncode == OK
-    return device
+    return Device(binary, network, tmp_path / "device").join(network_fleet)
 
 
 @pytest.fixture
@@ -402,8 +401,7 @@ def test_idle_agent_costs_nothing(agent_with, device, user, is_full):
 def test_full_disk_is_emptied_by_uploads(binary, network, network_fleet, user, tmp_path):
     try:
         with SmallDisk(tmp_path / "disk", 32 * MIB) as disk:
-            device = Device(binary, network, disk.folder / "device")
-            assert device.init(network_fleet.register().device_id).returncode == OK
+            device = Device(binary, network, disk.folder / "device").join(network_fleet)
             agent = Agent(device, disk.folder / "watched", rule={"after_upload": "delete"})
             try:
                 agent.start()
@@ -423,8 +421,7 @@ def test_full_disk_is_emptied_by_uploads(binary, network, network_fleet, user, t
 def test_oldest_delivered_files_are_deleted_when_space_is_low(binary, network, network_fleet, user, tmp_path):
     try:
         with SmallDisk(tmp_path / "disk", 32 * MIB) as disk:
-            device = Device(binary, network, tmp_path / "device")
-            assert device.init(network_fleet.register().device_id).returncode == OK
+            device = Device(binary, network, tmp_path / "device").join(network_fleet)
             rule = {"include": ["*.bin"]}
             agent = Agent(device, disk.folder / "watched", rule=rule)
             paths = [agent.directory / f"{number}.bin" for number in range(3)]
@@ -508,8 +505,7 @@ def test_every_file_arrives_once_under_kills(binary, network, network_fleet, use
             disk = stack.enter_context(SmallDisk(tmp_path / "disk", 8 * MIB))
         except Unavailable as reason:
             pytest.skip(str(reason))
-        device = Device(binary, network, disk.folder / "device")
-        assert device.init(network_fleet.register().device_id).returncode == OK
+        device = Device(binary, network, disk.folder / "device").join(network_fleet)
         agent = Agent(device, tmp_path / "watched", {"files": 3}, rule={"after_upload": "delete"})
         recorder = Recorder(agent.directory, count, chance)
         recorder.start()

@@ -3,24 +3,19 @@
 import json
 import re
 import shutil
-import sqlite3
 import subprocess
 from pathlib import Path
 
 import pytest
-from support.app_calls import NAMES, App, enabled
+from support import process
+from support.apps import NAMES, App, enabled
 from support.commands import CommandLine
+from support.database import tables
 from support.gateway import Gateway
+from support.monitoring import scrape
 
 ROOT = Path(__file__).resolve().parents[2]
 OFF = dict.fromkeys(("auth", "gateway", "admin", "device_init", "object_store", "web"), "off")
-
-
-def tables(gateway: Gateway) -> set[str]:
-    with sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True) as database:
-        names = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    database.close()
-    return names
 
 
 def own_tables() -> set[str]:
@@ -28,14 +23,10 @@ def own_tables() -> set[str]:
     return set(re.findall(r"CREATE TABLE (\w+)", sources))
 
 
-def metrics(gateway: Gateway) -> str:
-    return App(gateway, "ops").get("/metrics").body.decode()
-
-
 def test_gateway_without_apps_has_nothing_of_them(gateway):
     assert "apps" not in gateway.listeners
     assert not tables(gateway) & own_tables()
-    assert 'listener="apps"' not in metrics(gateway)
+    assert 'listener="apps"' not in scrape(gateway)
     web = App(gateway, "web")
     paths = re.findall(
         r'(?:get|post|put|patch|delete): "(/[^"]*)"', "".join(p.read_text() for p in ROOT.glob("protos/apps/*.proto"))
@@ -54,7 +45,7 @@ def test_gateway_for_apps_only_serves_starts_again_and_forgets_nothing(binary, t
         described = App(gateway).get("/openapi.json").json["paths"]
         assert described and App(gateway).get("/reference").status == 200
         assert own_tables() <= tables(gateway)
-        assert 'listener="apps"' in metrics(gateway)
+        assert 'listener="apps"' in scrape(gateway)
         assert gateway.stop() == 0
 
         # Without apps, their tables stay, and the program accepts them.
@@ -64,8 +55,7 @@ def test_gateway_for_apps_only_serves_starts_again_and_forgets_nothing(binary, t
         gateway.start()
         assert "apps" not in gateway.listeners and own_tables() <= tables(gateway)
         assert gateway.stop() == 0
-        done = subprocess.run([binary, "doctor", "--data-dir", gateway.data], capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+        process.run(binary, "doctor", "--data-dir", gateway.data)
 
         gateway.listeners = {}
         gateway.config.write_text(json.dumps(enabled(**OFF)))
@@ -95,8 +85,7 @@ def test_backup_of_a_gateway_with_apps_is_restored(binary, tmp_path):
         assert gateway.stop() == 0
         shutil.rmtree(gateway.data)
         command = [binary, "restore", "--from", archive, "--data-dir", gateway.data]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+        process.run(*command)
         gateway.start()
         assert own_tables() <= tables(gateway)
     finally:
@@ -106,8 +95,7 @@ def test_backup_of_a_gateway_with_apps_is_restored(binary, tmp_path):
 @pytest.mark.skipif(not NAMES, reason="there are no apps")
 def test_example_configuration_is_valid(binary, tmp_path):
     example = ROOT / "deploy/debian/apps.example"
-    done = subprocess.run([binary, "config", "check", "--config", example], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process.run(binary, "config", "check", "--config", example)
 
 
 @pytest.mark.skipif(not NAMES, reason="there are no apps")
@@ -117,8 +105,7 @@ def test_configurations_of_the_page_for_other_servers_are_valid(binary, tmp_path
     for block in blocks:
         (tmp_path / "config").write_text(block)
         command = [binary, "config", "check", "--config", tmp_path / "config"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, block + done.stdout + done.stderr
+        process.run(*command)
 
 
 @pytest.mark.skipif(not NAMES, reason="there are no apps")
@@ -133,5 +120,4 @@ def test_unknown_key_of_an_app_is_found_beside_other_faults(binary, tmp_path):
 
 
 def test_nothing_outside_apps_names_one():
-    done = subprocess.run([ROOT / "scripts/apps"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    process.run(ROOT / "scripts/apps")

@@ -5,9 +5,7 @@ The cost is the difference between two archives, so that the call itself does no
 CRC-32, which earlier versions stored, are read; all others are sent by the kernel.
 """
 
-import contextlib
 import http.client
-import sqlite3
 import statistics
 import tempfile
 from pathlib import Path
@@ -15,11 +13,11 @@ from pathlib import Path
 import pytest
 from support import counters
 from support.counters import Counters, Counts
+from support.database import change
 from support.gateway import Gateway
 from support.parties import Fleet
-from support.uploads import FILE_NAME_TAG, completed, content
+from support.uploads import FILE_NAME_TAG, MIB, completed, content
 
-MIB = 1 << 20
 #: The numbers of archives of each kind: the first ones fill caches.
 WARM_UP, COUNTED = 3, 5
 #: The bytes of one read, and of one send.
@@ -57,8 +55,7 @@ def _measure(gateway, admin, counted: Counters, is_recorded: bool) -> dict[str, 
     for size in SIZES:
         completed(uploader, content(size * MIB), {f"mib_{size}": "1"})
     if not is_recorded:
-        with contextlib.closing(sqlite3.connect(gateway.data / "gateway.db")) as database, database:
-            database.execute("UPDATE store_objects SET crc32 = NULL")
+        change(gateway, "UPDATE store_objects SET crc32 = NULL")
     gateway.forget_channels()
     kinds = [*(f"of_{count}" for count in OBJECTS), *(f"mib_{size}" for size in SIZES)]
     measured: dict[str, list[Counts]] = {}

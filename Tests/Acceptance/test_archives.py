@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import socket
-import sqlite3
 import ssl
 import struct
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 from support.certificates import Authority
 from support.counters import rest
+from support.database import change
 from support.gateway import eventually
 from support.parties import Fleet, unique
 from support.process_usage import memory, reset_peak
@@ -57,8 +57,7 @@ def announced(response: bytes) -> tuple[int, bytes]:
 def forget_crc32(gateway) -> None:
     """Restarts a gateway without the CRC-32 of its objects, as if a version before had stored them."""
     gateway.stop()
-    with contextlib.closing(sqlite3.connect(gateway.data / "gateway.db")) as database, database:
-        database.execute("UPDATE store_objects SET crc32 = NULL")
+    change(gateway, "UPDATE store_objects SET crc32 = NULL")
     gateway.start()
 
 
@@ -303,8 +302,7 @@ def test_downloads_that_clients_end_early_leave_nothing_open(gateway_with, login
 
 def test_archive_over_tls_is_whole_or_visibly_broken(gateway_with, login, tmp_path):
     authority = Authority(tmp_path, "authority")
-    certificate, key, _ = authority.issue("server", addresses=("127.0.0.1",))
-    gateway = gateway_with({"tls": {"certificate": str(certificate), "key": str(key), "listeners": ["web"]}})
+    gateway = gateway_with({"tls": authority.tls("web", addresses=("127.0.0.1",))})
     admin = login(gateway)
     uploader = Fleet.create(admin).uploader()
     data = [content(3_000_000, 1), content(100_000, 2)]

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 
 import grpc
 import pytest
+from support.database import change, reading
 from support.gateway import ADMIN_PASSWORD, eventually
-from support.parties import Fleet, Uploader, User, call, exchange, init_device, unique, unique_device_id
+from support.parties import PASSWORD, Fleet, Uploader, User, call, exchange, init_device, unique, unique_device_id
 from support.refusal import refused
 from support.stubs import descriptors
 from support.totp import App
 from support.uploads import Upload, content
 
-PASSWORD = "a password of some length"
 #: The methods without an effect (besides those named Get… or List…), or that may not commit: signing in must not cost
 #: an fsync.
 READING = {
@@ -52,16 +52,13 @@ class Log:
     """The audit log of a running gateway."""
 
     def __init__(self, gateway):
-        self.path = gateway.data / "gateway.db"
+        self.gateway = gateway
 
     def lines(self, **wanted: str) -> list[dict]:
         """Returns the lines with these fields, oldest first."""
-        database = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)
-        try:
+        with reading(self.gateway) as database:
             database.row_factory = sqlite3.Row
             rows = [dict(row) for row in database.execute("SELECT * FROM audit ORDER BY id")]
-        finally:
-            database.close()
         return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
     def last(self, **wanted: str) -> dict:
@@ -455,11 +452,9 @@ def test_nobody_can_rewrite_a_line(gateway_with, login):
     gateway = gateway_with()
     Fleet.create(login(gateway))
     gateway.stop()
-    database = sqlite3.connect(gateway.data / "gateway.db")
-    for change in ("UPDATE audit SET actor = 'somebody'", "DELETE FROM audit"):
+    for statement in ("UPDATE audit SET actor = 'somebody'", "DELETE FROM audit"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-            database.execute(change)
-    database.close()
+            change(gateway, statement)
     gateway.start()
 
 

@@ -5,7 +5,6 @@ import random
 import re
 import shutil
 import signal
-import sqlite3
 import subprocess
 import threading
 import time
@@ -14,13 +13,14 @@ from pathlib import Path
 
 import grpc
 import pytest
+from support import process
 from support.commands import OK, REFUSED, USAGE, CommandLine, offline
+from support.database import change, rows, tables
 from support.gateway import LISTENERS, Gateway, eventually
 from support.parties import Fleet, User, unique
 from support.patience import PATIENCE
 from support.process_usage import memory
-from support.raw import fetch_url
-from support.uploads import Upload, completed, content
+from support.uploads import Upload, completed, content, download
 
 PART_SIZE = 65536
 CONFIG = {"uploads": {"part_size_bytes": PART_SIZE}}
@@ -38,8 +38,7 @@ def operator(binary, gateway, tmp_path) -> CommandLine:
 
 
 def refused(binary, *arguments, code: int = REFUSED) -> str:
-    done = subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    done = process.run(binary, *map(str, arguments), code=code)
     assert done.stdout == ""
     return done.stderr
 
@@ -51,11 +50,6 @@ def restored(binary, tmp_path: Path, archive: Path, *options) -> Gateway:
     gateway = Gateway(binary, directory, CONFIG)
     offline(binary, "restore", "--from", archive, "--data-dir", gateway.data, *options)
     return gateway
-
-
-def download(user: User, file_id: str) -> bytes:
-    (location,) = user.objects("RequestDownload", file_ids=[file_id]).files
-    return fetch_url(location.read.uri, headers=dict(location.read.headers)).body
 
 
 def tree(path: Path) -> dict[str, bytes]:
@@ -231,8 +225,7 @@ def purge(user: User, file_id: str, reason: str) -> None:
 
 
 def scheduled_removals(gateway: Gateway) -> list:
-    with contextlib.closing(sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True)) as database:
-        return database.execute("SELECT file_id FROM store_removals").fetchall()
+    return rows(gateway, "SELECT file_id FROM store_removals")
 
 
 def test_a_deletion_whose_file_is_still_there_is_final(gateway, login, tmp_path):
@@ -660,25 +653,19 @@ def test_an_archive_with_another_root_key_is_refused(binary, gateway, operator, 
 
 def test_a_database_of_a_newer_version_is_refused_with_what_to_do(binary, gateway):
     assert gateway.stop() == 0
-    with sqlite3.connect(gateway.data / "gateway.db") as database:
-        database.execute("INSERT INTO migrations (name, number) VALUES ('catalog-99', 999)")
-    database.close()
+    change(gateway, "INSERT INTO migrations (name, number) VALUES ('catalog-99', 999)")
     serve = ("serve", "--data-dir", gateway.data, *FREE_PORTS)
     for arguments in (serve, ("doctor", "--data-dir", gateway.data)):
         said = refused(binary, *arguments)
         assert "newer version" in said and "start that version, or restore a backup" in said and "catalog-99" in said
-    with sqlite3.connect(gateway.data / "gateway.db") as database:
-        database.execute("DELETE FROM migrations WHERE number = 999")
-    database.close()
+    change(gateway, "DELETE FROM migrations WHERE number = 999")
     gateway.start()
 
 
 def test_every_table_is_described(gateway):
     page = (Path(__file__).resolve().parents[2] / "docs/schema.md").read_text()
-    with sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True) as database:
-        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    database.close()
-    assert tables and all(f"| `{name}` |" in page for name in tables if not name.startswith("sqlite_"))
+    names = tables(gateway)
+    assert names and all(f"| `{name}` |" in page for name in names if not name.startswith("sqlite_"))
 
 
 def test_status_knows_a_backup_that_no_schedule_took(binary, gateway_with, tmp_path):

@@ -1,12 +1,12 @@
 """Deletion by filter: counted first, executed in the background, and continued after a kill at any moment."""
 
 import random
-import sqlite3
 import time
 import uuid
 
 import pytest
 from support.commands import OK, REFUSED, USAGE, CommandLine
+from support.database import change, changing, rows
 from support.gateway import eventually
 from support.parties import Fleet, User, unique
 from support.patience import PATIENCE
@@ -24,26 +24,26 @@ def status(user: User, operation_id: str):
 
 def fill(gateway, count: int) -> None:
     """Adds objects without files to a stopped gateway's database; every second one has the tag `kind=test`."""
-    database = sqlite3.connect(gateway.data / "gateway.db")
-    (organization,) = database.execute("SELECT id FROM organizations WHERE name = 'system'").fetchone()
-    (site,) = database.execute("SELECT id FROM sites LIMIT 1").fetchone()
-    now = time.time_ns() // 1000
-    for number in range(count):
-        name = str(uuid.uuid4())
-        (position,) = database.execute(
-            """
-            INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, bucket, object_key, size, etag,
-                created_at, uploaded_at, verified_at, name, content_type)
-            VALUES (?, ?, ?, ?, ?, 'data', ?, ?, '"x"', ?, ?, ?, ?, 'text/plain') RETURNING position
-            """,
-            (name, name, name, organization, site, name, number, now, now, now, name),
-        ).fetchone()
-        if number % 2 == 0:
-            database.execute("INSERT INTO object_tags VALUES (?, 'kind', 'test')", (position,))
-    # The search tables are filled at the next start.
-    database.execute("INSERT OR REPLACE INTO search_upgrade (id, position) SELECT 1, max(position) + 1 FROM objects")
-    database.commit()
-    database.close()
+    with changing(gateway) as database:
+        (organization,) = database.execute("SELECT id FROM organizations WHERE name = 'system'").fetchone()
+        (site,) = database.execute("SELECT id FROM sites LIMIT 1").fetchone()
+        now = time.time_ns() // 1000
+        for number in range(count):
+            name = str(uuid.uuid4())
+            (position,) = database.execute(
+                """
+                INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, bucket, object_key, size, etag,
+                    created_at, uploaded_at, verified_at, name, content_type)
+                VALUES (?, ?, ?, ?, ?, 'data', ?, ?, '"x"', ?, ?, ?, ?, 'text/plain') RETURNING position
+                """,
+                (name, name, name, organization, site, name, number, now, now, now, name),
+            ).fetchone()
+            if number % 2 == 0:
+                database.execute("INSERT INTO object_tags VALUES (?, 'kind', 'test')", (position,))
+        # The search tables are filled at the next start.
+        database.execute(
+            "INSERT OR REPLACE INTO search_upgrade (id, position) SELECT 1, max(position) + 1 FROM objects"
+        )
 
 
 def test_dry_run_then_deletion_and_restoration(uploader, admin, stubs):
@@ -117,10 +117,7 @@ def test_kills_at_any_moment_delete_each_match_once(gateway_with, login, stubs, 
     assert user.object_management("GetObjectFacets").count == OBJECTS // 2
     assert user.object_management("DeleteObjects", filter="kind=test", dry_run=True).matching_objects == 0
     gateway.stop()
-    database = sqlite3.connect(gateway.data / "gateway.db")
-    (lines,) = database.execute("SELECT sum(count) FROM audit WHERE action = 'ApplyDeleteObjects'").fetchone()
-    database.close()
-    assert lines == OBJECTS // 2
+    assert rows(gateway, "SELECT sum(count) FROM audit WHERE action = 'ApplyDeleteObjects'") == [(OBJECTS // 2,)]
     gateway.start()
 
 
@@ -199,12 +196,8 @@ def test_retention_rules_go_by_tag_device_and_site(gateway_with, login):
     left = 6
     for days, expected in [(8, 4), (21, 3), (31, 2), (400, 2)]:
         gateway.stop()
-        database = sqlite3.connect(gateway.data / "gateway.db")
-        aged = days * 86_400_000_000
-        now = time.time_ns() // 1000
-        database.execute("UPDATE objects SET verified_at = ? WHERE trashed_at IS NULL", (now - aged,))
-        database.commit()
-        database.close()
+        aged = time.time_ns() // 1000 - days * 86_400_000_000
+        change(gateway, "UPDATE objects SET verified_at = ? WHERE trashed_at IS NULL", aged)
         gateway.start()
         dry = user.object_management("SetRetention", days=30, dry_run=True)
         assert dry.affected_objects in (left - expected, 0)  # The sweep may have been faster.
@@ -219,7 +212,6 @@ def test_command_line_removes_by_filter(binary, gateway, tmp_path, uploader, adm
     for _ in range(3):
         completed(uploader, content(100), {"run": run})
     command = CommandLine(binary, gateway, tmp_path).login()
-    command.environment["DATA_GATEWAY_GATEWAY"] = gateway.listeners["gateway"]
     one = admin.list_all(filter=f"run={run}")[0].file_id
     assert command.json("rm", one, "--reason", "acceptance test")["file_ids"] == [one]
     assert command.json("rm", "--filter", f"run={run}", "--dry-run")["matching_objects"] == 2
@@ -254,7 +246,6 @@ def test_command_line_removes_by_filter(binary, gateway, tmp_path, uploader, adm
 def test_command_line_says_that_nothing_matches(binary, new_organization, gateway, login, tmp_path):
     name = new_organization().organization
     command = CommandLine(binary, gateway, tmp_path).login()
-    command.environment["DATA_GATEWAY_GATEWAY"] = gateway.listeners["gateway"]
     word, everywhere = unique("nothing"), "finds it anywhere in a name"
     for arguments in (
         ("rm", "--filter", word, "--dry-run"),

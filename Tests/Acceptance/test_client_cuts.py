@@ -6,7 +6,8 @@ import re
 import signal
 
 import pytest
-from support.client import OK, REFUSED, Device, Network, Stage
+from support.client import Device, Network, Stage
+from support.commands import OK, REFUSED
 from support.parties import Fleet
 from support.terminal import Terminal
 from support.uploads import content
@@ -45,8 +46,7 @@ def network(gateway_with, shape):
 def test_a_large_file_over_a_network_that_is_cut(binary, network, login, shape, tmp_path):
     size, part, cuts = shape
     user = login(network.gateway)
-    device = Device(binary, network, tmp_path / "device")
-    assert device.init(Fleet.create(user).register().device_id).returncode == OK
+    device = Device(binary, network, tmp_path / "device").join(Fleet.create(user))
     path = tmp_path / "drive.mcap"
     write(path, size)
     # One interruption is Ctrl-C; the other ones come before and after it.

@@ -4,7 +4,8 @@ import json
 import signal
 
 import pytest
-from support.client import OK, REFUSED, USAGE, SignedIn, Stage, end, partial_name
+from support.client import SignedIn, Stage, end, partial_name
+from support.commands import OK, REFUSED, USAGE
 from support.parties import unique
 from support.uploads import completed, content
 

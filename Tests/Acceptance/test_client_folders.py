@@ -7,7 +7,8 @@ import subprocess
 import time
 
 import pytest
-from support.client import OK, REFUSED, USAGE, SignedIn, end
+from support.client import SignedIn, end
+from support.commands import OK, REFUSED, USAGE
 from support.gateway import eventually
 from support.parties import unique
 from support.terminal import Terminal

@@ -3,7 +3,7 @@
 import random
 import time
 
-from support.client import OK, Device, Network
+from support.client import Device, Network
 from support.parties import Fleet
 from support.patience import PATIENCE
 from support.uploads import content
@@ -17,8 +17,7 @@ def test_kills_of_either_side(binary, gateway_with, login, is_full, tmp_path):
     chance = random.Random(SEED)
     network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
     user = login(network.gateway)
-    device = Device(binary, network, tmp_path / "device")
-    assert device.init(Fleet.create(user).register().device_id).returncode == OK
+    device = Device(binary, network, tmp_path / "device").join(Fleet.create(user))
     kills, sizes = 0, []
     while kills < (FULL_KILLS if is_full else KILLS):
         path = tmp_path / f"{len(sizes)}.mcap"

@@ -3,7 +3,7 @@
 import itertools
 import random
 
-from support.client import OK, Device, Network
+from support.client import Device, Network
 from support.parties import Fleet
 from support.unreliable_network import UnreliableNetwork
 from support.uploads import content
@@ -17,8 +17,7 @@ def test_uploads_arrive_over_an_unreliable_network(binary, gateway_with, login, 
     chance = random.Random(SEED)
     network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
     user = login(network.gateway)
-    device = Device(binary, network, tmp_path / "device")
-    assert device.init(Fleet.create(user).register().device_id).returncode == OK
+    device = Device(binary, network, tmp_path / "device").join(Fleet.create(user))
     sent, cuts, repeats = {}, 0, 0
     for number in itertools.count():
         # On a fast machine a few uploads may complete before anything happens to them.

@@ -4,7 +4,8 @@ from functools import partial
 
 import pytest
 from support.certificates import Authority
-from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, Network, SignedIn, Stage
+from support.client import Device, Network, SignedIn, Stage
+from support.commands import OK, REFUSED, UNREACHABLE, USAGE
 from support.faults import Clock, wrong_clock
 from support.parties import Fleet
 from support.uploads import content, fresh_seeds
@@ -31,8 +32,7 @@ def scene(binary, gateway_with, login, tmp_path, clock):
         network = Network(start, config | {"uploads": {"part_size_bytes": PART} | config.get("uploads", {})})
         networks.append(network)
         fleet = Fleet.create(login(network.gateway))
-        device = Device(binary, network, tmp_path / "device")
-        assert device.init(fleet.register().device_id).returncode == OK
+        device = Device(binary, network, tmp_path / "device").join(fleet)
         return device, SignedIn(binary, network.gateway, tmp_path), fleet
 
     yield make
@@ -133,20 +133,12 @@ def test_a_wrong_clock_is_set_by_the_stores(scene, run, tmp_path, ahead, size):
 
 def test_upload_over_tls_needs_the_authority(binary, gateway_with, login, path, tmp_path):
     authority = Authority(tmp_path, "authority")
-    certificate, key, _ = authority.issue("server", ("127.0.0.1",))
-    tls = {
-        "tls": {
-            "certificate": str(certificate),
-            "key": str(key),
-            "listeners": ["device-init", "gateway", "object-store"],
-        }
-    }
-    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}} | tls)
+    tls = authority.tls("device-init", "gateway", "object-store", addresses=("127.0.0.1",))
+    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}, "tls": tls})
     trust = {"DATA_GATEWAY_CA": str(authority.path)}
     fleet = Fleet.create(login(network.gateway))
     device = Device(binary, network, tmp_path / "device", scheme="https", environment=trust)
-    device_id = fleet.register().device_id
-    assert device.init(device_id).returncode == OK
+    device.join(fleet)
     (event,) = [each for each in device.events_of("upload", path) if each["event"] == "completed"]
     assert event["part_count"] == 5
     device.environment = {"DATA_GATEWAY_CA": str(tmp_path / "nothing.pem")}

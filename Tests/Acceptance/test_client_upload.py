@@ -6,7 +6,8 @@ import signal
 import stat
 
 import pytest
-from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, SignedIn, Stage, end
+from support.client import Device, SignedIn, Stage, end
+from support.commands import OK, REFUSED, UNREACHABLE, USAGE
 from support.gateway import eventually
 from support.parties import Uploader, init_device
 from support.uploads import FILE_NAME_TAG, content, fresh_seeds

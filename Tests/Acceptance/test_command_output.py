@@ -8,13 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.gateway import eventually
-from support.parties import Fleet
+from support.parties import PASSWORD, Fleet
 from support.terminal import Terminal
 from support.totp import App
 from support.tour import Tour, commands
 from support.uploads import Upload, content
 
-PASSWORD = "a password of some length"
 #: Commands that print bytes, or need what a test cannot arrange here: an identity of a provider, and an event that was given up.
 ELSEWHERE = {"object cat", "identity unlink", "events redeliver"}
 LONG_NAME = "sensor_front_left_camera_" * 4 + ".log"

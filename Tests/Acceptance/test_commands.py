@@ -27,12 +27,6 @@ COMMANDS = [
 ]
 
 
-@pytest.fixture
-def stranger(binary, gateway, tmp_path) -> CommandLine:
-    """A user who has never signed in."""
-    return CommandLine(binary, gateway, tmp_path)
-
-
 @pytest.fixture(scope="module")
 def operator(binary, gateway, tmp_path_factory) -> CommandLine:
     """The admin of `system`, signed in."""

@@ -4,19 +4,8 @@ import json
 import os
 import subprocess
 
-import pytest
-from support.companions import ENABLED, USER, Phone, exif, jpeg, png, registrar
-from support.gateway import Gateway
-
-
-@pytest.fixture(scope="module")
-def server(gateway_with) -> Gateway:
-    return gateway_with(ENABLED)
-
-
-@pytest.fixture
-def phone(server):
-    return registrar(server)
+from support import process
+from support.companions import CONFIGURATION, USER, Phone, exif, jpeg, png
 
 
 def test_published_app_walks_from_registration_to_the_end_of_a_plan(server, phone):
@@ -97,8 +86,7 @@ def test_seeds_own_swift_registers_reads_and_changes_the_picture(binary, server,
 
     def run(*arguments) -> str:
         command = [client, url, *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done.stdout + done.stderr
+        done = process.run(*command)
         return done.stdout.splitlines()[-1]
 
     email = "swift@example.com"
@@ -116,11 +104,7 @@ def test_tick_of_the_apps_own_tasks_reaches_the_partner(binary, server, phone, t
     client, url = binary.with_name("companions-client"), f"http://{server.listeners['apps']}"
 
     def run(*arguments) -> str:
-        done = subprocess.run(
-            [client, url, *arguments], capture_output=True, text=True, timeout=60,
-            env=os.environ | {"XDG_DATA_HOME": str(tmp_path)},
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
+        done = process.run(client, url, *arguments, env=os.environ | {"XDG_DATA_HOME": str(tmp_path)})
         return done.stdout.splitlines()[-1]
 
     ada, bob = phone("tick"), phone("tock")
@@ -182,7 +166,7 @@ def test_curl_follows_the_same_walk(server, tmp_path):
 
 
 def test_names_of_the_document_are_accepted_and_can_be_sent(gateway_with):
-    server = gateway_with(ENABLED | {"apps": {"companions": {"enabled": True, "names": "document"}}})
+    server = gateway_with(CONFIGURATION | {"apps": {"companions": {"enabled": True, "names": "document"}}})
     phone = Phone(server, "document")
     assert phone.register() == (0, "Register succeed")
     login = {"email": phone.email, "pass": phone.password}
@@ -201,7 +185,7 @@ def test_names_of_the_document_are_accepted_and_can_be_sent(gateway_with):
 
 def test_configured_limits_of_accounts_hold(gateway_with):
     limits = {"min_password": 8, "max_members": 1}
-    server = gateway_with(ENABLED | {"apps": {"companions": {"enabled": True} | limits}})
+    server = gateway_with(CONFIGURATION | {"apps": {"companions": {"enabled": True} | limits}})
     first, second = Phone(server, "first"), Phone(server, "second")
     assert first.register(**{"pass": "seven b"}) == (-1, "pass must be 8 to 1024 bytes")
     assert first.register(**{"pass": "eight by"}) == (0, "Register succeed")

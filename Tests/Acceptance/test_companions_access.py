@@ -2,27 +2,13 @@
 
 import json
 
-import pytest
-from support.companions import ENABLED, FORM, Phone, addresses, pair_of, png, registrar, rows
-from support.gateway import Gateway
+from support import companions
+from support.companions import FORM, Phone, addresses, png
+from support.database import rows
 
+CONFIGURATION = companions.CONFIGURATION
 #: The password of the public server that opened everybody's account.
 MASTER = "a98f9eaa6ff801c24e30a6f4619b23b59393ceea9b7b4c65700a5a38cff95c98"
-
-
-@pytest.fixture(scope="module")
-def server(gateway_with) -> Gateway:
-    return gateway_with(ENABLED)
-
-
-@pytest.fixture
-def phone(server):
-    return registrar(server)
-
-
-@pytest.fixture
-def pair(phone):
-    return pair_of(phone)
 
 
 # Who may do what

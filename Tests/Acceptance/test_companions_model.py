@@ -5,12 +5,12 @@ With `--full` (scripts/lab companions_model): 200 users, 16 callers, 20,000 oper
 
 import contextlib
 import random
-import sqlite3
 import threading
 from collections import Counter, defaultdict
 
 import requests
-from support.companions import ENABLED, Phone
+from support.companions import CONFIGURATION, Phone
+from support.database import reading, rows
 from support.gateway import Gateway, eventually
 from support.webhooks import SECRET, Receiver, metrics
 
@@ -30,9 +30,6 @@ class World:
         self.told = [[] for _ in range(count)]
         self.answers: Counter = Counter()
         self.faults: list[str] = []
-
-    def database(self) -> sqlite3.Connection:
-        return sqlite3.connect(f"file:{self.gateway.data}/gateway.db?mode=ro", uri=True, isolation_level=None)
 
     def register(self) -> None:
         for phone in self.phones:
@@ -68,7 +65,7 @@ class World:
 
     def look(self) -> None:
         """Checks what has to hold at every moment, on one snapshot."""
-        with contextlib.closing(self.database()) as database:
+        with reading(self.gateway) as database:
             database.execute("BEGIN")
             wrong = {
                 "queue and matches": """
@@ -91,7 +88,7 @@ class World:
 
     def history(self) -> None:
         """Checks that matches of a user do not overlap, none was made with a blocked one, and each was told at most once."""
-        with contextlib.closing(self.database()) as database:
+        with reading(self.gateway) as database:
             numbers = dict(database.execute("SELECT email, user_id FROM companions_profiles"))
             matches = database.execute(
                 "SELECT id, first_id, second_id, made_at, ended_at FROM companions_matches ORDER BY id"
@@ -161,7 +158,7 @@ def test_matching_keeps_its_rules(gateway_with, receivers, tmp_path, is_full):
     receiver = receivers()
     hook = {"url": receiver.url, "secret_file": str(secret), "events": ["companions.matched"]}
     changes = {"apps": {"companions": companions}, "webhooks": {"matches": hook}}
-    world = World(gateway_with(ENABLED | changes), 200 if is_full else 24)
+    world = World(gateway_with(CONFIGURATION | changes), 200 if is_full else 24)
     world.register()
     if is_full:
         run(world, callers=16, operations=20_000, kills=10)
@@ -192,8 +189,7 @@ def check_events(world: World, receiver: Receiver) -> None:
     ids: dict[str, set] = defaultdict(set)
     for event in receiver.taken:
         ids[event["subject"]].add(event["id"])
-    with contextlib.closing(world.database()) as database:
-        matches = {f"matches/{match}" for (match,) in database.execute("SELECT id FROM companions_matches")}
+    matches = {f"matches/{match}" for (match,) in rows(world.gateway, "SELECT id FROM companions_matches")}
     assert ids.keys() == matches and all(len(found) == 1 for found in ids.values())
 
 
@@ -202,5 +198,4 @@ def told_without_answer(world: World) -> dict[str, str]:
     query = """
         SELECT p.email, o.email FROM companions_partners s JOIN companions_profiles p ON p.user_id = s.user_id
         JOIN companions_profiles o ON o.user_id = s.partner_id WHERE s.told_at IS NOT NULL"""
-    with contextlib.closing(world.database()) as database:
-        return dict(database.execute(query).fetchall())
+    return dict(rows(world.gateway, query))

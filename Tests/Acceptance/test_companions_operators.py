@@ -2,28 +2,13 @@
 
 import concurrent.futures
 
-import pytest
 import requests
 from support.commands import OK, CommandLine
-from support.companions import ENABLED, Phone, chunk, pair_of, png, registrar, rows
-from support.gateway import Gateway, eventually
+from support.companions import CONFIGURATION, Phone, chunk, png
+from support.database import rows, tables
+from support.gateway import eventually
 from support.monitoring import metric
 from support.webhooks import KEY, SECRET, metrics, verify
-
-
-@pytest.fixture(scope="module")
-def server(gateway_with) -> Gateway:
-    return gateway_with(ENABLED)
-
-
-@pytest.fixture
-def phone(server):
-    return registrar(server)
-
-
-@pytest.fixture
-def pair(phone):
-    return pair_of(phone)
 
 
 def test_deleted_account_leaves_no_row_and_no_picture(server, pair):
@@ -34,8 +19,7 @@ def test_deleted_account_leaves_no_row_and_no_picture(server, pair):
     user = rows(server, "SELECT user_id FROM companions_profiles WHERE email = ?", first.email)[0][0]
     answer = first.send("DELETE", "/account")
     assert answer.json() == {"code": 0, "msg": "Success"} and "Max-Age=0" in answer.headers["set-cookie"]
-    tables = [row[0] for row in rows(server, "SELECT name FROM sqlite_master WHERE type = 'table'")]
-    for table in tables:
+    for table in tables(server):
         columns = [row[1] for row in rows(server, f"SELECT * FROM pragma_table_info('{table}')")]
         for column in columns:
             if column in ("user_id", "first_id", "second_id", "partner_id", "friend_id", "blocked_id"):
@@ -100,7 +84,7 @@ def test_match_is_reported_to_webhooks_without_addresses(gateway_with, receivers
         "matches": {"url": wanted.url, "secret_file": str(secret), "events": ["companions.matched"]},
         "objects": {"url": others.url, "secret_file": str(secret), "events": ["object.verified"]},
     }
-    server = gateway_with(ENABLED | {"webhooks": hooks})
+    server = gateway_with(CONFIGURATION | {"webhooks": hooks})
     first, second = Phone(server, "first.user"), Phone(server, "second.user")
     assert first.register()[0] == 0 and second.register()[0] == 0
     assert first.match(2)[0] == 0

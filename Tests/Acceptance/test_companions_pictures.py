@@ -4,18 +4,10 @@ import io
 
 import pytest
 from PIL import Image
-from support.companions import ENABLED, Phone, chunk, exif, heic, jpeg, png, registrar, segment
-from support.gateway import Gateway
+from support import companions
+from support.companions import Phone, chunk, exif, heic, jpeg, png, segment
 
-
-@pytest.fixture(scope="module")
-def server(gateway_with) -> Gateway:
-    return gateway_with(ENABLED)
-
-
-@pytest.fixture
-def phone(server):
-    return registrar(server)
+CONFIGURATION = companions.CONFIGURATION
 
 
 def test_picture_is_stored_without_place_comment_or_trailer(phone):

@@ -12,11 +12,6 @@ SIZES = (31415, 9, 2653, 58979)
 TIMEOUT_MS = 60_000
 
 
-@pytest.fixture(params=["http1", "http2"])
-def version(request) -> str:
-    return request.param
-
-
 @pytest.fixture(params=["connect", "grpc-web"])
 def protocol(request) -> str:
     return request.param

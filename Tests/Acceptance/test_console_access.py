@@ -10,19 +10,16 @@ import pytest
 from selenium.webdriver.common.by import By
 from support.gateway import ADMIN_PASSWORD
 from support.monitoring import metric
-from support.parties import User, unique
+from support.parties import PASSWORD
 from support.raw import fetch
-from support.showcase import PASSWORD
-from support.uploads import completed, content
+from support.uploads import added, content
 
 ASSETS = Path(__file__).resolve().parents[2] / "Sources/Console/Assets"
 LIST_USERS = "archebase.auth.v1.UserAuthService/ListUsers"
 
 
 def test_viewer_sees_only_what_the_role_allows(page, gateway, viewer, admin, fleet, uploader):
-    run = unique("run")
-    completed(uploader, content(10), {"run": run})
-    (wanted,) = admin.list_all(filter=f"raw_tags.run={run}")
+    wanted = added(admin, uploader, content(10))
     page.sign_in("system", viewer, PASSWORD)
     page.heading("Overview")
     page.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
@@ -67,14 +64,7 @@ def session(gateway) -> dict[str, str]:
 def test_organization_with_all_sessions_locks_nobody_out(gateway_with, login, stubs):
     gateway = gateway_with({"console": {"enabled": True, "max_sessions": 8, "max_sessions_per_user": 2}})
     web, admin = gateway.listeners["web"], login(gateway)
-    admin.admin(
-        "CreateOrganization",
-        organization="greedy",
-        display_name="Greedy",
-        bootstrap_admin_user_name="boss",
-        bootstrap_admin_password=PASSWORD,
-    )
-    boss = User.login(gateway, stubs, "greedy", "boss", PASSWORD)
+    boss = admin.create_organization("greedy", display_name="Greedy")
     fields = {"Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
 
     def sign_in(organization: str, name: str, password: str) -> dict[str, str]:

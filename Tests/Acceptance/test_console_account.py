@@ -3,9 +3,8 @@
 import zxingcpp
 from PIL import Image
 from selenium.webdriver.common.keys import Keys
-from support.parties import User, call
+from support.parties import PASSWORD, User, call
 from support.refusal import refused
-from support.showcase import PASSWORD
 from support.totp import App
 
 

@@ -1,12 +1,9 @@
 """Administers users, keys, sites, organizations and backups by the console in headless Chromium."""
 
-import contextlib
-import sqlite3
-
 from selenium.webdriver.support.ui import Select
 from support.commands import offline
-from support.parties import Fleet, User, unique
-from support.showcase import PASSWORD
+from support.database import rows
+from support.parties import PASSWORD, Fleet, User, unique
 from support.uploads import completed, content
 
 
@@ -109,8 +106,7 @@ def test_admin_of_system_acts_for_another_organization(console, new_organization
 
 def test_downloaded_backup_is_restorable(console, binary, gateway, uploader, tmp_path):
     completed(uploader, content(5000))
-    with contextlib.closing(sqlite3.connect(f"file:{gateway.data / 'gateway.db'}?mode=ro", uri=True)) as database:
-        (objects,) = database.execute("SELECT count(*) FROM store_objects WHERE lost = 0").fetchone()
+    ((objects,),) = rows(gateway, "SELECT count(*) FROM store_objects WHERE lost = 0")
     console.go("Backup")
     console.press("Download backup")
     archive = tmp_path / "gateway.backup"

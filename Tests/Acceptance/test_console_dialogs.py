@@ -44,13 +44,11 @@ BULK = ["Share", "Tag", "Copy to…", "Delete"]
 def console(browser, showcase) -> Browser:
     """A browser in which the admin of `system` is signed in; the test fails if the browser logged an error."""
     browser.resize(DESKTOP)
-    browser.open(f"http://{showcase.gateway.listeners['web']}/console/")
-    browser.sign_out()
-    browser.open(f"http://{showcase.gateway.listeners['web']}/console/")
+    browser.enter(showcase.gateway)
     browser.sign_in("system", "admin", ADMIN_PASSWORD)
     browser.heading("Overview")
     yield browser
-    assert [text for text in browser.logged_errors if "Failed to load resource" not in text] == []
+    browser.assert_no_errors()
 
 
 def show(console: Browser, showcase, name: str) -> None:

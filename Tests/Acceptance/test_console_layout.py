@@ -4,8 +4,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from support.browser import DESKTOP, PHONE
 from support.gateway import ADMIN_PASSWORD
-from support.parties import Fleet
-from support.showcase import PASSWORD
+from support.parties import PASSWORD, Fleet
 from support.uploads import FILE_NAME_TAG, completed, content
 
 #: The pages of an organization without data, and their headings.
@@ -28,10 +27,7 @@ EMPTY = {
 
 
 def sign_in(browser, showcase, organization: str, user_name: str, password: str) -> None:
-    address = f"http://{showcase.gateway.listeners['web']}/console/"
-    browser.open(address)
-    browser.sign_out()
-    browser.open(address)
+    browser.enter(showcase.gateway)
     browser.sign_in(organization, user_name, password)
     browser.heading("Overview")
 

@@ -6,8 +6,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from support.browser import DESKTOP, PHONE
 from support.gateway import ADMIN_PASSWORD
-from support.parties import Fleet
-from support.showcase import PASSWORD
+from support.parties import PASSWORD, Fleet
 
 
 def test_dialog_closes_when_its_page_is_left(console, fleet, gateway):

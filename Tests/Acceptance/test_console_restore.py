@@ -10,10 +10,9 @@ from support.gateway import ADMIN_PASSWORD, Gateway
 from support.parties import Fleet
 from support.proxy import Proxy
 from support.restores import RESTART, Restores
-from support.uploads import completed, content
+from support.uploads import MIB, completed, content
 
 CONFIG = {"object_store": {"min_free_bytes": 0}}
-MIB = 1 << 20
 #: The rate of the slow connection in bytes a second.
 SLOW = 400_000
 

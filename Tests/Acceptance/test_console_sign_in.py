@@ -4,7 +4,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from support.certificates import Authority
 from support.gateway import ADMIN_PASSWORD
-from support.showcase import PASSWORD
+from support.parties import PASSWORD
 
 
 def test_sign_in_refuses_a_wrong_password_and_accepts_the_right_one(page, gateway):
@@ -43,8 +43,7 @@ def test_session_ends_when_its_users_password_changes(page, gateway, admin, view
 
 
 def test_sign_in_works_over_tls(browser, gateway_with, tmp_path):
-    certificate, key, _ = Authority(tmp_path, "authority").issue("server")
-    gateway = gateway_with({"tls": {"certificate": str(certificate), "key": str(key), "listeners": ["web"]}})
+    gateway = gateway_with({"tls": Authority(tmp_path, "authority").tls("web")})
     browser.open(f"https://{gateway.listeners['web']}/console/")
     browser.sign_in("system", "admin", ADMIN_PASSWORD)
     browser.heading("Overview")

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from selenium.webdriver.common.by import By
 from support.browser import DESKTOP, PHONE, Browser
-from support.parties import Fleet, call, unique
+from support.parties import PASSWORD, Fleet, call, unique
 from support.raw import fetch_url
 from support.recordings import recording
 from support.uploads import FILE_NAME_TAG, content
@@ -19,7 +19,6 @@ MODERATE = 30_000_000
 #: Limit for the transfer of 200 MB by a debug build on a busy machine, in seconds.
 LONG = 300
 #: The password of the admin that `new_organization` makes.
-PASSWORD = "a password of some length"
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +33,7 @@ def boss(new_organization):
 def console(browser, gateway, boss) -> Browser:
     """The page Uploads for the organization's admin; the test fails if the browser logged an error."""
     browser.resize(DESKTOP)
-    browser.open(f"http://{gateway.listeners['web']}/console/")
-    browser.sign_out()
-    browser.open(f"http://{gateway.listeners['web']}/console/")
+    browser.enter(gateway)
     browser.sign_in(boss.organization, "boss", PASSWORD)
     browser.heading("Overview")
     browser.go("Uploads")
@@ -44,8 +41,7 @@ def console(browser, gateway, boss) -> Browser:
     yield browser
     browser.throttle(-1)
     browser.prefer("light")
-    errors = [text for text in browser.logged_errors if "Failed to load resource" not in text]
-    assert not errors, errors
+    browser.assert_no_errors()
 
 
 def choose(console, *paths, label: str = "Choose files") -> None:

@@ -8,14 +8,14 @@ import pytest
 from support import s3
 from support.commands import REFUSED, CommandLine
 from support.copies import Copies
-from support.copy_place import INVALID, MIB, PART_SIZE, SECRET, Place, new_prefix, open_place
+from support.copy_place import INVALID, PART_SIZE, SECRET, Place, new_prefix, open_place
 from support.gateway import Gateway, eventually
 from support.monitoring import logged, samples
 from support.oss import Credentials
-from support.parties import Fleet, User, unique
+from support.parties import Fleet, unique
 from support.raw import fetch_url
 from support.refusal import refused
-from support.uploads import Upload, content
+from support.uploads import MIB, Upload, content
 
 
 @pytest.fixture(scope="module")
@@ -87,10 +87,7 @@ def test_organizations_share_no_destination_without_a_word(gateway_with, login, 
     users, files = {}, {}
 
     def create(name: str) -> None:
-        admin.admin(
-            "CreateOrganization", organization=name, bootstrap_admin_user_name="boss", bootstrap_admin_password=password
-        )
-        users[name] = User.login(gateway, stubs, name, "boss", password)
+        users[name] = admin.create_organization(name, password)
         Upload.create(Fleet.create(users[name]).uploader()).put(content(100, seed=len(users))).complete()
         (files[name],) = (found.file_id for found in users[name].list_all())
 
@@ -227,10 +224,7 @@ def test_files_that_are_not_there(place, stubs):
 
 def test_jobs_are_their_organizations(place, prefix, stubs):
     name, password = unique("org"), "a password of some length"
-    place.admin.admin(
-        "CreateOrganization", organization=name, bootstrap_admin_user_name="boss", bootstrap_admin_password=password
-    )
-    boss = User.login(place.gateway, stubs, name, "boss", password)
+    boss = place.admin.create_organization(name, password)
     ours = place.upload(content(10))
     theirs = place.upload(content(10), Fleet.create(boss).uploader(), boss)
     destination = place.destination("folder", prefix + "/{file_id}")
@@ -274,7 +268,6 @@ def test_a_presigned_url_of_a_static_key_reads_what_was_copied(place, prefix):
 
 def test_copy_command_creates_and_follows_a_job(place, prefix, binary, tmp_path):
     command = CommandLine(binary, place.gateway, tmp_path)
-    command.environment["DATA_GATEWAY_GATEWAY"] = place.gateway.listeners["gateway"]
     command.login()
     file_ids = [place.upload(content(10, seed)) for seed in (1, 2)]
     endpoint = place.endpoints["folder"]["endpoint"]
@@ -296,7 +289,6 @@ def test_copy_command_creates_and_follows_a_job(place, prefix, binary, tmp_path)
 
 def test_copy_command_takes_names_and_filters_and_makes_paths(place, prefix, binary, tmp_path):
     command = CommandLine(binary, place.gateway, tmp_path)
-    command.environment["DATA_GATEWAY_GATEWAY"] = place.gateway.listeners["gateway"]
     command.login()
     file_ids = [place.upload(content(size)) for size in (11_111, 11_112)]
     endpoint = place.endpoints["folder"]["endpoint"]
@@ -319,7 +311,6 @@ def test_copy_command_takes_names_and_filters_and_makes_paths(place, prefix, bin
 
 def test_copy_command_keeps_the_paths_of_a_folder(place, prefix, binary, tmp_path):
     command = CommandLine(binary, place.gateway, tmp_path)
-    command.environment["DATA_GATEWAY_GATEWAY"] = place.gateway.listeners["gateway"]
     command.login()
     run = unique("run")
     names = [f"{run}_{number}/metadata.yaml" for number in (1, 2)] + [f"{run}_2/deep/.{run}"]

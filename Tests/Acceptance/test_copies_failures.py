@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 from support.certificates import Authority
 from support.copies import Copies, secret_file
-from support.copy_place import MIB, SECRET, Place, new_prefix, open_place
+from support.copy_place import SECRET, Place, new_prefix, open_place
 from support.gateway import eventually
 from support.parties import Fleet
-from support.uploads import Upload, content
+from support.uploads import MIB, Upload, content
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +121,8 @@ def test_a_destination_that_fails(place, prefix, name, code):
 
 def test_a_certificate_that_nobody_vouches_for(gateway_with, login, tmp_path):
     authority = Authority(tmp_path, "authority")
-    certificate, key, _ = authority.issue("store", addresses=("127.0.0.1",))
     keys = [{"id": "COPIER", "secret_file": secret_file(tmp_path, SECRET), "access": "write"}]
-    tls = {"certificate": str(certificate), "key": str(key), "listeners": ["object-store"]}
+    tls = authority.tls("object-store", addresses=("127.0.0.1",))
     store = gateway_with({"object_store": {"static_keys": keys}, "tls": tls}).object_store
     common = {"bucket": "data", "access_key_id": "COPIER", "secret_file": secret_file(tmp_path, SECRET)}
     named = {"kind": "oss", "endpoint": f"https://{store}", "authorities": str(authority.path)} | common

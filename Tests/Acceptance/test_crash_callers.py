@@ -1,11 +1,11 @@
 """A writer with 32 callers, killed at random: each acknowledged write exists, and no write is incomplete."""
 
 import random
-import sqlite3
 import threading
 
 import grpc
 import pytest
+from support.database import rows
 from support.faults import Faults
 from support.gateway import Gateway
 from support.oss import Credentials
@@ -87,12 +87,8 @@ class Callers:
                 return
 
 
-def rows(gateway: Gateway, statement: str) -> list:
-    database = sqlite3.connect(f"file:{gateway.data / 'gateway.db'}?mode=ro", uri=True)
-    try:
-        return [row[0] for row in database.execute(statement)]
-    finally:
-        database.close()
+def column(gateway: Gateway, statement: str) -> list:
+    return [value for value, *_ in rows(gateway, statement)]
 
 
 @pytest.mark.parametrize("end", ["kill", "power"])
@@ -123,14 +119,14 @@ def test_kills_at_any_moment_lose_nothing_of_32_callers(request, binary, tmp_pat
         assert not callers.wrong
         created |= callers.created
         completed |= callers.completed
-        assert created <= set(rows(gateway, "SELECT id FROM uploads"))
+        assert created <= set(column(gateway, "SELECT id FROM uploads"))
         found = login(gateway).list_all(filter=f"raw_tags.run={run}", page_size=1000)
         listed = {(file.file_id, file.size_bytes) for file in found}
-        assert completed <= set(rows(gateway, "SELECT upload_id FROM objects"))
-        assert len(listed) == len(rows(gateway, "SELECT upload_id FROM objects"))
+        assert completed <= set(column(gateway, "SELECT upload_id FROM objects"))
+        assert len(listed) == len(column(gateway, "SELECT upload_id FROM objects"))
         files = {path.name: path.stat().st_size for path in gateway.data.glob("store/data/*/*")}
         assert all(files[file_id] == size == len(DATA) for file_id, size in listed)
         for what, statement in HALVES.items():
-            assert rows(gateway, statement) == [], what
-        assert rows(gateway, "PRAGMA integrity_check") == ["ok"]
+            assert column(gateway, statement) == [], what
+        assert column(gateway, "PRAGMA integrity_check") == ["ok"]
     assert len(created) > 20 and completed

@@ -4,57 +4,29 @@ import base64
 import gzip
 import json
 import subprocess
-from dataclasses import dataclass
 
 import pytest
+from support import curl as support_curl
+from support.apps import ORIGIN
 from support.gateway import ADMIN_PASSWORD
 from support.monitoring import metric
 
-ORIGIN = "https://app.example"
 OBJECTS = "archebase.data_gateway.v1.DataGatewayObjectService"
 CHECK = "grpc.health.v1.Health/Check"
-
-
-@dataclass
-class Answer:
-    status: int
-    fields: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> dict:
-        return json.loads(self.body)
-
-
-@pytest.fixture(scope="module")
-def open_gateway(gateway_with):
-    """A gateway that permits calls from a page of another origin."""
-    return gateway_with({"rpc": {"cors_origins": [ORIGIN]}})
-
-
-@pytest.fixture(params=["http1", "http2"])
-def version(request) -> str:
-    return request.param
 
 
 @pytest.fixture
 def curl(open_gateway, version):
     """curl to the listener of a service, over the version of HTTP: `curl(path, data, *options)`."""
 
-    def run(path: str, data: str | bytes | None = "{}", *options: str, type: str = "application/json") -> Answer:
+    def run(
+        path: str, data: str | bytes | None = "{}", *options: str, type: str = "application/json"
+    ) -> support_curl.Answer:
         listener = "auth" if "Auth" in path else "gateway"
         address = open_gateway.listeners["web" if version == "http1" else listener]
-        command = ["curl", "--silent", "--show-error", "--include", "--no-buffer", "--max-time", "30"]
-        command += ["--http2-prior-knowledge"] if version == "http2" else ["--http1.1", "-H", "Expect:"]
-        body = None if data is None else data.encode() if isinstance(data, str) else data
-        if body is not None:
-            command += ["-H", f"Content-Type: {type}", "--data-binary", "@-"] if type else ["--data-binary", "@-"]
-        done = subprocess.run([*command, *options, f"http://{address}/{path}"], input=body or b"", capture_output=True)
-        assert done.returncode == 0, done.stderr
-        head, _, rest = done.stdout.partition(b"\r\n\r\n")
-        line, *lines = head.decode().split("\r\n")
-        fields = {name.lower(): value for name, value in (field.split(": ", 1) for field in lines)}
-        return Answer(int(line.split()[1]), fields, rest)
+        answer = support_curl.curl(f"http://{address}/{path}", version, data, *options, type=type)
+        assert answer.code == 0
+        return answer
 
     return run
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 from support.certificates import Authority
-from support.client import REFUSED, UNREACHABLE, USAGE, Device, Network
+from support.client import Device, Network
+from support.commands import REFUSED, UNREACHABLE, USAGE
 from support.parties import Fleet
 from support.ports import free_port
 from support.proxy import Proxy
-from support.uploads import content
 
 LISTENERS = ("auth", "gateway", "device-init")
 CONFIGURATION = {"device_init": {"reinit": "window"}}
@@ -16,16 +16,7 @@ CONFIGURATION = {"device_init": {"reinit": "window"}}
 
 @pytest.fixture
 def device(binary, network, login, tmp_path) -> Device:
-    device = Device(binary, network, tmp_path / "device")
-    device_id = Fleet.create(login(network.gateway)).register().device_id
-    assert device.init(device_id).returncode == 0
-    return device
-
-
-@pytest.fixture
-def path(tmp_path):
-    (path := tmp_path / "drive.mcap").write_bytes(content(1000))
-    return path
+    return Device(binary, network, tmp_path / "device").join(Fleet.create(login(network.gateway)))
 
 
 def files(device) -> dict[str, str]:
@@ -130,17 +121,14 @@ def test_another_device_needs_another_folder(device, second):
 
 def test_tls_is_not_given_up_unasked(binary, gateway_with, login, tmp_path, path):
     authority = Authority(tmp_path, "authority")
-    certificate, key, _ = authority.issue("server", ("127.0.0.1",))
-    tls = {"certificate": str(certificate), "key": str(key), "listeners": ["gateway", "device-init"]}
-    network = Network(gateway_with, {"tls": tls})
+    network = Network(gateway_with, {"tls": authority.tls("gateway", "device-init", addresses=("127.0.0.1",))})
     trust = {"DATA_GATEWAY_CA": str(authority.path)}
     device = Device(binary, network, tmp_path / "device", scheme="https", environment=trust)
-    device_id = Fleet.create(login(network.gateway)).register().device_id
-    assert device.init(device_id).returncode == 0
+    device.join(Fleet.create(login(network.gateway)))
     before = files(device)
     cleartext = gateway_with().listeners
     for name in ("gateway", "device-init"):
-        for options in ([], [device_id, "--reinit"]):
+        for options in ([], [device.device_id, "--reinit"]):
             said = device.refused(USAGE, "init", *options, *urls({name: cleartext[name]}))
             assert f"the device uses TLS now, which http://{cleartext[name]} does not" in said
     assert files(device) == before
@@ -175,9 +163,7 @@ def test_address_without_a_scheme(binary, tmp_path):
 
 def test_cleartext_address_of_a_listener_with_tls(binary, gateway_with, tmp_path):
     authority = Authority(tmp_path, "authority")
-    certificate, key, _ = authority.issue("server", ("127.0.0.1",))
-    tls = {"certificate": str(certificate), "key": str(key), "listeners": ["device-init"]}
-    address = gateway_with({"tls": tls}).listeners["device-init"]
+    address = gateway_with({"tls": authority.tls("device-init", addresses=("127.0.0.1",))}).listeners["device-init"]
     device = Device(binary, None, tmp_path / "device")
     said = device.refused(UNREACHABLE, "init", "260101-000001", "--device-init", f"http://{address}")
     assert "use https:// if the listener uses TLS" in said

@@ -4,7 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
-from support.client import REFUSED, Device
+from support.client import Device
+from support.commands import REFUSED
 from support.oss import StoreError
 from support.parties import Fleet, Uploader, exchange, expired, init_device, unique_device_id
 from support.refusal import refused

@@ -5,7 +5,8 @@ import signal
 import time
 
 import pytest
-from support.client import REFUSED, Stage, end
+from support.client import Stage, end
+from support.commands import REFUSED
 from support.parties import unique
 from support.uploads import content
 

@@ -96,13 +96,7 @@ def test_webhooks_get_what_they_ask_for(told, stubs):
     gateway, fleet, objects, acme, everything = told(
         {"objects": {"events": ["object.verified"]}, "acme": {"organization": "acme"}, "everything": {}}
     )
-    fleet.user.admin(
-        "CreateOrganization",
-        organization="acme",
-        bootstrap_admin_user_name="boss",
-        bootstrap_admin_password="a password of some length",
-    )
-    boss = User.login(gateway, stubs, "acme", "boss", "a password of some length")
+    boss = fleet.user.create_organization("acme")
     ours, theirs = fleet.uploader(), Fleet.create(boss).uploader()
     completed(ours, b"ours")
     completed(theirs, b"theirs")
@@ -133,13 +127,7 @@ def test_test_event_reaches_one_webhook_and_is_in_its_deliveries(told, stubs):
         ("other", [], 0),
     ]
     # The admin of another organization sees neither.
-    fleet.user.admin(
-        "CreateOrganization",
-        organization="acme",
-        bootstrap_admin_user_name="boss",
-        bootstrap_admin_password="a password of some length",
-    )
-    boss = User.login(gateway, stubs, "acme", "boss", "a password of some length")
+    boss = fleet.user.create_organization("acme")
     assert not ask("ListWebhooks", boss).webhooks
     for name in ("SendTestEvent", "ListDeliveries"):
         with refused(stubs, "NOT_FOUND"):
@@ -314,12 +302,7 @@ def test_dead_letters_are_their_organizations_admins(told, stubs):
     init_device(gateway, stubs, device.device_id)
     eventually(lambda: metrics(gateway, "dead") == {"all": 1})
     password = "a password of some length"
-    fleet.user.admin(
-        "CreateOrganization",
-        organization="acme",
-        bootstrap_admin_user_name="boss",
-        bootstrap_admin_password=password,
-    )
+    fleet.user.create_organization("acme", password)
     fleet.user.users("CreateUser", user_name="op", password=password, role="operator")
     boss = User.login(gateway, stubs, "acme", "boss", password)
     operator = User.login(gateway, stubs, "system", "op", password)

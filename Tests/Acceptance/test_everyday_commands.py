@@ -4,23 +4,16 @@ import shutil
 import subprocess
 
 import pytest
+from support import process
 from support.commands import OK, REFUSED, USAGE, CommandLine
 from support.gateway import ADMIN_PASSWORD, eventually
-from support.parties import exchange, init_device, unique, unique_device_id
-
-PASSWORD = "a password of some length"
+from support.parties import PASSWORD, exchange, init_device, unique, unique_device_id
 
 
 @pytest.fixture(scope="module")
 def admin(binary, gateway, tmp_path_factory) -> CommandLine:
     """The admin of `system`, signed in."""
     return CommandLine(binary, gateway, tmp_path_factory.mktemp("admin")).login()
-
-
-@pytest.fixture
-def stranger(binary, gateway, tmp_path) -> CommandLine:
-    """A user who has never signed in."""
-    return CommandLine(binary, gateway, tmp_path)
 
 
 @pytest.fixture
@@ -211,8 +204,7 @@ def test_zsh_completes_with_the_file_of_the_package(stranger, tmp_path):
         f"fpath=({folder} $fpath); autoload -Uz _data-gateway; compadd() {{ shift; print -l -- $@ }}; _files() {{ }}; "
         "words=(data-gateway device suite ''); CURRENT=4; _data-gateway"
     )
-    done = subprocess.run(["zsh", "-f", "-c", code], capture_output=True, text=True, timeout=30)
-    assert done.returncode == 0, done.stderr
+    done = process.run("zsh", "-f", "-c", code)
     assert "remove" in done.stdout.split()
 
 
@@ -221,8 +213,7 @@ def test_zsh_accepts_its_script(stranger, tmp_path):
         pytest.skip("zsh is not installed: only its users can complete with it")
     (file := tmp_path / "completion.zsh").write_text(stranger.run("completion", "zsh").stdout)
     code = f"autoload -Uz compinit && compinit -D && source {file} && _data_gateway_find device suite"
-    done = subprocess.run(["zsh", "-f", "-c", code], capture_output=True, text=True, timeout=30)
-    assert done.returncode == 0, done.stderr
+    done = process.run("zsh", "-f", "-c", code)
     assert "remove" in done.stdout.split()
 
 

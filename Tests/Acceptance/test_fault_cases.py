@@ -1,10 +1,10 @@
 """Single disk faults whose handling is easy to get wrong, each with the state that exposes an error."""
 
 import errno
-import sqlite3
 
 import grpc
 import pytest
+from support.database import rows
 from support.faults import KILL, LIST, READ, RENAME, STAT, SYNC, WRITE
 from support.gateway import eventually
 from support.oss import Credentials
@@ -162,11 +162,7 @@ def test_two_starts_that_fail_at_the_identity_of_the_store_do_no_harm(lab, how):
         assert lab.gateway.exit_code == (-9 if how == "kill" else 1), lab.gateway.stderr
     lab.faults.disarm()
     lab.gateway.start()
-    database = sqlite3.connect(f"file:{lab.gateway.data / 'gateway.db'}?mode=ro", uri=True)
-    try:
-        (recorded,) = database.execute("SELECT id, generation FROM store_identity").fetchall()
-    finally:
-        database.close()
+    (recorded,) = rows(lab.gateway, "SELECT id, generation FROM store_identity")
     # A gateway that takes the store for another one leaves both unchanged.
     assert (lab.gateway.data / "store/identity").read_text().split() == [recorded[0], str(recorded[1])]
     story.check()

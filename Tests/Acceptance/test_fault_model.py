@@ -4,10 +4,10 @@ import errno
 import os
 import random
 import signal
-import subprocess
 import sys
 
 import pytest
+from support import process
 from support.faults import KILL, LINK, LIST, OPEN, READ, RENAME, STAT, SYNC, UNLINK, WRITE, Faults
 
 PAGE = 4096
@@ -44,15 +44,9 @@ class Disk:
         self.faults.journal = 1
 
     def run(self, steps: str, code: int = 0) -> None:
-        done = subprocess.run(
-            [sys.executable, "-c", PROLOGUE + steps],
-            cwd=self.root,
-            env=os.environ | self.faults.environment,
-            capture_output=True,
-            text=True,
-            timeout=30,
+        process.run(
+            sys.executable, "-c", PROLOGUE + steps, cwd=self.root, env=os.environ | self.faults.environment, code=code
         )
-        assert done.returncode == code, done.stderr
 
     def cut(self, lots=None) -> dict[str, bytes]:
         """Cuts the power, and returns the remaining files."""

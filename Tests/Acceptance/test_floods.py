@@ -12,20 +12,20 @@ import os
 import resource
 import signal
 import socket
-import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import grpc
 import pytest
 from support.bystanders import Bystanders
+from support.database import rows
 from support.gateway import ADMIN_PASSWORD, Gateway, eventually
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block, frame
 from support.monitoring import logged, metric
-from support.parties import Fleet, User, init_device
+from support.parties import Fleet, init_device
 from support.patience import PATIENCE
 from support.process_usage import memory
 from support.refusal import refused
@@ -411,7 +411,6 @@ def test_half_sent_requests_keep_nobody_out(scene, is_full):
 
 LOGIN = "/archebase.auth.v1.AuthService/Login"
 INIT = "/archebase.data_gateway.v1.DeviceInitService/InitDevice"
-PASSWORD = "a password of some length"
 
 
 def sign_in(gateway, password: str, source: str) -> tuple[int, str]:
@@ -514,17 +513,13 @@ def test_nobody_writes_another_organizations_audit_lines_away(scene, stubs, is_f
     lines = 20_000 if is_full else 1000
     bystanders = scene({"audit": {"max_lines": lines}})
     gateway, admin = bystanders.gateway, bystanders.user
-    admin.admin(
-        "CreateOrganization", organization="acme", bootstrap_admin_user_name="boss", bootstrap_admin_password=PASSWORD
-    )
-    attacker = User.login(gateway, stubs, "acme", "boss", PASSWORD)
+    attacker = admin.create_organization("acme")
     Upload.create(Fleet.create(attacker).uploader()).put(content(10)).complete()
     (found,) = attacker.list_all()
 
     def actions(**wanted: str) -> int:
-        with closing(sqlite3.connect(f"file:{gateway.data / 'gateway.db'}?mode=ro", uri=True)) as database:
-            where = " AND ".join(f"{name} = ?" for name in wanted)
-            return database.execute(f"SELECT count(*) FROM audit WHERE {where}", [*wanted.values()]).fetchone()[0]
+        where = " AND ".join(f"{name} = ?" for name in wanted)
+        return rows(gateway, f"SELECT count(*) FROM audit WHERE {where}", *wanted.values())[0][0]
 
     before = actions(organization="system")
     # Few threads, because the bystanders' calls are timed at the same time.

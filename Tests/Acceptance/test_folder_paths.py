@@ -8,7 +8,8 @@ import zipfile
 
 import grpc
 import pytest
-from support.client import REFUSED, partial_name
+from support.client import partial_name
+from support.commands import REFUSED
 from support.gateway import eventually
 from support.uploads import content, fresh_seeds
 

@@ -4,15 +4,15 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from selenium.webdriver.common.by import By
+from support import single_sign_on
 from support.browser import Browser
 from support.commands import BrowserLogin
-from support.gateway import ADMIN_PASSWORD
 from support.glewlwyd import PROGRAM, Glewlwyd
-from support.parties import User, unique
+from support.parties import PASSWORD, unique
+from support.single_sign_on import CLIENT
 
-PASSWORD = "a password of some length"
 # The secret has what the Authorization field would need to encode.
-CLIENT, SECRET = "data-gateway", "the client's secret: 100 %"
+SECRET = "the client's secret: 100 %"
 
 
 @pytest.fixture(scope="module")
@@ -28,29 +28,8 @@ def provider(is_full, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def gateway(gateway_with, provider, stubs, tmp_path_factory):
-    secret = tmp_path_factory.mktemp("secret") / "secret"
-    secret.write_text(SECRET)
-    secret.chmod(0o600)
-    corp = {
-        "title": "Example SSO",
-        "issuer": provider.issuer,
-        "audiences": [CLIENT],
-        "client_id": CLIENT,
-        "secret_file": str(secret),
-        "users": {
-            "organization": "acme",
-            "create": True,
-            "roles_claim": "groups",
-            "roles": {"gw-admins": "admin", "gw-ops": "operator"},
-        },
-    }
-    gateway = gateway_with({"identity": {"providers": {"corp": corp}}})
-    User.login(gateway, stubs, "system", "admin", ADMIN_PASSWORD).admin(
-        "CreateOrganization",
-        organization="acme",
-        bootstrap_admin_user_name="boss",
-        bootstrap_admin_password=PASSWORD,
-    )
+    corp = single_sign_on.client_of(provider.issuer, SECRET, tmp_path_factory.mktemp("secret"))
+    gateway = single_sign_on.start(gateway_with, stubs, corp=corp)
     provider.add_client(CLIENT, SECRET, [f"http://{gateway.listeners['web']}/console/sso/callback"])
     return gateway
 

@@ -8,9 +8,8 @@ import pytest
 from support.copies import Copies, secret_file
 from support.gateway import eventually
 from support.parties import Fleet
-from support.uploads import Upload, content
+from support.uploads import MIB, Upload, content
 
-MIB = 1024 * 1024
 PART_SIZE = 5 * MIB
 
 #: The responses of the destinations; one of them once ended the process, and again after each start.

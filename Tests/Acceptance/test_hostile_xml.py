@@ -10,9 +10,8 @@ from support.mutations import Mutations
 from support.parties import Fleet, Uploader
 from support.raw import Answer, RawStore
 from support.static_keys import StaticKey
-from support.uploads import Upload, content
+from support.uploads import MIB, Upload, content
 
-MIB = 1024 * 1024
 REQUESTS, FULL_REQUESTS = 2000, 60_000
 SEED = 20261122
 WRITER = StaticKey("WRITER", "a secret of the writer", "write")

@@ -5,16 +5,10 @@ import json
 
 import pytest
 import requests
-from support.operators_store import Store
 from support.patience import PATIENCE
 from support.raw import fetch, fetch_url
 
 BUCKET = "data"
-
-
-@pytest.fixture(scope="module")
-def store(gateway_with, login, tmp_path_factory) -> Store:
-    return Store.start(gateway_with, login, tmp_path_factory.mktemp("secrets"))
 
 
 def absolute(url: str, method: str = "GET", body: bytes | None = None, **headers):

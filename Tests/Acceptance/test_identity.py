@@ -4,23 +4,23 @@ import base64
 import hashlib
 import hmac
 import json
-import sqlite3
-import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
+from support.commands import CommandLine
+from support.database import change
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.hostile_provider import HostileProvider
 from support.issuer import Issuer, Key, digest, forged
-from support.parties import User, call, unique
+from support.parties import PASSWORD, User, call, unique
 from support.refusal import refused
 
 AUDIENCE = "com.example.app"
-PASSWORD = "a password of some length"
 
 
 @pytest.fixture(scope="module")
@@ -75,14 +75,8 @@ def test_tokens_of_each_key_sign_in(gateway, stubs, issuer):
 def test_same_token_twice_and_at_once_makes_one_account(gateway, stubs, issuer, admin):
     subject = unique("sub")
     token = issuer.token(AUDIENCE, subject)
-    users: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: users.append(sign_in(gateway, stubs, token).user.user_id)) for _ in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        users = list(pool.map(lambda _: sign_in(gateway, stubs, token).user.user_id, range(8)))
     assert len(users) == 8 and len(set(users)) == 1
     assert names(admin).count(subject) == 1
 
@@ -231,9 +225,7 @@ def test_outage_signs_nobody_out_and_a_restart_survives_it(gateway_with, stubs):
     assert User(gateway, stubs, session.access_token).list_all() == []
     # Keys that were read more than a day ago verify nothing, and nobody is refused because of it.
     gateway.stop()
-    with sqlite3.connect(gateway.data / "gateway.db") as database:
-        database.execute("UPDATE identity_keys SET read_at = read_at - 86400000000")
-    database.close()
+    change(gateway, "UPDATE identity_keys SET read_at = read_at - 86400000000")
     gateway.start()
     with pytest.raises(grpc.RpcError) as error:
         sign_in(gateway, stubs, issuer.token(AUDIENCE, jti="4"))
@@ -359,29 +351,24 @@ def test_users_list_and_unlink_their_identities(gateway, stubs, issuer, admin):
 # Commands.
 
 
-def run(binary, gateway, *words: str, stdin: str = "") -> subprocess.CompletedProcess:
-    environment = {
-        "PATH": "/usr/bin:/bin",
-        "DATA_GATEWAY_AUTH": gateway.listeners["auth"],
-        "DATA_GATEWAY_ADMIN": gateway.listeners["admin"],
-        "DATA_GATEWAY_SESSION": str(gateway.directory / "session.json"),
-    }
-    return subprocess.run(
-        [str(binary), *words], input=stdin, env=environment, capture_output=True, text=True, timeout=60
-    )
-
-
 def test_commands_of_a_ci_job_use_its_token(binary, gateway, stubs, issuer, account):
-    done = run(binary, gateway, "login", "--identity-token-file", "-", "--json", stdin=workload(issuer, jti="cli"))
+    done = CommandLine(binary, gateway, gateway.directory).run(
+        "login", "--identity-token-file", "-", "--json", input=workload(issuer, jti="cli")
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["user_name"] == account
-    assert run(binary, gateway, "site", "list").returncode == 0
-    assert run(binary, gateway, "identity", "list", "--user", "admin", "--json").returncode == 0
-    refused = run(binary, gateway, "login", "--identity-token-file", "-", stdin=workload(issuer, ref="other"))
+    assert CommandLine(binary, gateway, gateway.directory).run("site", "list").returncode == 0
+    assert (
+        CommandLine(binary, gateway, gateway.directory).run("identity", "list", "--user", "admin", "--json").returncode
+        == 0
+    )
+    refused = CommandLine(binary, gateway, gateway.directory).run(
+        "login", "--identity-token-file", "-", input=workload(issuer, ref="other")
+    )
     assert refused.returncode == 1
     assert "no service account accepts the claims" in refused.stderr
-    missing = run(binary, gateway, "login", "--identity-token-file", "/nowhere/token")
+    missing = CommandLine(binary, gateway, gateway.directory).run("login", "--identity-token-file", "/nowhere/token")
     assert missing.returncode == 2
     assert "cannot read the identity token: /nowhere/token: No such file or directory" in missing.stderr
     for words in (["login"], ["login", "--user", "a", "--sso", "b"]):
-        assert run(binary, gateway, *words).returncode == 2
+        assert CommandLine(binary, gateway, gateway.directory).run(*words).returncode == 2

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from oidc_provider_mock import run_server_in_thread
-from support import rest_lines
+from support import process, rest_lines
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import Fleet, call
 
@@ -55,13 +54,6 @@ def script() -> str:
 SIGN_IN = """#!/bin/sh
 exec curl -sS -o /dev/null -w '%{redirect_url}' -d sub=olga "$1"
 """
-
-
-@pytest.fixture(scope="module")
-def provider():
-    """The URL of a provider where anybody is whom they name."""
-    with run_server_in_thread() as server:
-        yield f"http://localhost:{server.server_port}"
 
 
 def identity_token(provider: str, subject: str, **claims: str) -> str:
@@ -125,8 +117,7 @@ def test_every_line_of_curl_works(furnished, tmp_path):
     # A failing call within $(…) fails the line; jq returns `null` for a missing field.
     command += ["trap 'echo \"docs/integrators.md:$LINENO: $BASH_COMMAND\" >&2' ERR; source ./integrators.sh"]
     environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    done = process.run(*command, cwd=tmp_path, env=environment)
     assert done.stdout.rstrip().endswith("}") and "a rob" in done.stdout
 
 

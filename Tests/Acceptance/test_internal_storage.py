@@ -220,11 +220,10 @@ def test_the_listener_is_off_unless_it_is_configured(gateway_with):
 
 def test_a_certificate_stands_in_the_place_of_a_token(gateway_with, login, stubs, tmp_path):
     servers, programs, robots = (Authority(tmp_path, name) for name in ("servers", "programs", "robots"))
-    certificate, private_key, _ = servers.issue("server")
     gateway = gateway_with(
         {
             "listeners": {"internal": "127.0.0.1:0"},
-            "tls": {"certificate": str(certificate), "key": str(private_key), "listeners": ["internal"]},
+            "tls": servers.tls("internal"),
             "internal": {"client_authorities": str(programs.path)},
         }
     )

@@ -4,11 +4,10 @@ import fcntl
 import json
 
 import pytest
-from support.client import OK, REFUSED, USAGE, Device
-from support.commands import CommandLine
+from support.client import Device
+from support.commands import REFUSED, USAGE, CommandLine
 from support.gateway import eventually
-from support.impostor import Impostor
-from support.parties import Fleet, Uploader, User, call, init_device, unique
+from support.parties import Fleet, Uploader, call, init_device, unique
 from support.ports import free_port
 from support.proxy import Proxy
 from support.refusal import refused
@@ -39,27 +38,11 @@ def keys(network, stubs):
 
 
 @pytest.fixture
-def path(tmp_path):
-    (path := tmp_path / "drive.mcap").write_bytes(content(1000))
-    return path
-
-
-@pytest.fixture
 def device(binary, network, fleet, tmp_path, path) -> Device:
     """A device that has uploaded, so that the gateway knows its client."""
-    device = Device(binary, network, tmp_path / "device")
-    assert device.init(fleet.register().device_id).returncode == OK
+    device = Device(binary, network, tmp_path / "device").join(fleet)
     device.done("upload", path)
     return device
-
-
-@pytest.fixture
-def impostor(network, stubs):
-    impostor = Impostor(network.gateway.channel("auth"), stubs)
-    target, network.auth.target = network.auth.target, impostor.address
-    yield impostor
-    network.auth.target = target
-    impostor.server.stop(None)
 
 
 class Keys:
@@ -235,13 +218,7 @@ def test_devices_are_selected_by_suite_site_and_organization(fleet, boss, stubs,
     device, unbound, without_key = fleet.uploader(), fleet.uploader(), fleet.register()
     boss.devices("RemoveDeviceFromSuite", suite=fleet.suite, device=f"devices/{unbound.device_id}")
     organization, password = unique("other"), "long enough"
-    boss.admin(
-        "CreateOrganization",
-        organization=organization,
-        bootstrap_admin_user_name="boss",
-        bootstrap_admin_password=password,
-    )
-    other = Fleet.create(User.login(network.gateway, stubs, organization, "boss", password))
+    other = Fleet.create(boss.create_organization(organization, password))
     theirs = other.uploader()
 
     def is_asked(user, one) -> bool:

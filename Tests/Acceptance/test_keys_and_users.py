@@ -3,10 +3,8 @@
 import datetime
 
 import pytest
-from support.parties import Fleet, Uploader, User, call, exchange, init_device, unique
+from support.parties import PASSWORD, Fleet, Uploader, User, call, exchange, init_device, unique
 from support.refusal import refused
-
-PASSWORD = "a password of some length"
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 import io
 import json
 import shutil
-import sqlite3
 import subprocess
 import zipfile
 
 import pytest
-from support.app_calls import App
+from support import database
+from support.apps import App
 from support.library_archive import (
     DOCUMENTS,
     OPEN_TO_ALL,
@@ -169,9 +169,7 @@ def test_archives_with_descriptors_and_zip64_are_read(empty):
 
 
 def test_app_is_absent_unless_enabled(gateway):
-    database = sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True)
-    names = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
-    database.close()
+    names = {name for (name,) in database.rows(gateway, "SELECT name FROM sqlite_master")}
     assert not [name for name in names if name.startswith("library_")]
     web = App(gateway, "web")
     for path in ("/export", "/import", "/status", "/search", "/session"):

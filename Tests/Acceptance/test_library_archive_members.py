@@ -2,10 +2,10 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
+from support import process
 from support.commands import CommandLine
 from support.gateway import ADMIN_PASSWORD, Gateway
 from support.library_archive import (
@@ -113,10 +113,7 @@ def test_commands_of_the_page_make_a_member_with_the_example_configuration(binar
         for line in lines:
             line = line.replace("127.0.0.1:50072", gateway.listeners["web"])
             line = line.replace("/var/lib/data-gateway-apps/initial-admin-password", str(tmp_path / "password"))
-            done = subprocess.run(
-                ["sh", "-c", line], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60
-            )
-            assert done.returncode == 0, (line, done.stderr)
+            process.run("sh", "-c", line, env=environment, cwd=tmp_path)
         assert Phone(gateway).sign_in("ada", "a long password") == 204
     finally:
         gateway.close()

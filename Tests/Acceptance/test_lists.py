@@ -1,7 +1,6 @@
 """The answers of lists are limited in bytes: each method is a list with pages, which are measured here, or docs/lists.md says
 why its answer is small."""
 
-import contextlib
 import itertools
 import re
 import sqlite3
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from google.protobuf import descriptor_pb2
 from support import stubs as protos
+from support.database import changing
 from support.parties import call
 from support.services import LISTENERS
 
@@ -172,7 +172,7 @@ def user(gateway_with, login, tmp_path_factory):
     gateway = gateway_with({"webhooks": {"hook": hook}, "scrub": {"bytes_per_second": 0}})
     login(gateway)
     gateway.stop()
-    with contextlib.closing(sqlite3.connect(gateway.data / "gateway.db")) as database, database:
+    with changing(gateway) as database:
         fill(database)
     return login(gateway.start())
 

@@ -16,13 +16,12 @@ from support.commands import CommandLine
 from support.gateway import ADMIN_PASSWORD, LISTENERS, eventually
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block
 from support.monitoring import log, logged
-from support.parties import Fleet, User, call, exchange, unique
+from support.parties import PASSWORD, Fleet, User, call, exchange, unique
 from support.patience import PATIENCE
 from support.raw import RawStore, fetch
 from support.uploads import Upload, completed
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
-PASSWORD = "a password of some length"
 
 
 @pytest.fixture(scope="module")

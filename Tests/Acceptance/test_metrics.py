@@ -9,7 +9,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from support import app_calls
+from support import apps
 from support.certificates import Authority
 from support.gateway import Gateway, eventually
 from support.monitoring import Prometheus, log, metric, promtool, samples, scrape
@@ -145,18 +145,17 @@ def queries() -> list[str]:
 
 
 def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs, tmp_path):
-    certificate, key, _ = Authority(tmp_path, "authority").issue("server")
     (secret := tmp_path / "secret").write_text("0123456789abcdef0123456789abcdef")
     secret.chmod(0o600)
     (backups := tmp_path / "backups").mkdir()
     gateway = gateway_with(
         {
-            "tls": {"certificate": str(certificate), "key": str(key), "listeners": ["web"]},
+            "tls": Authority(tmp_path, "authority").tls("web"),
             # Nothing listens there.
             "webhooks": {"shop": {"url": "http://127.0.0.1:1/", "secret_file": str(secret)}},
             "backup": {"schedules": [{"name": "nightly", "kind": "directory", "root": str(backups)}]},
         }
-        | app_calls.enabled()
+        | apps.enabled()
     )
     boss = login(gateway)
     device = Fleet.create(boss).uploader()

@@ -9,7 +9,9 @@ import time
 import urllib.request
 
 import pytest
-from support.client import OK, REFUSED, USAGE, SignedIn, end
+from support import process
+from support.client import SignedIn, end
+from support.commands import OK, REFUSED, USAGE
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import Fleet, unique
 from support.proxy import Proxy
@@ -231,8 +233,7 @@ def test_support_bundle_has_no_secret(binary, network, tmp_path):
     (tmp_path / "config").write_text(json.dumps({"webhooks": {"shop": shop}, "log": {"level": "debug"}}))
     command = [binary, "support-bundle", "--to", tmp_path / "bundle", "--config", tmp_path / "config"]
     options = ["--ops", network.gateway.listeners["ops"], "--data-dir", tmp_path]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, env={"PATH": "/usr/bin"})
-    assert done.returncode == OK, done.stderr
+    process.run(*command, *options, env={"PATH": "/usr/bin"})
     text = (tmp_path / "bundle").read_text()
     assert "a secret of some length" not in text
     bundle = json.loads(text)

@@ -8,15 +8,11 @@ from support.gateway import eventually
 from support.parties import unique
 from support.raw import fetch_url
 from support.refusal import refused
-from support.uploads import Upload, completed, content
+from support.uploads import Upload, completed, content, location
 
 
 def find(user, run: str):
     return user.list_all(filter=f"raw_tags.run={run}")
-
-
-def location(user, file_id: str) -> str:
-    return user.objects("RequestDownload", file_ids=[file_id]).files[0].read.uri
 
 
 def test_a_deleted_object_is_gone_for_users_and_its_device(uploader, admin, stubs, gateway):

@@ -9,9 +9,7 @@ from support.oss import CLIENTS, StoreError
 from support.parties import Fleet
 from support.raw import RawStore, fetch_url
 from support.refusal import refused
-from support.uploads import Upload, content
-
-MIB = 1024 * 1024
+from support.uploads import MIB, Upload, content
 
 
 @pytest.fixture(params=CLIENTS)

@@ -14,21 +14,14 @@ from support.gateway import eventually
 from support.oss import CLIENTS
 from support.parties import Fleet
 from support.process_usage import memory
-from support.uploads import Upload, completed, content
+from support.uploads import MIB, Upload, completed, content
 
-MIB = 1024 * 1024
 PART_SIZE = MIB
 
 
 @pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("authority"), "authority")
-
-
-@pytest.fixture(scope="module")
 def secured(gateway_with, authority):
-    certificate, key, _ = authority.issue("server", addresses=("127.0.0.1",))
-    tls = {"certificate": str(certificate), "key": str(key), "listeners": ["object-store"]}
+    tls = authority.tls("object-store", addresses=("127.0.0.1",))
     return gateway_with({"tls": tls, "uploads": {"part_size_bytes": PART_SIZE}})
 
 
@@ -163,10 +156,6 @@ def test_sighup_shows_the_new_certificate_and_drops_no_transfer(gateway_with, tm
 
 
 def test_an_http_endpoint_is_refused_where_the_listener_speaks_tls(gateway_with, authority):
-    certificate, key, _ = authority.issue("server")
-    config = {
-        "tls": {"certificate": str(certificate), "key": str(key), "listeners": ["object-store"]},
-        "object_store": {"public_endpoint": "http://store.example.com"},
-    }
+    config = {"tls": authority.tls("object-store"), "object_store": {"public_endpoint": "http://store.example.com"}}
     with pytest.raises(AssertionError, match="object_store.public_endpoint begins with http://"):
         gateway_with(config)

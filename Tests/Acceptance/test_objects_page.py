@@ -2,10 +2,10 @@
 
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
+from support import process
 from support.commands import CommandLine
 from support.parties import unique
 from support.uploads import completed, content
@@ -31,8 +31,7 @@ def test_each_block_of_commands_works(binary, gateway, admin, uploader, tmp_path
         "DATA_GATEWAY_GATEWAY": gateway.listeners["gateway"],
     }
     command = ["bash", "-euxc", lines]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process.run(*command, cwd=tmp_path, env=environment)
 
 
 @pytest.mark.parametrize("filter", FILTERS)

@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import subprocess
 import sys
 import urllib.error
 import urllib.request
@@ -10,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
-from support import described_calls
-from support.app_calls import NAMES, App, enabled
+from support import described_calls, process
+from support.apps import NAMES, App, enabled
 from support.gateway import ADMIN_PASSWORD
 from support.parties import Fleet
 from support.uploads import completed, content
@@ -140,8 +139,7 @@ def client(document, tmp_path_factory):
     program = Path(sys.executable).with_name("openapi-python-client")
     command = [program, "generate", "--path", folder / "openapi.json"]
     command += ["--config", folder / "config.yml", "--output-path", folder / "made", "--meta", "setup"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = process.run(*command, cwd=folder)
     assert "WARNING" not in done.stdout + done.stderr, done.stdout + done.stderr
     sys.path.insert(0, str(folder / "made"))
     yield lambda name: importlib.import_module(f"gateway_client.{name}")

@@ -8,7 +8,6 @@ import subprocess
 import threading
 
 import pytest
-from support.certificates import Authority
 from support.client import Device, Network
 from support.commands import OK, REFUSED, UNREACHABLE, USAGE, CommandLine
 from support.gateway import ADMIN_PASSWORD
@@ -20,14 +19,8 @@ LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store", "web", "
 
 
 @pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("authority"), "authority")
-
-
-@pytest.fixture(scope="module")
 def tls(authority):
-    certificate, key, _ = authority.issue("server", hosts=(HOST,))
-    return {"certificate": str(certificate), "key": str(key), "listeners": ["auth", "gateway"]}
+    return authority.tls("auth", "gateway", hosts=(HOST,))
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +32,8 @@ def gateway(gateway_with, tls):
 def operator(binary, gateway, authority, tmp_path):
     """A command line that knows no address of the gateway."""
     operator = CommandLine(binary, gateway, tmp_path)
-    del operator.environment["DATA_GATEWAY_AUTH"], operator.environment["DATA_GATEWAY_ADMIN"]
+    for name in ("AUTH", "ADMIN", "GATEWAY"):
+        del operator.environment[f"DATA_GATEWAY_{name}"]
     operator.environment["DATA_GATEWAY_CA"] = str(authority.path)
     return operator
 

@@ -4,18 +4,17 @@
 release package into a minimal Debian.
 """
 
-import contextlib
 import gzip
 import re
 import shutil
-import sqlite3
 import stat
 import subprocess
 from pathlib import Path
 
 import pytest
 from support import older as older_gateway
-from support import package
+from support import package, process
+from support.database import rows
 from support.package import Folder, System
 from support.parties import Fleet, Uploader, User
 from support.raw import fetch_url
@@ -32,14 +31,6 @@ UNIT = UNITS["data-gateway.service"]
 @pytest.fixture(scope="module")
 def older(built, tmp_path_factory) -> Path:
     return package.older(built, "0.0.1-1", tmp_path_factory.mktemp("older"))
-
-
-@pytest.fixture(scope="module")
-def tree(built, tmp_path_factory) -> Path:
-    """The contents of the package; its control files are in DEBIAN."""
-    path = tmp_path_factory.mktemp("tree") / "tree"
-    package.run("dpkg-deb", "--raw-extract", built, path)
-    return path
 
 
 @pytest.fixture(params=["a folder", "a bare Debian"])
@@ -140,9 +131,8 @@ def test_an_upgrade_takes_what_an_older_gateway_kept(folder, older, built, tree,
 
 def schema(data: Path) -> dict[str, str]:
     """Returns the schema of a stopped gateway's database, and its migrations."""
-    with contextlib.closing(sqlite3.connect(f"file:{data}/gateway.db?mode=ro", uri=True)) as database:
-        steps = sorted(name for (name,) in database.execute("SELECT name FROM migrations"))
-        return dict(database.execute("SELECT name, sql FROM sqlite_schema")) | {"migrations": " ".join(steps)}
+    steps = sorted(name for (name,) in rows(data, "SELECT name FROM migrations"))
+    return dict(rows(data, "SELECT name, sql FROM sqlite_schema")) | {"migrations": " ".join(steps)}
 
 
 def test_a_purge_leaves_nothing_where_nothing_was_kept(folder, built):
@@ -232,8 +222,7 @@ def test_the_service_is_one_and_is_shut_in(tree, tmp_path, name):
         assert "StateDirectory=data-gateway-%i\n" in unit.read_text()
     # 0 = fully sandboxed, 10 = not at all; in tenths.
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=15", unit]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
+    process.run(*command)
 
 
 def test_the_service_says_what_the_documentation_says(tree):

@@ -2,7 +2,6 @@
 in faults/disk.c represents both.
 """
 
-import sqlite3
 from pathlib import Path
 
 import grpc
@@ -10,6 +9,7 @@ import pytest
 from support import s3
 from support.commands import CommandLine, offline
 from support.copies import Copies
+from support.database import rows
 from support.file_systems import MIB, ThinDisk, Unavailable
 from support.gateway import Gateway, eventually
 from support.monitoring import metric
@@ -162,11 +162,7 @@ class OwnDisk:
         return s3.client(KEY.credentials(self.gateway))
 
     def rows(self, sql: str) -> list:
-        database = sqlite3.connect(f"file:{self.gateway.data}/gateway.db?mode=ro", uri=True)
-        try:
-            return database.execute(sql).fetchall()
-        finally:
-            database.close()
+        return rows(self.gateway, sql)
 
     def contents(self, kind: str) -> list[bytes]:
         """Returns the contents of the files below `store/KIND`."""

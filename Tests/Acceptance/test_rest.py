@@ -3,60 +3,23 @@
 import gzip
 import json
 import subprocess
-from dataclasses import dataclass
 
 import pytest
+from support import curl as support_curl
+from support.apps import ORIGIN
 from support.gateway import ADMIN_PASSWORD
 from support.monitoring import metric
 
-ORIGIN = "https://app.example"
 INFO = "type.googleapis.com/google.rpc.ErrorInfo"
-
-
-@dataclass
-class Answer:
-    status: int
-    fields: dict[str, str]
-    body: bytes
-    #: curl's exit code.
-    code: int
-
-    @property
-    def json(self):
-        return json.loads(self.body)
-
-    @property
-    def reason(self) -> str:
-        return self.json["error"]["details"][0]["reason"]
-
-
-@pytest.fixture(scope="module")
-def open_gateway(gateway_with):
-    """Starts a gateway that permits calls by a page of another origin."""
-    return gateway_with({"rpc": {"cors_origins": [ORIGIN]}})
-
-
-@pytest.fixture(params=["http1", "http2"])
-def version(request) -> str:
-    return request.param
 
 
 @pytest.fixture
 def curl(open_gateway, version):
     """Returns a function that runs curl at the path's listener with the HTTP version: `curl(path, *options, data=…)`."""
 
-    def run(path: str, *options: str, data: str | bytes | None = None, listener: str = "admin") -> Answer:
+    def run(path: str, *options: str, data: str | bytes | None = None, listener: str = "admin") -> support_curl.Answer:
         address = open_gateway.listeners["web" if version == "http1" else listener]
-        command = ["curl", "--silent", "--include", "--no-buffer", "--max-time", "30"]
-        command += ["--http2-prior-knowledge"] if version == "http2" else ["--http1.1", "-H", "Expect:"]
-        body = b"" if data is None else data.encode() if isinstance(data, str) else data
-        if data is not None:
-            command += ["-H", "Content-Type: application/json", "--data-binary", "@-"]
-        done = subprocess.run([*command, *options, f"http://{address}{path}"], input=body, capture_output=True)
-        head, _, rest = done.stdout.partition(b"\r\n\r\n")
-        line, *lines = head.decode().split("\r\n")
-        fields = {name.lower(): value for name, value in (field.split(": ", 1) for field in lines)}
-        return Answer(int(line.split()[1]), fields, rest, done.returncode)
+        return support_curl.curl(f"http://{address}{path}", version, data, *options)
 
     return run
 

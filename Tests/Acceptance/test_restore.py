@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 from support.commands import REFUSED, CommandLine
+from support.database import rows
 from support.faults import FAIL, KILL, LINK, MKDIR, OPEN, RENAME, SYNC, UNLINK, WRITE, Faults
 from support.gateway import Gateway, eventually
 from support.library_archive import open_deleted_files
-from support.parties import Fleet, User, unique
-from support.raw import fetch, fetch_url
-from support.restores import RESTART, Refusal, Restores, ended, rows, stored
-from support.uploads import Upload, completed, content
+from support.parties import PASSWORD, Fleet, User, unique
+from support.raw import fetch
+from support.restores import RESTART, Refusal, Restores, ended, stored
+from support.uploads import Upload, completed, content, download
 
-PASSWORD = "a password of some length"
 CONFIG = {"object_store": {"min_free_bytes": 0}}
 #: The calls before which a start is killed: a sample of the first four kinds, or all of all kinds with `--full`.
 KINDS = {"rename": RENAME, "unlink": UNLINK, "sync": SYNC, "link": LINK, "mkdir": MKDIR, "write": WRITE, "open": OPEN}
@@ -64,11 +64,6 @@ def scene(binary, tmp_path, login):
     scene = Scene(binary, tmp_path, login)
     yield scene
     scene.gateway.close()
-
-
-def download(user: User, file_id: str) -> bytes:
-    (location,) = user.objects("RequestDownload", file_ids=[file_id]).files
-    return fetch_url(location.read.uri, headers=dict(location.read.headers)).body
 
 
 def test_an_archive_replaces_the_data_and_the_previous_ones_come_back(scene):
@@ -271,12 +266,7 @@ def test_a_new_archive_and_a_restart_take_the_place_of_an_interrupted_upload(sce
 
 
 def test_only_admins_of_system_restore(scene, stubs):
-    scene.user.admin(
-        "CreateOrganization",
-        organization="acme",
-        bootstrap_admin_user_name="boss",
-        bootstrap_admin_password=PASSWORD,
-    )
+    scene.user.create_organization("acme")
     operator = unique("operator")
     scene.user.users("CreateUser", user_name=operator, password=PASSWORD, role="operator")
     for organization, name in ("acme", "boss"), ("system", operator):

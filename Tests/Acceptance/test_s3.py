@@ -9,14 +9,13 @@ from pathlib import Path
 import crcmod
 import pytest
 from boto3.s3.transfer import TransferConfig
-from botocore.exceptions import ClientError
 from support import s3
 from support.certificates import Authority
 from support.parties import Fleet
 from support.raw import fetch_url
-from support.uploads import Upload, content
+from support.s3 import refused_with
+from support.uploads import MIB, Upload, content
 
-MIB = 1024 * 1024
 #: The smallest part size of S3 clients.
 PART_SIZE = 5 * MIB
 
@@ -34,8 +33,7 @@ def place(request, gateway_with, login, tmp_path_factory) -> Place:
     config, authority = {"uploads": {"part_size_bytes": PART_SIZE}}, None
     if request.param == "tls":
         signing = Authority(tmp_path_factory.mktemp("authority"), "authority")
-        certificate, key, _ = signing.issue("server", addresses=("127.0.0.1",))
-        config["tls"] = {"certificate": str(certificate), "key": str(key), "listeners": ["object-store"]}
+        config["tls"] = signing.tls("object-store", addresses=("127.0.0.1",))
         authority = signing.path
     return Place(Fleet.create(login(gateway_with(config))), authority)
 
@@ -70,14 +68,6 @@ class S3Upload:
 @pytest.fixture
 def upload(place) -> S3Upload:
     return S3Upload(place, Upload.create(place.fleet.uploader()))
-
-
-def refused_with(status: int, code: str, step, *arguments, **named) -> str:
-    with pytest.raises(ClientError) as refusal:
-        step(*arguments, **named)
-    answer = refusal.value.response
-    assert (answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]) == (status, code), str(refusal.value)
-    return answer["Error"]["Message"]
 
 
 def multipart_etag(data: bytes) -> str:

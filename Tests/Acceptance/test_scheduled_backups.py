@@ -1,13 +1,13 @@
 """Backups that the gateway takes by itself: verified, rotated, and never half there."""
 
 import shutil
-import sqlite3
-import subprocess
 from pathlib import Path
 
 import pytest
+from support import process
 from support.commands import OK, REFUSED, offline
 from support.copies import Moto, secret_file
+from support.database import changing, rows
 from support.faults import Clock
 from support.file_systems import MIB, SmallDisk
 from support.gateway import Gateway, eventually
@@ -50,22 +50,14 @@ class Scene:
 
     def ended(self) -> int:
         """Returns the number of the run that ended last, with any result."""
-        with sqlite3.connect(f"file:{self.gateway.data}/gateway.db?mode=ro", uri=True) as database:
-            (number,) = database.execute("SELECT max(id) FROM backup_runs WHERE finished_at > 0").fetchone()
-        database.close()
-        return number or 0
+        return rows(self.gateway, "SELECT max(id) FROM backup_runs WHERE finished_at > 0")[0][0] or 0
 
     def wait(self, run: int) -> None:
         """Waits for the end of a run, and of the rotation after it."""
         eventually(lambda: self.ended() >= run and self.value("running") == 0, PATIENCE)
 
     def audit(self) -> list[tuple]:
-        with sqlite3.connect(f"file:{self.gateway.data}/gateway.db?mode=ro", uri=True) as database:
-            rows = database.execute(
-                "SELECT target, result FROM audit WHERE action = 'ScheduledBackup' ORDER BY id"
-            ).fetchall()
-        database.close()
-        return rows
+        return rows(self.gateway, "SELECT target, result FROM audit WHERE action = 'ScheduledBackup' ORDER BY id")
 
 
 @pytest.fixture
@@ -82,10 +74,7 @@ def scene(binary, tmp_path, login):
 
 
 def verify(binary, path: Path, *options: str, code: int = OK) -> str:
-    done = subprocess.run(
-        [binary, "backup", "verify", str(path), *options], capture_output=True, text=True, timeout=PATIENCE
-    )
-    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    done = process.run(binary, "backup", "verify", path, *options, code=code)
     return done.stdout + done.stderr
 
 
@@ -108,9 +97,8 @@ def test_archives_are_rotated_by_number_and_the_newest_restores(binary, scene, l
 
     # A process that was killed before the rotation leaves it to the next start.
     assert here.gateway.stop() == 0
-    with sqlite3.connect(here.gateway.data / "gateway.db") as database:
+    with changing(here.gateway) as database:
         ((name,),) = database.execute("UPDATE backup_runs SET state = 2 WHERE id = 1 RETURNING archive").fetchall()
-    database.close()
     shutil.copy(archives[0], here.root / name)
     assert len(here.archives()) == 3
     here.gateway.start()

@@ -4,19 +4,17 @@ A filter is generated as a tree with its text, and the tree determines the match
 tables and the pages have to agree with a few lines of Python that use none of them.
 """
 
-import contextlib
 import datetime
 import random
-import sqlite3
 import threading
 import time
 from dataclasses import dataclass
 
 import pytest
-from support.parties import Fleet, User
+from support.database import changing
+from support.parties import PASSWORD, Fleet, User
 from support.uploads import completed, content
 
-PASSWORD = "a password of some length"
 HOUR = 3600
 #: The numbers of objects and filters, and those with --full.
 SHORT, FULL = (600, 300), (5000, 20_000)
@@ -328,11 +326,10 @@ def growing(gateway_with, stubs, is_full, login):
     ours.stop()
     now = int(time.time())
     choose = random.Random(18)
-    with contextlib.closing(sqlite3.connect(ours.data / "gateway.db")) as database:
+    with changing(ours) as database:
         system = database.execute("SELECT id FROM organizations WHERE name = 'system'").fetchone()[0]
         objects = catalog((FULL if is_full else SHORT)[0], [system, boss.organization_id], now, choose)
         store(database, objects)
-        database.commit()
     ours.start()
     users = {None: login(ours), boss.organization_id: User.login(ours, stubs, "field", "boss", PASSWORD)}
     uploader = fleet.uploader()

@@ -1,8 +1,8 @@
 """The upgrade of a catalog of an earlier version: its search tables are filled while the gateway serves and is killed."""
 
-import contextlib
 import sqlite3
 
+from support.database import changing, reading
 from support.gateway import eventually
 from support.monitoring import samples
 from support.parties import Fleet
@@ -65,10 +65,9 @@ def test_killed_upgrades_of_search_tables_end_complete(gateway_with, login, is_f
     )
     uploader = Fleet.create(login(ours)).uploader()
     ours.stop()
-    with contextlib.closing(sqlite3.connect(ours.data / "gateway.db")) as database:
+    with changing(ours) as database:
         system = database.execute("SELECT id FROM organizations WHERE name = 'system'").fetchone()[0]
         fill(database, system, count)
-        database.commit()
 
     def remaining() -> float:
         """Returns the number of objects without rows, which is unknown at first after a start."""
@@ -98,7 +97,7 @@ def test_killed_upgrades_of_search_tables_end_complete(gateway_with, login, is_f
         assert [each.size_bytes for each in found if each.size_bytes <= count] == expected, filter
     assert len(user.objects("ListObjects", filter="kill-*", page_size=1000).objects) == kills
     assert ours.stop() == 0
-    with contextlib.closing(sqlite3.connect(ours.data / "gateway.db")) as database:
+    with reading(ours) as database:
         for kind in FACETS:
             kept, right = counted(database, kind)
             assert kept == right, kind

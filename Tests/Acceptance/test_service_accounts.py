@@ -15,12 +15,7 @@ def test_a_system_credential_opens_what_an_admin_of_the_system_may(gateway, stub
     assert (reply.token_type, reply.organization, reply.user_name) == ("Bearer", "system", account)
     service = User(gateway, stubs, reply.access_token)
     organization = unique("org")
-    service.admin(
-        "CreateOrganization",
-        organization=organization,
-        bootstrap_admin_user_name="boss",
-        bootstrap_admin_password="a password of some length",
-    )
+    service.create_organization(organization)
     service.acting_for = organization
     assert Fleet.create(service).suite
     assert [user.user_name for user in service.users("ListUsers").users] == ["boss"]
@@ -51,13 +46,7 @@ def test_a_new_credential_ends_the_old_one_and_its_tokens(gateway, stubs, admin,
 
 def test_only_the_system_has_them(admin, gateway, stubs):
     organization, password = unique("org"), "a password of some length"
-    admin.admin(
-        "CreateOrganization",
-        organization=organization,
-        bootstrap_admin_user_name="boss",
-        bootstrap_admin_password=password,
-    )
-    boss = User.login(gateway, stubs, organization, "boss", password)
+    boss = admin.create_organization(organization, password)
     with refused(stubs, "PERMISSION_DENIED"):
         boss.users("CreateUser", user_name="robot", role="service")
     with refused(stubs, "PERMISSION_DENIED"):

@@ -4,36 +4,26 @@ import concurrent.futures
 import errno
 import http.client
 import json
-import sqlite3
 import subprocess
 import threading
 import time
-from dataclasses import dataclass
 
 import pytest
+from support import apps
+from support.database import rows, tables
 from support.faults import SYNC, Faults
 from support.gateway import Gateway, eventually
 from support.monitoring import metric
 
-ENABLED = {
+CONFIGURATION = {
     "listeners": {"apps": "127.0.0.1:0"},
     "apps": {"share_codes": {"enabled": True}, "cors_origins": ["https://um.example"]},
     # Callers name their address, so that each test has limits of its own.
     "rpc": {"trusted_proxies": ["127.0.0.1"]},
 }
-JSON = {"Content-Type": "application/json"}
 
 
-@dataclass
-class Answer:
-    status: int
-    fields: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> dict:
-        return json.loads(self.body)
-
+class Answer(apps.Answer):
     @property
     def error(self) -> tuple[int, str]:
         """The status and the code; the body must have the one shape of errors."""
@@ -44,30 +34,13 @@ class Answer:
         return self.status, body["error"]["code"]
 
 
-class Phone:
+class Phone(apps.App):
     """A client of the app at an address of its own."""
 
+    answer = Answer
+
     def __init__(self, gateway: Gateway, address: str):
-        self.gateway, self.address = gateway, address
-
-    def call(self, method: str, path: str, body=None, token: str | None = None, **fields: str) -> Answer:
-        connection = http.client.HTTPConnection(self.gateway.listeners["apps"], timeout=60)
-        data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        headers = {"X-Forwarded-For": self.address} | (JSON if body is not None else {})
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
-        try:
-            connection.request(method, path, data, headers | {name.replace("_", "-"): fields[name] for name in fields})
-            response = connection.getresponse()
-            return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
-        finally:
-            connection.close()
-
-    def get(self, path: str, token: str | None = None) -> Answer:
-        return self.call("GET", path, token=token)
-
-    def post(self, path: str, body, token: str | None = None) -> Answer:
-        return self.call("POST", path, body, token)
+        super().__init__(gateway, x_forwarded_for=address)
 
     def register(self, code: str, umid: str = "ada", token: str | None = None, **changes) -> Answer:
         registration = {"umid": umid, "shareCode": code, "encryptedData": "…", "validityMinutes": 5}
@@ -77,11 +50,6 @@ class Phone:
         answer = self.post("/api/umid", {"umid": umid})
         assert answer.status == 200 and answer.json["umid"] == umid, answer
         return answer.json["token"]
-
-
-@pytest.fixture(scope="module")
-def server(gateway_with) -> Gateway:
-    return gateway_with(ENABLED)
 
 
 _addresses = iter(f"203.0.113.{number}" for number in range(1, 250))
@@ -139,7 +107,7 @@ def test_requests_of_the_documentation_have_its_responses(phone):
 
 
 def test_curl_of_the_documentation_gets_its_output(gateway_with):
-    url = f"http://{gateway_with(ENABLED).listeners['apps']}"
+    url = f"http://{gateway_with(CONFIGURATION).listeners['apps']}"
 
     def curl(*arguments: str) -> bytes:
         return subprocess.run(["curl", "-sS", *arguments], capture_output=True, check=True, timeout=60).stdout
@@ -163,7 +131,7 @@ def client(binary):
 
 
 def test_code_of_the_app_works_and_fails_as_it_says(gateway_with, client):
-    gateway = gateway_with(ENABLED)
+    gateway = gateway_with(CONFIGURATION)
     url = f"http://{gateway.listeners['apps']}"
     assert client(url, "test") == (0, "✅ 连接成功")
     assert client(url, "check", "SWIFT1") == (0, "true")
@@ -182,7 +150,7 @@ def test_code_of_the_app_works_and_fails_as_it_says(gateway_with, client):
 
 
 def test_one_of_64_registrations_wins_and_survives_a_kill(gateway_with):
-    gateway = gateway_with(ENABLED)
+    gateway = gateway_with(CONFIGURATION)
     start = threading.Barrier(64)
 
     def register(number: int) -> Answer:
@@ -196,9 +164,7 @@ def test_one_of_64_registrations_wins_and_survives_a_kill(gateway_with):
     assert outcomes == [200] + [409] * 63
     assert {answer.error for answer in answers if answer.status == 409} == {(409, "ALREADY_EXISTS")}
     winner = next(number for number, answer in enumerate(answers) if answer.status == 200)
-    with sqlite3.connect(gateway.data / "gateway.db") as database:
-        assert database.execute("SELECT code, umid FROM share_codes").fetchall() == [("RACE64", f"umid-{winner}")]
-    database.close()
+    assert rows(gateway, "SELECT code, umid FROM share_codes") == [("RACE64", f"umid-{winner}")]
     gateway.start()
     found = Phone(gateway, "192.0.2.1").get("/api/share-code/race64")
     assert (found.status, found.json["encryptedData"]) == (200, "…")
@@ -206,7 +172,7 @@ def test_one_of_64_registrations_wins_and_survives_a_kill(gateway_with):
 
 
 def test_every_answered_change_survives_kills(gateway_with):
-    gateway = gateway_with(ENABLED)
+    gateway = gateway_with(CONFIGURATION)
     phone = Phone(gateway, "192.0.2.1")
 
     def kill():
@@ -229,7 +195,7 @@ def test_every_answered_change_survives_kills(gateway_with):
     assert phone.post("/api/status-request/r/answer", answer, ada).status == 200
     kill()
     assert phone.get("/api/status-request/r", bob).json == {"requestId": "r"} | answer
-    assert phone.call("DELETE", "/api/umid", token=ada).status == 200
+    assert phone.send("DELETE", "/api/umid", token=ada).status == 200
     kill()
     assert phone.get("/api/status-request", ada).error == (401, "UNAUTHORIZED")
     assert phone.get("/api/status-request/r", bob).error == (404, "NOT_FOUND")
@@ -262,7 +228,7 @@ def test_walk_through_codes_is_stopped_and_others_are_not_touched(server, phone)
 
 def test_errors_of_every_kind_have_one_shape(phone):
     def refused(method: str, path: str, body=None, **fields: str) -> Answer:
-        return phone.call(method, path, body, **fields)
+        return phone.send(method, path, body, **fields)
 
     check = "/api/share-code/check"
     for body in (b"", b"{", b"[]", b"null", b'"A1B2C3"', b"\xff", b'{"shareCode":"A1B2C3"'):
@@ -327,7 +293,7 @@ def test_stranger_neither_replaces_nor_uses_up_the_codes_of_a_claimed_umid(serve
 
 def test_address_cannot_use_up_the_codes_of_all(gateway_with):
     app = {"enabled": True, "max_codes": 60, "max_percent_of_address": 10}
-    gateway = gateway_with(ENABLED | {"apps": {"share_codes": app}})
+    gateway = gateway_with(CONFIGURATION | {"apps": {"share_codes": app}})
     one, other = Phone(gateway, "192.0.2.1"), Phone(gateway, "192.0.2.2")
     answers = [one.register(f"FULL0{number}", f"umid-{number}") for number in range(7)]
     assert [answer.status for answer in answers] == [200] * 6 + [429]
@@ -337,7 +303,7 @@ def test_address_cannot_use_up_the_codes_of_all(gateway_with):
 
 def test_failed_writes_are_database_errors(binary, tmp_path):
     (disk := tmp_path / "disk").mkdir()
-    gateway = Gateway(binary, tmp_path, ENABLED)
+    gateway = Gateway(binary, tmp_path, CONFIGURATION)
     gateway.data = disk / "data"
     faults = Faults(tmp_path, disk)
     gateway.environment |= faults.environment
@@ -382,7 +348,7 @@ def test_requests_are_delivered_and_answered(server, phone):
     done = phone.post("/api/status-request/7A0E-1/answer", answer, ada)
     assert done.json == {"success": True, "requestId": "7A0E-1", "status": "accepted"}
     assert phone.get("/api/status-request/7A0E-1", bob).json == {"requestId": "7A0E-1"} | answer
-    deleted = phone.call("DELETE", "/api/umid", token=ada)
+    deleted = phone.send("DELETE", "/api/umid", token=ada)
     assert (deleted.status, deleted.json) == (200, {"success": True})
     assert phone.get("/api/status-request/7A0E-1", bob).error == (404, "NOT_FOUND")
     assert phone.get("/api/status-request", ada).error == (401, "UNAUTHORIZED")
@@ -409,7 +375,7 @@ def test_waiting_list_gets_a_request_at_once_and_ends_with_its_client(server, ph
 
 
 def test_stop_ends_waiting_lists_with_a_response(gateway_with):
-    gateway = gateway_with(ENABLED | {"web": {"idle_timeout_seconds": 1}})
+    gateway = gateway_with(CONFIGURATION | {"web": {"idle_timeout_seconds": 1}})
     phone = Phone(gateway, "192.0.2.1")
     ada = phone.claim("ada")
     # A wait that is longer than the time for which a connection may be idle.
@@ -424,7 +390,7 @@ def test_stop_ends_waiting_lists_with_a_response(gateway_with):
 
 
 def test_data_at_rest_is_encrypted(gateway_with):
-    gateway = gateway_with(ENABLED)
+    gateway = gateway_with(CONFIGURATION)
     phone = Phone(gateway, "192.0.2.1")
     secrets = ["a-secret-of-the-app", "a-secret-message", "a-secret-answer"]
     ada = phone.claim("ada")
@@ -443,24 +409,18 @@ def test_data_at_rest_is_encrypted(gateway_with):
 def test_pages_of_configured_origins_may_call(phone):
     def preflight(origin: str) -> Answer:
         fields = {"Origin": origin, "Access_Control_Request_Method": "POST"}
-        return phone.call("OPTIONS", "/api/share-code/check", **fields)
+        return phone.send("OPTIONS", "/api/share-code/check", **fields)
 
     allowed = preflight("https://um.example")
     assert allowed.status == 200 and allowed.fields["access-control-allow-origin"] == "https://um.example"
     assert "POST" in allowed.fields["access-control-allow-methods"]
     assert "access-control-allow-origin" not in preflight("https://other.example").fields
-    answer = phone.call("POST", "/api/share-code/check", {"shareCode": "CORS01"}, Origin="https://um.example")
+    answer = phone.send("POST", "/api/share-code/check", {"shareCode": "CORS01"}, Origin="https://um.example")
     assert answer.fields["access-control-allow-origin"] == "https://um.example"
 
 
 def test_app_is_off_by_default(gateway):
     assert "apps" not in gateway.listeners
-    connection = http.client.HTTPConnection(gateway.listeners["web"], timeout=60)
-    connection.request("GET", "/api/health")
-    assert connection.getresponse().status == 404
-    connection.close()
-    with sqlite3.connect(f"file:{gateway.data / 'gateway.db'}?mode=ro", uri=True) as database:
-        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    database.close()
-    assert "users" in tables
-    assert not tables & {"share_codes", "umids", "status_requests", "collisions"}
+    assert apps.App(gateway, "web").get("/api/health").status == 404
+    assert "users" in tables(gateway)
+    assert not tables(gateway) & {"share_codes", "umids", "status_requests", "collisions"}

@@ -1,18 +1,17 @@
 """The app for sign-ins: the routes, bodies and answers that phone apps were written against, and who may do what."""
 
-import contextlib
 import json
-import sqlite3
 import subprocess
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import jwt
 import pytest
 import requests
 from support import described_calls
-from support.app_calls import App
+from support.apps import App
+from support.database import change, rows, tables
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.issuer import Issuer, Key, digest
 from support.parties import User
@@ -265,15 +264,8 @@ def test_token_for_somebody_else_is_refused(app, issuer, claims):
 
 def test_same_token_at_once_makes_one_account(app, issuer):
     token = issuer.token(BUNDLE, "000902.once")
-    answers = []
-    threads = [
-        threading.Thread(target=lambda: answers.append(app.post("/api/auth/apple", {"identityToken": token})))
-        for _ in range(2)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda _: app.post("/api/auth/apple", {"identityToken": token}), range(2)))
     assert [answer.status for answer in answers] == [200, 200]
     assert len({answer.json["user"]["id"] for answer in answers}) == 1
 
@@ -419,9 +411,7 @@ def test_outage_of_apple_signs_nobody_out_and_a_restart_survives_it(gateway_with
         gateway.start()
     # Keys that were read more than a day ago verify nothing; sessions continue.
     gateway.stop()
-    with contextlib.closing(sqlite3.connect(gateway.data / "gateway.db")) as database:
-        database.execute("UPDATE identity_keys SET read_at = read_at - 86400000000")
-        database.commit()
+    change(gateway, "UPDATE identity_keys SET read_at = read_at - 86400000000")
     gateway.start()
     refused(sign_in("000.outage"), 503, "Service Unavailable")
     assert app.get("/api/users/me", session.json["accessToken"]).status == 200
@@ -474,10 +464,7 @@ def test_deletion_removes_every_row_of_the_person(gateway, app):
     assert app.send("DELETE", "/api/users/me", None, token).json == {"success": True}
     refused(app.get("/api/users/me", token), 401, "Unauthorized")
     refused(app.post("/api/auth/refresh", {"refreshToken": session["refreshToken"]}), 401, "Unauthorized")
-    with sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True) as database:
-        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        everything = str([database.execute(f'SELECT * FROM "{name}"').fetchall() for name in tables])
-    database.close()
+    everything = str([rows(gateway, f'SELECT * FROM "{name}"') for name in tables(gateway)])
     assert "gone@zhixi.app" not in everything and session["user"]["id"] not in everything
     assert dev(app, "gone@zhixi.app")["user"]["id"] != session["user"]["id"]
 

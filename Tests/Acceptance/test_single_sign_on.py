@@ -1,71 +1,34 @@
 """Sign-ins with a browser at an identity provider: the console in headless Chromium, and `login --sso`."""
 
 import json
-import subprocess
 import urllib.error
 import urllib.parse
 import urllib.request
 
 import httpx
 import pytest
-from oidc_provider_mock import run_server_in_thread
 from selenium.webdriver.common.by import By
+from support import process, single_sign_on
 from support.browser import Browser
 from support.commands import BrowserLogin
-from support.gateway import ADMIN_PASSWORD
-from support.parties import User, unique
+from support.parties import unique
 from support.patience import PATIENCE
-
-PASSWORD = "a password of some length"
-CLIENT = "data-gateway"
-
-
-@pytest.fixture(scope="module")
-def provider():
-    """The URL of a provider that lets anybody be whom they name; `PUT /users/SUB` sets a person's claims."""
-    with run_server_in_thread() as server:
-        yield f"http://localhost:{server.server_port}"
 
 
 @pytest.fixture(scope="module")
 def gateway(gateway_with, provider, stubs, tmp_path_factory):
-    secret = tmp_path_factory.mktemp("secret") / "secret"
-    secret.write_text("the client's secret\n")
-    secret.chmod(0o600)
-    corp = {
-        "title": "Example SSO",
-        "issuer": provider,
-        "audiences": [CLIENT],
-        "client_id": CLIENT,
-        "secret_file": str(secret),
-        "users": {
-            "organization": "acme",
-            "create": True,
-            "roles_claim": "groups",
-            "roles": {"gw-admins": "admin", "gw-ops": "operator"},
-        },
-    }
+    corp = single_sign_on.client_of(provider, "the client's secret\n", tmp_path_factory.mktemp("secret"))
     apps = {
         "issuer": "https://appleid.apple.com",
         "audiences": ["app"],
         "users": {"organization": "acme", "default_role": "viewer"},
     }
-    gateway = gateway_with({"identity": {"providers": {"corp": corp, "apps": apps}}})
-    User.login(gateway, stubs, "system", "admin", ADMIN_PASSWORD).admin(
-        "CreateOrganization",
-        organization="acme",
-        bootstrap_admin_user_name="boss",
-        bootstrap_admin_password=PASSWORD,
-    )
-    return gateway
+    return single_sign_on.start(gateway_with, stubs, corp=corp, apps=apps)
 
 
 @pytest.fixture
 def page(browser, gateway):
-    address = f"http://{gateway.listeners['web']}/console/"
-    browser.open(address)
-    browser.sign_out()
-    browser.open(address)
+    browser.enter(gateway)
     return browser
 
 
@@ -189,9 +152,6 @@ def test_login_with_sso_waits_for_the_browser(binary, gateway, provider):
     assert httpx.get(host, params={"code": "x", "state": "y"}, timeout=PATIENCE).status_code == 400
     assert "Return to the terminal" in httpx.get(landed, timeout=PATIENCE).text
     assert login.user() == ("acme", f"{name}@example.com", "operator")
-    done = subprocess.run(
-        [str(binary), "identity", "list", "--json"], env=login.environment, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
+    done = process.run(binary, "identity", "list", "--json", env=login.environment)
     (found,) = json.loads(done.stdout)["identities"]
     assert (found["provider"], found["subject"], found["email_verified"]) == ("corp", name, True)

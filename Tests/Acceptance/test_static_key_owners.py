@@ -1,21 +1,19 @@
 """What belongs to a static key: its organization in the audit log, its quota, its retention, and the scrubber's care."""
 
-import contextlib
 import json
-import sqlite3
 
 import pytest
 from botocore.exceptions import ClientError
 from support import s3
+from support.database import change, rows
 from support.gateway import eventually
 from support.monitoring import logged
 from support.refusal import refused as refusal_of
 from support.static_keys import StaticKey
-from support.uploads import content
+from support.uploads import MIB, content
 
 TOOLS = StaticKey("TOOLS", "a secret of the tools", "write", prefix="tools/")
 OWNER = StaticKey("OWNER", "a secret of the owner", "write")
-MIB = 1024 * 1024
 
 
 class Place:
@@ -26,11 +24,7 @@ class Place:
         return s3.client(key.credentials(self.gateway, part_size=8 * MIB))
 
     def database(self, sql: str) -> list[tuple]:
-        connection = sqlite3.connect(f"file:{self.gateway.data / 'gateway.db'}?mode=ro", uri=True)
-        try:
-            return connection.execute(sql).fetchall()
-        finally:
-            connection.close()
+        return rows(self.gateway, sql)
 
 
 @pytest.fixture
@@ -122,10 +116,10 @@ def test_a_retention_deletes_what_the_key_stored_and_nothing_else(gateway_with, 
     owner.put_object(Bucket="data", Key="tools/taken over", Body=b"x")
     owner.copy_object(Bucket="data", Key="kept/copy", CopySource="data/tools/copied")
     assert place.gateway.stop() == 0
-    with contextlib.closing(sqlite3.connect(place.gateway.data / "gateway.db")) as database, database:
-        database.execute(
-            "UPDATE store_objects SET created_at = created_at - 31 * 86400000000 WHERE object_key <> 'tools/new'"
-        )
+    change(
+        place.gateway,
+        "UPDATE store_objects SET created_at = created_at - 31 * 86400000000 WHERE object_key <> 'tools/new'",
+    )
     place.gateway.start()
     listed = "SELECT object_key FROM store_objects ORDER BY object_key"
     kept = [("kept/copy",), ("tools/new",), ("tools/of another",), ("tools/taken over",)]

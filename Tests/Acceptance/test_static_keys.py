@@ -9,17 +9,16 @@ import botocore.auth
 import oss2
 import pytest
 from boto3.s3.transfer import TransferConfig
-from botocore.exceptions import ClientError
 from support import s3
 from support.gateway import Gateway
 from support.monitoring import logged, metric
 from support.oss import Credentials
 from support.parties import Fleet, User
 from support.raw import fetch_url
+from support.s3 import refused_with
 from support.static_keys import StaticKey
-from support.uploads import Upload, completed, content
+from support.uploads import MIB, Upload, completed, content
 
-MIB = 1024 * 1024
 WRITER = StaticKey("TOOLS", "a secret of the tools", "write", prefix="tools/")
 READER = StaticKey("AUDITOR", "a secret of the auditor", "read")
 OWNER = StaticKey("OWNER", "a secret of the owner", "write")
@@ -45,15 +44,6 @@ def store(gateway_with, login, tmp_path_factory) -> Store:
     keys = [key.setting(secrets) for key in (WRITER, OWNER, READER)]
     gateway = gateway_with({"object_store": {"static_keys": keys}})
     return Store(gateway, login(gateway))
-
-
-def refused_with(status: int, code: str, step, *arguments, **named) -> str:
-    """Returns the message of the refusal."""
-    with pytest.raises(ClientError) as refusal:
-        step(*arguments, **named)
-    answer = refusal.value.response
-    assert (answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]) == (status, code), str(refusal.value)
-    return answer["Error"]["Message"]
 
 
 def test_put_get_head_delete(store):

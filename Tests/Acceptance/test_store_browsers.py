@@ -7,17 +7,12 @@ import json
 import socket
 
 import oss2
-import pytest
 import requests
 from support import s3
-from support.operators_store import MIB, ORIGIN, OWNER, Store, refused
+from support.operators_store import ORIGIN, OWNER, Store
 from support.patience import PATIENCE
-from support.uploads import content
-
-
-@pytest.fixture(scope="module")
-def store(gateway_with, login, tmp_path_factory) -> Store:
-    return Store.start(gateway_with, login, tmp_path_factory.mktemp("secrets"))
+from support.s3 import refused
+from support.uploads import MIB, content
 
 
 def test_scripts_of_configured_origins_read(store):

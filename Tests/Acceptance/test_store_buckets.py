@@ -8,8 +8,9 @@ import pytest
 import requests
 from botocore.exceptions import ClientError
 from support import s3 as s3_clients
-from support.operators_store import ORIGIN, OWNER, READER, TOOLS, Store, oss_refused, refused
+from support.operators_store import ORIGIN, OWNER, READER, TOOLS, Store, oss_refused
 from support.patience import PATIENCE
+from support.s3 import refused
 
 BUCKET = "data"
 BUCKETS = {f"many-{number:04}": {} for number in range(150)} | {

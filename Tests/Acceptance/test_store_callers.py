@@ -108,11 +108,10 @@ class Place:
 def place(gateway_with, login, stubs, tmp_path_factory) -> Place:
     folder = tmp_path_factory.mktemp("callers")
     servers, programs = (Authority(folder, name) for name in ("servers", "programs"))
-    certificate, private_key, _ = servers.issue("server")
     gateway = gateway_with(
         {
             "listeners": {"internal": "127.0.0.1:0"},
-            "tls": {"certificate": str(certificate), "key": str(private_key), "listeners": ["internal"]},
+            "tls": servers.tls("internal"),
             "internal": {"client_authorities": str(programs.path)},
             "object_store": {"static_keys": [OWNER.setting(folder)]},
         }

@@ -15,10 +15,9 @@ from support.monitoring import metric
 from support.parties import Fleet
 from support.static_keys import StaticKey
 from support.stories import Lab, Refused, answer_of
-from support.uploads import completed, content
+from support.uploads import MIB, completed, content
 
 OWNER = StaticKey("OWNER", "a secret of the owner", "write")
-MIB = 1024 * 1024
 
 
 @pytest.fixture

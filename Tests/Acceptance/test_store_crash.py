@@ -2,11 +2,11 @@
 
 import os
 import random
-import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from support.database import rows
 from support.file_systems import SmallDisk, Unavailable
 from support.gateway import Gateway, eventually
 from support.oss import Part
@@ -79,14 +79,10 @@ class Sender:
 
 def files_and_rows(gateway: Gateway) -> tuple[set[str], set[str]]:
     """Returns the data files, and those with a row."""
-    database = sqlite3.connect(f"file:{gateway.data / 'gateway.db'}?mode=ro", uri=True)
-    try:
-        rows = set()
-        for table in ("store_objects", "store_multiparts", "store_parts"):
-            rows |= {row[0] for row in database.execute(f"SELECT file_id FROM {table} WHERE file_id IS NOT NULL")}
-    finally:
-        database.close()
-    return {path.name for path in gateway.data.glob("store/data/*/*")}, rows
+    named = set()
+    for table in ("store_objects", "store_multiparts", "store_parts"):
+        named |= {file for (file,) in rows(gateway, f"SELECT file_id FROM {table} WHERE file_id IS NOT NULL")}
+    return {path.name for path in gateway.data.glob("store/data/*/*")}, named
 
 
 def test_kills_lose_no_acknowledged_part_and_leave_no_file(gateway_with, login, is_full):

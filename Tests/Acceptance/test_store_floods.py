@@ -1,15 +1,16 @@
 """One device creates as much as it can of shared resources; another device and a user are not affected."""
 
 import http.client
-import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
 import grpc
 import pytest
+from support.database import changing, rows
 from support.parties import Fleet, unique
+from support.process_usage import memory
 from support.raw import RawStore
 from support.refusal import Refusal, refused
 from support.uploads import Upload, completed, content
@@ -87,7 +88,7 @@ class Bystanders:
 def bystanders(fleet: Fleet, gateway, full: bool, what: str, calls_per_minute: int = 1000):
     """Runs the body while a device and a user work, at most at that rate of uploads, who must not notice it."""
     those = Bystanders(fleet, 60 / calls_per_minute)
-    before = memory(gateway)
+    before = memory(gateway.process.pid)
     those.start()
     try:
         yield those
@@ -96,24 +97,13 @@ def bystanders(fleet: Fleet, gateway, full: bool, what: str, calls_per_minute: i
         those.end()
     if not full:
         return
-    grown = memory(gateway) - before
+    grown = memory(gateway.process.pid) - before
     print(
         f"\n{what}: {len(those.seconds)} calls of bystanders, 99th percentile {those.percentile * 1000:.0f} ms,"
         f" longest {max(those.seconds) * 1000:.0f} ms, memory +{grown // KIB} KiB"
     )
     assert those.percentile < SECONDS_OF_99_PERCENT
     assert grown < FULL_MEMORY
-
-
-def memory(gateway) -> int:
-    """Returns the resident memory in bytes."""
-    with open(f"/proc/{gateway.process.pid}/statm") as file:
-        return int(file.read().split()[1]) * 4096
-
-
-def rows(gateway, sql: str, *arguments) -> list[tuple]:
-    with closing(sqlite3.connect(f"file:{gateway.data / 'gateway.db'}?mode=ro", uri=True)) as database:
-        return database.execute(sql, arguments).fetchall()
 
 
 def initiate_many(upload: Upload, count: int) -> list[str]:
@@ -169,7 +159,7 @@ def test_ending_thousands_of_multipart_uploads_delays_nobody(flooded, flooded_fl
     initiate_many(upload, 1)
     count = FULL_MULTIPARTS if is_full else 2000
     flooded.stop()
-    with closing(sqlite3.connect(flooded.data / "gateway.db")) as database, database:
+    with changing(flooded) as database:
         database.execute(
             """
             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)

@@ -9,16 +9,12 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 from support import s3
-from support.operators_store import MIB, OWNER, Store, oss_refused, refused
+from support.operators_store import OWNER, Store, oss_refused
 from support.parties import Fleet
 from support.patience import PATIENCE
 from support.raw import RawStore
-from support.uploads import Upload, completed, content
-
-
-@pytest.fixture(scope="module")
-def store(gateway_with, login, tmp_path_factory) -> Store:
-    return Store.start(gateway_with, login, tmp_path_factory.mktemp("secrets"))
+from support.s3 import refused
+from support.uploads import MIB, Upload, completed, content
 
 
 def test_fields_and_metadata_come_back_in_both_protocols(store):

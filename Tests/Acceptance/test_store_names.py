@@ -7,8 +7,9 @@ import json
 import oss2
 import pytest
 from botocore.exceptions import ClientError
-from support.operators_store import OWNER, TOOLS, Store, oss_refused, refused
+from support.operators_store import OWNER, TOOLS, oss_refused
 from support.raw import fetch_url
+from support.s3 import refused
 
 BUCKET = "data"
 #: Keys without a prefix, of each kind that other stores take for paths, lines or Unicode's equals.
@@ -43,11 +44,6 @@ KEYS = [
     "k" * 1024,
     "é" * 512,
 ]
-
-
-@pytest.fixture(scope="module")
-def store(gateway_with, login, tmp_path_factory) -> Store:
-    return Store.start(gateway_with, login, tmp_path_factory.mktemp("secrets"))
 
 
 def keys(s3, **options) -> list[str]:

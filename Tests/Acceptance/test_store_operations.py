@@ -2,30 +2,24 @@
 
 import base64
 import concurrent.futures
-import contextlib
 import hashlib
 import json
 import os
 import shutil
 import sqlite3
-import subprocess
 from pathlib import Path
 
 import oss2
 import pytest
 import requests
 from botocore.exceptions import ClientError
-from support import s3
+from support import process, s3
+from support.database import change, changing, rows
 from support.gateway import eventually
-from support.operators_store import MIB, ORIGIN, OWNER, READER, TOOLS, Store, oss_refused, refused
+from support.operators_store import ORIGIN, OWNER, READER, TOOLS, oss_refused
 from support.parties import Fleet
-from support.uploads import Upload, completed, content
-
-
-@pytest.fixture(scope="module")
-def store(gateway_with, login, tmp_path_factory) -> Store:
-    return Store.start(gateway_with, login, tmp_path_factory.mktemp("secrets"))
-
+from support.s3 import refused
+from support.uploads import MIB, Upload, completed, content
 
 # Conditional writes
 
@@ -183,7 +177,7 @@ def test_lists_of_multipart_uploads_page(store):
 
 def copy_rows(store, table: str, prefix: str, keys: list[str]) -> None:
     """Inserts a row for each key: the one below `prefix`, with names of its own."""
-    with contextlib.closing(sqlite3.connect(store.gateway.data / "gateway.db", timeout=60)) as database, database:
+    with changing(store.gateway) as database:
         database.row_factory = sqlite3.Row
         (found,) = database.execute(f"SELECT * FROM {table} WHERE object_key LIKE ?", [f"{prefix}%"])
         row = dict(found)
@@ -231,14 +225,16 @@ def test_lists_end_at_a_mebibyte(store, tmp_path):
             "SECRET_ACCESS_KEY": OWNER.secret,
             "PROVIDER": "Other",
         }
-        listed = subprocess.run(
-            [rclone, "lsf", "--config", str(tmp_path / "rclone.conf"), f":s3:data/{prefix}"],
+        listed = process.run(
+            rclone,
+            "lsf",
+            "--config",
+            tmp_path / "rclone.conf",
+            f":s3:data/{prefix}",
             env={"PATH": os.environ["PATH"]} | {f"RCLONE_S3_{name}": value for name, value in remote.items()},
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-        assert listed.returncode == 0, listed.stderr
+        )
         assert listed.stdout.splitlines() == [key.removeprefix(prefix) for key in keys]
-    with contextlib.closing(sqlite3.connect(store.gateway.data / "gateway.db", timeout=60)) as database, database:
+    with changing(store.gateway) as database:
         for table in "store_objects", "store_multiparts":
             database.execute(f"DELETE FROM {table} WHERE object_key LIKE ?", [f"{prefix}%"])
 
@@ -368,8 +364,7 @@ def test_append_adds_to_the_end_of_an_object(store):
 
 def file_of(store, key) -> Path:
     """Returns the data file of the object."""
-    with contextlib.closing(sqlite3.connect(f"file:{store.gateway.data / 'gateway.db'}?mode=ro", uri=True)) as database:
-        ((name,),) = database.execute("SELECT file_id FROM store_objects WHERE object_key = ?", [key])
+    ((name,),) = rows(store.gateway, "SELECT file_id FROM store_objects WHERE object_key = ?", key)
     return store.gateway.data / "store/data" / name[:2] / name
 
 
@@ -396,9 +391,8 @@ def test_a_part_is_not_copied_of_more_than_5_gib(store):
     client, name = store.client(), {"Bucket": "data", "Key": "copy/huge"}
     client.put_object(**name, Body=b"x")
     store.gateway.kill()
-    with contextlib.closing(sqlite3.connect(store.gateway.data / "gateway.db")) as database, database:
-        # The file has one byte: whoever reads it fails in another way.
-        database.execute("UPDATE store_objects SET size = ? WHERE object_key = 'copy/huge'", [1 << 40])
+    # The file has one byte: whoever reads it fails in another way.
+    change(store.gateway, "UPDATE store_objects SET size = ? WHERE object_key = 'copy/huge'", 1 << 40)
     store.gateway.start()
     client, target = store.client(), {"Bucket": "data", "Key": "copy/target"}
     upload = target | {"UploadId": client.create_multipart_upload(**target)["UploadId"], "PartNumber": 1}

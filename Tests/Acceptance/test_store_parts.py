@@ -5,15 +5,12 @@ import hashlib
 import zlib
 
 import pytest
-from support.operators_store import MIB, Store, oss_refused, refused
+from support.operators_store import oss_refused
+from support.s3 import refused
+from support.uploads import MIB
 
 BUCKET = "data"
 PARTS = {2: b"a" * 300_000, 7: b"b" * 5 * MIB, 9_999: b"", 10_000: b"the end"}
-
-
-@pytest.fixture(scope="module")
-def store(gateway_with, login, tmp_path_factory) -> Store:
-    return Store.start(gateway_with, login, tmp_path_factory.mktemp("secrets"))
 
 
 @pytest.fixture(scope="module")

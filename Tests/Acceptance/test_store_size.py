@@ -12,9 +12,8 @@ from support.oss import Part
 from support.parties import Fleet, unique
 from support.process_usage import memory
 from support.raw import RawStore
-from support.uploads import Upload, content
+from support.uploads import MIB, Upload, content
 
-MIB = 1 << 20
 #: The size of the large object in MiB.
 SIZE, FULL_SIZE = 320, 5 * 1024
 PART_SIZE = 64 * MIB

@@ -18,10 +18,9 @@ from support.parties import Fleet, Uploader, User, exchange_system_credential, i
 from support.raw import RawStore
 from support.services import LISTENERS
 from support.static_keys import StaticKey
-from support.uploads import Upload, completed, content
+from support.uploads import MIB, Upload, completed, content
 
 SEED = 20261122
-MIB = 1024 * 1024
 WORKERS = 8
 CALLS, FULL_CALLS = 1600, 50_000
 CONNECTIONS, FULL_CONNECTIONS = 480, 10_000

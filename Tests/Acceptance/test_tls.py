@@ -13,16 +13,8 @@ from support.gateway import ADMIN_PASSWORD, eventually
 
 
 @pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("authority"), "authority")
-
-
-@pytest.fixture(scope="module")
 def secured(gateway_with, authority):
-    certificate, key, _ = authority.issue("server")
-    return gateway_with(
-        {"tls": {"certificate": str(certificate), "key": str(key), "listeners": ["auth", "gateway", "web"]}}
-    )
+    return gateway_with({"tls": authority.tls("auth", "gateway", "web")})
 
 
 def channel(gateway, listener, credentials) -> grpc.Channel:
@@ -98,17 +90,7 @@ def test_client_without_h2_is_refused(secured, protocols):
 
 def test_only_clients_with_a_certificate_are_served(gateway_with, tmp_path, authority, stubs):
     clients = Authority(tmp_path, "clients")
-    certificate, key, _ = authority.issue("server")
-    gateway = gateway_with(
-        {
-            "tls": {
-                "certificate": str(certificate),
-                "key": str(key),
-                "client_authorities": str(clients.path),
-                "listeners": ["auth"],
-            }
-        }
-    )
+    gateway = gateway_with({"tls": authority.tls("auth") | {"client_authorities": str(clients.path)}})
     client_certificate, client_key, _ = clients.issue("robot")
     known = grpc.ssl_channel_credentials(authority.pem, client_key.read_bytes(), client_certificate.read_bytes())
     with channel(gateway, "auth", known) as over:
@@ -122,17 +104,7 @@ def test_only_clients_with_a_certificate_are_served(gateway_with, tmp_path, auth
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_a_client_with_a_certificate_resumes_its_session(gateway_with, tmp_path, authority, version):
     clients = Authority(tmp_path, "clients")
-    certificate, key, _ = authority.issue("server")
-    gateway = gateway_with(
-        {
-            "tls": {
-                "certificate": str(certificate),
-                "key": str(key),
-                "client_authorities": str(clients.path),
-                "listeners": ["auth"],
-            }
-        }
-    )
+    gateway = gateway_with({"tls": authority.tls("auth") | {"client_authorities": str(clients.path)}})
     context = ssl.create_default_context(cafile=authority.path)
     context.check_hostname = False
     context.set_alpn_protocols(["h2"])

@@ -2,7 +2,6 @@
 
 import random
 import re
-import sqlite3
 import threading
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
@@ -10,11 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 import pytest
 from support.commands import CommandLine
+from support.database import change, rows
 from support.gateway import eventually
 from support.parties import Fleet, User, unique
 from support.raw import fetch_url
 from support.refusal import refused
-from support.uploads import completed, content
+from support.uploads import added, content, location
 
 KILLS, FULL_KILLS = 3, 30
 #: The longest lifetime of a presigned URL (see RequestDownload), in microseconds.
@@ -25,18 +25,11 @@ PASSWORD = "long enough"
 
 def add(user: User, uploader, size: int = 1000, **tags: str):
     """Uploads an object, and returns its entry in ListObjects."""
-    run = unique("run")
-    completed(uploader, content(size), {"run": run, **tags})
-    (found,) = user.list_all(filter=f"raw_tags.run={run}")
-    return found
+    return added(user, uploader, content(size), tags)
 
 
 def listed(user: User, file_id: str, filter: str = "") -> bool:
     return file_id in {found.file_id for found in user.list_all(filter=filter)}
-
-
-def location(user: User, file_id: str) -> str:
-    return user.objects("RequestDownload", file_ids=[file_id]).files[0].read.uri
 
 
 def usage(gateway) -> tuple[dict, dict]:
@@ -44,35 +37,26 @@ def usage(gateway) -> tuple[dict, dict]:
 
     Tags cost several times their length; the formula is that of short ones.
     """
-    database = sqlite3.connect(gateway.data / "gateway.db")
     kept = {
         owner: (size, objects)
-        for owner, size, objects in database.execute("SELECT owner, bytes, objects FROM upload_usage")
+        for owner, size, objects in rows(gateway, "SELECT owner, bytes, objects FROM upload_usage")
         if (size, objects) != (0, 0)
     }
     counted: dict = defaultdict(lambda: (0, 0))
-    rows = database.execute(
+    counts = rows(
+        gateway,
         """
         SELECT w.owner, coalesce(s.size, 0), o.position IS NOT NULL, coalesce((
             SELECT sum(150 + 8 * (length(CAST(key AS BLOB)) + length(CAST(value AS BLOB)))) FROM object_tags t
             WHERE t.position = o.position), 0)
         FROM upload_owners w LEFT JOIN store_objects s ON s.upload_id = w.upload_id
             LEFT JOIN objects o ON o.upload_id = w.upload_id
-        """
+        """,
     )
-    for owner, size, objects, tags in rows:
+    for owner, size, objects, tags in counts:
         before = counted[owner]
         counted[owner] = (before[0] + size + tags, before[1] + objects)
-    database.close()
     return kept, {owner: sums for owner, sums in counted.items() if sums != (0, 0)}
-
-
-def change(gateway, sql: str, *values) -> None:
-    """Changes the database of a stopped gateway."""
-    database = sqlite3.connect(gateway.data / "gateway.db")
-    assert database.execute(sql, values).rowcount > 0
-    database.commit()
-    database.close()
 
 
 def test_restored_object_has_the_same_bytes(uploader, admin, stubs, copy_root):
@@ -249,7 +233,6 @@ def test_kills_at_any_moment_leave_one_state(gateway_with, login, is_full):
 def test_command_line_restores_and_purges(binary, gateway, tmp_path, uploader, admin):
     found = add(admin, uploader)
     command = CommandLine(binary, gateway, tmp_path).login()
-    command.environment["DATA_GATEWAY_GATEWAY"] = gateway.listeners["gateway"]
     run = f"run={found.tags['run']}"
     command.json("object", "tag", found.file_id, "--tag", "color=red")
     assert command.json("object", "rm", found.file_id, "--reason", "acceptance test")["purge_at"]

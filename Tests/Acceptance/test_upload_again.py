@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
-from support.client import OK, REFUSED, Stage
+from support.client import Stage
+from support.commands import OK, REFUSED
 from support.uploads import content, fresh_seeds
 
 PART = 256 * 1024

@@ -4,7 +4,8 @@ import os
 import signal
 
 import pytest
-from support.client import OK, REFUSED, Stage, end
+from support.client import Stage, end
+from support.commands import OK, REFUSED
 from support.parties import unique
 from support.terminal import Terminal
 from support.uploads import content, fresh_seeds

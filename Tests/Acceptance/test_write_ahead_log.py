@@ -7,6 +7,7 @@ from support.gateway import eventually
 from support.monitoring import log, logged, metric
 from support.operators_store import Store
 from support.patience import PATIENCE
+from support.uploads import MIB
 
 # Reads the file whose path is the argument, in a transaction that lasts until standard input ends.
 READER = """
@@ -18,7 +19,6 @@ print("reads", flush=True)
 sys.stdin.read()
 """
 BLOCKED = "another program reads the database and keeps its write-ahead log from shrinking"
-MIB = 1 << 20
 
 
 def test_a_foreign_reader_of_the_database_is_reported(gateway_with, login, tmp_path):

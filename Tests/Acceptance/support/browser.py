@@ -81,6 +81,18 @@ class Browser:
             {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": bytes_per_second},
         )
 
+    def enter(self, gateway) -> None:
+        """Opens the console's sign-in page, without what an earlier session left."""
+        address = f"http://{gateway.listeners['web']}/console/"
+        self.open(address)
+        self.sign_out()
+        self.open(address)
+
+    def assert_no_errors(self) -> None:
+        """Checks that the browser logged no error but failures of requests, which tests cause."""
+        errors = [text for text in self.logged_errors if "Failed to load resource" not in text]
+        assert not errors, errors
+
     def sign_in(self, organization: str, user_name: str, password: str) -> None:
         """Fills in and submits the sign-in page."""
         self.fill("Organization", organization)

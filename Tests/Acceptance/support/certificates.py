@@ -44,6 +44,11 @@ class Authority:
         )
         return certificate_path, key_path, certificate.serial_number
 
+    def tls(self, *listeners: str, **subjects: tuple[str, ...]) -> dict:
+        """Issues a certificate of a gateway, and returns the section `tls` of its configuration."""
+        certificate, key, _ = self.issue("server", **subjects)
+        return {"certificate": str(certificate), "key": str(key), "listeners": list(listeners)}
+
     def _sign(self, name, public_key, issuer, subjects=None, is_authority=False):
         now = datetime.datetime.now(datetime.UTC)
         named = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, text)]) for text in (name, issuer)]

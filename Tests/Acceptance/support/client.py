@@ -10,11 +10,11 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .gateway import ADMIN_PASSWORD, Gateway
+from .commands import OK, CommandLine
+from .gateway import Gateway
+from .parties import Fleet
 from .patience import PATIENCE
 from .proxy import HOLD_TIMEOUT, Proxy
-
-OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 
 
 class Network:
@@ -89,6 +89,12 @@ class Device:
             *("--device-init", f"{self.scheme}://{network.device_init.address}"),
             *options,
         )
+
+    def join(self, fleet: Fleet, **fields) -> "Device":
+        """Registers the device, and initializes it."""
+        done = self.init(fleet.register(**fields).device_id)
+        assert done.returncode == OK, done.stderr
+        return self
 
     def start(self, *arguments, stdout: int = subprocess.PIPE, stderr: int = subprocess.PIPE) -> subprocess.Popen:
         environment = {
@@ -168,20 +174,13 @@ def end(client: subprocess.Popen, number: int) -> tuple[str, str]:
     return client.communicate(timeout=PATIENCE)
 
 
-class SignedIn:
-    """The command line of a user, with its own session file."""
+class SignedIn(CommandLine):
+    """The command line of a user who is signed in, with the session in its usual place in the home folder."""
 
     def __init__(self, binary: Path, gateway: Gateway, directory: Path):
-        self.binary = binary
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(directory),
-            "DATA_GATEWAY_ADMIN": gateway.listeners["admin"],
-            "DATA_GATEWAY_AUTH": gateway.listeners["auth"],
-            "DATA_GATEWAY_GATEWAY": gateway.listeners["gateway"],
-        }
-        done = self.run("login", "--user", "admin", "--password-stdin", input=ADMIN_PASSWORD + "\n")
-        assert done.returncode == OK, done.stderr
+        super().__init__(binary, gateway, directory)
+        del self.environment["DATA_GATEWAY_SESSION"]
+        self.login()
 
     def start(self, *arguments) -> subprocess.Popen:
         return subprocess.Popen(
@@ -190,16 +189,6 @@ class SignedIn:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=self.environment,
-        )
-
-    def run(self, *arguments, input: str = "") -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [str(self.binary), *map(str, arguments)],
-            input=input,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
             env=self.environment,
         )
 

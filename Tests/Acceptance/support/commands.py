@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 
+from . import process
 from .gateway import ADMIN_PASSWORD
 from .patience import PATIENCE
 
@@ -20,13 +21,15 @@ class CommandLine:
             "PATH": os.environ["PATH"],
             "HOME": str(directory),
             "DATA_GATEWAY_SESSION": str(self.session),
-            "DATA_GATEWAY_ADMIN": gateway.listeners["admin"],
-            "DATA_GATEWAY_AUTH": gateway.listeners["auth"],
+        } | {
+            f"DATA_GATEWAY_{name.upper()}": gateway.listeners[name]
+            for name in ("admin", "auth", "gateway")
+            if name in gateway.listeners
         }
 
-    def run(self, *arguments: str, input: str = "", environment: dict | None = None) -> subprocess.CompletedProcess:
+    def run(self, *arguments, input: str = "", environment: dict | None = None) -> subprocess.CompletedProcess:
         return subprocess.run(
-            [self.binary, *arguments],
+            [self.binary, *map(str, arguments)],
             input=input,
             capture_output=True,
             text=True,
@@ -84,12 +87,5 @@ class BrowserLogin:
 
 def offline(binary, *arguments, code: int = OK, environment: dict[str, str] | None = None) -> dict:
     """Runs `restore` or `doctor`, which read and write whole archives, and returns the --json output."""
-    done = subprocess.run(
-        [binary, *map(str, arguments), "--json"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | (environment or {}),
-    )
-    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    done = process.run(binary, *map(str, arguments), "--json", env=os.environ | (environment or {}), code=code)
     return json.loads(done.stdout)

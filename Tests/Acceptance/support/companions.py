@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import sqlite3
 import struct
 import zlib
 
@@ -11,7 +10,7 @@ import requests
 from .gateway import Gateway
 
 #: Callers name their address, so that each test has limits of its own.
-ENABLED = {
+CONFIGURATION = {
     "listeners": {"apps": "127.0.0.1:0"},
     "apps": {"companions": {"enabled": True}},
     "rpc": {"trusted_proxies": ["127.0.0.1"]},
@@ -154,11 +153,3 @@ def pair_of(phone) -> tuple[Phone, Phone]:
     assert first.get_match() == (0, second.email) and second.get_match() == (0, first.email)
     first.refresh(), second.refresh()
     return first, second
-
-
-def rows(gateway: Gateway, statement: str, *values) -> list:
-    database = sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True)
-    try:
-        return database.execute(statement, values).fetchall()
-    finally:
-        database.close()

@@ -12,9 +12,8 @@ from .gateway import Gateway
 from .oss import Credentials
 from .parties import Fleet, User, unique
 from .ports import free_port
-from .uploads import Upload
+from .uploads import MIB, Upload
 
-MIB = 1024 * 1024
 #: The smallest part size of a destination.
 PART_SIZE = 5 * MIB
 SECRET = "a secret of the second gateway"

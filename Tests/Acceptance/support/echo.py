@@ -17,7 +17,7 @@ TEXT = b"robot 261121-000001 says hello to the data gateway"
 MESSAGE = b"\0" + (2 + len(TEXT)).to_bytes(4, "big") + b"\x0a" + bytes([len(TEXT)]) + TEXT
 
 
-class EchoServer:
+class Server:
     """Any program that prints the ready line: the gateway's or another implementation's."""
 
     def __init__(self, *command: str | Path, environment: dict[str, str] | None = None):
@@ -32,9 +32,9 @@ class EchoServer:
         if not line:
             self.close()
             raise AssertionError(f"{command[0]} said no ready line")
-        self.address = json.loads(line)["listeners"]["echo"]
+        self.listeners = json.loads(line)["listeners"]
 
-    def __enter__(self) -> "EchoServer":
+    def __enter__(self):
         return self
 
     def __exit__(self, *_) -> None:
@@ -44,6 +44,14 @@ class EchoServer:
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
+
+
+class EchoServer(Server):
+    """A server of the echo benchmark."""
+
+    @property
+    def address(self) -> str:
+        return self.listeners["echo"]
 
 
 def allocations_per_call(binary: Path, directory: Path, warm_up: int = 200, calls: int = 1000) -> float:

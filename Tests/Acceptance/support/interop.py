@@ -1,8 +1,5 @@
 """The interop server: `grpc.testing.TestService` on the gateway's server library, in a process of its own."""
 
-import json
-import select
-import subprocess
 from pathlib import Path
 
 import grpc
@@ -11,27 +8,18 @@ from support.certificates import Authority
 from support.h2raw import Peer
 from support.process_usage import memory
 
-from .patience import PATIENCE
+from .echo import Server
 
 
-class InteropServer:
+class InteropServer(Server):
     """An interop server; with TLS if an authority is given, which signs the certificate."""
 
     def __init__(self, binary: Path, authority: Authority | None = None):
         self.authority = authority
-        command = [binary, *(authority.issue("server")[:2] if authority else ())]
-        self.process = subprocess.Popen(
-            [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
-        )
-        readable, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
-        line = self.process.stdout.readline() if readable else b""
-        if not line:
-            self.close()
-            raise AssertionError("the interop server said no ready line")
-        listeners = json.loads(line)["listeners"]
-        self.address = listeners["interop"]
+        super().__init__(binary, *(authority.issue("server")[:2] if authority else ()))
+        self.address = self.listeners["interop"]
         #: The address of the same service over HTTP/1.1.
-        self.web = listeners["web"]
+        self.web = self.listeners["web"]
 
     def channel(self, *options: tuple[str, int]) -> grpc.Channel:
         """Opens a new channel."""
@@ -51,8 +39,3 @@ class InteropServer:
     def resident_bytes(self) -> int:
         """Returns the resident memory of the process in bytes."""
         return memory(self.process.pid)
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()

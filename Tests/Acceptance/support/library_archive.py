@@ -1,14 +1,13 @@
 """The app for archives: libraries, their archives, the app's programs, and what the database has."""
 
-import http.client
 import io
 import json
-import sqlite3
 import uuid
 import zipfile
 from pathlib import Path
 
-from .app_calls import App
+from . import database
+from .apps import App
 from .commands import CommandLine
 from .gateway import Gateway
 
@@ -147,17 +146,8 @@ class Phone(App):
     cookie: str | None = None
 
     def raw(self, method: str, path: str, body: bytes | None = None, **fields: str):
-        headers = {name.replace("_", "-"): value for name, value in fields.items()}
-        if self.cookie:
-            headers["cookie"] = self.cookie
-        connection = http.client.HTTPConnection(self.gateway.listeners[self.listener], timeout=120)
-        try:
-            connection.request(method, path, body, headers)
-            response = connection.getresponse()
-            content = response.read()
-            return response.status, {name.lower(): value for name, value in response.getheaders()}, content
-        finally:
-            connection.close()
+        answer = self.send(method, path, body, **({"cookie": self.cookie} if self.cookie else {}), **fields)
+        return answer.status, answer.fields, answer.body
 
     def take(self, data: bytes) -> tuple[int, dict]:
         """Imports an archive, and returns the status and the JSON."""
@@ -183,38 +173,27 @@ class Phone(App):
 
 def rows(gateway: Gateway) -> list:
     """Returns everything that the tables have of the libraries that somebody reads."""
-    database = sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True)
-    try:
-        found = []
+    found = []
+    with database.reading(gateway) as opened:
         for table in TABLES:
-            columns = [row[1] for row in database.execute(f"SELECT * FROM pragma_table_info('{table}')")]
+            columns = [row[1] for row in opened.execute(f"SELECT * FROM pragma_table_info('{table}')")]
             names = ", ".join(f"t.{name}" for name in columns if name != "library")
             query = (
                 f"SELECT l.owner, {names} FROM {table} t JOIN libraries l ON l.id = t.library "
                 "WHERE l.is_current = 1 AND l.owner IS NOT NULL"
             )
-            found.append(sorted(database.execute(query).fetchall(), key=repr))
-        return found
-    finally:
-        database.close()
+            found.append(sorted(opened.execute(query).fetchall(), key=repr))
+    return found
 
 
 def left(gateway: Gateway) -> list:
     """Returns the libraries that nobody reads: those that are not current, and those of deleted accounts."""
-    database = sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True)
-    try:
-        return database.execute("SELECT id FROM libraries WHERE is_current = 0 OR owner IS NULL").fetchall()
-    finally:
-        database.close()
+    return database.rows(gateway, "SELECT id FROM libraries WHERE is_current = 0 OR owner IS NULL")
 
 
 def count_rows(gateway: Gateway) -> int:
     """Returns the number of rows of all libraries."""
-    database = sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True)
-    try:
-        return sum(database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("libraries", *TABLES))
-    finally:
-        database.close()
+    return sum(database.rows(gateway, f"SELECT count(*) FROM {table}")[0][0] for table in ("libraries", *TABLES))
 
 
 def open_deleted_files(gateway: Gateway) -> list[str]:

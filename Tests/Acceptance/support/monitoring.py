@@ -8,6 +8,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+from . import process
 from .gateway import eventually
 from .patience import PATIENCE
 from .ports import free_port
@@ -59,8 +60,7 @@ def tool(name: str) -> str:
 
 def promtool(*arguments: str | Path, input: str = "") -> None:
     """Runs Prometheus' checker, which must succeed."""
-    done = subprocess.run([tool("promtool"), *arguments], input=input, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process.run(tool("promtool"), *arguments, input=input)
 
 
 class Prometheus:

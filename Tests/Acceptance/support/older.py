@@ -9,7 +9,6 @@ It contains no secrets: the root key is publicly known, and so is the device's c
 """
 
 import base64
-import contextlib
 import hashlib
 import hmac
 import json
@@ -20,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from . import stubs as stubs_module
+from .database import changing
 from .gateway import Gateway
 from .parties import Fleet, User
 from .uploads import FILE_NAME_TAG, Upload, completed, content
@@ -57,7 +57,7 @@ def unpack(directory: Path) -> Kept:
         (directory / name).chmod(0o400)
     for name in older["parts"]:
         _write(directory / name, PART)
-    with contextlib.closing(sqlite3.connect(directory / "gateway.db")) as database:
+    with changing(directory) as database:
         database.executescript("\n".join(older["database"]))
     (directory / "gateway.db").chmod(0o600)
     return Kept(**older["kept"])
@@ -86,7 +86,7 @@ def take(program: Path, path: Path) -> None:
             assert gateway.stop() == 0
         finally:
             gateway.close()
-        with contextlib.closing(sqlite3.connect(gateway.data / "gateway.db")) as database:
+        with changing(gateway) as database:
             credential = _publish(database)
             dump = list(database.iterdump())
         kept = Kept(device.device_id, credential, found.file_id, found.etag, under_way.logical_id, under_way.id)

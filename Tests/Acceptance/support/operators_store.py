@@ -5,15 +5,14 @@ from pathlib import Path
 
 import oss2
 import pytest
-from botocore.exceptions import ClientError
 
 from . import s3
 from .gateway import Gateway
 from .parties import User
 from .raw import Answer
 from .static_keys import StaticKey
+from .uploads import MIB
 
-MIB = 1024 * 1024
 OWNER = StaticKey("OWNER", "a secret of the owner", "write")
 TOOLS = StaticKey("TOOLS", "a secret of the tools", "write", prefix="tools/")
 READER = StaticKey("AUDITOR", "a secret of the auditor", "read")
@@ -45,13 +44,6 @@ class Store:
     def oss(self, key=OWNER, auth=oss2.AuthV4, bucket="data") -> oss2.Bucket:
         endpoint = f"http://{self.gateway.object_store}"
         return oss2.Bucket(auth(key.id, key.secret), endpoint, bucket, region="local")
-
-
-def refused(step, *arguments, **named) -> tuple[int, str]:
-    with pytest.raises(ClientError) as refusal:
-        step(*arguments, **named)
-    answer = refusal.value.response
-    return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
 
 
 def oss_refused(step, *arguments, **named) -> tuple[int, str]:

@@ -3,9 +3,9 @@
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
+from . import process
 from .gateway import Gateway
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -15,9 +15,7 @@ LOST = "usr/share/data-gateway/lost"
 
 def run(*command, **options) -> str:
     """Returns the output of a command that must succeed."""
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
-    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-    return done.stdout
+    return process.run(*command, timeout=None, **options).stdout
 
 
 def build(binary: Path, version: str, output: Path) -> Path:

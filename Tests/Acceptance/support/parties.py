@@ -11,6 +11,7 @@ import grpc
 from .gateway import Gateway, eventually
 from .patience import PATIENCE
 
+PASSWORD = "a password of some length"
 #: Distinguishes the names of different runs; `random` is seeded by the operating system here.
 _RUN = f"{random.SystemRandom().randrange(10**6):06d}"
 _numbers = itertools.count(1)
@@ -73,6 +74,12 @@ class User:
     def admin(self, method: str, **fields):
         """Calls AdminAuthService with the method's name and the request's fields."""
         return self._call("admin", self.stubs.auth, "AdminAuthService", method, fields)
+
+    def create_organization(self, name: str, password: str = PASSWORD, **fields) -> "User":
+        """Creates a business organization, and signs its admin `boss` in."""
+        boss = {"bootstrap_admin_user_name": "boss", "bootstrap_admin_password": password}
+        self.admin("CreateOrganization", organization=name, **boss, **fields)
+        return User.login(self.gateway, self.stubs, name, "boss", password)
 
     def users(self, method: str, **fields):
         """Calls UserAuthService."""

@@ -1,12 +1,11 @@
 """Restores that a running gateway prepares and its next start completes, through the REST routes, with curl."""
 
-import contextlib
 import http.client
 import json
-import sqlite3
 import subprocess
 from pathlib import Path
 
+from .database import rows
 from .gateway import ADMIN_PASSWORD, Gateway, eventually
 from .patience import PATIENCE
 from .raw import fetch
@@ -92,12 +91,6 @@ def ended(gateway: Gateway) -> int:
     gateway._reader.join()
     gateway.forget_channels()
     return code
-
-
-def rows(data: Path, statement: str, *arguments) -> list[tuple]:
-    """Returns rows of the database of a stopped gateway."""
-    with contextlib.closing(sqlite3.connect(f"file:{data / 'gateway.db'}?mode=ro", uri=True)) as database:
-        return database.execute(statement, arguments).fetchall()
 
 
 def stored(data: Path) -> set[tuple[str, int]]:

@@ -9,7 +9,9 @@ import boto3
 import botocore.auth
 import botocore.config
 import botocore.credentials
+import pytest
 from botocore.awsrequest import AWSRequest
+from botocore.exceptions import ClientError
 
 from .oss import Credentials
 from .raw import Answer, fetch_url
@@ -79,3 +81,20 @@ def aws(credentials: Credentials, directory: Path, *arguments, authority: Path |
         environment["AWS_CA_BUNDLE"] = str(authority)
     command = [sys.executable, "-m", "awscli", *map(str, arguments)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def refused(step, *arguments, **named) -> tuple[int, str]:
+    """Returns the status and the code of the refusal."""
+    with pytest.raises(ClientError) as refusal:
+        step(*arguments, **named)
+    answer = refusal.value.response
+    return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
+
+
+def refused_with(status: int, code: str, step, *arguments, **named) -> str:
+    """Returns the message of the refusal."""
+    with pytest.raises(ClientError) as refusal:
+        step(*arguments, **named)
+    answer = refusal.value.response
+    assert (answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]) == (status, code), str(refusal.value)
+    return answer["Error"]["Message"]

@@ -8,14 +8,13 @@ from pathlib import Path
 from .copies import Copies
 from .gateway import Gateway, eventually
 from .media import CLIP, png, wav
-from .parties import Fleet, Uploader, User, call
+from .parties import PASSWORD, Fleet, Uploader, User, call
 from .recordings import recording
 from .uploads import FILE_NAME_TAG, Upload, completed, content
 from .webhooks import SECRET, Receiver
 
 TOPICS = ("/camera/front", "/camera/rear", "/gps/fix", "/imu", "/lidar/points", "/tf")
 #: The password of the users.
-PASSWORD = "a password of some length"
 LONG_NAME = "2026-11-09T06-53-12_north-field_tractor-1_front-camera-and-lidar_calibration-run-07499_second-attempt.mcap"
 
 

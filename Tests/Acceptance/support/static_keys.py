@@ -6,8 +6,7 @@ from pathlib import Path
 from .copies import secret_file
 from .gateway import Gateway
 from .oss import Credentials
-
-MIB = 1024 * 1024
+from .uploads import MIB
 
 
 @dataclass(frozen=True)

@@ -5,24 +5,23 @@ Acknowledged changes have to exist. Calls with an error or without a response ma
 
 import hashlib
 import http.client
-import sqlite3
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import grpc
 
+from .database import rows
 from .faults import Faults
 from .gateway import Gateway, eventually
 from .oss import Credentials
-from .parties import Fleet, Uploader, User, call, exchange, init_device, unique
+from .parties import PASSWORD, Fleet, Uploader, User, call, exchange, init_device, unique
 from .raw import RawStore, fetch, fetch_url
 from .uploads import content
 from .webhooks import SECRET, Receiver
 
 PART_SIZE = 65536
 STATIC_KEY = ("TOOLS", "a secret of the tools")
-PASSWORD = "a password of some length"
 #: The time for which tokens are used, in seconds.
 TOKENS_FOR = 300
 #: The statuses that a client may get from a gateway on a failing disk; it retries them.
@@ -451,12 +450,8 @@ class Lab:
 
     def assert_sound(self) -> None:
         """Checks that the database is intact."""
-        database = sqlite3.connect(f"file:{self.gateway.data / 'gateway.db'}?mode=ro", uri=True)
-        try:
-            assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-            assert database.execute("PRAGMA foreign_key_check").fetchall() == []
-        finally:
-            database.close()
+        assert rows(self.gateway, "PRAGMA integrity_check") == [("ok",)]
+        assert rows(self.gateway, "PRAGMA foreign_key_check") == []
 
     def restart(self) -> None:
         """Restarts like a service manager: the contents of the page cache stay."""

@@ -5,9 +5,11 @@ import random
 from dataclasses import dataclass, field
 
 from .oss import CLIENTS, Credentials, Part
-from .parties import Uploader
+from .parties import Uploader, User, unique
+from .raw import fetch_url
 
 #: The key of the tag in which clients send the source file's name.
+MIB = 1024 * 1024
 FILE_NAME_TAG = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
 
 
@@ -97,3 +99,22 @@ def completed(uploader: Uploader, data: bytes, tags: dict[str, str] | None = Non
     upload = Upload.create(uploader).put(data)
     upload.complete(tags)
     return upload
+
+
+def added(user: User, uploader: Uploader, data: bytes, tags: dict[str, str] | None = None):
+    """Uploads an object, and returns its entry in ListObjects."""
+    upload = completed(uploader, data, {"run": (run := unique("run"))} | (tags or {}))
+    (found,) = user.list_all(filter=f"raw_tags.run={run}")
+    assert found.etag == upload.etag
+    return found
+
+
+def download(user: User, file_id: str) -> bytes:
+    """Downloads an object as a user does."""
+    (location,) = user.objects("RequestDownload", file_ids=[file_id]).files
+    return fetch_url(location.read.uri, headers=dict(location.read.headers)).body
+
+
+def location(user: User, file_id: str) -> str:
+    """Returns the presigned URL of a download."""
+    return user.objects("RequestDownload", file_ids=[file_id]).files[0].read.uri

@@ -23,6 +23,10 @@ def enabled(**listeners: str) -> dict:
     }
 
 
+#: The page from which the gateway of the fixture `open_gateway` permits calls.
+ORIGIN = "https://app.example"
+
+
 @dataclass
 class Answer:
     status: int
@@ -36,26 +40,30 @@ class Answer:
 
 
 class App:
-    """An app at the listener `apps` of a gateway."""
+    """An app at the listener `apps` of a gateway; `fields` are sent with each request."""
 
-    def __init__(self, gateway, listener: str = "apps"):
+    answer = Answer
+
+    def __init__(self, gateway, listener: str = "apps", **fields: str):
         self.gateway = gateway
         self.listener = listener
+        self.fields = fields
 
     def send(self, method: str, path: str, body=None, token: str | None = None, **fields: str) -> Answer:
-        """Sends a body as JSON, or a text as it is; `_` in the names of `fields` is `-`."""
-        headers = {name.replace("_", "-"): value for name, value in fields.items()}
+        """Sends a body as JSON, or text and bytes as they are; `_` in the names of `fields` is `-`."""
+        headers = {name.replace("_", "-").lower(): value for name, value in (self.fields | fields).items()}
         if token:
             headers["authorization"] = f"Bearer {token}"
         if body is not None:
             headers.setdefault("content-type", "application/json")
-            body = (body if isinstance(body, str) else json.dumps(body)).encode()
+            text = body if isinstance(body, str | bytes) else json.dumps(body)
+            body = text.encode() if isinstance(text, str) else text
         host, port = self.gateway.listeners[self.listener].rsplit(":", 1)
-        connection = http.client.HTTPConnection("127.0.0.1" if host == "0.0.0.0" else host, int(port), timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1" if host == "0.0.0.0" else host, int(port), timeout=120)
         try:
             connection.request(method, path, body, headers)
             response = connection.getresponse()
-            return Answer(
+            return self.answer(
                 response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
             )
         finally:

@@ -1,0 +1,41 @@
+"""The database of a gateway: it can be read at any time, and changed while the gateway is stopped.
+
+Each function takes a gateway or its data directory.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def _file(place) -> Path:
+    return getattr(place, "data", place) / "gateway.db"
+
+
+@contextlib.contextmanager
+def reading(place) -> Iterator[sqlite3.Connection]:
+    with contextlib.closing(sqlite3.connect(f"file:{_file(place)}?mode=ro", uri=True)) as database:
+        yield database
+
+
+@contextlib.contextmanager
+def changing(place) -> Iterator[sqlite3.Connection]:
+    """What the block changes is committed at its end."""
+    with contextlib.closing(sqlite3.connect(_file(place), timeout=60)) as database, database:
+        yield database
+
+
+def rows(place, statement: str, *values) -> list[tuple]:
+    with reading(place) as database:
+        return database.execute(statement, values).fetchall()
+
+
+def change(place, statement: str, *values) -> None:
+    """Changes at least one row."""
+    with changing(place) as database:
+        assert database.execute(statement, values).rowcount > 0
+
+
+def tables(place) -> set[str]:
+    return {name for (name,) in rows(place, "SELECT name FROM sqlite_master WHERE type = 'table'")}
