@@ -4,7 +4,6 @@ import ssl
 from pathlib import Path
 
 import pytest
-from oidc_provider_mock import run_server_in_thread
 from support import package
 from support import stubs as stubs_module
 from support.apps import ORIGIN
@@ -233,6 +232,9 @@ def stranger(binary, gateway, tmp_path) -> CommandLine:
 @pytest.fixture(scope="module")
 def provider():
     """The URL of a provider that lets anybody be whom they name; `PUT /users/SUB` sets a person's claims."""
+    # Its packages warn of each other when they are imported, which the other tests need not see.
+    from oidc_provider_mock import run_server_in_thread
+
     with run_server_in_thread() as server:
         yield f"http://localhost:{server.server_port}"
 

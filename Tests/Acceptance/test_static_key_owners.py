@@ -9,11 +9,8 @@ from support.database import change, rows
 from support.gateway import eventually
 from support.monitoring import logged
 from support.refusal import refused as refusal_of
-from support.static_keys import StaticKey
+from support.static_keys import OWNER, TOOLS
 from support.uploads import MIB, content
-
-TOOLS = StaticKey("TOOLS", "a secret of the tools", "write", prefix="tools/")
-OWNER = StaticKey("OWNER", "a secret of the owner", "write")
 
 
 class Place:

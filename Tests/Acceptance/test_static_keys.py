@@ -16,12 +16,11 @@ from support.oss import Credentials
 from support.parties import Fleet, User
 from support.raw import fetch_url
 from support.s3 import refused_with
-from support.static_keys import StaticKey
+from support.static_keys import OWNER, StaticKey
 from support.uploads import MIB, Upload, completed, content
 
 WRITER = StaticKey("TOOLS", "a secret of the tools", "write", prefix="tools/")
 READER = StaticKey("AUDITOR", "a secret of the auditor", "read")
-OWNER = StaticKey("OWNER", "a secret of the owner", "write")
 
 
 @dataclass

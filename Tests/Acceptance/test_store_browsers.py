@@ -9,9 +9,10 @@ import socket
 import oss2
 import requests
 from support import s3
-from support.operators_store import ORIGIN, OWNER, Store
+from support.operators_store import ORIGIN, Store
 from support.patience import PATIENCE
 from support.s3 import refused
+from support.static_keys import OWNER
 from support.uploads import MIB, content
 
 

@@ -8,9 +8,10 @@ import pytest
 import requests
 from botocore.exceptions import ClientError
 from support import s3 as s3_clients
-from support.operators_store import ORIGIN, OWNER, READER, TOOLS, Store, oss_refused
+from support.operators_store import ORIGIN, READER, Store, oss_refused
 from support.patience import PATIENCE
 from support.s3 import refused
+from support.static_keys import OWNER, TOOLS
 
 BUCKET = "data"
 BUCKETS = {f"many-{number:04}": {} for number in range(150)} | {

@@ -11,10 +11,9 @@ from support import s3
 from support.certificates import Authority
 from support.parties import Fleet, User, call, exchange_system_credential, issue_system_credential
 from support.raw import Answer, fetch
-from support.static_keys import StaticKey
+from support.static_keys import OWNER
 from support.uploads import completed, content
 
-OWNER = StaticKey("OWNER", "a secret of the owner", "write")
 READ, READ_WRITE = 1, 3
 ANOTHER = "tools/another"
 DELETION = b"<Delete><Object><Key>tools/another</Key></Object></Delete>"

@@ -13,11 +13,9 @@ from support.faults import KILL, LINK, OPEN, SYNC, UNLINK, WRITE
 from support.gateway import Gateway, eventually
 from support.monitoring import metric
 from support.parties import Fleet
-from support.static_keys import StaticKey
+from support.static_keys import OWNER
 from support.stories import Lab, Refused, answer_of
 from support.uploads import MIB, completed, content
-
-OWNER = StaticKey("OWNER", "a secret of the owner", "write")
 
 
 @pytest.fixture

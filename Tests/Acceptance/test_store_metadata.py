@@ -9,11 +9,12 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 from support import s3
-from support.operators_store import OWNER, Store, oss_refused
+from support.operators_store import Store, oss_refused
 from support.parties import Fleet
 from support.patience import PATIENCE
 from support.raw import RawStore
 from support.s3 import refused
+from support.static_keys import OWNER
 from support.uploads import MIB, Upload, completed, content
 
 

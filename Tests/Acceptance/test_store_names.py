@@ -7,9 +7,10 @@ import json
 import oss2
 import pytest
 from botocore.exceptions import ClientError
-from support.operators_store import OWNER, TOOLS, oss_refused
+from support.operators_store import oss_refused
 from support.raw import fetch_url
 from support.s3 import refused
+from support.static_keys import OWNER, TOOLS
 
 BUCKET = "data"
 #: Keys without a prefix, of each kind that other stores take for paths, lines or Unicode's equals.

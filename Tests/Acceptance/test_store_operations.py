@@ -16,9 +16,10 @@ from botocore.exceptions import ClientError
 from support import process, s3
 from support.database import change, changing, rows
 from support.gateway import eventually
-from support.operators_store import ORIGIN, OWNER, READER, TOOLS, oss_refused
+from support.operators_store import ORIGIN, READER, oss_refused
 from support.parties import Fleet
 from support.s3 import refused
+from support.static_keys import OWNER, TOOLS
 from support.uploads import MIB, Upload, completed, content
 
 # Conditional writes

@@ -9,9 +9,8 @@ import pytest
 from botocore.exceptions import ClientError
 from support import s3
 from support.gateway import Gateway
-from support.static_keys import StaticKey
+from support.static_keys import OWNER
 
-OWNER = StaticKey("OWNER", "a secret of the owner", "write")
 FORBID = {"x-oss-forbid-overwrite": "true"}
 
 

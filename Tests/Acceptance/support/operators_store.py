@@ -10,11 +10,9 @@ from . import s3
 from .gateway import Gateway
 from .parties import User
 from .raw import Answer
-from .static_keys import StaticKey
+from .static_keys import OWNER, TOOLS, StaticKey
 from .uploads import MIB
 
-OWNER = StaticKey("OWNER", "a secret of the owner", "write")
-TOOLS = StaticKey("TOOLS", "a secret of the tools", "write", prefix="tools/")
 READER = StaticKey("AUDITOR", "a secret of the auditor", "read")
 ORIGIN = "https://viewer.example.com"
 

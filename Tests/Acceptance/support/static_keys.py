@@ -26,3 +26,7 @@ class StaticKey:
     def credentials(self, gateway: Gateway, key: str = "", part_size: int = MIB) -> Credentials:
         """Returns the credentials of a client for the object `key`."""
         return Credentials("data", f"http://{gateway.object_store}", key, self.id, self.secret, None, "", part_size)
+
+
+OWNER = StaticKey("OWNER", "a secret of the owner", "write")
+TOOLS = StaticKey("TOOLS", "a secret of the tools", "write", prefix="tools/")
