@@ -205,7 +205,7 @@ def test_repeated_announcement_is_refused(device, operator, network, impostor, s
     ("change", "reason"),
     [({"ends_in": -1}, "it has ended"), ({"serial": 0}, "its number is 0"), ({"tls": False}, "has no TLS")],
 )
-def test_announcement_that_a_device_must_not_take(device, network, impostor, stubs, path, change, reason):
+def test_device_rejects_unusable_announcement(device, network, impostor, stubs, path, change, reason):
     """Though it is signed with the device's key."""
     direct = {name: network.gateway.listeners[name] for name in LISTENERS}
     if change == {"tls": False}:

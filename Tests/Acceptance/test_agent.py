@@ -184,7 +184,7 @@ def sizes(user: SignedIn, device: Device) -> dict[str, int]:
     return {each["name"]: each["size_bytes"] for each in arrived(user, device)}
 
 
-def test_file_that_changes_while_it_waits_settles_again(agent_with, device, network, user):
+def test_file_that_changes_while_it_waits_waits_until_it_is_stable_again(agent_with, device, network, user):
     agent = agent_with({"files": 1})
     paths = [agent.directory / name for name in ("first", "appended", "replaced")]
     for number, path in enumerate(paths):

@@ -10,7 +10,7 @@ from support.echo import allocations_per_call
 EXPECTED = {"debug": 11, "release": 11}
 
 
-def test_an_echo_allocates_no_more_than_it_did(binary, tmp_path):
+def test_echo_allocates_exactly_the_recorded_number(binary, tmp_path):
     counted = allocations_per_call(binary.with_name("echo-server"), tmp_path / "count")
     # Timers of the connection add a few for each thousand calls.
     assert round(counted, 1) == EXPECTED[binary.parent.name]

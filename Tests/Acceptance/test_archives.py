@@ -171,7 +171,7 @@ def test_corrupted_object_is_the_one_that_programs_report(gateway, admin, upload
     admin.object_management("DeleteObject", file_id=found.file_id, reason="corrupted by a test")
 
 
-def test_object_whose_checksum_is_not_recorded_breaks_the_archive_off_if_it_is_corrupted(gateway_with, login):
+def test_archive_ends_early_at_a_corrupted_object_without_a_recorded_checksum(gateway_with, login):
     """Versions before recorded no CRC-32; the gateway compares the CRC-64 itself then."""
     gateway = gateway_with()
     admin = login(gateway)
@@ -186,7 +186,7 @@ def test_object_whose_checksum_is_not_recorded_breaks_the_archive_off_if_it_is_c
     expect_cut(gateway, admin, found)
 
 
-def test_object_whose_file_was_cut_breaks_the_archive_off(gateway_with, login):
+def test_archive_ends_early_at_an_object_whose_file_was_truncated(gateway_with, login):
     gateway = gateway_with()
     admin = login(gateway)
     completed(Fleet.create(admin).uploader(), content(4_000_000))

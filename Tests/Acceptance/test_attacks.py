@@ -124,7 +124,7 @@ def check(authority: str, *more: tuple[str, str]) -> bytes:
     ],
     ids=["PING", "SETTINGS", "PRIORITY"],
 )
-def test_a_flood_of_control_frames(target, flood):
+def test_flood_of_control_frames_ends_the_connection(target, flood):
     before = reached(target, "control_frames")
     with Peer(target.listeners["auth"]) as peer:
         peer.raw(flood * (CONTROL_FRAMES * 4))
@@ -146,7 +146,7 @@ def test_the_default_number_of_control_frames_is_answered(gateway, kind):
         peer.expect_connection_error(ENHANCE_YOUR_CALM)
 
 
-def test_a_flood_of_empty_data(target):
+def test_flood_of_empty_data_ends_the_connection(target):
     with Peer(target.listeners["auth"]) as peer:
         peer.send(HEADERS, END_HEADERS, 1, check(peer.authority))
         peer.raw(frame(DATA, 0, 1, b"") * (CONTROL_FRAMES * 4))
@@ -195,7 +195,7 @@ def test_streams_that_we_are_made_to_reset(target):
     assert reached(target, "resets") == before + 1
 
 
-def test_a_flood_of_continuations(target):
+def test_flood_of_continuations_ends_the_connection(target):
     with Peer(target.listeners["auth"]) as peer:
         peer.send(HEADERS, 0, 1, check(peer.authority))
         for _ in range(2000):
@@ -215,7 +215,7 @@ def test_hpack_bomb_is_cut_off(target):
     assert reached(target, "header_list_size") > 0
 
 
-def test_a_header_section_over_the_limit_is_refused_and_the_connection_goes_on(target):
+def test_header_section_over_the_limit_is_refused_and_the_connection_stays_open(target):
     with Peer(target.listeners["auth"]) as peer:
         peer.send(HEADERS, END_HEADERS, 1, check(peer.authority, ("x-filler", "a" * 16_100)))
         peer.expect_end(1)
@@ -244,7 +244,7 @@ def wait_for_the_end(connection: socket.socket, seconds: float = 15) -> None:
 
 
 @pytest.mark.parametrize("first", [b"", b"PRI * HT", PREFACE], ids=["nothing", "half a preface", "no SETTINGS"])
-def test_a_connection_that_does_not_begin(target, first):
+def test_connection_without_a_preface_is_closed(target, first):
     before = reached(target, "handshake_timeout")
     host, port = target.listeners["auth"].rsplit(":", 1)
     with socket.create_connection((host, int(port))) as connection:
@@ -253,14 +253,14 @@ def test_a_connection_that_does_not_begin(target, first):
     assert reached(target, "handshake_timeout") == before + 1
 
 
-def test_a_connection_that_is_no_http2(target):
+def test_connection_with_other_bytes_than_http2_is_closed(target):
     host, port = target.listeners["auth"].rsplit(":", 1)
     with socket.create_connection((host, int(port))) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" + os.urandom(1000))
         wait_for_the_end(connection)
 
 
-def test_a_header_section_that_does_not_end(target):
+def test_header_section_without_an_end_closes_the_connection(target):
     before = reached(target, "stalled")
     with Peer(target.listeners["auth"]) as peer:
         peer.send(HEADERS, 0, 1, check(peer.authority))
@@ -268,7 +268,7 @@ def test_a_header_section_that_does_not_end(target):
     assert reached(target, "stalled") == before + 1
 
 
-def test_a_client_that_reads_nothing(target):
+def test_client_with_a_closed_window_is_disconnected(target):
     """Its window is closed and its responses are large: the queued bytes are limited, and it is cut off."""
     before = reached(target, "stalled")
     with Peer(target.listeners["auth"], settings={h2raw.INITIAL_WINDOW_SIZE: 0}) as peer:
@@ -280,7 +280,7 @@ def test_a_client_that_reads_nothing(target):
     assert reached(target, "stalled") == before + 1
 
 
-def test_a_client_that_asks_and_reads_nothing(target):
+def test_client_with_a_full_socket_is_disconnected(target):
     """Its windows are open, but its socket is full: no more responses are made than fit, and it is cut off."""
     before = reached(target, "stalled")
     symbol = b"archebase.auth.v1.AuthService"
@@ -306,7 +306,7 @@ def test_idle_connection_is_closed(gateway_with):
     assert reached(gateway, "idle") == 1
 
 
-def test_a_client_that_is_gone(gateway_with):
+def test_vanished_client_is_disconnected(gateway_with):
     """Nothing arrives from it any more, not even the answer to a PING."""
     gateway = gateway_with({"rpc": {"keepalive_interval_seconds": 1, "keepalive_timeout_seconds": 1}})
     with Peer(gateway.listeners["auth"]) as peer:
@@ -334,7 +334,7 @@ def test_more_connections_than_one_address_may_have(target):
     eventually(answers)
 
 
-def test_a_message_whose_length_lies(target):
+def test_message_with_a_false_length_is_refused(target):
     with Peer(target.listeners["auth"]) as peer:
         for number in range(16):
             stream = 2 * number + 1
@@ -366,11 +366,11 @@ def test_zip_bomb_is_refused_as_too_large(target):
 
 
 @pytest.mark.parametrize("timeout", ["", "S", "1", "-1S", "123456789S", "1s", "1 S", "9" * 10_000 + "H"])
-def test_a_timeout_that_is_none(target, timeout):
+def test_malformed_timeout_is_refused(target, timeout):
     header = check(target.listeners["auth"], ("grpc-timeout", timeout))
     expect_refusals(target, header, grpc.StatusCode.INVALID_ARGUMENT)
 
 
-def test_calls_without_te_trailers(target):
+def test_calls_without_te_trailers_are_refused(target):
     header = check(target.listeners["auth"]).removesuffix(literal("te", "trailers"))
     expect_refusals(target, header, grpc.StatusCode.INTERNAL)

@@ -448,7 +448,7 @@ def test_a_change_that_is_refused_leaves_no_line(admin, fleet, stubs, log):
     assert len(log.lines(target=f"sites/{fleet.site_id}")) == before
 
 
-def test_nobody_can_rewrite_a_line(gateway_with, login):
+def test_audit_line_cannot_be_rewritten(gateway_with, login):
     gateway = gateway_with()
     Fleet.create(login(gateway))
     gateway.stop()

@@ -44,7 +44,7 @@ def altered(credential: str) -> str:
 
 
 @pytest.mark.parametrize("credential", ["", "x", "AAAA", "é", "a" * 10_000, base64.b64encode(b"x" * 48).decode()])
-def test_a_credential_that_is_none(gateway, stubs, credential):
+def test_malformed_credential_is_refused(gateway, stubs, credential):
     with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
         exchange(gateway, stubs, credential)
 
@@ -70,7 +70,7 @@ def test_disabled_key_is_refused_at_once(site_key, admin, gateway, stubs):
     assert uploader.sign_in().recovery(upload.logical_upload_id)
 
 
-def test_the_reason_is_told_only_to_who_has_the_secret(site_key, admin, gateway, stubs):
+def test_wrong_secret_of_a_disabled_key_does_not_reveal_the_reason(site_key, admin, gateway, stubs):
     admin.admin("DisableApiKey", api_key_id=site_key[0])
     with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
         exchange(gateway, stubs, altered(site_key[1]))
@@ -169,12 +169,12 @@ USER_DOORS = [user_door, admin_door, device_management_door]
 
 
 @pytest.mark.parametrize("door", USER_DOORS)
-def test_a_key_token_is_refused_where_users_go(uploader, stubs, door):
+def test_token_of_a_key_is_refused_by_calls_for_users(uploader, stubs, door):
     with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
         door(uploader, stubs, uploader.token)
 
 
-def test_a_user_token_is_refused_where_keys_go(uploader, admin, stubs):
+def test_token_of_a_user_is_refused_by_calls_for_keys(uploader, admin, stubs):
     with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
         key_door(uploader, stubs, admin.token)
 
@@ -186,7 +186,7 @@ def test_a_refresh_token_is_no_access_token(uploader, admin, stubs):
 
 @pytest.mark.parametrize("door", [*USER_DOORS, key_door])
 @pytest.mark.parametrize("token", [None, "x", "a.b.c"], ids=["missing", "short", "dots"])
-def test_a_token_that_is_none(uploader, stubs, door, token):
+def test_malformed_token_is_refused(uploader, stubs, door, token):
     with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
         door(uploader, stubs, token)
 
@@ -195,7 +195,7 @@ def b64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def test_a_token_that_was_tampered_with(uploader, stubs):
+def test_altered_token_is_refused(uploader, stubs):
     header, payload, signature = uploader.token.split(".")
     claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
     claims["exp"] += 3600
@@ -214,7 +214,7 @@ def test_a_token_that_was_tampered_with(uploader, stubs):
 
 
 @pytest.mark.parametrize("scheme", ["Basic", "", "Token"])
-def test_another_scheme_than_bearer(uploader, stubs, scheme):
+def test_scheme_other_than_bearer_is_refused(uploader, stubs, scheme):
     stub = stubs.gateway.DataGatewayServiceStub(uploader.gateway.channel("gateway"))
     with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
         call(
@@ -234,7 +234,7 @@ def test_expired_token_is_refused(gateway_with, login, clock, stubs):
     assert uploader.sign_in().recovery(upload.logical_upload_id)
 
 
-def test_an_expired_token_of_a_user(gateway_with, login, clock, stubs):
+def test_expired_token_of_a_user_is_refused(gateway_with, login, clock, stubs):
     user = login(gateway_with({"auth": {"access_token_lifetime_seconds": LIFETIME}}, clock.environment))
     user.objects("ListObjects")
     clock.set(LIFETIME + 1, LIFETIME + 1)

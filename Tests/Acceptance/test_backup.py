@@ -180,7 +180,7 @@ def test_an_older_database_over_the_live_store_loses_nothing(binary, gateway, lo
     assert offline(binary, "doctor", "--data-dir", gateway.data, "--checksums")["in_order"]
 
 
-def test_a_database_that_was_put_back_by_hand_is_told_and_settled(binary, gateway, login, tmp_path):
+def test_database_restored_by_hand_is_reported_and_reconciled(binary, gateway, login, tmp_path):
     uploader = Fleet.create(login(gateway)).uploader()
     assert gateway.stop() == 0
     shutil.copy(gateway.data / "gateway.db", tmp_path / "older.db")
@@ -300,7 +300,7 @@ def test_a_deleted_object_is_re_adopted_only_by_its_name(gateway, login):
     assert gateway.stop() == 0
 
 
-def test_the_doctor_changes_nothing_unasked_and_deletes_what_it_is_told_to(binary, gateway, login):
+def test_doctor_changes_nothing_by_default_and_deletes_what_is_named(binary, gateway, login):
     user = login(gateway)
     fleet = Fleet.create(user)
     run = unique("run")
@@ -395,7 +395,7 @@ def test_an_archive_that_is_cut_off_or_altered_is_refused(binary, gateway, login
     refused(binary, "restore", "--from", archive, "--data-dir", target, "--passphrase-file", right, code=USAGE)
 
 
-def test_a_restore_goes_where_nothing_else_is(binary, gateway, gateway_with, operator, tmp_path):
+def test_restore_requires_a_directory_without_other_data(binary, gateway, gateway_with, operator, tmp_path):
     archive = tmp_path / "gateway.backup"
     operator.json("backup", "--to", str(archive))
     assert "in use by another gateway" in refused(binary, "restore", "--from", archive, "--data-dir", gateway.data)
@@ -462,7 +462,7 @@ def test_restore_repairs_missing_and_damaged_files(binary, gateway, login, opera
     assert (gateway.data / "store/quarantine" / ids[2000]).read_bytes() == b"y" * 2000
 
 
-def test_only_admins_of_system_and_one_at_a_time(binary, gateway, login, operator, stubs, tmp_path):
+def test_only_admins_of_system_back_up_and_one_at_a_time(binary, gateway, login, operator, stubs, tmp_path):
     admin = login(gateway)
     admin.users("CreateUser", user_name="vera", password="a password of some length", role="operator")
     clerk = CommandLine(binary, gateway, tmp_path / "clerk").login("vera", "a password of some length")

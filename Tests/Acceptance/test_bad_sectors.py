@@ -21,7 +21,7 @@ def error(request) -> int:
     return request.param
 
 
-def test_one_bad_sector(binary, gateway_with, login, tmp_path, error):
+def test_bad_sector_damages_only_the_objects_on_it(binary, gateway_with, login, tmp_path, error):
     gateway = gateway_with({"uploads": {"part_size_bytes": 1 << 20}})
     operator = CommandLine(binary, gateway, tmp_path).login()
     user = login(gateway)
@@ -71,7 +71,7 @@ def test_one_bad_sector(binary, gateway_with, login, tmp_path, error):
     assert {found.file_id for found in user.list_all(filter=f"raw_tags.run={run}")} == set(ids.values())
 
 
-def test_the_scrubber_marks_it_and_goes_on(binary, gateway_with, login, tmp_path, error):
+def test_scrubber_marks_a_bad_sector_and_continues(binary, gateway_with, login, tmp_path, error):
     gateway = gateway_with({"scrub": {"bytes_per_second": 0}})
     user = login(gateway)
     uploader = Fleet.create(user).uploader()

@@ -46,7 +46,7 @@ def fill(gateway, count: int) -> None:
         )
 
 
-def test_dry_run_then_deletion_and_restoration(uploader, admin, stubs):
+def test_deletion_by_filter_is_counted_run_and_undone(uploader, admin, stubs):
     run = unique("run")
     for number in range(3):
         completed(uploader, content(100 + number), {"run": run, "kind": "test" if number else "kept"})
@@ -177,7 +177,7 @@ def test_trash_is_restored_and_purged_by_filter(uploader, admin, stubs):
     assert live and len(admin.list_all(filter=f"run={run} OR run={run}-live")) == 4
 
 
-def test_retention_rules_go_by_tag_device_and_site(gateway_with, login):
+def test_retention_rules_select_by_tag_device_and_site(gateway_with, login):
     gateway = gateway_with()
     user = login(gateway)
     fleet = Fleet.create(user)

@@ -43,7 +43,7 @@ def network(gateway_with, shape):
     network.close()
 
 
-def test_a_large_file_over_a_network_that_is_cut(binary, network, login, shape, tmp_path):
+def test_large_file_arrives_over_a_network_that_is_cut(binary, network, login, shape, tmp_path):
     size, part, cuts = shape
     user = login(network.gateway)
     device = Device(binary, network, tmp_path / "device").join(Fleet.create(user))

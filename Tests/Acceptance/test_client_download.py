@@ -56,7 +56,7 @@ def test_ls_says_what_is_wrong_with_a_filter(user):
     assert user.run("ls", "--limit", "0").returncode == USAGE
 
 
-def test_downloads_into_a_folder(user, stored, store, tmp_path):
+def test_download_creates_the_folder(user, stored, store, tmp_path):
     file_id, data = stored
     events = [
         json.loads(line)
@@ -75,7 +75,7 @@ def test_empty_object_is_downloaded(user, uploader, tmp_path):
     assert (tmp_path / found["file_id"]).read_bytes() == b""
 
 
-def test_a_connection_that_breaks_goes_on_where_it_was(user, stored, store, tmp_path):
+def test_download_resumes_after_a_broken_connection(user, stored, store, tmp_path):
     file_id, data = stored
     before = store.received
     for share in (0.1, 0.5, 0.9):
@@ -86,7 +86,7 @@ def test_a_connection_that_breaks_goes_on_where_it_was(user, stored, store, tmp_
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_download_that_was_ended_goes_on(user, stored, store, tmp_path, number):
+def test_killed_download_is_resumed(user, stored, store, tmp_path, number):
     file_id, data = stored
     stage, before = Stage(), store.received
     store.on_received(before + SIZE // 2, stage)

@@ -56,7 +56,7 @@ def test_directory_is_uploaded_with_tags_of_its_paths(device, user, run, tree):
         (["tree", "--exclude", "plant/run1/**", "--include", "*.log"], ["notes.log"]),
     ],
 )
-def test_selection_of_files(device, user, run, tree, tmp_path, arguments, expected):
+def test_upload_selects_files_by_its_arguments(device, user, run, tree, tmp_path, arguments, expected):
     paths = [tmp_path / each if each.startswith("tree") else each for each in arguments]
     device.done("upload", *paths, "--tag", f"run={run}")
     assert names(user, run) == expected

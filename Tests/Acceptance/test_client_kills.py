@@ -13,7 +13,7 @@ KILLS, FULL_KILLS = 10, 300
 SEED = 1
 
 
-def test_kills_of_either_side(binary, gateway_with, login, is_full, tmp_path):
+def test_kills_of_either_side_lose_no_upload(binary, gateway_with, login, is_full, tmp_path):
     chance = random.Random(SEED)
     network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
     user = login(network.gateway)

@@ -66,7 +66,7 @@ def test_tokens_and_credentials_that_end_on_the_way_are_replaced(scene, clock, r
     assert_arrived(user, run, path, tmp_path)
 
 
-def test_a_key_that_was_replaced_elsewhere_stops_the_upload_and_the_new_one_goes_on(scene, run, path, tmp_path):
+def test_replaced_key_stops_the_upload_and_the_new_key_continues_it(scene, run, path, tmp_path):
     device, user, fleet = scene({})
     stage = Stage()
     device.network.store.before("partNumber=3&", stage)
@@ -99,7 +99,7 @@ def test_a_session_that_ended_begins_again(scene, clock, run, path, tmp_path):
 
 
 @pytest.mark.parametrize("line", ["partNumber=1&", "partNumber=3&", r"POST .*\?uploadId"])
-def test_a_gateway_that_is_killed_and_comes_back(scene, run, path, tmp_path, line):
+def test_upload_continues_after_a_kill_of_the_gateway(scene, run, path, tmp_path, line):
     device, user, _ = scene({})
     network = device.network
     stage = Stage()

@@ -78,7 +78,7 @@ def test_retries_end_in_the_given_time(device, tmp_path):
     assert 1 <= len(waits) <= 2 and sum(waits) <= 1000
 
 
-def test_init_of_what_is_no_device(binary, network, tmp_path):
+def test_init_of_an_unknown_device_is_refused(binary, network, tmp_path):
     device = Device(binary, network, tmp_path / "device")
     for device_id, code in (("nonsense", "DEVICE_ID_INVALID"), ("991231-999999", "DEVICE_NOT_FOUND")):
         refused = device.init(device_id)
@@ -110,7 +110,7 @@ def test_uploads_files_of_any_size(device, user, run, tmp_path, size):
     assert device.journals == []
 
 
-def test_several_files_with_tags_in_parallel(device, user, run, tmp_path, network_fleet):
+def test_several_files_with_tags_are_uploaded_in_parallel(device, user, run, tmp_path, network_fleet):
     files = [file_with(tmp_path, SIZE + index, f"{index}.mcap") for index in range(3)]
     output = device.done("upload", *files, "--tag", f"run={run}", "--tag", "weather=rain", "--parallel", "3")
     assert len(output.splitlines()) == 4 and output.splitlines()[-1].startswith("3 files uploaded: ")
@@ -151,19 +151,19 @@ def test_missing_file_is_refused_and_the_others_are_uploaded(device, user, run, 
     assert device.journals == []
 
 
-def test_a_device_without_a_key_says_so(binary, network, tmp_path):
+def test_device_without_a_key_is_refused_with_the_reason(binary, network, tmp_path):
     device = Device(binary, network, tmp_path / "nowhere")
     assert "data-gateway init" in device.refused(REFUSED, "upload", file_with(tmp_path, 10))
 
 
-def test_a_wrong_key_says_so(device, tmp_path):
+def test_wrong_key_is_refused_with_the_reason(device, tmp_path):
     wrong = device.config | {"api_key": "nonsense"}
     (device.folder / "archebase-config.json").write_text(json.dumps(wrong))
     message = device.refused(REFUSED, "upload", file_with(tmp_path, 10))
     assert "AUTH_INVALID_CREDENTIAL" in message and "--reinit" in message
 
 
-def test_a_folder_that_cannot_hold_journals_says_so(device, tmp_path):
+def test_folder_that_cannot_hold_journals_is_named(device, tmp_path):
     (device.folder / "uploads").write_text("a file")
     message = device.refused(REFUSED, "upload", file_with(tmp_path, 10))
     assert f"cannot list {device.folder}/uploads" in message and "Not a directory" in message
@@ -175,7 +175,7 @@ def test_a_damaged_configuration_names_its_file(device, tmp_path, damage):
     assert "archebase-config.json" in device.refused(REFUSED, "upload", file_with(tmp_path, 10))
 
 
-def test_a_gateway_that_is_not_there_is_exit_code_3(device, tmp_path):
+def test_unreachable_gateway_is_exit_code_3(device, tmp_path):
     endpoints = json.loads((device.folder / "archebase-endpoints.json").read_text())
     endpoints["auth"]["port"] = 1
     (device.folder / "archebase-endpoints.json").write_text(json.dumps(endpoints))
@@ -283,7 +283,7 @@ def test_a_small_file_whose_put_was_not_answered_is_not_put_again(device, networ
     assert network.store.bodies - before == PART
 
 
-def test_a_network_that_breaks_is_outlived(device, network, user, run, tmp_path):
+def test_upload_survives_a_network_that_breaks(device, network, user, run, tmp_path):
     size = 8 * PART
     path = file_with(tmp_path, size)
     before = network.store.bodies
@@ -295,7 +295,7 @@ def test_a_network_that_breaks_is_outlived(device, network, user, run, tmp_path)
     assert network.store.bodies - before - size < len(cuts) * PART
 
 
-def test_interrupted_by_a_person(device, network, user, run, tmp_path):
+def test_interrupted_upload_is_acknowledged_and_continued(device, network, user, run, tmp_path):
     path = file_with(tmp_path, SIZE)
     stage = Stage()
     network.store.before("partNumber=2&", stage, PART // 2)
@@ -334,7 +334,7 @@ def test_two_at_once_do_not_upload_the_same_file(device, network, user, run, tmp
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
 
 
-def test_a_person_sees_how_far_it_is(device, network, tmp_path):
+def test_terminal_shows_the_progress(device, network, tmp_path):
     path = file_with(tmp_path, SIZE)
     stage = Stage()
     network.store.before("partNumber=3&", stage)
@@ -418,7 +418,7 @@ def test_upload_of_a_removed_file_is_given_up_once(device, network, user, run, t
     assert device.done("upload", "--resume") == "there are no unfinished uploads\n"
 
 
-def test_an_upload_that_was_aborted_elsewhere_says_so(device, network, network_fleet, run, tmp_path):
+def test_upload_that_was_aborted_elsewhere_is_explained(device, network, network_fleet, run, tmp_path):
     path = file_with(tmp_path, SIZE)
     stage = Stage()
     network.store.before("partNumber=3&", stage)

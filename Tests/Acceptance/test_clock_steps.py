@@ -141,7 +141,7 @@ def test_an_absence_is_confirmed_by_an_operator(scene):
     assert scene.objects() == 0
 
 
-def test_a_clock_that_was_behind_at_a_boot(scene):
+def test_clock_that_was_behind_at_a_boot_deletes_nothing_at_once(scene):
     scene.gateway.stop()
     boot = 60 - int(time.clock_gettime(time.CLOCK_BOOTTIME))
     scene.clock.set(-STEP, boot)

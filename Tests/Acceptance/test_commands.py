@@ -82,14 +82,14 @@ def test_login_stores_its_token_for_its_owner_only(stranger):
     assert ADMIN_PASSWORD not in stranger.session.read_text()
 
 
-def test_login_without_a_session_variable(stranger, tmp_path):
+def test_login_without_a_session_variable_uses_the_home_directory(stranger, tmp_path):
     del stranger.environment["DATA_GATEWAY_SESSION"]
     stranger.login()
     path = tmp_path / ".config" / "data-gateway" / "session.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_login_that_is_wrong(stranger):
+def test_wrong_login_stores_no_session(stranger):
     message = stranger.refused(REFUSED, "login", "--user", "admin", "--password-stdin", input="wrong\n")
     assert "wrong\n" not in message
     assert not stranger.session.exists()
@@ -99,7 +99,7 @@ def test_a_command_before_login_says_what_to_do(stranger):
     assert "data-gateway login" in stranger.refused(REFUSED, "device", "list")
 
 
-def test_a_server_that_is_not_there(operator):
+def test_unreachable_server_is_named(operator):
     message = operator.refused(UNREACHABLE, "device", "list", "--server", "127.0.0.1:1")
     assert "127.0.0.1:1" in message
 
@@ -116,7 +116,7 @@ def test_site_create_makes_a_site(operator, admin):
         json.loads(done.stdout)
 
 
-def test_a_device_from_its_registration_to_its_first_key(operator, suite, gateway, stubs):
+def test_commands_register_and_show_a_device(operator, suite, gateway, stubs):
     device_id = unique_device_id()
     created = operator.json(
         "device", "register", device_id, "--suite", suite, "--display-name", "Arm", "--tag", "line=3", "--tag", "a=b=c"

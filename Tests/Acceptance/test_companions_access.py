@@ -51,7 +51,7 @@ def test_posted_document_cannot_make_friends_partners_or_tasks(phone, pair):
     assert first.refresh() == before
 
 
-def test_forged_cookies_and_pages_of_other_origins_are_nobody(server, phone):
+def test_forged_cookies_and_pages_of_other_origins_are_not_signed_in(server, phone):
     ada = phone("ada")
     cookie = ada.session.cookies["member_companions"]
     other = Phone(server, "other")

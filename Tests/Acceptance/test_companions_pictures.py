@@ -31,7 +31,7 @@ def test_picture_is_stored_without_place_comment_or_trailer(phone):
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
-def test_orientation_stays_and_the_place_goes(phone, kind):
+def test_orientation_is_kept_and_the_place_is_removed(phone, kind):
     ada = phone("ada")
     tags = Image.Exif()
     tags[0x112] = 6

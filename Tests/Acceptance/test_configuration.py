@@ -178,7 +178,7 @@ def test_show_lists_the_members_of_lists(config, tmp_path):
     assert "hush" not in done.stdout
 
 
-def test_the_environment_goes_before_the_file(binary, tmp_path, stubs, login):
+def test_environment_overrides_the_file(binary, tmp_path, stubs, login):
     gateway = Gateway(binary, tmp_path, {"uploads": {"part_size_bytes": 65536}})
     gateway.environment = {"DATA_GATEWAY_UPLOADS__PART_SIZE_BYTES": "131072"}
     try:
@@ -211,7 +211,7 @@ def test_sighup_takes_what_it_can_and_names_the_rest(gateway_with, login):
     assert "2 uploads in progress" in refused.value.details()
 
 
-def test_sighup_names_what_is_said_no_more(gateway_with, tmp_path):
+def test_sighup_names_the_keys_that_were_removed(gateway_with, tmp_path):
     (secret := tmp_path / "secret").write_text("0123456789abcdef")
     secret.chmod(0o600)
     shop = {"url": "http://127.0.0.1:1/", "secret_file": str(secret)}

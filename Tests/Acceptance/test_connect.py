@@ -62,7 +62,7 @@ def download(client, method, request, **options):
     return list(client.execute_server_stream(request=request, method=method, **options))
 
 
-def test_a_large_unary_call(client, methods, testing):
+def test_large_unary_call_returns_its_payload(client, methods, testing):
     request = testing.SimpleRequest(response_size=314159, payload={"body": bytes(271828)})
     assert unary(client, methods["unary"], request).payload.body == bytes(314159)
 
@@ -99,7 +99,7 @@ def test_server_stream_has_every_message(client, methods, testing):
     assert [len(response.payload.body) for response in responses] == list(SIZES)
 
 
-def test_a_stream_that_fails(client, methods, testing):
+def test_failed_stream_reports_code_and_message(client, methods, testing):
     request = testing.StreamingOutputCallRequest(response_status={"code": 8, "message": "enough"})
     with pytest.raises(ConnectError) as raised:
         download(client, methods["download"], request)
@@ -119,14 +119,14 @@ def test_client_stream_arrives_whole(client, methods, testing):
     assert response.aggregated_payload_size == 74922
 
 
-def test_all_at_once_and_back(client, methods, testing):
+def test_half_duplex_stream_returns_every_response(client, methods, testing):
     """The half-duplex form of bidirectional streaming: over HTTP/1.1 and in browsers there is no other."""
     requests = [testing.StreamingOutputCallRequest(response_parameters=[{"size": size}]) for size in SIZES]
     responses = client.execute_bidi_stream(request=iter(requests), method=methods["duplex"], timeout_ms=TIMEOUT_MS)
     assert [len(response.payload.body) for response in responses] == list(SIZES)
 
 
-def test_compression_both_ways(compressing, methods, testing):
+def test_compressed_messages_are_exchanged_both_ways(compressing, methods, testing):
     request = testing.SimpleRequest(
         response_size=314159,
         payload={"body": bytes(271828)},

@@ -61,7 +61,7 @@ def session(gateway) -> dict[str, str]:
     return fields | {"Cookie": cookie, "X-Console-Token": json.loads(answer.body)["token"]}
 
 
-def test_organization_with_all_sessions_locks_nobody_out(gateway_with, login, stubs):
+def test_organization_with_all_sessions_does_not_lock_others_out(gateway_with, login, stubs):
     gateway = gateway_with({"console": {"enabled": True, "max_sessions": 8, "max_sessions_per_user": 2}})
     web, admin = gateway.listeners["web"], login(gateway)
     boss = admin.create_organization("greedy", display_name="Greedy")

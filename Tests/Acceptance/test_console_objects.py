@@ -295,7 +295,7 @@ def test_recording_shows_its_topics(console, gateway, uploader, admin):
     assert listed.file_id == found.file_id and listed.recorded_from.seconds == 1_795_305_600
 
 
-def test_recording_with_a_summary_without_channels_says_so(console, gateway, uploader, admin):
+def test_summary_without_channels_is_explained(console, gateway, uploader, admin):
     text = preview(console, gateway, object_of(uploader, admin, "short.mcap", recording(repeat_channels=False)))
     assert "The summary of the recording does not list its topics." in text
     assert console.fact("Messages") == "30"

@@ -69,7 +69,7 @@ def test_only_what_copies_of_the_organization_wrote_is_written_over(place, prefi
     assert place.found(name, prefix + "/theirs") == b"somebody else's"
 
 
-def test_organizations_share_no_destination_without_a_word(gateway_with, login, stubs, tmp_path):
+def test_shared_destination_of_organizations_is_logged(gateway_with, login, stubs, tmp_path):
     shared, listed = tmp_path / "shared", tmp_path / "listed"
     for folder in (shared, listed):
         folder.mkdir()
@@ -153,7 +153,7 @@ def test_the_same_key_gives_the_same_job(place, prefix, stubs):
     assert "idempotency_key" in refusal.message
 
 
-def test_the_same_key_gives_the_same_job_where_the_destination_is_gone(gateway_with, login, stubs, tmp_path):
+def test_same_key_returns_the_same_job_after_removal_of_the_destination(gateway_with, login, stubs, tmp_path):
     gateway = gateway_with({"copy": {"destinations": [{"kind": "directory", "root": str(tmp_path)}]}})
     admin = login(gateway)
     Upload.create(Fleet.create(admin).uploader()).put(content(10)).complete()
@@ -174,14 +174,14 @@ def test_the_same_key_gives_the_same_job_where_the_destination_is_gone(gateway_w
 @pytest.mark.parametrize(
     "template", ["fixed", "/{file_id}", "../{file_id}", "a\\{file_id}", "x" * 1024, "{file_id}/.."]
 )
-def test_templates_that_make_no_keys(place, template, stubs):
+def test_templates_without_distinct_keys_are_refused(place, template, stubs):
     file_ids = [place.upload(content(10, seed)) for seed in (1, 2)]
     with refused(stubs, "INVALID_ARGUMENT", INVALID) as refusal:
         place.copies.create(file_ids, place.destination("folder", template))
     assert "destination.key_template" in refusal.message
 
 
-def test_names_that_no_file_can_have(place, stubs):
+def test_templates_with_invalid_file_names_are_refused(place, stubs):
     file_id = place.upload(content(10))
     for template in ("a//{file_id}", "{file_id}/", "x" * 256 + "{file_id}", ".data-gateway-copy-{file_id}"):
         with refused(stubs, "INVALID_ARGUMENT", INVALID) as refusal:
@@ -189,7 +189,7 @@ def test_names_that_no_file_can_have(place, stubs):
         assert "destination.key_template" in refusal.message
 
 
-def test_destinations_that_are_not_listed(place, stubs):
+def test_unlisted_destinations_are_refused(place, stubs):
     file_id = place.upload(content(10))
     listed = place.endpoints
     for destination in (
@@ -210,7 +210,7 @@ def test_destinations_that_are_not_listed(place, stubs):
         place.copies.call("CreateCopyJob", file_ids=[file_id])
 
 
-def test_files_that_are_not_there(place, stubs):
+def test_unknown_files_are_refused(place, stubs):
     file_id = place.upload(content(10))
     destination = place.destination("folder", "")
     for ids in [[], [""], [file_id, file_id], [f"f{n}" for n in range(1001)]]:
@@ -222,7 +222,7 @@ def test_files_that_are_not_there(place, stubs):
     assert "no-such-file" in refusal.message
 
 
-def test_jobs_are_their_organizations(place, prefix, stubs):
+def test_jobs_belong_to_their_organization(place, prefix, stubs):
     name, password = unique("org"), "a password of some length"
     boss = place.admin.create_organization(name, password)
     ours = place.upload(content(10))
@@ -239,7 +239,7 @@ def test_jobs_are_their_organizations(place, prefix, stubs):
     assert place.copies.finished(made.copy_job_id).completed_items == 1
 
 
-def test_items_page_by_page(place, prefix, stubs):
+def test_items_are_listed_page_by_page(place, prefix, stubs):
     file_ids = [place.upload(content(10, seed)) for seed in range(5)]
     made = place.copies.create(file_ids, place.destination("folder", prefix + "/{file_id}"))
     place.copies.finished(made.copy_job_id)

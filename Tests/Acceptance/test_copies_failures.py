@@ -26,7 +26,7 @@ def prefix() -> str:
 
 
 @pytest.mark.parametrize("name", ["folder", "moto", "oss"])
-def test_a_job_goes_on_after_a_kill(place, prefix, name):
+def test_job_continues_after_a_kill(place, prefix, name):
     data = content(96 * MIB, seed=3)
     file_id = place.upload(data)
     made = place.copies.create([file_id], place.destination(name, prefix + "/{file_id}"))
@@ -41,7 +41,7 @@ def test_a_job_goes_on_after_a_kill(place, prefix, name):
         assert os.listdir(place.folder / prefix) == [file_id]
 
 
-def test_a_stop_in_the_middle(place, prefix):
+def test_job_continues_after_a_stop(place, prefix):
     data = content(48 * MIB, seed=4)
     file_id = place.upload(data)
     made = place.copies.create([file_id], place.destination("moto", prefix + "/{file_id}"))
@@ -85,7 +85,7 @@ def test_canceled_multipart_upload_is_cleared_away(place, prefix):
     assert place.found("moto", f"{prefix}/{file_id}") is None
 
 
-def test_cancel_of_what_a_killed_gateway_was_at(place, prefix):
+def test_job_of_a_killed_gateway_can_be_canceled(place, prefix):
     file_id = place.upload(content(1000))
     made = place.copies.create([file_id], place.destination("silent", prefix + "/{file_id}"))
     eventually(lambda: place.copies.states(made.copy_job_id) == ["COPYING"])
@@ -110,7 +110,7 @@ def test_a_job_that_has_finished_is_not_canceled(place, prefix):
         ("wrong secret", "DESTINATION_REFUSED"),
     ],
 )
-def test_a_destination_that_fails(place, prefix, name, code):
+def test_failing_destination_fails_the_job(place, prefix, name, code):
     made = place.copies.create([place.upload(content(1000))], place.destination(name, prefix + "/{file_id}"))
     job = place.copies.finished(made.copy_job_id)
     (item,) = place.copies.items(made.copy_job_id)
@@ -119,7 +119,7 @@ def test_a_destination_that_fails(place, prefix, name, code):
     assert (job.failed_items, job.terminal_reason) == (1, "1 of 1 items failed")
 
 
-def test_a_certificate_that_nobody_vouches_for(gateway_with, login, tmp_path):
+def test_certificate_of_an_unknown_authority_fails_the_job(gateway_with, login, tmp_path):
     authority = Authority(tmp_path, "authority")
     keys = [{"id": "COPIER", "secret_file": secret_file(tmp_path, SECRET), "access": "write"}]
     tls = authority.tls("object-store", addresses=("127.0.0.1",))
@@ -183,9 +183,7 @@ def test_a_redirect_is_not_followed(gateway_with, login, tmp_path):
 @pytest.mark.parametrize(
     "kind, condition", [("s3", ("If-None-Match", "*")), ("oss", ("x-oss-forbid-overwrite", "true"))]
 )
-def test_a_store_that_does_not_say_what_is_there_is_asked_not_to_write_over_it(
-    gateway_with, login, tmp_path, kind, condition
-):
+def test_unreadable_destination_gets_a_conditional_write(gateway_with, login, tmp_path, kind, condition):
     asked = []
 
     class WriteOnly(http.server.BaseHTTPRequestHandler):
@@ -225,7 +223,7 @@ def test_some_items_fail(place, prefix):
     assert sorted(os.listdir(place.folder / prefix)) == sorted(file_ids)
 
 
-def test_a_source_that_was_deleted(place, prefix):
+def test_deleted_source_fails_its_item(place, prefix):
     file_ids = [place.upload(content(100, seed)) for seed in range(4)]
     # Three jobs occupy the workers, the fourth waits.
     blocking = place.copies.create(file_ids[:3], place.destination("silent", prefix + "/{file_id}"))

@@ -47,7 +47,7 @@ def frame(message: bytes, flag: int = 0) -> bytes:
     return bytes([flag]) + len(message).to_bytes(4, "big") + message
 
 
-def test_a_call_with_a_token(curl, authorization):
+def test_call_with_a_token_succeeds(curl, authorization):
     answer = curl(f"{OBJECTS}/ListObjects", '{"pageSize": 10}', *authorization)
     assert answer.status == 200
     assert answer.fields["content-type"] == "application/json"
@@ -100,7 +100,7 @@ def test_compressed_request_is_inflated_within_limits(curl):
     assert (answer.status, answer.json["code"]) == (501, "unimplemented")
 
 
-def test_a_body_over_the_limit(curl):
+def test_body_over_the_limit_is_refused(curl):
     answer = curl(CHECK, b" " * (5 << 20))
     assert (answer.status, answer.json["code"]) == (429, "resource_exhausted")
 

@@ -95,7 +95,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize("code, status, provoke", TABLE, ids=[row[0] for row in TABLE])
-def test_every_detail_code(fleet, stubs, code, status, provoke):
+def test_every_detail_code_is_sent_with_its_status(fleet, stubs, code, status, provoke):
     with refused(stubs, status, code) as refusal:
         provoke(Scene(fleet))
     # The text for people is sent twice, and contains neither SQL nor file paths.

@@ -119,7 +119,7 @@ def test_another_device_needs_another_folder(device, second):
     assert "--host alone changes the address" in device.refused(REFUSED, "init", device.device_id)
 
 
-def test_tls_is_not_given_up_unasked(binary, gateway_with, login, tmp_path, path):
+def test_device_does_not_give_up_tls_by_itself(binary, gateway_with, login, tmp_path, path):
     authority = Authority(tmp_path, "authority")
     network = Network(gateway_with, {"tls": authority.tls("gateway", "device-init", addresses=("127.0.0.1",))})
     trust = {"DATA_GATEWAY_CA": str(authority.path)}
@@ -152,7 +152,7 @@ def test_key_that_was_received_survives_a_crash(device, path):
     assert not (device.folder / "init.json").exists()
 
 
-def test_address_without_a_scheme(binary, tmp_path):
+def test_address_without_a_scheme_means_https(binary, tmp_path):
     """It is https, but http at a loopback address."""
     device = Device(binary, None, tmp_path / "device")
     said = device.refused(UNREACHABLE, "init", "260101-000001", "--host", "127.0.0.9")
@@ -161,7 +161,7 @@ def test_address_without_a_scheme(binary, tmp_path):
     assert not (tmp_path / "device" / "archebase-endpoints.json").exists()
 
 
-def test_cleartext_address_of_a_listener_with_tls(binary, gateway_with, tmp_path):
+def test_cleartext_address_of_a_listener_with_tls_is_explained(binary, gateway_with, tmp_path):
     authority = Authority(tmp_path, "authority")
     address = gateway_with({"tls": authority.tls("device-init", addresses=("127.0.0.1",))}).listeners["device-init"]
     device = Device(binary, None, tmp_path / "device")

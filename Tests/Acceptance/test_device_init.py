@@ -30,7 +30,7 @@ def test_init_hands_out_a_key_that_works_and_the_tags(fleet, gateway, stubs, ini
     assert key.principal.site_id == fleet.site_id
 
 
-def test_the_registry_shows_what_the_device_said_of_itself(fleet, admin, stubs, init):
+def test_registry_shows_what_the_device_reported(fleet, admin, stubs, init):
     device = fleet.register()
     init(device.device_id)
     seen = admin.devices("GetDevice", name=device.name)
@@ -47,13 +47,13 @@ def test_malformed_device_id_is_refused(stubs, init, method, device_id):
 
 
 @METHODS
-def test_an_id_that_was_never_registered(stubs, init, method):
+def test_unregistered_id_is_refused(stubs, init, method):
     with refused(stubs, "NOT_FOUND", "DATA_GATEWAY_DEVICE_NOT_FOUND"):
         init("991231-999999", method)
 
 
 @METHODS
-def test_a_device_that_is_bound_to_no_suite(admin, stubs, init, method):
+def test_device_without_a_suite_is_refused(admin, stubs, init, method):
     device = admin.devices("RegisterDevice", device_id=unique_device_id())
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_NOT_READY"):
         init(device.device_id, method)
@@ -84,7 +84,7 @@ def test_device_of_a_disabled_site_is_not_initialized(admin, stubs, init, method
     assert init(device.device_id, method).api_key
 
 
-def test_a_key_that_an_operator_disabled(uploader, admin, gateway, stubs, init):
+def test_key_that_an_operator_disabled_is_not_replaced(uploader, admin, gateway, stubs, init):
     (key,) = admin.admin("ListApiKeys", device_id=uploader.device_id).api_keys
     key_id = key.api_key_id
     admin.admin("DisableApiKey", api_key_id=key_id)
@@ -96,7 +96,7 @@ def test_a_key_that_an_operator_disabled(uploader, admin, gateway, stubs, init):
 
 @METHODS
 @pytest.mark.parametrize("how", ["disabled", "expired", "deleted"])
-def test_a_key_that_an_operator_took_away(uploader, admin, gateway, stubs, init, how, method):
+def test_key_that_an_operator_deleted_is_not_replaced(uploader, admin, gateway, stubs, init, how, method):
     """A device cannot undo an operator's change of its key."""
     (key,) = admin.admin("ListApiKeys", device_id=uploader.device_id).api_keys
     key_id = key.api_key_id
@@ -115,13 +115,13 @@ def test_second_init_is_refused(uploader, stubs, init):
         init(uploader.device_id)
 
 
-def test_reinit_before_init(fleet, stubs, init):
+def test_reinit_before_init_is_refused(fleet, stubs, init):
     device = fleet.register()
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_NOT_INITIALIZED"):
         init(device.device_id, "ReinitDevice")
 
 
-def test_of_concurrent_inits_exactly_one_succeeds(fleet, stubs, init):
+def test_exactly_one_of_concurrent_inits_succeeds(fleet, stubs, init):
     device = fleet.register()
 
     def attempt(_):
@@ -183,7 +183,7 @@ def test_a_device_taken_out_of_service_is_stopped_on_its_next_call(uploader, adm
     assert (error.value.status, error.value.code) == (403, "AccessDenied")
 
 
-def test_a_device_enabled_again_goes_on_with_its_key(uploader, admin, gateway, stubs):
+def test_device_enabled_again_continues_with_its_key(uploader, admin, gateway, stubs):
     upload = Upload.create(uploader)
     name = f"devices/{uploader.device_id}"
     admin.devices("DisableDevice", name=name)
@@ -195,7 +195,7 @@ def test_a_device_enabled_again_goes_on_with_its_key(uploader, admin, gateway, s
     upload.put(content(1000)).complete()
 
 
-def test_a_device_that_moved_goes_on_at_its_new_site(uploader, admin, gateway, stubs):
+def test_device_that_moved_continues_at_its_new_site(uploader, admin, gateway, stubs):
     upload = Upload.create(uploader)
     elsewhere = Fleet.create(admin)
     name = f"devices/{uploader.device_id}"
@@ -298,7 +298,7 @@ def test_unretired_device_gets_a_key_in_its_own_folder(folder, admin, fleet):
     assert reply["replaced_key"] is True
 
 
-def test_way_out_of_a_deleted_key_is_named(folder, admin, stubs):
+def test_refusal_of_a_deleted_key_names_what_to_do(folder, admin, stubs):
     (key,) = admin.admin("ListApiKeys", device_id=folder.device_id).api_keys
     admin.admin("DeleteApiKey", api_key_id=key.api_key_id)
     command = f"data-gateway key create --device {folder.device_id}"

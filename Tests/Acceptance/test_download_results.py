@@ -45,7 +45,7 @@ def requested(user) -> int:
     return sum(day["requested_objects"] for day in days)
 
 
-def test_files_that_are_there_are_counted_apart_and_not_requested(user, stored, down):
+def test_existing_files_are_counted_apart_and_not_requested(user, stored, down):
     filter = stored(["a.log", "b.log", "c.log"])
     before = requested(user)
     assert user.done("download", filter, "--to", down).splitlines()[-1].startswith("3 files downloaded: ")

@@ -162,7 +162,7 @@ def test_connect_reads_code_message_and_detail(gateway, stubs, authorization, ro
 
 
 @every_service
-def test_the_bytes_read_as_both_messages(gateway, stubs, authorization, row):
+def test_error_details_are_decoded_as_both_messages(gateway, stubs, authorization, row):
     """The decoding of deployed clients, and the comparison that grpc-go makes before it reports an error."""
     error = by_grpc(gateway, row, authorization(row))
     raw = dict(error.trailing_metadata())[DETAILS]

@@ -11,7 +11,7 @@ KILLS = 4
 FULL_KILLS = 40
 
 
-def test_at_least_once_and_in_order(told, stubs, is_full):
+def test_events_arrive_at_least_once_and_in_order(told, stubs, is_full):
     """The gateway is killed while devices call and events are in transit; every acknowledged one is delivered, in order."""
     kills = FULL_KILLS if is_full else KILLS
     gateway, fleet, receiver = told(concurrency=8)

@@ -18,7 +18,7 @@ from support.uploads import Upload, completed, content
 from support.webhooks import KEY, OLD_KEY, SECRET, metrics, verify
 
 
-def test_the_trace_of_the_call_goes_on(told):
+def test_event_continues_the_trace_of_its_call(told):
     gateway, fleet, receiver = told()
     trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
     uploader = fleet.uploader()
@@ -36,7 +36,7 @@ def test_the_trace_of_the_call_goes_on(told):
     assert sent == {"device.initialized": None, "object.verified": f"00-{trace}-{line['span_id']}-01"}
 
 
-def test_each_event_is_told_signed(told):
+def test_each_event_is_delivered_with_a_signature(told):
     gateway, fleet, receiver = told()
     uploader = fleet.uploader()
     device = f"devices/{uploader.device_id}"
@@ -295,7 +295,7 @@ def test_a_dead_letter_is_listed_and_redelivered(told, binary, stubs, tmp_path):
     assert [letter.event_id for letter in page.dead_letters] == [letters[1]["event_id"]]
 
 
-def test_dead_letters_are_their_organizations_admins(told, stubs):
+def test_dead_letters_belong_to_the_admins_of_their_organization(told, stubs):
     gateway, fleet, receiver = told(give_up_seconds=1)
     receiver.answer = lambda event: 500
     device = fleet.register()
@@ -336,7 +336,7 @@ def audit(gateway, stubs, user, action: str = "RedeliverEvent") -> list:
     return [line for line in lines if line.action == action and line.result == "OK"]
 
 
-def test_a_webhook_that_is_configured_no_more_leaves_dead_letters(told, stubs):
+def test_removed_webhook_leaves_dead_letters(told, stubs):
     gateway, fleet, receiver = told()
     receiver.answer = lambda event: 500
     device = fleet.register()

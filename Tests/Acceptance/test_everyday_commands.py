@@ -84,7 +84,7 @@ def test_silent_devices_are_those_not_heard_of_since(admin, site, gateway, stubs
     assert "must be a time like 30m, 2h or 7d" in admin.refused(USAGE, "device", "list", "--silent-for", "2")
 
 
-def test_user_from_creation_to_deletion(admin, stranger):
+def test_commands_create_update_and_delete_a_user(admin, stranger):
     name = unique("user")
     admin.json("user", "create", name, "--role", "viewer", "--password-stdin", input=PASSWORD + "\n")
     assert admin.json("user", "update", name, "--role", "operator")["role"] == "operator"
@@ -96,7 +96,7 @@ def test_user_from_creation_to_deletion(admin, stranger):
     assert "does not exist" in admin.refused(REFUSED, "user", "show", name)
 
 
-def test_key_of_a_site_from_creation_to_deletion(admin, site, gateway, stubs):
+def test_commands_create_disable_and_delete_a_key_of_a_site(admin, site, gateway, stubs):
     created = admin.json(
         "key", "create", "--site", site["name"], "--name", "uploader", "--expires", "2099-01-31T08:00:00Z"
     )
@@ -137,7 +137,7 @@ def test_key_create_wants_one_owner(admin, owner):
     assert "either --site or --device" in admin.refused(USAGE, "key", "create", *owner)
 
 
-def test_organization_from_creation_to_deletion(admin, stranger):
+def test_commands_create_update_and_delete_an_organization(admin, stranger):
     name = unique("org")
     arguments = ["org", "create", name, "--admin", "boss", "--display-name", "Acme", "--password-stdin"]
     assert admin.json(*arguments, input=PASSWORD + "\n")["display_name"] == "Acme"

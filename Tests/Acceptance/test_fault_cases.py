@@ -121,7 +121,7 @@ def test_a_checkpoint_after_a_failed_sync_and_a_restart_survives_the_power(lab, 
     assert_all_is_there_after_a_power_cut(lab, told)
 
 
-def test_syncs_that_fail_over_several_restarts(lab):
+def test_failed_syncs_over_several_restarts_lose_nothing(lab):
     """Each start has to recover on a disk that keeps failing; everything that starts and acknowledges stays durable."""
     told = [lab.story().tell()]
     for number in range(1, 9):

@@ -125,7 +125,7 @@ assert os.stat(at('a')).st_nlink == 2
     assert disk.cut() == {"f/b": b"1"}
 
 
-def test_a_name_that_changed_twice_goes_back_to_the_first(disk):
+def test_name_that_changed_twice_returns_to_the_first_after_a_power_loss(disk):
     disk.run("os.fsync(put(at('a'), b'1')); sync_folder(); os.unlink(at('a')); os.fsync(put(at('a'), b'2'))")
     assert disk.cut() == {"a": b"1"}
 
@@ -200,7 +200,7 @@ def test_bytes_of_one_process_are_synced_by_another(disk):
     assert disk.cut() == {"a": b"1"}
 
 
-def test_pages_may_have_been_written_before_the_power_went(disk):
+def test_pages_may_have_been_written_before_the_power_loss(disk):
     seen, lots = set(), random.Random(1)
     for _ in range(12):
         disk.run("os.fsync(put(at('a'), b'1' * 2 * 4096)); sync_folder(); put(at('a'), b'2' * 2 * 4096)")

@@ -114,7 +114,7 @@ def test_the_process_ends_right_before_a_call(lab, kind, is_full):
         assert_nothing_is_lost(lab, "power", [story])
 
 
-def test_power_goes_without_any_fault(lab):
+def test_power_loss_without_any_fault_loses_nothing(lab):
     lots = random.Random(3)
     for ordered in (0, 1):
         lab.faults.ordered = ordered

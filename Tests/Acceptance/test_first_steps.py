@@ -52,7 +52,7 @@ def steps(page: str) -> list[str]:
     return re.findall(r"^  (data-gateway .+)$", page.split("First steps:")[1].split("\n\n")[0], re.M)
 
 
-def test_first_steps_of_the_help(shell, greeting, tmp_path):
+def test_commands_of_the_help_succeed(shell, greeting, tmp_path):
     """Takes every step of `--help`; only the addresses differ, as other tests have the default ports."""
     (folder := tmp_path / "recordings").mkdir()
     for number, name in enumerate(NAMES):
@@ -94,7 +94,7 @@ def test_first_steps_of_the_help(shell, greeting, tmp_path):
     shell.run(f"data-gateway rm {name}")
 
 
-def test_first_steps_of_the_agent(shell, greeting, tmp_path):
+def test_commands_of_the_agents_help_set_up_an_agent(shell, greeting, tmp_path):
     """Sets an agent up from `agent --help`, `agent run --help` and what `agent check` says."""
     init, *rest = steps(shell.run("data-gateway agent --help"))
     assert [step.split()[2] for step in rest] == ["check", "run", "status"]
@@ -123,7 +123,7 @@ def test_first_steps_of_the_agent(shell, greeting, tmp_path):
     assert code == 1 and "uploaded files:      1" in output and "the agent is not running" in output
 
 
-def test_completion_in_an_interactive_shell(shell, tmp_path):
+def test_interactive_shell_completes_commands_options_and_files(shell, tmp_path):
     """The tabulator key completes commands, options and files."""
     (tmp_path / "recording_of_monday.mcap").write_bytes(b"x")
     shell.run("source <(data-gateway completion bash)")

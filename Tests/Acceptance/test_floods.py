@@ -142,7 +142,7 @@ def test_calls_that_wait_take_no_handlers(scene, is_full, path, is_whole):
         eventually(lambda: metric(gateway, "data_gateway_waiting_calls", listener=listener) == 0)
 
 
-def test_a_watch_over_http_1_tells_the_state_and_ends(scene, is_full):
+def test_watch_over_http_1_reports_the_state_and_ends(scene, is_full):
     requests = 256 if is_full else 40
     bystanders = scene({} if is_full else {"web": {"max_connections": 32}})
     host, port = bystanders.gateway.listeners["web"].split(":")
@@ -269,7 +269,7 @@ def is_open(peer: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("listener", ["web", "ops"])
-def test_slow_header_sections_keep_nobody_out(scene, is_full, listener):
+def test_slow_header_sections_do_not_delay_others(scene, is_full, listener):
     # All connections are made within the time that the first one may take.
     short = {"max_connections": 32, "header_timeout_seconds": 5}
     bystanders = scene({} if is_full else {"web": short})
@@ -313,7 +313,7 @@ LIST = "/archebase.data_gateway.v1.DataGatewayObjectService/ListObjects"
 INITIAL_WINDOW_SIZE = 4
 
 
-def test_unread_answers_keep_nobody_out(scene, is_full):
+def test_unread_responses_do_not_delay_others(scene, is_full):
     # In the short form a response has about 10 KiB, and one address may have 32 of them.
     small = {
         "max_response_bytes": 1280 * 1024,
@@ -377,7 +377,7 @@ def test_reflection_takes_small_requests_only(scene):
 # MARK: incomplete requests
 
 
-def test_half_sent_requests_keep_nobody_out(scene, is_full):
+def test_half_sent_requests_do_not_delay_others(scene, is_full):
     small = {
         "max_request_bytes": 8 * 1024 * 1024,
         "max_request_bytes_per_address": 1024 * 1024,
@@ -427,7 +427,7 @@ def sign_in(gateway, password: str, source: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("source", ["127.0.0.1", "127.0.0.9"], ids=["at home", "after a restart"])
-def test_wrong_passwords_of_strangers_keep_no_owner_out(scene, login, is_full, source):
+def test_wrong_passwords_of_strangers_do_not_lock_the_owner_out(scene, login, is_full, source):
     bystanders = scene()
     gateway = bystanders.gateway
     if source != "127.0.0.1":
@@ -483,7 +483,7 @@ def ask_for_keys(gateway, stubs, device_ids: list[str]) -> None:
             assert open_calls == 0
 
 
-def test_calls_in_a_devices_name_keep_it_from_nothing(scene, stubs, is_full):
+def test_calls_in_a_devices_name_do_not_block_the_device(scene, stubs, is_full):
     bystanders = scene()
     gateway, fleet = bystanders.gateway, Fleet.create(bystanders.user)
     device_id, waiting = fleet.register().device_id, fleet.register().device_id
@@ -509,7 +509,7 @@ def test_unknown_ids_of_neighbors_leave_a_device_its_first_key(scene, stubs):
     assert init_device(gateway, stubs, waiting).api_key
 
 
-def test_nobody_writes_another_organizations_audit_lines_away(scene, stubs, is_full):
+def test_audit_lines_of_another_organization_are_not_displaced(scene, stubs, is_full):
     lines = 20_000 if is_full else 1000
     bystanders = scene({"audit": {"max_lines": lines}})
     gateway, admin = bystanders.gateway, bystanders.user

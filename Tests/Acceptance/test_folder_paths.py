@@ -111,7 +111,7 @@ def test_file_that_cannot_be_written_stops_no_other(device, user, run, long_name
     assert is_same(long_names, tmp_path / "back")
 
 
-def test_folder_is_one_thing(device, user, bags, run, tmp_path):
+def test_folder_is_listed_downloaded_and_deleted_by_its_path(device, user, bags, run, tmp_path):
     """Listed, downloaded and deleted by its path."""
     device.done("upload", bags, "--tag", f"run={run}")
     folder = f'run={run} path:"run 1/*"'

@@ -106,7 +106,7 @@ def test_role_follows_the_group_at_each_sign_in(page, gateway, provider, name):
     assert page.alert() == "Example SSO has not given this person a role at the gateway"
 
 
-def test_address_that_is_not_verified_names_nobody(page, gateway, provider):
+def test_unverified_address_is_not_used_as_a_name(page, gateway, provider):
     name = unique("person")
     provider.put_person(name, PASSWORD, ["gw-ops"], is_verified=False)
     sign_in(page, gateway, provider, name)
@@ -133,7 +133,7 @@ def test_login_of_the_command_line_waits_for_the_browser(page, binary, gateway, 
     assert login.user() == ("acme", f"{name}@example.com", "operator")
 
 
-def test_outage_of_the_provider_signs_nobody_out(page, gateway, provider, name):
+def test_outage_of_the_provider_ends_no_session(page, gateway, provider, name):
     sign_in(page, gateway, provider, name)
     account(page)
     provider.stop()

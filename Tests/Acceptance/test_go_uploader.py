@@ -75,7 +75,7 @@ def pieces_of(data: bytes) -> list[bytes]:
 
 
 @pytest.mark.parametrize("size", [1, 1000, PART_SIZE, PART_SIZE + 1, 2 * PART_SIZE + 12345])
-def test_an_upload_without_trouble(uploader, admin, size):
+def test_upload_by_the_deployed_client_is_stored(uploader, admin, size):
     data, run = content(size), unique("run")
     pieces = pieces_of(data)
     upload = Upload.create(uploader)
@@ -127,7 +127,7 @@ def test_a_resume_initiates_again(uploader, stubs):
     assert upload.store.get() == data
 
 
-def test_a_complete_whose_answer_was_lost(uploader, stubs):
+def test_complete_is_repeated_after_a_lost_response(uploader, stubs):
     data = content(PART_SIZE + 10)
     pieces = pieces_of(data)
     upload = Upload.create(uploader)
@@ -162,7 +162,7 @@ def test_a_complete_whose_answer_was_lost(uploader, stubs):
     assert upload.store.get() == data
 
 
-def test_an_abort_before_complete(uploader):
+def test_abort_before_complete_deletes_the_parts(uploader):
     upload = Upload.create(uploader)
     go = GoUploader(upload)
     multipart = go.initiate()

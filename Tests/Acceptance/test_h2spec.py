@@ -213,7 +213,7 @@ def test_generic_3_7__1_ping_is_answered_with_its_data(peer):
     peer.expect_pong(b"h2spec!!")
 
 
-def test_generic_3_8__1_goaway_does_not_stop_what_is_under_way(peer, head):
+def test_generic_3_8__1_goaway_does_not_stop_calls_in_progress(peer, head):
     peer.send(HEADERS, END_HEADERS, 1, head)
     peer.send(GOAWAY, 0, 0, struct.pack(">II", 0, 0))
     peer.send(DATA, END_STREAM, 1, MESSAGE)
@@ -494,7 +494,7 @@ def test_http2_5_4_1__1_after_a_connection_error_the_connection_closes(peer):
         pass
 
 
-def test_http2_5_4_1__2_a_connection_error_is_told_in_goaway(peer):
+def test_http2_5_4_1__2_a_connection_error_is_sent_in_goaway(peer):
     peer.send(PING, 0, 0, b"\0" * 6)
     peer.expect_connection_error(FRAME_SIZE_ERROR)
 

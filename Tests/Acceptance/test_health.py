@@ -69,14 +69,14 @@ def test_a_service_answers_at_its_own_listener_only(gateway, stubs):
         call(stub.ExchangeCredential, stubs.auth.ExchangeCredentialRequest(credential="x"))
 
 
-def test_probe_with_a_nonsense_credential(gateway, stubs):
+def test_probe_with_a_nonsense_credential_is_refused(gateway, stubs):
     """Clients consider the gateway ready if this is UNAUTHENTICATED; it is never rate-limited, however often they call."""
     for _ in range(200):
         with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
             exchange(gateway, stubs, "readiness-probe")
 
 
-def test_probe_without_authorization(gateway, stubs):
+def test_probe_without_authorization_is_refused(gateway, stubs):
     stub = stubs.gateway.DataGatewayServiceStub(gateway.channel("gateway"))
     for _ in range(200):
         with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
@@ -90,5 +90,5 @@ def test_the_object_store_refuses_a_stranger_in_its_own_words(gateway):
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-def test_the_ops_listener_says_that_it_is_well(gateway, path):
+def test_ops_listener_reports_that_it_is_healthy(gateway, path):
     assert fetch(gateway.listeners["ops"], "GET", path).status == 200

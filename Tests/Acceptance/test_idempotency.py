@@ -7,7 +7,7 @@ from support.refusal import refused
 from support.uploads import Upload, content
 
 
-def test_of_many_calls_at_once_one_makes_the_upload(uploader):
+def test_many_calls_with_one_key_create_one_upload(uploader):
     key = unique("key")
     with ThreadPoolExecutor(16) as pool:
         replies = list(pool.map(lambda _: uploader.create(idempotency_key=key), range(16)))

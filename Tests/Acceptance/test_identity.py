@@ -213,7 +213,7 @@ def test_rotation_works_within_one_call_and_unknown_keys_cost_one_request(gatewa
     issuer.stop()
 
 
-def test_outage_signs_nobody_out_and_a_restart_survives_it(gateway_with, stubs):
+def test_outage_ends_no_session_and_a_restart_survives_it(gateway_with, stubs):
     issuer = Issuer()
     gateway = gateway_with(configuration(issuer))
     assert sign_in(gateway, stubs, issuer.token(AUDIENCE)).access_token

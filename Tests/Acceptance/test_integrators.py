@@ -137,7 +137,7 @@ ENDING = {
 
 
 @pytest.mark.parametrize("path", sorted(set(rpcs()) - ENDING))
-def test_every_rpc_is_there(path):
+def test_every_rpc_has_a_line_of_curl(path):
     assert path in called(), f"{path} has no line of curl in {DOCUMENT.name}"
 
 

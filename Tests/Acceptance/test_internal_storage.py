@@ -84,7 +84,7 @@ def test_object_put_by_a_presigned_url_is_read_by_one(admin, key, tmp_path, put,
         assert key in refusal.message
 
 
-def test_a_url_does_what_it_was_made_for_and_no_more(admin, key):
+def test_url_permits_only_its_method_and_key(admin, key):
     presigned = presign(admin, key, READ_WRITE)
     assert fetch_url(presigned.read.uri, method="PUT", body=b"x").status == 403
     assert fetch_url(presigned.write.uri).status == 403
@@ -94,7 +94,7 @@ def test_a_url_does_what_it_was_made_for_and_no_more(admin, key):
     assert fetch_url(presigned.write.uri, method="PUT", body=b"x").status == 200
 
 
-def test_of_two_who_may_write_one_does(admin, key):
+def test_one_of_two_writers_wins(admin, key):
     urls = [presign(admin, key, WRITE).write.uri for _ in range(2)]
     assert [fetch_url(url, method="PUT", body=b"one of them").status for url in urls] == [200, 403]
 
@@ -109,7 +109,7 @@ def test_an_upload_that_was_completed_is_read_only(admin, uploader, stubs):
             presign(admin, upload.credentials.key, mode)
 
 
-def test_an_upload_under_way_takes_what_is_written_for_it(admin, uploader, upload, stubs):
+def test_upload_in_progress_accepts_a_presigned_write(admin, uploader, upload, stubs):
     data = content(4000)
     presigned = presign(admin, upload.credentials.key, WRITE)
     assert fetch_url(presigned.write.uri, method="PUT", body=data).status == 200
@@ -187,7 +187,7 @@ def test_read_object_is_bounded(admin, gateway, stubs, key):
         call(stub.ReadObject, stubs.gateway.ReadObjectRequest(max_bytes=1), admin.token)
 
 
-def test_one_answer_holds_so_much(gateway_with, login, stubs):
+def test_response_holds_at_most_the_configured_bytes(gateway_with, login, stubs):
     gateway = gateway_with({"listeners": {"internal": "127.0.0.1:0"}, "internal": {"max_read_bytes": 1000}})
     admin = login(gateway)
     for size in (1000, 1001):
@@ -218,7 +218,7 @@ def test_the_listener_is_off_unless_it_is_configured(gateway_with):
     assert "internal" not in gateway_with().listeners
 
 
-def test_a_certificate_stands_in_the_place_of_a_token(gateway_with, login, stubs, tmp_path):
+def test_certificate_replaces_a_token(gateway_with, login, stubs, tmp_path):
     servers, programs, robots = (Authority(tmp_path, name) for name in ("servers", "programs", "robots"))
     gateway = gateway_with(
         {

@@ -262,7 +262,7 @@ def test_the_server_itself_ends_a_call_whose_time_is_over(interop, testing):
         assert b"\x014" in peer.expect(h2raw.HEADERS, 1, h2raw.END_STREAM).payload
 
 
-def test_a_header_section_goes_on_after_another_call_has_ended(interop, testing):
+def test_header_section_continues_after_another_call_has_ended(interop, testing):
     request = testing.StreamingOutputCallRequest(response_parameters=[{"size": 1, "interval_us": 1_800_000_000}])
     message = request.SerializeToString()
     with interop.peer() as peer:
@@ -288,7 +288,7 @@ def test_1000_parallel_large_unary(interop, testing, large, zeros):
         channel.close()
 
 
-def test_a_header_section_of_60_kb_is_refused_and_the_connection_goes_on(interop):
+def test_header_section_of_60_kb_is_refused_and_the_connection_stays_open(interop):
     filler = [(f"x-filler-{number}", "a" * 1000) for number in range(60)]
     with interop.peer() as peer:
         fragments = h2raw.call(peer.authority, "EmptyCall", *filler)
@@ -308,7 +308,7 @@ def test_a_header_section_of_60_kb_is_refused_and_the_connection_goes_on(interop
             peer.expect_end(stream)
 
 
-def test_grpcio_is_told_that_60_kb_of_metadata_are_too_much(interop, testing):
+def test_grpcio_receives_431_for_60_kb_of_metadata(interop, testing):
     with interop.channel() as channel:
         stub = testing.TestServiceStub(channel)
         metadata = [(f"x-filler-{number}", "a" * 1000) for number in range(60)]

@@ -126,7 +126,7 @@ def test_a_user_is_created_changed_and_deleted(admin, gateway, stubs):
 
 
 @pytest.mark.parametrize("fields", [{"role": "king"}, {"user_name": ""}, {"password": ""}], ids=str)
-def test_a_user_that_breaks_a_rule(admin, stubs, fields):
+def test_user_that_breaks_a_rule_is_refused(admin, stubs, fields):
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT"):
         admin.users("CreateUser", **({"user_name": unique("user"), "password": PASSWORD, "role": "viewer"} | fields))
 

@@ -223,7 +223,7 @@ def test_errors_of_digests_name_the_record_and_the_rule(attacked):
     )
 
 
-def test_client_that_goes_away_leaves_the_library_free(attacked):
+def test_disconnected_client_leaves_the_library_free(attacked):
     before, phone = rows(attacked), Phone(attacked)
     data = archive(library() | {"tags": [tag(30, "lost")]})
     host, port = attacked.listeners["apps"].split(":")

@@ -119,13 +119,13 @@ def test_commands_of_the_page_make_a_member_with_the_example_configuration(binar
         gateway.close()
 
 
-def test_user_of_the_gateway_is_nobody_here(members):
+def test_user_of_the_gateway_cannot_sign_in(members):
     from support.gateway import ADMIN_PASSWORD
 
     assert Phone(members).sign_in("admin", ADMIN_PASSWORD) == 401
 
 
-def test_cookie_of_another_app_signs_in_nobody(members):
+def test_cookie_of_another_app_is_not_accepted(members):
     ada = member(members, "ada")
     name, value = ada.cookie.split("=", 1)
     assert name == "member_archive"

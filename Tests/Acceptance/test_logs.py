@@ -63,7 +63,7 @@ def test_a_call_has_its_line(boss, chatty):
     assert len(line["span_id"]) == 16 and line["span_id"] != PARENT
 
 
-def test_a_name_of_ours_where_the_client_gives_none(boss, chatty):
+def test_request_without_a_valid_name_gets_one(boss, chatty):
     for given in ({}, {"x_request_id": "not a name"}, {"x_request_id": "x" * 129}):
         header = list_sites(boss, **given)[1]
         assert len(header["x-request-id"]) == 32
@@ -71,7 +71,7 @@ def test_a_name_of_ours_where_the_client_gives_none(boss, chatty):
 
 
 @pytest.mark.parametrize("field", [f"00-{TRACE}-{PARENT}", f"00-{'0' * 32}-{PARENT}-01", f"ff-{TRACE}-{PARENT}-01"])
-def test_a_trace_that_is_none_is_ignored(boss, chatty, field):
+def test_malformed_trace_is_ignored(boss, chatty, field):
     name = unique("request")
     list_sites(boss, x_request_id=name, traceparent=field)
     assert "trace_id" not in logged(chatty, request_id=name)
@@ -115,7 +115,7 @@ def test_request_that_is_no_call_has_a_log_line(chatty):
     assert "hush" not in chatty.stderr
 
 
-def test_the_object_stores_requests(boss, device, chatty):
+def test_requests_of_the_object_store_are_logged(boss, device, chatty):
     upload = completed(device, b"x" * 1000)
     put = logged(chatty, operation="PutObject", target=f"uploads/{upload.id}")
     assert put["status"] == 200 and put["bytes_in"] == 1000 and put["dialect"] == "oss"
@@ -246,7 +246,7 @@ def test_without_access_lines_there_is_what_matters_only(gateway_with, login):
     assert not [line for line in log(gateway) if line["event"] in ("call", "request", "a request was not a call")]
 
 
-def test_lines_for_people(gateway_with, login):
+def test_text_format_writes_readable_lines(gateway_with, login):
     gateway = gateway_with({"log": {"format": "text"}})
     login(gateway).admin("ListSites")
     eventually(lambda: "method=/archebase.auth.v1.AdminAuthService/ListSites code=OK peer=127.0.0.1:" in gateway.stderr)
@@ -260,7 +260,7 @@ def test_lines_before_the_end_are_written(gateway_with, login):
     assert any(line.get("request_id") == name for line in log(gateway))
 
 
-def test_a_reader_that_stops_reading_keeps_nobody(binary, tmp_path):
+def test_log_reader_that_stops_reading_does_not_block_the_gateway(binary, tmp_path):
     (config := tmp_path / "config").write_text('{"log": {"level": "debug"}}')
     command = [binary, "serve", "--data-dir", tmp_path / "data", "--config", config]
     command += [word for name in LISTENERS for word in (f"--{name}-listen", "127.0.0.1:0")]

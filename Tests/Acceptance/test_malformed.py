@@ -30,7 +30,7 @@ def test_malformed_message_is_refused(gateway, stubs, listener, path, body):
         method(body, timeout=PATIENCE)
 
 
-def test_a_malformed_message_to_a_service_that_asks_who_you_are(gateway, uploader, stubs):
+def test_malformed_message_to_an_authenticated_service_is_refused(gateway, uploader, stubs):
     method = gateway.channel("gateway").unary_unary("/archebase.data_gateway.v1.DataGatewayService/CompleteUpload")
     metadata = [("authorization", f"Bearer {uploader.token}")]
     for body in MALFORMED.values():
@@ -47,7 +47,7 @@ def test_unknown_fields_are_no_error(gateway, stubs):
         method(request + b"\x9a\x06\x03abc\xa0\x06\x01", timeout=PATIENCE)
 
 
-def test_a_message_over_the_limit(gateway, stubs):
+def test_message_over_the_limit_is_refused(gateway, stubs):
     """Refused by the limit that is reached first, and the next call succeeds."""
     method = gateway.channel("auth").unary_unary("/archebase.auth.v1.AuthService/Login")
     with refused(stubs, "RESOURCE_EXHAUSTED"):

@@ -51,7 +51,7 @@ def test_names_that_clients_choose_make_no_label(gateway):
     )
 
 
-def test_the_object_stores_requests(gateway, uploader):
+def test_requests_of_the_object_store_are_counted(gateway, uploader):
     def counts() -> tuple:
         labels = {"dialect": "oss", "operation": "PutObject"}
         prefix = "data_gateway_object_store"
@@ -66,7 +66,7 @@ def test_the_object_stores_requests(gateway, uploader):
     assert eventually(lambda: counts() == (before[0] + 1, before[1] + 1000, before[2] + 1))
 
 
-def test_the_process_and_the_build(gateway):
+def test_process_and_build_have_metrics(gateway):
     assert metric(gateway, "data_gateway_build_info") == 1
     assert metric(gateway, "data_gateway_serving") == 1
     assert metric(gateway, "data_gateway_store_free_bytes") > 0
@@ -76,7 +76,7 @@ def test_the_process_and_the_build(gateway):
     assert 10 < metric(gateway, "process_open_fds") < metric(gateway, "process_max_fds")
 
 
-def test_the_process_where_it_sees_no_other(binary, tmp_path):
+def test_process_in_a_sandbox_has_metrics(binary, tmp_path):
     """Sandboxed like in its unit (ProcSubset=pid)."""
     if os.geteuid() != 0:
         pytest.skip("only root mounts")

@@ -37,7 +37,7 @@ def disposition(answer) -> str:
     return unquote(name)
 
 
-def test_list_tells_what_the_client_told(uploader, admin, fleet, run):
+def test_list_shows_what_the_client_reported(uploader, admin, fleet, run):
     data = PNG + b"more"
     times = {"recorded_from": "2026-11-20T08:00:00.25Z", "recorded_to": "2026-11-20T09:00:00+01:00"}
     stored(uploader, run, data, {"weather": "rain"}, file_name="morning run.png", file_size="104", **times)
@@ -60,7 +60,7 @@ def test_name_of_the_deployed_sdk_comes_with_its_tag(uploader, admin, run):
     assert listed(admin, run).content_type == "image/heic"
 
 
-def test_hint_goes_before_the_tag(uploader, admin, run):
+def test_hint_overrides_the_tag(uploader, admin, run):
     stored(uploader, run, tags={FILE_NAME_TAG: "tag.bin"}, file_name="hint.bin")
     assert listed(admin, run).name == "hint.bin"
 
@@ -100,7 +100,7 @@ def test_hint_of_another_form_is_no_reason_to_refuse_a_file(uploader, admin, run
     assert listed(admin, run).size_bytes == 4
 
 
-def test_upload_under_way_has_its_name_and_size(uploader, admin, stubs, gateway):
+def test_upload_in_progress_has_its_name_and_size(uploader, admin, stubs, gateway):
     reply = uploader.create(file_name="long.mcap", file_size=str(5 << 30))
     service = stubs.gateway.UploadManagementServiceStub(gateway.channel("admin"))
     metadata = [("authorization", f"Bearer {admin.token}")]
@@ -116,7 +116,7 @@ def test_restart_keeps_the_name(uploader, admin, run):
     assert listed(admin, run).name == "kept.mcap"
 
 
-def test_completion_tells_the_file_id_each_time(uploader, admin, run):
+def test_completion_returns_the_file_id_each_time(uploader, admin, run):
     upload = Upload.create(uploader).put(b"data")
     told = upload.complete({"run": run}).file_id
     assert told == listed(admin, run).file_id

@@ -130,7 +130,7 @@ def test_removal_by_filter_asks(user, stored, answer, code):
     assert "--yes" in user.run("rm", "--filter", f'name="{name}"').stderr
 
 
-def test_output_in_every_form(user, stored):
+def test_list_is_printed_in_every_format(user, stored):
     name, _ = stored
     table = user.done("ls", name, "--columns", "name,size_bytes").splitlines()
     assert [line.split() for line in table] == [["NAME", "SIZE"], [name, "1000", "B"]]

@@ -15,7 +15,7 @@ def find(user, run: str):
     return user.list_all(filter=f"raw_tags.run={run}")
 
 
-def test_a_deleted_object_is_gone_for_users_and_its_device(uploader, admin, stubs, gateway):
+def test_deleted_object_is_not_found_by_users_or_its_device(uploader, admin, stubs, gateway):
     run = unique("run")
     upload = completed(uploader, content(5000), {"run": run})
     (found,) = find(admin, run)
@@ -37,7 +37,7 @@ def test_a_deleted_object_is_gone_for_users_and_its_device(uploader, admin, stub
     eventually(lambda: not path.exists())
 
 
-def test_a_download_that_is_under_way_comes_to_its_end(uploader, admin, gateway):
+def test_download_in_progress_ends_whole_after_a_deletion(uploader, admin, gateway):
     run, data = unique("run"), content(8 * 1024 * 1024)
     Upload.create(uploader).multipart(data).complete({"run": run})
     (found,) = find(admin, run)

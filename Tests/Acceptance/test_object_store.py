@@ -30,7 +30,7 @@ def quoted_md5(data: bytes) -> str:
     return f'"{hashlib.md5(data).hexdigest().upper()}"'
 
 
-def test_put_head_get(upload):
+def test_put_object_is_described_and_returned(upload):
     data = content(MIB // 2)
     put = upload.store.put(data)
     assert put.etag == quoted_md5(data)
@@ -39,7 +39,7 @@ def test_put_head_get(upload):
     assert upload.store.get() == data
 
 
-def test_put_of_nothing(upload):
+def test_empty_object_is_stored(upload):
     upload.store.put(b"")
     assert upload.store.head().size == 0
     assert upload.store.get() == b""
@@ -52,7 +52,7 @@ def test_put_again_replaces(upload):
     assert upload.store.head().size == 2000
 
 
-def test_multipart_of_three_parts(upload):
+def test_multipart_upload_of_three_parts_is_stored(upload):
     data = content(2 * MIB + 12345)
     store = upload.store
     multipart = store.initiate()
@@ -104,7 +104,7 @@ def test_a_part_sent_again_is_replaced(upload):
     assert store.get() == content(500, seed=2)
 
 
-def test_a_part_sent_again_with_the_same_bytes(upload):
+def test_part_sent_again_has_the_same_etag(upload):
     store = upload.store
     multipart = store.initiate()
     first = store.upload_part(multipart, 1, content(1000))
@@ -120,7 +120,7 @@ def test_complete_is_idempotent(upload):
     assert store.complete(multipart, parts) == store.complete(multipart, parts) == store.head().etag
 
 
-def test_complete_at_once_from_many_sides(upload):
+def test_concurrent_completes_return_the_same_etag(upload):
     store = upload.store
     multipart = store.initiate()
     parts = [store.upload_part(multipart, 1, content(1000))]
@@ -129,7 +129,7 @@ def test_complete_at_once_from_many_sides(upload):
     assert etags == {store.head().etag}
 
 
-def test_one_part_sent_by_many_connections_is_one_of_them(upload):
+def test_part_sent_by_many_connections_is_the_latest_attempt(upload):
     """After a reconnect, the latest attempt wins, and an overtaken one is told to retry."""
     store = upload.store
     multipart = store.initiate()
@@ -150,7 +150,7 @@ def test_one_part_sent_by_many_connections_is_one_of_them(upload):
     assert quoted_md5(store.get()) == listed.etag
 
 
-def test_parts_in_parallel(upload):
+def test_parts_are_uploaded_in_parallel(upload):
     data = content(8 * MIB + 1)
     store = upload.store
     multipart = store.initiate()
@@ -176,7 +176,7 @@ def test_every_initiate_is_an_upload_of_its_own(upload):
     assert store.get() == content(1000, seed=2)
 
 
-def test_complete_with_some_of_the_parts(upload):
+def test_complete_with_some_of_the_parts_stores_these(upload):
     store = upload.store
     multipart = store.initiate()
     parts = [store.upload_part(multipart, 1, content(1000)), store.upload_part(multipart, 2, content(10))]
@@ -194,13 +194,13 @@ def test_ranged_get_returns_its_bytes(upload, range_header, first, last):
     assert upload.store.get(range_header) == data[first : last + 1]
 
 
-def test_a_range_across_two_parts(upload):
+def test_range_across_two_parts_is_returned(upload):
     data = content(MIB + 1000)
     upload.multipart(data)
     assert upload.store.get(f"bytes={MIB - 10}-{MIB + 9}") == data[MIB - 10 : MIB + 10]
 
 
-def test_abort_of_a_multipart_upload(upload):
+def test_abort_ends_a_multipart_upload(upload):
     store = upload.store
     multipart = store.initiate()
     part = store.upload_part(multipart, 1, content(1000))
@@ -222,14 +222,14 @@ def test_missing_object_and_upload_are_not_found(upload):
     refused_with(404, "NoSuchUpload", lambda: store.upload_part("nonsense", 1, b"x"))
 
 
-def test_a_multipart_upload_of_another_key(upload, uploader):
+def test_multipart_upload_of_another_key_is_not_found(upload, uploader):
     other = Upload.create(uploader, client=upload.client)
     multipart = other.store.initiate()
     refused_with(404, "NoSuchUpload", lambda: upload.store.upload_part(multipart, 1, b"x"))
     assert other.store.list_parts(multipart).parts == []
 
 
-def test_complete_with_parts_that_are_not_stored(upload):
+def test_complete_with_unknown_parts_is_refused(upload):
     store = upload.store
     multipart = store.initiate()
     part = store.upload_part(multipart, 1, content(1000))
@@ -240,7 +240,7 @@ def test_complete_with_parts_that_are_not_stored(upload):
     assert store.complete(multipart, [part])
 
 
-def test_complete_with_a_hole(upload):
+def test_complete_with_a_missing_part_is_refused(upload):
     store = upload.store
     multipart = store.initiate()
     first = store.upload_part(multipart, 1, content(MIB))
@@ -249,7 +249,7 @@ def test_complete_with_a_hole(upload):
     refused_with(400, "InvalidPart", lambda: store.complete(multipart, [third]))
 
 
-def test_parts_that_are_not_of_the_issued_size(upload):
+def test_parts_of_another_size_than_issued_are_refused(upload):
     store = upload.store
     multipart = store.initiate()
     with pytest.raises(StoreError) as error:
@@ -259,7 +259,7 @@ def test_parts_that_are_not_of_the_issued_size(upload):
     refused_with(404, "NoSuchKey", store.get)
 
 
-def test_a_part_larger_than_the_issued_size(upload):
+def test_part_larger_than_the_issued_size_is_refused(upload):
     store = upload.store
     multipart = store.initiate()
     with pytest.raises(StoreError) as error:
@@ -269,7 +269,7 @@ def test_a_part_larger_than_the_issued_size(upload):
 
 
 @pytest.mark.parametrize("number", [0, -1, 10_001])
-def test_part_numbers_out_of_range(upload, number):
+def test_part_numbers_out_of_range_are_refused(upload, number):
     store = upload.store
     multipart = store.initiate()
     refused_with(400, "InvalidArgument", lambda: store.upload_part(multipart, number, b"x"))
@@ -289,12 +289,12 @@ def test_wrong_secret_is_refused(upload):
     assert upload.store.get() == content(1000)
 
 
-def test_an_unknown_access_key(upload):
+def test_unknown_access_key_is_refused(upload):
     upload.credentials.access_key_id = "STS.nonsense"
     refused_with(403, "InvalidAccessKeyId", upload.store.initiate)
 
 
-def test_a_token_that_was_tampered_with(upload):
+def test_altered_security_token_is_refused(upload):
     token = upload.credentials.token
     middle = len(token) // 2
     upload.credentials.token = token[:middle] + ("A" if token[middle] != "A" else "B") + token[middle + 1 :]
@@ -352,7 +352,7 @@ def test_expired_credentials_are_refused(brief_fleet, client):
     eventually(put)
 
 
-def test_presigned_get_and_put(upload):
+def test_presigned_urls_store_and_return_an_object(upload):
     data = content(1000)
     assert fetch_url(upload.store.presign_put(60), "PUT", data).status == 200
     url = upload.store.presign_get(60)

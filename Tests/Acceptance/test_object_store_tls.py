@@ -66,7 +66,7 @@ def test_client_without_the_authority_sends_nothing(secured_fleet):
         upload.put(b"secret")
 
 
-def test_a_download_by_curl(secured, secured_fleet, trusting, authority, tmp_path):
+def test_curl_downloads_whole_objects_and_ranges(secured, secured_fleet, trusting, authority, tmp_path):
     data = content(4 * MIB + 1)
     completed(secured_fleet.uploader(), data, {"by": "curl"})
     user = secured_fleet.user
@@ -155,7 +155,7 @@ def test_sighup_shows_the_new_certificate_and_drops_no_transfer(gateway_with, tm
     connection.close()
 
 
-def test_an_http_endpoint_is_refused_where_the_listener_speaks_tls(gateway_with, authority):
+def test_http_endpoint_is_refused_where_the_listener_uses_tls(gateway_with, authority):
     config = {"tls": authority.tls("object-store"), "object_store": {"public_endpoint": "http://store.example.com"}}
     with pytest.raises(AssertionError, match="object_store.public_endpoint begins with http://"):
         gateway_with(config)

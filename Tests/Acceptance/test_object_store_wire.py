@@ -122,14 +122,14 @@ def test_complete_all_takes_every_part(raw):
     ],
     ids=["empty", "text", "open", "no parts", "other", "number", "entity"],
 )
-def test_complete_with_a_malformed_body(raw, body):
+def test_complete_with_a_malformed_body_is_refused(raw, body):
     multipart = initiated(raw)
     raw.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000))
     assert raw.request("POST", [("uploadId", multipart)], body).error()[0] == 400
     assert raw.request("GET", [("uploadId", multipart)]).status == 200
 
 
-def test_complete_with_parts_out_of_order(raw):
+def test_complete_with_parts_out_of_order_is_refused(raw):
     multipart = initiated(raw)
     etags = [
         raw.request("PUT", [("partNumber", str(number)), ("uploadId", multipart)], data).headers["ETag"]
@@ -184,13 +184,13 @@ def test_content_md5_is_checked_before_the_part_is_acknowledged(raw):
     assert raw.request("PUT", query, content(1000), {"Content-MD5": right}).status == 200
 
 
-def test_a_range_past_the_end(raw):
+def test_range_past_the_end_is_refused(raw):
     raw.request("PUT", body=content(1000))
     answer = raw.request("GET", headers={"Range": "bytes=1000-", "x-oss-range-behavior": "standard"})
     assert answer.status == 416
 
 
-def test_a_get_on_a_condition(raw):
+def test_conditions_of_get_are_checked(raw):
     raw.request("PUT", body=content(1000))
     known = raw.request("HEAD").headers
     for method in ["GET", "HEAD"]:
@@ -205,7 +205,7 @@ def test_a_get_on_a_condition(raw):
     assert raw.request("GET", headers=resumed | {"If-Range": '"another"'}).body == content(1000)
 
 
-def test_operations_that_we_do_not_have(raw):
+def test_unknown_operations_are_not_implemented(raw):
     for method, query in [
         ("GET", [("acl", "")]),
         ("PUT", [("tagging", "")]),
@@ -214,13 +214,13 @@ def test_operations_that_we_do_not_have(raw):
         assert raw.request(method, query, b"" if method != "GET" else None).error() == (501, "NotImplemented")
 
 
-def test_two_ways_to_authenticate_in_one_request(raw):
+def test_two_ways_to_authenticate_are_refused(raw):
     query = [("OSSAccessKeyId", "x"), ("Expires", "9999999999"), ("Signature", "x")]
     assert raw.request("GET", query).error()[0] in (400, 403)
 
 
 @pytest.mark.parametrize("key", ["a\0b", "a\x01b", "\uffff", "k" * 1025])
-def test_a_key_that_no_list_can_contain(raw, key):
+def test_key_that_cannot_be_listed_is_refused(raw, key):
     target = f"/{raw.credentials.bucket}/{quote(key, safe='/.')}"
     assert fetch(raw.address, "GET", target).status == 400
 
@@ -326,7 +326,7 @@ def signed_over_date(credentials, method: str, query: list[tuple[str, str]], bod
     return fetch(urlsplit(credentials.endpoint).netloc, method, target, body, headers)
 
 
-def test_version_4_signed_over_the_date_field(raw, upload):
+def test_version_4_may_sign_the_date_field(raw, upload):
     date = formatdate(usegmt=True)
     begun = signed_over_date(raw.credentials, "POST", [("uploads", "")], None, date)
     assert begun.status == 200, begun.body

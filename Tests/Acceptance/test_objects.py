@@ -14,7 +14,7 @@ from support.refusal import refused
 from support.uploads import FILE_NAME_TAG, Upload, completed, content
 
 
-def test_from_the_device_to_the_user(uploader, admin, run, stubs):
+def test_uploaded_file_is_listed_and_downloaded(uploader, admin, run, stubs):
     """The main purpose: a file in three parts is completed, listed and downloaded with equal bytes."""
     data = content(2 * 1024 * 1024 + 12345)
     upload = Upload.create(uploader).multipart(data)
@@ -69,7 +69,7 @@ def test_completing_again_lists_one_object(upload, admin, run):
     assert len(admin.list_all(filter=f"raw_tags.run={run}")) == 1
 
 
-def test_pages_newest_first(uploader, admin, run):
+def test_pages_list_the_newest_first(uploader, admin, run):
     sizes = list(range(1, 8))
     for size in sizes:
         completed(uploader, content(size), {"run": run})
@@ -94,12 +94,12 @@ def test_objects_added_during_the_walk_neither_repeat_nor_hide_one(uploader, adm
 
 
 @pytest.mark.parametrize("page_size", [0, 1, 1000, 5000])
-def test_pages_hold_no_more_than_asked(admin, page_size):
+def test_pages_hold_at_most_the_requested_number(admin, page_size):
     page = admin.objects("ListObjects", page_size=page_size)
     assert len(page.objects) <= (page_size or 50)
 
 
-def test_a_negative_page_size(admin, stubs):
+def test_negative_page_size_is_refused(admin, stubs):
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT"):
         admin.objects("ListObjects", page_size=-1)
 
@@ -134,12 +134,12 @@ def test_tag_keys_are_found_bare_or_quoted(uploader, admin, run, key):
         "raw_tags.run={run} raw_tags.run={run}",
     ],
 )
-def test_shapes_of_a_filter(uploader, admin, run, shape):
+def test_filter_of_each_form_is_accepted(uploader, admin, run, shape):
     completed(uploader, content(10), {"run": run})
     assert len(admin.list_all(filter=shape.format(run=run))) == 1
 
 
-def test_all_terms_hold(uploader, admin, run):
+def test_terms_are_combined_with_and(uploader, admin, run):
     completed(uploader, content(10), {"run": run, "side": "left"})
     completed(uploader, content(20), {"run": run, "side": "right"})
     assert [found.size_bytes for found in admin.list_all(filter=f"raw_tags.run={run} raw_tags.side=right")] == [20]
@@ -168,7 +168,7 @@ def test_all_terms_hold(uploader, admin, run):
         ("status:verified\tstatus:verified", None),
     ],
 )
-def test_a_filter_that_is_none_names_the_position(admin, stubs, filter, position):
+def test_malformed_filter_is_refused_with_the_position(admin, stubs, filter, position):
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
         admin.objects("ListObjects", filter=filter)
     numbers = [int(number) for number in re.findall(r"\d+", refusal.message)]
@@ -178,7 +178,7 @@ def test_a_filter_that_is_none_names_the_position(admin, stubs, filter, position
         assert position in numbers or position + 1 in numbers, refusal.message
 
 
-def test_the_limits_of_a_filter(admin, stubs):
+def test_filters_over_the_limits_are_refused(admin, stubs):
     term = "status:verified"
     assert admin.objects("ListObjects", filter=" ".join([term] * 16)) is not None
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT"):
@@ -203,7 +203,7 @@ def test_a_page_token_works_again(page_token, admin, run):
         assert [found.size_bytes for found in page.objects] == [1]
 
 
-def test_a_page_token_that_was_tampered_with(page_token, admin, run, stubs):
+def test_altered_page_token_is_refused(page_token, admin, run, stubs):
     middle = len(page_token) // 2
     for token in [
         page_token[:middle] + ("A" if page_token[middle] != "A" else "B") + page_token[middle + 1 :],
@@ -217,12 +217,12 @@ def test_a_page_token_that_was_tampered_with(page_token, admin, run, stubs):
             admin.objects("ListObjects", filter=f"raw_tags.run={run}", page_size=1, page_token=token)
 
 
-def test_a_page_token_of_another_filter(page_token, admin, stubs):
+def test_page_token_of_another_filter_is_refused(page_token, admin, stubs):
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT"):
         admin.objects("ListObjects", filter="status:verified", page_size=1, page_token=page_token)
 
 
-def test_a_page_token_of_another_user(page_token, admin, gateway, run, stubs):
+def test_page_token_of_another_user_is_refused(page_token, admin, gateway, run, stubs):
     name, password = unique("user"), "a password of some length"
     admin.users("CreateUser", user_name=name, password=password, role="admin")
     other = User.login(gateway, stubs, "system", name, password)
@@ -255,13 +255,13 @@ def test_one_unknown_id_fails_the_whole_call_and_is_named(file_ids, admin, stubs
     assert "no-such-file" in refusal.message
 
 
-def test_ids_that_break_a_rule(file_ids, admin, stubs):
+def test_ids_that_break_a_rule_are_refused(file_ids, admin, stubs):
     for ids in [[], [""], [file_ids[0], ""], [file_ids[0], file_ids[0]]]:
         with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT"):
             admin.objects("RequestDownload", file_ids=ids)
 
 
-def test_a_location_reads_one_object_and_no_more(file_ids, admin, uploader):
+def test_location_reads_one_object_only(file_ids, admin, uploader):
     first, second = (location.read for location in admin.objects("RequestDownload", file_ids=file_ids[:2]).files)
     key = lambda uri: uri.split("?")[0]  # noqa: E731
     assert fetch_url(first.uri.replace(key(first.uri), key(second.uri))).status == 403
@@ -278,7 +278,7 @@ def test_a_message_for_people_may_hold_any_character(admin, stubs):
     assert "名前 100%" in refusal.message
 
 
-def test_many_devices_at_once(fleet, admin, run):
+def test_many_devices_upload_at_once(fleet, admin, run):
     def one(number: int) -> None:
         data = content(1024 * 1024 + number, seed=number)
         uploader = fleet.uploader()

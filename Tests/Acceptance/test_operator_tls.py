@@ -67,7 +67,7 @@ def registration(operator) -> list[str]:
     return ["device", "register", "260101-000001", "--suite", suite]
 
 
-def test_address_of_each_listener(operator, gateway):
+def test_address_of_each_listener_may_be_cleartext_at_loopback(operator, gateway):
     """As with an SSH forward: a listener at a loopback address may be cleartext, though the authorities are set."""
     done = sign_in(operator, "--auth-server", gateway.listeners["auth"], "--tls-name", HOST)
     assert done.returncode == OK, done.stderr
@@ -106,7 +106,7 @@ def test_port_to_forward_is_named_with_its_option(operator, gateway):
     assert "forward its port (ssh -L 1:127.0.0.1:1 HOST) and use --server 127.0.0.1:1" in said
 
 
-def test_object_store_whose_certificate_lacks_its_name(binary, gateway_with, login, authority, tls, tmp_path):
+def test_certificate_without_the_object_stores_name_is_explained(binary, gateway_with, login, authority, tls, tmp_path):
     network = Network(gateway_with, {"tls": tls | {"listeners": ["object-store"]}})
     device = Device(binary, network, tmp_path / "device", environment={"DATA_GATEWAY_CA": str(authority.path)})
     try:
@@ -124,7 +124,7 @@ def test_object_store_whose_certificate_lacks_its_name(binary, gateway_with, log
     assert f"b.txt: the server's certificate is for {HOST}, not for the host of {network.store.address}\n" in said
 
 
-def test_name_that_the_certificate_lacks(operator, gateway):
+def test_name_missing_in_the_certificate_is_explained(operator, gateway):
     said = sign_in(operator, "--auth-server", gateway.listeners["auth"])
     assert said.returncode == UNREACHABLE
     assert f"the server's certificate is for {HOST}, not for 127.0.0.1; use one of these names" in said.stderr
@@ -133,7 +133,7 @@ def test_name_that_the_certificate_lacks(operator, gateway):
     assert f"the server's certificate is for {HOST}, not for other.test" in said.stderr
 
 
-def test_authority_that_the_machine_does_not_trust(operator, gateway):
+def test_untrusted_authority_is_explained(operator, gateway):
     del operator.environment["DATA_GATEWAY_CA"]
     said = sign_in(operator, "--host", gateway.listeners["web"])
     assert said.returncode == UNREACHABLE
@@ -145,7 +145,7 @@ def test_the_certificate_itself_is_an_authority(operator, gateway, tls):
     assert sign_in(operator, "--host", gateway.listeners["web"]).returncode == OK
 
 
-def test_scheme_that_the_web_listener_does_not_use(operator, gateway, gateway_with, tls):
+def test_wrong_scheme_of_the_web_listener_is_explained(operator, gateway, gateway_with, tls):
     said = sign_in(operator, "--host", f"https://{gateway.listeners['web']}")
     # The listener closes the connection after its answer, which may be lost with the connection then.
     assert re.search("does not use TLS at this port: use http://|use http:// if it does not use TLS", said.stderr)
@@ -177,7 +177,7 @@ def test_server_that_ends_the_handshake_is_explained(operator):
 
 
 @pytest.mark.parametrize("host", ["gateway.test/path", "http://", "ftp://gateway.test"])
-def test_host_that_is_none(operator, host):
+def test_malformed_host_is_refused(operator, host):
     assert "[http[s]://]HOST[:PORT]" in sign_in(operator, "--host", host).stderr
     assert sign_in(operator, "--host", host).returncode == USAGE
 
@@ -205,7 +205,7 @@ class Document(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_document_of_an_earlier_version(operator, gateway):
+def test_document_of_an_earlier_version_is_accepted(operator, gateway):
     """It names neither hosts nor the certificate."""
     server = http.server.HTTPServer(("127.0.0.1", 0), Document)
     ports = {name: int(gateway.listeners[name].rsplit(":", 1)[1]) for name in ("auth", "admin")}
@@ -287,7 +287,7 @@ def test_the_check_notes_what_will_not_work(binary, tmp_path, tls):
     assert json.loads(done.stdout)["notes"] == notes
 
 
-def test_session_of_an_earlier_version(operator, gateway):
+def test_session_of_an_earlier_version_is_accepted(operator, gateway):
     """It has addresses without a scheme."""
     assert sign_in(operator, "--host", gateway.listeners["web"]).returncode == OK
     session = json.loads(operator.session.read_text())

@@ -26,7 +26,7 @@ def our_fleet(ours) -> Fleet:
     return Fleet.create(ours)
 
 
-def test_the_organization_system_is_there(admin, stubs):
+def test_organization_system_exists_from_the_start(admin, stubs):
     system = admin.admin("GetOrganization", organization="system").organization
     assert system.organization_kind == stubs.auth.ORGANIZATION_KIND_SYSTEM
 
@@ -143,7 +143,7 @@ def test_others_do_not_act_for_another_organization(ours, theirs, their_fleet, g
         assert their_fleet.site_id not in seen
 
 
-def test_acting_for_an_unknown_organization(admin, gateway, stubs):
+def test_acting_for_an_unknown_organization_is_refused(admin, gateway, stubs):
     acting = User(gateway, stubs, admin.token, acting_for="no-such-organization")
     with refused(stubs, "NOT_FOUND"):
         acting.admin("ListSites")
@@ -157,7 +157,7 @@ def test_the_same_names_in_two_organizations_do_not_meet(ours, theirs):
     assert theirs.users("GetUser", user_name=name).user.organization == theirs.organization
 
 
-def test_a_lesser_role_is_told_which_one_is_needed(ours, gateway, stubs):
+def test_refusal_names_the_role_that_is_needed(ours, gateway, stubs):
     name, password = unique("user"), "a password of some length"
     ours.users("CreateUser", user_name=name, password=password, role="viewer")
     viewer = User.login(gateway, stubs, ours.organization, name, password)

@@ -49,7 +49,7 @@ def test_default_ports_are_reserved(tree):
     assert sorted(reserved) == sorted(re.findall(r"default:\s+127\.0\.0\.1:(\d+)", page))
 
 
-def test_the_life_of_an_installation(folder, older, built, tree, tmp_path, stubs, login):
+def test_package_is_installed_upgraded_and_removed(folder, older, built, tree, tmp_path, stubs, login):
     folder.install(older)
     assert folder.version() == "0.0.1-1"
     config, lost = folder.path / "etc/data-gateway/config", folder.path / package.LOST
@@ -151,7 +151,7 @@ def everything(root: Path) -> set[str]:
     return {str(path) for path in ours if path.parts[0] not in others and "cache" not in path.parts}
 
 
-def test_every_file_is_the_systems_and_nobody_elses(built):
+def test_every_file_belongs_to_root_and_is_not_writable_by_others(built):
     for line in package.run("dpkg-deb", "--contents", built).splitlines():
         mode, owner, *_ = line.split()
         assert owner == "root/root", line
@@ -184,14 +184,14 @@ def test_control_files_are_complete(tree, built):
 
 
 @pytest.mark.parametrize("name", ["postinst", "prerm", "postrm"])
-def test_a_script_is_one(tree, name):
+def test_scripts_of_the_package_are_valid(tree, name):
     path = tree / "DEBIAN" / name
     assert stat.S_IMODE(path.stat().st_mode) == 0o755
     package.run("sh", "-n", path)
     assert "set -e" in path.read_text()
 
 
-def test_documents_that_debian_requires_are_there(tree, built):
+def test_documents_that_debian_requires_exist(tree, built):
     documents = tree / "usr/share/doc/data-gateway"
     copyright = (documents / "copyright").read_text()
     assert "Permission is hereby granted" in copyright and "@" not in copyright
@@ -209,7 +209,7 @@ def test_documents_that_debian_requires_are_there(tree, built):
 
 
 @pytest.mark.parametrize("name", UNITS)
-def test_the_service_is_one_and_is_shut_in(tree, tmp_path, name):
+def test_service_is_valid_and_sandboxed(tree, tmp_path, name):
     unit = tmp_path / name
     # This machine has no such program at that place.
     unit.write_text(

@@ -34,7 +34,7 @@ def test_a_trusted_proxy_says_where_the_call_came_from(device_behind, stubs):
             reinit(gateway, stubs, device_id, forwarded_for)
 
 
-def test_nobody_else_is_believed(device_behind, stubs):
+def test_forwarded_addresses_of_others_are_ignored(device_behind, stubs):
     gateway, device_id = device_behind([])
     with refused(stubs, "PERMISSION_DENIED"):
         reinit(gateway, stubs, device_id, INSIDE)

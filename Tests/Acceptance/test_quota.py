@@ -23,7 +23,7 @@ def quota_fleet(quota_gateway, login):
     return Fleet.create(login(quota_gateway))
 
 
-def test_parts_that_are_too_much(quota_fleet):
+def test_parts_over_the_quota_are_refused(quota_fleet):
     uploader = quota_fleet.uploader()
     upload = Upload.create(uploader)
     multipart = upload.store.initiate()
@@ -37,7 +37,7 @@ def test_parts_that_are_too_much(quota_fleet):
     completed(uploader, content(100))
 
 
-def test_room_is_made_by_deletion(quota_fleet, stubs):
+def test_deletion_frees_space_of_the_quota(quota_fleet, stubs):
     uploader, run = quota_fleet.uploader(), unique("run")
     Upload.create(uploader).multipart(content(3 * PART_SIZE)).complete({"run": run})
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION") as refusal:
@@ -52,7 +52,7 @@ def test_room_is_made_by_deletion(quota_fleet, stubs):
     completed(uploader, content(100))
 
 
-def test_uploads_under_way(quota_fleet, stubs):
+def test_uploads_in_progress_are_limited(quota_fleet, stubs):
     uploader = quota_fleet.uploader()
     first = Upload.create(uploader)
     Upload.create(uploader)

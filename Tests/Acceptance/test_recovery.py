@@ -52,7 +52,7 @@ def three_parts(upload: Upload) -> bytes:
     return content(2 * upload.part_size + 1000)
 
 
-def test_created_and_nothing_stored(upload):
+def test_created_upload_continues(upload):
     assert where(upload) == ("ACTIVE", "CONTINUE")
     reply = upload.recovery()
     assert re.fullmatch(r"[A-Za-z0-9-]+", reply.logical_upload_id)
@@ -67,7 +67,7 @@ def test_created_and_nothing_stored(upload):
     assert (reply.terminal_reason, reply.oss_object_etag, reply.completed_part_count) == ("", "", 0)
 
 
-def test_put_whole_and_not_completed(upload):
+def test_object_put_whole_continues(upload):
     upload.put(SOME)
     assert where(upload) == ("ACTIVE", "CONTINUE")
 
@@ -77,12 +77,12 @@ def test_a_multipart_upload_holds_a_part(upload):
     assert where(upload) == ("ACTIVE", "CONTINUE")
 
 
-def test_initiated_without_a_part(upload):
+def test_initiated_upload_without_a_part_restarts(upload):
     upload.store.initiate()
     assert where(upload) == ("ACTIVE", "RESTART")
 
 
-def test_one_multipart_upload_with_a_part_and_one_without(upload):
+def test_stored_part_continues_beside_an_empty_multipart_upload(upload):
     first = upload.store.initiate()
     upload.send_parts(SOME, first)
     upload.store.initiate()
@@ -96,14 +96,14 @@ def test_the_only_multipart_upload_was_aborted_in_the_store(upload):
     assert where(upload) == ("ACTIVE", "CONTINUE")
 
 
-def test_restarted_and_untouched(upload):
+def test_untouched_restarted_upload_restarts(upload):
     upload.send_parts(SOME, upload.store.initiate())
     restarted = Upload.create(upload.uploader, restart_from=upload.id)
     assert where(restarted) == ("ACTIVE", "RESTART")
     assert restarted.recovery().current_upload_id == restarted.id
 
 
-def test_restarted_and_touched(upload):
+def test_restarted_upload_continues_after_a_request(upload):
     restarted = Upload.create(upload.uploader, restart_from=upload.id)
     with pytest.raises(Exception) as error:
         restarted.store.head()
@@ -111,24 +111,24 @@ def test_restarted_and_touched(upload):
     assert where(restarted) == ("ACTIVE", "CONTINUE")
 
 
-def test_restarted_and_initiated_without_a_part(upload):
+def test_restarted_upload_without_a_part_restarts(upload):
     restarted = Upload.create(upload.uploader, restart_from=upload.id)
     restarted.store.initiate()
     assert where(restarted) == ("ACTIVE", "RESTART")
 
 
-def test_restarted_and_holding_a_part(upload):
+def test_restarted_upload_with_a_part_continues(upload):
     restarted = Upload.create(upload.uploader, restart_from=upload.id)
     restarted.send_parts(SOME, restarted.store.initiate())
     assert where(restarted) == ("ACTIVE", "CONTINUE")
 
 
-def test_restarted_and_put_whole(upload):
+def test_restarted_upload_put_whole_continues(upload):
     restarted = Upload.create(upload.uploader, restart_from=upload.id).put(SOME)
     assert where(restarted) == ("ACTIVE", "CONTINUE")
 
 
-def test_multipart_completed_in_the_store(upload):
+def test_multipart_completed_in_the_store_permits_only_complete(upload):
     upload.multipart(three_parts(upload))
     assert where(upload) == ("COMPLETING", "COMPLETE_ONLY")
     reply = upload.recovery()
@@ -136,13 +136,13 @@ def test_multipart_completed_in_the_store(upload):
     assert reply.completed_part_count == 3
 
 
-def test_multipart_of_one_part_completed_in_the_store(upload):
+def test_multipart_of_one_part_completed_in_the_store_permits_only_complete(upload):
     upload.multipart(SOME)
     assert where(upload) == ("COMPLETING", "COMPLETE_ONLY")
     assert upload.recovery().completed_part_count == 1
 
 
-def test_completed_in_the_store_while_another_multipart_upload_is_open(upload):
+def test_object_completed_beside_an_open_multipart_upload_permits_only_complete(upload):
     upload.store.initiate()
     upload.multipart(SOME)
     upload.store.initiate()
@@ -157,7 +157,7 @@ def test_completed_upload_says_what_to_repeat(upload):
     upload.complete(oss_object_etag=reply.oss_object_etag, completed_part_count=reply.completed_part_count)
 
 
-def test_completed_after_a_whole_put(upload):
+def test_completed_object_put_whole_permits_only_complete(upload):
     upload.put(SOME).complete()
     assert where(upload) == ("COMPLETED", "COMPLETE_ONLY")
     assert upload.recovery().oss_object_etag == upload.etag
@@ -185,7 +185,7 @@ def test_aborted_wins_over_what_is_stored(upload, stored):
     assert not upload.recovery().can_refresh_credentials
 
 
-def test_past_the_sessions_end(hasty_fleet, clock, stubs):
+def test_expired_session_decides_by_what_is_stored(hasty_fleet, clock, stubs):
     uploader = hasty_fleet.uploader()
     nothing, put, part, whole, done, aborted = (Upload.create(uploader) for _ in range(6))
     put.put(SOME)
@@ -230,6 +230,6 @@ def test_the_store_lost_the_attempt(gateway_with, login, stubs):
 
 
 @pytest.mark.parametrize("logical_id", ["", "nonsense", "../..", "0" * 5000, "019aa000-0000-7000-8000-000000000000"])
-def test_an_id_that_was_never_issued(uploader: Uploader, stubs, logical_id):
+def test_unknown_id_is_not_found(uploader: Uploader, stubs, logical_id):
     with refused(stubs, "NOT_FOUND", "DATA_GATEWAY_UPLOAD_NOT_FOUND"):
         uploader.recovery(logical_id)

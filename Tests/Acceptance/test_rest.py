@@ -86,7 +86,7 @@ def test_a_wrong_request_is_explained(curl, token, path, options, explanation):
     assert explanation in answer.json["error"]["message"]
 
 
-def test_methods_of_a_path_are_told(curl, token):
+def test_methods_of_a_path_are_listed(curl, token):
     allowed = "GET, HEAD, PATCH, DELETE, OPTIONS"
     refused = curl("/v1/sites/1", *token, "-X", "PUT")
     assert (refused.status, refused.fields["allow"]) == (405, allowed)

@@ -428,7 +428,7 @@ def test_a_damaged_staged_archive_is_noticed_by_the_start(scene):
     assert "the archive is damaged" in scene.restores.state()["lastRestore"]["failure"]
 
 
-def test_uploads_go_on_until_the_restart_and_are_kept(scene):
+def test_uploads_continue_until_the_restart_and_are_kept(scene):
     archive = scene.restores.stage(scene.archive)
     upload = Upload.create(scene.fleet.uploader())
     data = content(4321)

@@ -75,7 +75,7 @@ def multipart_etag(data: bytes) -> str:
     return f'"{hashlib.md5(b"".join(digests)).hexdigest()}-{len(digests)}"'
 
 
-def test_put_object_to_download(upload):
+def test_object_put_by_s3_is_downloaded(upload):
     data = content(MIB // 2 + 1)
     put = upload.client.put_object(**upload.name, Body=data)
     assert put["ETag"] == f'"{hashlib.md5(data).hexdigest()}"'
@@ -101,7 +101,7 @@ def test_upload_file_and_download_file(upload, tmp_path):
     assert upload.downloaded() == data
 
 
-def test_aws_s3_cp(upload, tmp_path, place):
+def test_aws_s3_cp_copies_an_object(upload, tmp_path, place):
     data = content(2 * PART_SIZE + 1)
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_bytes(data)
@@ -118,7 +118,7 @@ def test_aws_s3_cp(upload, tmp_path, place):
 
 
 @pytest.mark.parametrize("algorithm", ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"])
-def test_checksums_that_the_client_computes(upload, algorithm):
+def test_checksums_of_the_client_are_checked(upload, algorithm):
     data = content(MIB)
     value = CHECKSUMS[algorithm](data)
     field = f"Checksum{algorithm}"
@@ -177,7 +177,7 @@ def test_a_checksum_of_the_whole_is_combined(upload, algorithm):
     assert upload.client.get_object(**upload.name)["Body"].read() == data
 
 
-def test_ranges_and_conditions(upload):
+def test_ranges_and_conditions_are_obeyed(upload):
     data = content(100_000)
     etag = upload.client.put_object(**upload.name, Body=data)["ETag"]
 
@@ -263,7 +263,7 @@ def test_both_dialects_reach_the_same_object(upload, monkeypatch):
     assert by_oss.get() == data
 
 
-def test_virtual_host_style(gateway_with, login, monkeypatch):
+def test_virtual_host_style_of_temporary_credentials_is_accepted(gateway_with, login, monkeypatch):
     gateway = gateway_with({"object_store": {"public_endpoint": "http://oss-lab.store.test"}})
     upload = Upload.create(Fleet.create(login(gateway)).uploader())
     assert (upload.credentials.endpoint, upload.credentials.region) == ("http://oss-lab.store.test", "lab")

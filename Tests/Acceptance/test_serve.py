@@ -146,12 +146,12 @@ def test_a_configuration_that_breaks_a_rule_is_refused_with_the_reason(serve, tm
     assert (tmp_path / "stderr").read_text().strip()
 
 
-def test_json5_with_comments(serve):
+def test_json5_with_comments_is_accepted(serve):
     process = serve(config="{uploads: {part_size_bytes: 65536,},} // as people write it")
     assert json.loads(process.stdout.readline())["event"] == "ready"
 
 
-def test_a_second_sigterm_is_no_trouble(serve):
+def test_second_sigterm_is_ignored(serve):
     process = serve()
     assert process.stdout.readline()
     process.send_signal(signal.SIGTERM)

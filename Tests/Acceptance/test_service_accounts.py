@@ -22,7 +22,7 @@ def test_a_system_credential_opens_what_an_admin_of_the_system_may(gateway, stub
 
 
 @pytest.mark.parametrize("password", ["", "a password of some length"])
-def test_login_refuses_it(gateway, stubs, admin, account, password):
+def test_password_of_a_service_account_is_refused(gateway, stubs, admin, account, password):
     issue_system_credential(admin, account)
     with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
         User.login(gateway, stubs, "system", account, password)
@@ -44,7 +44,7 @@ def test_a_new_credential_ends_the_old_one_and_its_tokens(gateway, stubs, admin,
         service.admin("ListSites")
 
 
-def test_only_the_system_has_them(admin, gateway, stubs):
+def test_only_the_system_creates_service_accounts(admin, gateway, stubs):
     organization, password = unique("org"), "a password of some length"
     boss = admin.create_organization(organization, password)
     with refused(stubs, "PERMISSION_DENIED"):

@@ -27,7 +27,7 @@ def fields(end: socket.socket) -> dict[str, str]:
     return dict(line.split("=", 1) for line in end.recv(4096).decode().splitlines())
 
 
-def test_from_its_start_to_its_end(binary, tmp_path, manager):
+def test_service_manager_is_notified_of_start_and_end(binary, tmp_path, manager):
     name, end = manager
     gateway = Gateway(binary, tmp_path)
     gateway.environment = {"NOTIFY_SOCKET": name}
@@ -47,7 +47,7 @@ def test_from_its_start_to_its_end(binary, tmp_path, manager):
         gateway.close()
 
 
-def test_signs_of_life(binary, tmp_path, manager):
+def test_watchdog_is_notified_regularly(binary, tmp_path, manager):
     name, end = manager
     gateway = Gateway(binary, tmp_path)
     # Half of the time is between two signs, and ten of them can wait for a slow reader.
@@ -82,7 +82,7 @@ def test_no_sign_of_life_once_the_database_takes_no_writes(binary, tmp_path, man
         gateway.close()
 
 
-def test_a_service_manager_that_is_gone_ends_nothing(binary, tmp_path):
+def test_gateway_keeps_running_without_its_service_manager(binary, tmp_path):
     gateway = Gateway(binary, tmp_path)
     gateway.environment = {"NOTIFY_SOCKET": str(tmp_path / "nobody"), "WATCHDOG_USEC": "100000"}
     try:

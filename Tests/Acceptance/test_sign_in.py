@@ -390,7 +390,7 @@ def test_envelope_is_around_every_response(gateway_with, issuer):
         assert isinstance(refusal.json["message"], str) and refusal.json["message"]
 
 
-def test_outage_of_apple_signs_nobody_out_and_a_restart_survives_it(gateway_with):
+def test_outage_of_apple_ends_no_session_and_a_restart_survives_it(gateway_with):
     issuer = Issuer()
     gateway = gateway_with(configuration(issuer), {"DEV_LOGIN_SECRET": SECRET})
     app = App(gateway)

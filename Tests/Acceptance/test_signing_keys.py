@@ -60,7 +60,7 @@ def test_no_private_key_is_published(gateway):
 
 
 @pytest.mark.parametrize("method, path, status", [("POST", "/.well-known/jwks.json", 405), ("GET", "/keys", 404)])
-def test_nothing_else_is_there(gateway, method, path, status):
+def test_other_requests_for_keys_are_refused(gateway, method, path, status):
     request = urllib.request.Request(f"http://{gateway.listeners['web']}{path}", method=method)
     with pytest.raises(urllib.error.HTTPError) as refusal:
         urllib.request.urlopen(request, timeout=PATIENCE)

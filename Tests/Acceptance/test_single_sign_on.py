@@ -89,7 +89,7 @@ def test_page_has_no_button_for_providers_of_apps(page, look):
     assert not [label for label in labels if "apps" in label]
 
 
-def test_person_who_declines_at_the_provider_is_told_so(page):
+def test_declined_sign_in_at_the_provider_is_explained(page):
     page.press("Sign in with Example SSO")
     arrive(page, "//button[normalize-space()='Deny']")
     page.find("//button[normalize-space()='Deny']").click()

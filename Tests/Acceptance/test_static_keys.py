@@ -45,7 +45,7 @@ def store(gateway_with, login, tmp_path_factory) -> Store:
     return Store(gateway, login(gateway))
 
 
-def test_put_get_head_delete(store):
+def test_object_is_put_read_described_and_deleted(store):
     client, name = store.client(), {"Bucket": "data", "Key": "tools/a b/ü+&?#%.bin"}
     for data in (content(100_000), content(5000, seed=2), b""):
         assert client.put_object(**name, Body=data)["ETag"] == f'"{hashlib.md5(data).hexdigest()}"'
@@ -60,7 +60,7 @@ def test_put_get_head_delete(store):
 
 
 @pytest.mark.parametrize("part_size", [5 * MIB, 5 * MIB + 1, 8 * MIB])
-def test_parts_of_any_size(store, tmp_path, part_size):
+def test_parts_of_any_size_are_combined(store, tmp_path, part_size):
     data = content(17 * MIB + 3)
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_bytes(data)
@@ -74,7 +74,7 @@ def test_parts_of_any_size(store, tmp_path, part_size):
     assert client.head_object(Bucket="data", Key=key)["ETag"] == f'"{digest}-{len(pieces)}"'
 
 
-def test_parts_that_differ_and_come_again(store):
+def test_uneven_and_repeated_parts_are_combined(store):
     client, name = store.client(), {"Bucket": "data", "Key": "tools/uneven"}
     name["UploadId"] = client.create_multipart_upload(**name)["UploadId"]
     pieces = {3: content(77, 3), 1: content(MIB + 1, 1), 2: content(3 * MIB, 2)}
@@ -181,7 +181,7 @@ def test_alibabacloud_puts_and_reads_objects(store):
     assert [entry.key for page in pages for entry in page.contents] == ["tools/v2"]
 
 
-def test_nothing_outside_of_the_prefix(store):
+def test_keys_outside_of_the_prefix_are_refused(store):
     client = store.client()
     for key in ("other", "tool", "Tools/x", "uploads/2026/11/22/x"):
         name = {"Bucket": "data", "Key": key}
@@ -194,7 +194,7 @@ def test_nothing_outside_of_the_prefix(store):
     refused_with(409, "BucketAlreadyOwnedByYou", client.create_bucket, Bucket="data")
 
 
-def test_a_key_that_reads(store):
+def test_key_that_reads_cannot_write(store):
     store.client().put_object(Bucket="data", Key="tools/read", Body=b"read")
     client, name = store.client(READER), {"Bucket": "data", "Key": "tools/read"}
     assert client.get_object(**name)["Body"].read() == b"read"

@@ -101,7 +101,7 @@ def oss_form(store: Store, conditions: list, fields: dict[str, str], data: bytes
     )
 
 
-def test_forms_of_oss_version_4(store):
+def test_forms_of_oss_version_4_are_accepted(store):
     """As in OSS, only the fields that the policy names have to fulfill it."""
     bucket = store.oss()
     limits = ["content-length-range", 1, 10]
@@ -135,7 +135,7 @@ def test_forms_of_oss_version_4(store):
     assert [entry.key for entry in oss2.ObjectIterator(bucket, prefix="forms4/")] == ["forms4/a.txt", "forms4/b"]
 
 
-def test_forms_have_nothing_without_effect(store):
+def test_fields_without_an_effect_are_refused(store):
     """What a form or its header cannot have is refused, not passed over; nothing is stored."""
     client = store.client()
     for fields, header in [
@@ -160,7 +160,7 @@ def test_forms_have_nothing_without_effect(store):
     assert refused(client.head_object, Bucket="data", Key="nothing")[0] == 404
 
 
-def test_name_of_the_file_in_a_form(store):
+def test_name_of_the_file_replaces_the_variable(store):
     """The variable stands for the whole name, in any field of S3's form, and the policy decides about the result."""
     client = store.client()
     named = {"x-amz-meta-name": "${filename}"}
@@ -176,7 +176,7 @@ def test_name_of_the_file_in_a_form(store):
     assert oss_form(store, [permitted], {"key": "named/${filename}"}).status_code == 204
 
 
-def test_virtual_host_style_of_static_keys(gateway_with, tmp_path, monkeypatch):
+def test_virtual_host_style_of_static_keys_is_accepted(gateway_with, tmp_path, monkeypatch):
     """The bucket in the host's name, with both protocols; also a bucket that is a prefix."""
     object_store = {
         "public_endpoint": "http://oss-lab.store.test",

@@ -104,7 +104,7 @@ def test_region_of_a_bucket_is_named(store):
     assert "x-amz-bucket-region" not in store.send("GET", f"/{BUCKET}/absent").headers
 
 
-def test_bucket_names_with_dots(store, s3):
+def test_bucket_names_may_have_dots(store, s3):
     put(s3, "dotted", bucket="with.dots.in-name")
     assert s3.get_object(Bucket="with.dots.in-name", Key="dotted")["Body"].read() == b"dotted"
     copied = {"Bucket": "with.dots.in-name", "Key": "dotted"}

@@ -40,7 +40,7 @@ def data_files(gateway) -> list:
     return [file for file in (gateway.data / "store/data").rglob("*") if file.is_file()]
 
 
-def test_copies_come_back_from_a_backup_and_go_by_themselves(binary, gateway, login, tmp_path):
+def test_copies_are_restored_from_a_backup_and_deleted_separately(binary, gateway, login, tmp_path):
     operator = CommandLine(binary, gateway, tmp_path).login()
     upload = completed(Fleet.create(login(gateway)).uploader(), content(300_000))
     store = client(gateway)

@@ -132,7 +132,7 @@ def small_disk(tmp_path):
     disk.__exit__()
 
 
-def test_a_full_disk_is_told_and_got_over(binary, small_disk, login, stubs):
+def test_full_disk_is_reported_and_recovered_from(binary, small_disk, login, stubs):
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(16 << 20))
     config = {"uploads": {"part_size_bytes": 1 << 20}, "object_store": {"min_free_bytes": 0}}

@@ -132,7 +132,7 @@ def flooded_fleet(flooded, login):
     return Fleet.create(login(flooded))
 
 
-def test_flood_of_multipart_uploads_delays_nobody(flooded, flooded_fleet, is_full):
+def test_flood_of_multipart_uploads_does_not_delay_others(flooded, flooded_fleet, is_full):
     attacker = flooded_fleet.uploader()
     upload = Upload.create(attacker)
     with bystanders(flooded_fleet, flooded, is_full, "multipart uploads"):
@@ -152,7 +152,7 @@ def test_flood_of_multipart_uploads_delays_nobody(flooded, flooded_fleet, is_ful
     assert rows(flooded, "SELECT count(*) FROM store_multiparts WHERE upload_id = ?", upload.id) == [(1,)]
 
 
-def test_ending_thousands_of_multipart_uploads_delays_nobody(flooded, flooded_fleet, is_full):
+def test_ending_thousands_of_multipart_uploads_does_not_delay_others(flooded, flooded_fleet, is_full):
     """An upload with thousands of multipart uploads, as left by versions without a limit, is restarted and aborted."""
     attacker = flooded_fleet.uploader()
     upload = Upload.create(attacker)

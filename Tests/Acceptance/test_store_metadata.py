@@ -145,7 +145,7 @@ def test_possible_values_of_options_are_taken(store):
     store.oss().put_object("possible", b"x", headers={"x-oss-object-acl": "private", "x-oss-storage-class": "Standard"})
 
 
-def test_attributes_parts_and_metadata_of_objects(store):
+def test_attributes_parts_and_metadata_of_objects_are_returned(store):
     client, name = store.client(), {"Bucket": "data", "Key": "attributes"}
     upload = name | {"UploadId": client.create_multipart_upload(**name)["UploadId"]}
     pieces = [content(5 * MIB, 1), content(77, 2)]

@@ -75,7 +75,7 @@ def test_each_key_is_its_own_object(store):
 
 
 @pytest.mark.parametrize("key", ["a/../b", "tab\there", "back\\slash", "/leading", "\U0001f600", "k" * 1024])
-def test_parts_of_any_key(store, key):
+def test_parts_of_any_key_are_stored(store, key):
     s3, name = store.client(), {"Bucket": BUCKET, "Key": key}
     name["UploadId"] = s3.create_multipart_upload(**name)["UploadId"]
     assert key in [upload["Key"] for upload in s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]]
@@ -183,7 +183,7 @@ def test_presigned_urls_do_not_begin_in_the_future(store, monkeypatch, ahead, st
             assert (answer.text("Code"), answer.text("Message")) == ("AccessDenied", message)
 
 
-def test_forms_of_a_list_of_types(store):
+def test_types_of_a_list_are_checked_one_by_one(store):
     s3 = store.client()
     post = s3.generate_presigned_post(
         BUCKET, "typed", Fields={"Content-Type": "image/png"}, Conditions=[["starts-with", "$Content-Type", "image/"]]

@@ -39,7 +39,7 @@ def race(steps) -> list[str]:
         return list(pool.map(run, steps))
 
 
-def test_of_64_conditional_puts_one_wins(store):
+def test_one_of_64_conditional_puts_wins(store):
     clients = [store.client() for _ in range(8)]
     bodies = [str(number).encode() for number in range(64)]
 
@@ -53,7 +53,7 @@ def test_of_64_conditional_puts_one_wins(store):
     assert clients[0].get_object(Bucket="data", Key="race/put")["Body"].read() == bodies[outcomes.index("ok")]
 
 
-def test_of_64_conditional_completes_one_wins(store):
+def test_one_of_64_conditional_completes_wins(store):
     clients = [store.client() for _ in range(8)]
     name = {"Bucket": "data", "Key": "race/complete"}
     uploads = []
@@ -69,7 +69,7 @@ def test_of_64_conditional_completes_one_wins(store):
     assert clients[0].get_object(**name)["Body"].read() == str(outcomes.index("ok")).encode()
 
 
-def test_forbid_overwrite_of_oss(store):
+def test_overwrite_is_refused_when_oss_forbids_it(store):
     bucket, forbid = store.oss(), {"x-oss-forbid-overwrite": "true"}
     bucket.put_object("forbid", b"first", headers=forbid)
     assert oss_refused(bucket.put_object, "forbid", b"second", headers=forbid) == (409, "FileAlreadyExists")
@@ -97,7 +97,7 @@ def test_replacing_an_object_depends_on_if_match(store):
 # Buckets and lists
 
 
-def test_buckets_and_their_properties(store):
+def test_buckets_have_their_properties(store):
     client = store.client()
     assert [bucket["Name"] for bucket in client.list_buckets()["Buckets"]] == ["data", "maps"]
     client.head_bucket(Bucket="data")
@@ -133,7 +133,7 @@ def test_buckets_and_their_properties(store):
     ]
 
 
-def test_a_bucket_that_is_a_prefix(store):
+def test_bucket_may_be_a_prefix_of_another_bucket(store):
     for client in (store.client(), store.client(TOOLS)):
         client.put_object(Bucket="maps", Key="a/1", Body=b"map")
         assert client.get_object(Bucket="data", Key="tools/maps/a/1")["Body"].read() == b"map"
@@ -283,7 +283,7 @@ def test_each_key_of_a_deletion_has_its_answer(store):
 # Copies and appends
 
 
-def test_copies_share_bytes_and_go_by_themselves(store):
+def test_copies_share_bytes_and_are_deleted_separately(store):
     client = store.client()
     data = content(6 * MIB)
     client.put_object(Bucket="data", Key="copy/1", Body=data, Metadata={"a": "1"}, ContentType="text/plain")

@@ -46,7 +46,7 @@ def outcomes(steps) -> list[str]:
         return list(pool.map(run, steps))
 
 
-def test_of_writers_of_every_kind_one_wins(gateway, client):
+def test_one_of_the_writers_of_every_kind_wins(gateway, client):
     """PutObject, CopyObject and Complete of both protocols and AppendObject, with the same condition."""
     oss = bucket(gateway)
     client.put_object(Bucket="data", Key="source", Body=b"copied")
@@ -73,7 +73,7 @@ def test_of_writers_of_every_kind_one_wins(gateway, client):
         assert client.get_object(**name)["Body"].read() == steps[found.index("ok")][0]
 
 
-def test_of_replacements_of_one_version_one_wins(client):
+def test_one_replacement_of_a_version_wins(client):
     name = {"Bucket": "data", "Key": "version"}
     etag = client.put_object(**name, Body=b"0")["ETag"]
     for number in range(4):

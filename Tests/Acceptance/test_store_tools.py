@@ -59,7 +59,7 @@ def command(tool: str) -> list[str] | None:
 
 
 @pytest.mark.parametrize("tool", PROGRAMS + COMMANDS)
-def test_operations_of_a_tool(gateway, names, is_full, tmp_path, tool):
+def test_operations_of_each_tool_succeed(gateway, names, is_full, tmp_path, tool):
     if tool not in SHORT and not is_full:
         pytest.skip("part of the long form")
     program = {"awscli": "aws"}.get(tool, tool)

@@ -92,7 +92,7 @@ def principals(admin: User, uploader: Uploader) -> list[str]:
     return ["", "Bearer", "Bearer nonsense", *(f"Bearer {token}" for token in tokens)]
 
 
-def test_calls_with_extreme_values(target, is_full):
+def test_calls_with_extreme_values_are_survived(target, is_full):
     fleet = target.fleet()
     admin, uploader = fleet.user, fleet.uploader()
     callers = principals(admin, uploader)
@@ -188,7 +188,7 @@ HTTP2_PIECES = [
 ]  # fmt: skip
 
 
-def test_connections_that_keep_no_rule(target, is_full):
+def test_malformed_connections_are_survived(target, is_full):
     listeners = target.gateway.listeners
     by_listener = [(listeners[name], HTTP1, HTTP1_PIECES) for name in ("object-store", "web", "ops")]
     by_listener += [(listeners[name], HTTP2, HTTP2_PIECES) for name in ("auth", "gateway", "admin", "device-init")]
@@ -251,7 +251,7 @@ VALUES = [
 METHODS = ["GET", "GET", "PUT", "PUT", "POST", "POST", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "A"]
 
 
-def test_requests_to_the_store(target, is_full):
+def test_malformed_store_requests_are_survived(target, is_full):
     upload = Upload.create(target.fleet().uploader())
     device = RawStore(upload.credentials)
     static = [RawStore(key.credentials(target.gateway, "tools/storm")) for key in (WRITER, READER)]

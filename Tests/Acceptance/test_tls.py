@@ -45,7 +45,7 @@ def handshake(gateway, listener, protocols=("h2",), ciphers=None, **settings):
         return served.serial_number, secure.selected_alpn_protocol(), secure.version()
 
 
-def test_calls_go_over_tls(secured, authority, stubs):
+def test_calls_use_tls_for_small_and_large_messages(secured, authority, stubs):
     with channel(secured, "auth", grpc.ssl_channel_credentials(authority.pem)) as over:
         assert check(stubs, over) == 1
         large = stubs.auth.ExchangeCredentialRequest(credential="x" * 2_000_000)
@@ -54,14 +54,14 @@ def test_calls_go_over_tls(secured, authority, stubs):
         assert refusal.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
-def test_the_web_listener_speaks_it(secured, authority):
+def test_web_listener_uses_tls(secured, authority):
     address = f"https://localhost:{secured.listeners['web'].rsplit(':', 1)[1]}"
     command = ["curl", "--silent", "--cacert", str(authority.path), "-d", "{}", "-H", "Content-Type: application/json"]
     answer = subprocess.run([*command, f"{address}/grpc.health.v1.Health/Check"], capture_output=True, check=True)
     assert answer.stdout == b'{"status":"SERVING"}'
 
 
-def test_a_listener_that_is_not_named_speaks_cleartext(secured, stubs):
+def test_listener_that_is_not_named_uses_cleartext(secured, stubs):
     assert check(stubs, secured.channel("admin")) == 1
     with pytest.raises(grpc.RpcError) as refusal:
         check(stubs, secured.channel("gateway"))
@@ -172,7 +172,7 @@ def test_a_certificate_that_cannot_be_used_is_named(gateway_with, tmp_path, auth
         gateway_with({"tls": {"certificate": str(certificate), "key": str(tmp_path / "missing.key")}})
 
 
-def test_the_command_line_speaks_tls(secured, authority, binary, tmp_path):
+def test_command_line_uses_tls(secured, authority, binary, tmp_path):
     other = Authority(tmp_path, "other")
     port = secured.listeners["auth"].rsplit(":", 1)[1]
 

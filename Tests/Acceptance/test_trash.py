@@ -88,7 +88,7 @@ def test_restored_object_has_the_same_bytes(uploader, admin, stubs, copy_root):
     assert fetch_url(uri).body == content(1000)
 
 
-def test_purged_object_is_gone(uploader, admin, stubs, gateway):
+def test_purged_object_is_not_found(uploader, admin, stubs, gateway):
     found = add(admin, uploader)
     uri = location(admin, found.file_id)
     (path,) = gateway.data.glob(f"store/data/*/{found.file_id}")
@@ -125,7 +125,7 @@ def test_roles_and_organizations_are_kept_apart(uploader, admin, stubs, gateway,
     assert listed(operator, found.file_id, f"checked=yes run={found.tags['run']}")
 
 
-def test_events_tell_what_became_of_an_object(told):
+def test_events_report_deletion_restoration_and_purge(told):
     gateway, fleet, receiver = told()
     uploader = fleet.uploader()
     found = add(fleet.user, uploader, keep="no")

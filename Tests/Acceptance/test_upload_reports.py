@@ -111,7 +111,7 @@ def test_terminal_shows_one_line_for_the_retries_of_a_step(binary, device, netwo
     assert sum("InitiateMultipartUpload: " in line for line in terminal.left) == 1, terminal.left
 
 
-def test_links_are_said_once(device, folder):
+def test_skipped_links_are_reported_once(device, folder):
     fill(folder, "a.txt")
     (folder / "run").mkdir()
     links = [folder / f"{number}.txt" for number in range(5)] + [folder / "latest", folder / "run" / "b.txt"]
@@ -131,7 +131,7 @@ def test_links_are_said_once(device, folder):
     assert f"uploaded {links[-1]}" in device.done("upload", links[-1])
 
 
-def test_changed_names_are_said(device, user, folder):
+def test_changed_names_are_reported(device, user, folder):
     run = unique("run")
     names = ["back\\slash.txt", ".hidden", "trailing.", "trailing ", "plain.txt"]
     fill(folder, *names)
@@ -150,7 +150,7 @@ def test_changed_names_are_said(device, user, folder):
     assert planned["stored_name"] == "_hidden"
 
 
-def test_folder_that_is_not_kept_is_said(device, user, folder):
+def test_folder_that_is_not_kept_is_reported(device, user, folder):
     run = unique("run")
     deep = folder.joinpath(*["d"] * 33)
     deep.mkdir(parents=True)

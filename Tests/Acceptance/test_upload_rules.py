@@ -47,7 +47,7 @@ def test_every_upload_has_ids_and_a_key_of_its_own(uploader):
     assert first.credentials.object_key != second.credentials.object_key
 
 
-def test_the_default_part_size(gateway_with, login):
+def test_default_part_size_is_64_mib(gateway_with, login):
     uploader = Fleet.create(login(gateway_with())).uploader()
     assert uploader.create().credentials.part_size_bytes == 67_108_864
 
@@ -100,19 +100,19 @@ def test_a_superseded_id_is_accepted_again(upload):
     second.put(SOME).complete()
 
 
-def test_restarting_an_upload_of_another_device(upload, fleet, stubs):
+def test_restarting_an_upload_of_another_device_is_refused(upload, fleet, stubs):
     stranger = fleet.uploader()
     with refused(stubs, "PERMISSION_DENIED", "DATA_GATEWAY_UPLOAD_NOT_OWNED"):
         stranger.create(restart_from=upload.id)
 
 
-def test_restarting_an_unknown_upload(uploader, stubs):
+def test_restarting_an_unknown_upload_is_refused(uploader, stubs):
     with refused(stubs, "NOT_FOUND", "DATA_GATEWAY_UPLOAD_NOT_FOUND"):
         uploader.create(restart_from=UNKNOWN)
 
 
 @pytest.mark.parametrize("end", ["complete", "abort"])
-def test_restarting_an_upload_that_ended(upload, stubs, end):
+def test_restarting_an_ended_upload_is_refused(upload, stubs, end):
     if end == "complete":
         upload.put(SOME).complete()
     else:
@@ -167,18 +167,18 @@ def test_reissue_on_a_completed_upload_reads_only(upload):
     assert upload.store.head().etag == upload.etag
 
 
-def test_reissue_of_another_devices_upload(upload, fleet, stubs):
+def test_reissue_of_another_devices_upload_is_refused(upload, fleet, stubs):
     with refused(stubs, "PERMISSION_DENIED", "DATA_GATEWAY_UPLOAD_NOT_OWNED"):
         fleet.uploader().reissue(upload.id)
 
 
-def test_reissue_of_an_aborted_upload(upload, stubs):
+def test_reissue_of_an_aborted_upload_is_refused(upload, stubs):
     upload.uploader.abort(upload.logical_id)
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_UPLOAD_NOT_REFRESHABLE"):
         upload.reissued()
 
 
-def test_reissue_of_an_unknown_upload(uploader, stubs):
+def test_reissue_of_an_unknown_upload_is_refused(uploader, stubs):
     with refused(stubs, "NOT_FOUND", "DATA_GATEWAY_UPLOAD_NOT_FOUND"):
         uploader.reissue(UNKNOWN)
 
@@ -238,18 +238,18 @@ def test_abort_of_a_completed_upload_changes_nothing(upload):
     assert upload.store.get() == SOME
 
 
-def test_abort_of_an_unknown_upload(uploader, stubs):
+def test_abort_of_an_unknown_upload_is_refused(uploader, stubs):
     with refused(stubs, "NOT_FOUND", "DATA_GATEWAY_UPLOAD_NOT_FOUND"):
         uploader.abort(UNKNOWN)
 
 
-def test_abort_of_another_devices_upload(upload, fleet, stubs):
+def test_abort_of_another_devices_upload_is_refused(upload, fleet, stubs):
     with refused(stubs, "PERMISSION_DENIED", "DATA_GATEWAY_UPLOAD_NOT_OWNED"):
         fleet.uploader().abort(upload.logical_id)
     upload.put(SOME).complete()
 
 
-def test_recovery_of_another_devices_upload(upload, fleet, stubs):
+def test_recovery_of_another_devices_upload_is_refused(upload, fleet, stubs):
     with refused(stubs, "PERMISSION_DENIED", "DATA_GATEWAY_UPLOAD_NOT_OWNED"):
         fleet.uploader().recovery(upload.logical_id)
 
@@ -334,7 +334,7 @@ def test_complete_of_another_devices_upload_is_refused(upload, fleet, stubs):
         upload.complete()
 
 
-def test_complete_of_an_unknown_upload(uploader, stubs):
+def test_complete_of_an_unknown_upload_is_refused(uploader, stubs):
     with refused(stubs, "NOT_FOUND", "DATA_GATEWAY_UPLOAD_NOT_FOUND"):
         uploader.complete(UNKNOWN, file_size=1)
 
