@@ -369,7 +369,7 @@ def receivers():
 
 
 @pytest.fixture
-def told(gateway_with, login, receivers, tmp_path):
+def with_webhooks(gateway_with, login, receivers, tmp_path):
     """Makes a gateway with webhooks, a receiver for each name, and a fleet."""
 
     def make(webhooks: dict[str, dict] | None = None, **events):

@@ -98,9 +98,9 @@ def test_device_takes_announced_addresses(device, operator, secured, authority, 
     listed = {each["device_id"]: each["address_serial"] for each in operator.json("device", "list")["devices"]}
     assert listed.pop(device.device_id) == 1
     assert list(listed.values()) == [None]
-    said = operator.run("device", "list").stderr
-    assert "1 of 2 devices with a key took the addresses announced as number 1, 0 will" in said
-    assert "1 have a client that does not read announcements" in said
+    output = operator.run("device", "list").stderr
+    assert "1 of 2 devices with a key took the addresses announced as number 1, 0 will" in output
+    assert "1 have a client that does not read announcements" in output
     # A new key is fetched there, too.
     assert device.run("init", device.device_id, "--reinit").returncode == OK
 
@@ -275,21 +275,21 @@ def test_deployed_clients_see_no_announcement(network, fleet, operator, secured,
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "output"),
     [
         (["--host", "https://gateway.example.com", "--days", "0"], "--days must be 1 to 400"),
         (["--auth", "https://gateway.example.com:1"], "requires --host or all of the three URLs"),
     ],
 )
-def test_announcement_of_the_command_line_is_checked(operator, options, said):
-    assert said in operator.refused(USAGE, "device", "address", "announce", *options)
+def test_announcement_of_the_command_line_is_checked(operator, options, output):
+    assert output in operator.refused(USAGE, "device", "address", "announce", *options)
 
 
 def test_announcement_is_checked(operator, fleet, tmp_path, stubs):
     (tmp_path / "no.pem").write_text("no certificate")
     host = ["--host", "https://gateway.example.com"]
-    said = operator.refused(REFUSED, "device", "address", "announce", *host, "--authority", str(tmp_path / "no.pem"))
-    assert "authority must contain certificates in the PEM format" in said
+    output = operator.refused(REFUSED, "device", "address", "announce", *host, "--authority", str(tmp_path / "no.pem"))
+    assert "authority must contain certificates in the PEM format" in output
     good = announcement(stubs, dict.fromkeys(LISTENERS, "gateway.example.com:1"), 0)
     for field, value, rule in (
         ("host", "", "auth.host must be a host name"),

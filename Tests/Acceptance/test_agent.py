@@ -24,9 +24,9 @@ from support.uploads import content
 PART = 64 * 1024
 #: The limit in seconds for the arrival of files. Each takes some ten syncs of the agent and of the gateway, which take seconds on
 #: a disk that others write to.
-PATIENCE = 180
+WAIT_SECONDS = 180
 #: How long a file is unchanged before it is uploaded in the test of that, in seconds.
-SETTLE = 3
+STABLE_SECONDS = 3
 #: The program of the package data-gateway-device, if it was built.
 SHIPPED = Path(__file__).resolve().parents[2] / ".build/static/release/data-gateway-device"
 CONFIGURATION = {"uploads": {"part_size_bytes": PART}}
@@ -97,7 +97,7 @@ def arrived(user: SignedIn, device: Device) -> list[dict]:
     return user.objects(f"device={device.device_id}")
 
 
-def settled(user: SignedIn, device: Device, count: int, seconds: float = PATIENCE) -> list[dict]:
+def wait_for_files(user: SignedIn, device: Device, count: int, seconds: float = WAIT_SECONDS) -> list[dict]:
     """Returns the objects of the device, when there are `count`."""
     eventually(lambda: len(arrived(user, device)) >= count, seconds=seconds)
     return arrived(user, device)
@@ -113,7 +113,7 @@ def test_files_are_uploaded_with_their_tags(agent_with, device, user, tmp_path):
     agent = agent_with(rule={"include": ["*.mcap"], "exclude": ["tmp/**"]})
     (agent.directory / "before.mcap").write_bytes(content(3 * PART))
     agent.start()
-    settled(user, device, 1)
+    wait_for_files(user, device, 1)
     # New directories are watched as well, and their existing files are found.
     for folder in ("run7", "tmp"):
         (tmp_path / folder / "deep").mkdir(parents=True)
@@ -121,7 +121,7 @@ def test_files_are_uploaded_with_their_tags(agent_with, device, user, tmp_path):
         (tmp_path / folder).rename(agent.directory / folder)
     (agent.directory / "run7/late.mcap").write_bytes(content(200, seed=3))
     (agent.directory / "run7/late.log").write_bytes(b"no recording")
-    found = settled(user, device, 3)
+    found = wait_for_files(user, device, 3)
     assert sorted((each["name"], each["tags"].get("folder")) for each in found) == [
         ("after.mcap", "run7"),
         ("before.mcap", None),
@@ -137,11 +137,11 @@ def test_files_are_uploaded_with_their_tags(agent_with, device, user, tmp_path):
     agent.start()
     eventually(lambda: agent.status()["is_running"] and agent.status()["uploaded_files"] == 0)
     (agent.directory / "one_more.mcap").write_bytes(b"x")
-    assert len(settled(user, device, 4)) == 4
+    assert len(wait_for_files(user, device, 4)) == 4
 
 
 def test_file_that_is_being_written_waits(agent_with, device, user):
-    agent = agent_with(rule={"settle_seconds": SETTLE}).start()
+    agent = agent_with(rule={"settle_seconds": STABLE_SECONDS}).start()
     eventually(lambda: (device.folder / "agent/status.json").exists())
     held = agent.directory / "held"
     with held.open("wb") as file:
@@ -151,12 +151,12 @@ def test_file_that_is_being_written_waits(agent_with, device, user):
             growing = agent.directory / f"growing {number}"
             if is_written_steadily(growing, lambda name=growing.name: name not in sizes(user, device)):
                 break
-        eventually(lambda: growing.name in sizes(user, device), PATIENCE)
+        eventually(lambda: growing.name in sizes(user, device), WAIT_SECONDS)
         assert sizes(user, device)[growing.name] == 8000
         eventually(lambda: agent.status()["pending_files"] == 1)
         assert "held" not in sizes(user, device)
         file.write(b" and second")
-    eventually(lambda: "held" in sizes(user, device), PATIENCE)
+    eventually(lambda: "held" in sizes(user, device), WAIT_SECONDS)
     assert sizes(user, device)["held"] == len("first and second")
 
 
@@ -171,12 +171,12 @@ def is_written_steadily(path: Path, is_absent) -> bool:
         with path.open("ab") as appended:
             appended.write(content(1000, seed=number))
         # The time between two writes is the subject.
-        time.sleep(SETTLE / 6)
+        time.sleep(STABLE_SECONDS / 6)
         absences.append(is_absent())
-        if time.monotonic() - last >= SETTLE:
+        if time.monotonic() - last >= STABLE_SECONDS:
             return False
         last = time.monotonic()
-    assert last - began > SETTLE and all(absences)
+    assert last - began > STABLE_SECONDS and all(absences)
     return True
 
 
@@ -203,11 +203,11 @@ def test_file_that_changes_while_it_waits_waits_until_it_is_stable_again(agent_w
         paths[2].unlink()
         paths[2].symlink_to(device.folder / "archebase-config.json")
         stage.let_go()
-        settled(user, device, 1)
+        wait_for_files(user, device, 1)
         eventually(lambda: agent.status()["pending_files"] == 1)
         assert [each["name"] for each in arrived(user, device)] == ["first"]
         file.write(b" and more")
-    found = settled(user, device, 2)
+    found = wait_for_files(user, device, 2)
     assert {each["name"]: each["size_bytes"] for each in found} == {
         "first": 100,
         "appended": 100 + len("more and more"),
@@ -221,7 +221,7 @@ def test_files_are_deleted_once_they_arrived(agent_with, device, user):
         path.write_bytes(content(2 * PART, seed=len(path.name)))
     agent.start()
     eventually(lambda: not any(path.exists() for path in paths))
-    assert len(settled(user, device, 5)) == 5
+    assert len(wait_for_files(user, device, 5)) == 5
     eventually(lambda: agent.status()["deleted_files"] == 5)
 
 
@@ -317,7 +317,7 @@ def test_directory_that_cannot_be_read_hides_no_other(agent_with, device, user):
     # A time of change that 64 bits of nanoseconds cannot hold, as far as the file system can.
     os.utime(agent.directory / "z.bin", (1 << 40, 1 << 40))
     agent.start()
-    (found,) = settled(user, device, 1)
+    (found,) = wait_for_files(user, device, 1)
     assert found["name"] == "z.bin"
     status = agent.status()
     assert status["failed_directories"] == 1
@@ -336,12 +336,12 @@ def test_file_that_is_never_accepted_is_reported_once(agent_with, device, user):
     (agent.directory / "a\nb\x1b[31m.txt").write_bytes(content(3 * PART))
     (agent.directory / "good.txt").write_bytes(b"x")
     agent.start()
-    assert [each["name"] for each in settled(user, device, 1)] == ["good.txt"]
+    assert [each["name"] for each in wait_for_files(user, device, 1)] == ["good.txt"]
     eventually(lambda: agent.status()["refused_files"] == 1)
     # Later files pass through the queue while the directories are read again and again.
     for number in range(3):
         (agent.directory / f"later{number}.txt").write_bytes(b"x")
-        settled(user, device, 2 + number)
+        wait_for_files(user, device, 2 + number)
     status = agent.status()
     assert (status["pending_files"], status["failed_attempts"], status["refused_files"]) == (0, 0, 1)
     (refusal,) = status["refusals"]
@@ -354,7 +354,7 @@ def test_file_that_is_never_accepted_is_reported_once(agent_with, device, user):
     result = device.run("upload", agent.directory, "--skip-existing", "--tag-template", "file={stem}")
     assert result.returncode == REFUSED and "must not contain control characters" in result.stderr
     (agent.directory / "a\nb\x1b[31m.txt").rename(agent.directory / "renamed.txt")
-    assert "renamed.txt" in {each["name"] for each in settled(user, device, 5)}
+    assert "renamed.txt" in {each["name"] for each in wait_for_files(user, device, 5)}
     eventually(lambda: agent.status()["refused_files"] == 0)
 
 
@@ -366,7 +366,7 @@ def test_nothing_is_sent_at_a_rate_of_zero(agent_with, device, user):
     agent.stop()
     assert arrived(user, device) == []
     agent_with({"rate": "unlimited"}).start()
-    settled(user, device, 1)
+    wait_for_files(user, device, 1)
 
 
 def test_idle_agent_costs_nothing(agent_with, device, user, is_full):
@@ -377,7 +377,7 @@ def test_idle_agent_costs_nothing(agent_with, device, user, is_full):
     agent = agent_with()
     (agent.directory / "first").write_bytes(content(PART))
     agent.start()
-    settled(user, device, 1)
+    wait_for_files(user, device, 1)
     eventually(lambda: agent.status()["pending_files"] == 0)
 
     def wakes() -> int:
@@ -431,7 +431,7 @@ def test_oldest_delivered_files_are_deleted_when_space_is_low(binary, network, n
             (agent.directory / "kept.log").write_bytes(b"no recording")
             try:
                 agent.start()
-                eventually(lambda: agent.status()["uploaded_files"] == 3, seconds=PATIENCE)
+                eventually(lambda: agent.status()["uploaded_files"] == 3, seconds=WAIT_SECONDS)
                 agent.kill()
                 # All have arrived: which one is deleted no longer depends on the order of their arrival.
                 rule["after_upload"] = "delete_when_full"
@@ -452,8 +452,8 @@ def test_clock_that_jumps_changes_nothing(agent_with, device, user, tmp_path):
     for number, step in enumerate((0, year, -year, 0)):
         clock.set(step)
         (agent.directory / f"{number}").write_bytes(content(2 * PART, seed=number))
-        settled(user, device, number + 1)
-    eventually(lambda: not any(agent.directory.iterdir()), seconds=PATIENCE)
+        wait_for_files(user, device, number + 1)
+    eventually(lambda: not any(agent.directory.iterdir()), seconds=WAIT_SECONDS)
     assert sorted(each["name"] for each in arrived(user, device)) == ["0", "1", "2", "3"]
 
 
@@ -546,7 +546,7 @@ def test_status_says_why_a_file_is_pending(agent_with, device, user):
         reasons = eventually(lambda: [each for each in agent.status()["waiting"] if each["reason"] == "open"])
         assert [each["file"] for each in reasons] == [str(path)]
         assert f"  {path} is open for writing\n" in device.run("agent", "status").stdout
-    settled(user, device, 1)
+    wait_for_files(user, device, 1)
     assert agent.status()["waiting"] == []
 
 
@@ -559,7 +559,7 @@ def test_status_says_why_an_upload_does_not_advance(agent_with, device, network,
     assert failure.startswith("ExchangeCredential at ")
     assert f"{path} (0 B of 1.00 KiB, trying again: {failure})\n" in device.run("agent", "status").stdout
     network.point_at(network.gateway)
-    settled(user, device, 1)
+    wait_for_files(user, device, 1)
     eventually(lambda: agent.status()["uploading"] == [])
 
 
@@ -570,7 +570,7 @@ def test_log_is_made_of_sentences_with_times(agent_with, device, network, user):
     agent.start()
     eventually(lambda: "ExchangeCredential at " in agent.log)
     network.point_at(network.gateway)
-    settled(user, device, 1)
+    wait_for_files(user, device, 1)
     eventually(lambda: "1.00 KiB, file " in agent.log)
     lines = eventually(lambda: agent.log.splitlines() if "is stored as" in agent.log else None)
     assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \S", line) for line in lines), lines
@@ -581,6 +581,6 @@ def test_log_is_made_of_sentences_with_times(agent_with, device, network, user):
     before = len(agent.log.splitlines())
     agent.start(JOURNAL_STREAM="8:1234")
     (agent.directory / "second").write_bytes(b"y")
-    settled(user, device, 2)
+    wait_for_files(user, device, 2)
     (line,) = eventually(lambda: agent.log.splitlines()[before:])
     assert line.startswith(f"uploaded {agent.directory}/second: 1 B, file ")

@@ -70,8 +70,8 @@ def test_gateway_for_apps_only_serves_starts_again_and_forgets_nothing(binary, t
 def test_path_that_no_app_has_is_answered_in_the_form_of_rest(gateway_with):
     app = App(gateway_with(enabled()))
     for path in ("/nothing", "/api/nothing"):
-        answer = app.get(path)
-        assert (answer.status, answer.json["error"]["status"]) == (404, "NOT_FOUND"), answer.body
+        response = app.get(path)
+        assert (response.status, response.json["error"]["status"]) == (404, "NOT_FOUND"), response.body
 
 
 @pytest.mark.skipif(not NAMES, reason="there are no apps")

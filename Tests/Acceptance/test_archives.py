@@ -108,13 +108,13 @@ def three(uploader, admin):
 
 def test_archive_holds_every_object_under_a_name_of_its_own(gateway, admin, uploader, three, tmp_path):
     run, data, objects = three
-    answer = zip_of(gateway, admin, fileIds=[found.file_id for found in objects])
-    assert answer.status == 200, answer.body
-    assert answer.headers["Content-Type"] == "application/zip"
-    assert answer.headers["Content-Disposition"].startswith('attachment; filename="objects-')
-    assert int(answer.headers["Content-Length"]) == len(answer.body)
+    response = zip_of(gateway, admin, fileIds=[found.file_id for found in objects])
+    assert response.status == 200, response.body
+    assert response.headers["Content-Type"] == "application/zip"
+    assert response.headers["Content-Disposition"].startswith('attachment; filename="objects-')
+    assert int(response.headers["Content-Length"]) == len(response.body)
     path = tmp_path / "objects.zip"
-    path.write_bytes(answer.body)
+    path.write_bytes(response.body)
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
         names = archive.namelist()
@@ -146,9 +146,9 @@ def test_archive_is_in_the_audit_log_with_its_objects(gateway, admin, three):
     run, _, objects = three
     assert zip_of(gateway, admin, filter=f"raw_tags.run={run}").status == 200
     fields = {"Authorization": f"Bearer {admin.token}"}
-    answer = fetch(gateway.listeners["web"], "GET", "/v1/auditLines?newest_first=true&page_size=20", headers=fields)
+    response = fetch(gateway.listeners["web"], "GET", "/v1/auditLines?newest_first=true&page_size=20", headers=fields)
     ids = {found.file_id for found in objects}
-    (line,) = [line for line in json.loads(answer.body)["lines"] if set(line.get("ids", [])) == ids]
+    (line,) = [line for line in json.loads(response.body)["lines"] if set(line.get("ids", [])) == ids]
     assert (line["actor"], line["action"], line["result"]) == ("user:system/admin", "ZipObjects", "OK")
 
 
@@ -160,9 +160,9 @@ def test_corrupted_object_is_the_one_that_programs_report(gateway, admin, upload
     objects = admin.list_all(filter=f"raw_tags.run={run}")
     (found,) = [found for found in objects if found.name == "1.mcap"]
     corrupt(gateway, found, 1_000_000)
-    answer = zip_of(gateway, admin, filter=f"raw_tags.run={run}")
+    response = zip_of(gateway, admin, filter=f"raw_tags.run={run}")
     path = tmp_path / "objects.zip"
-    path.write_bytes(answer.body)
+    path.write_bytes(response.body)
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip().endswith("-1.mcap")
     for command in (["unzip", "-tq"], ["7z", "t"]):
@@ -266,9 +266,9 @@ def _curl(gateway, admin, path) -> int:
     ],
 )
 def test_invalid_selection_is_refused_before_the_first_byte(gateway, admin, selection, message):
-    answer = zip_of(gateway, admin, **selection)
-    assert answer.status in (400, 404)
-    assert message in json.loads(answer.body)["error"]["message"]
+    response = zip_of(gateway, admin, **selection)
+    assert response.status in (400, 404)
+    assert message in json.loads(response.body)["error"]["message"]
 
 
 def test_archive_needs_a_users_token(gateway):

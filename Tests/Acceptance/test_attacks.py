@@ -322,7 +322,7 @@ def test_more_connections_than_one_address_may_have(target):
     for connection in connections:
         connection.close()
 
-    def answers() -> bool:
+    def responds() -> bool:
         try:
             with Peer(target.listeners["auth"]) as peer:
                 peer.expect_pong()
@@ -331,7 +331,7 @@ def test_more_connections_than_one_address_may_have(target):
             return False
 
     # The places are free again once the gateway has noticed the ends.
-    eventually(answers)
+    eventually(responds)
 
 
 def test_message_with_a_false_length_is_refused(target):

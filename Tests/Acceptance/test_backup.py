@@ -18,9 +18,9 @@ from support.commands import OK, REFUSED, USAGE, CommandLine, offline
 from support.database import change, rows, tables
 from support.gateway import LISTENERS, Gateway, eventually
 from support.parties import Fleet, User, unique
-from support.patience import PATIENCE
 from support.process_usage import memory
 from support.uploads import Upload, completed, content, download
+from support.waiting import WAIT_SECONDS
 
 PART_SIZE = 65536
 CONFIG = {"uploads": {"part_size_bytes": PART_SIZE}}
@@ -196,8 +196,8 @@ def test_database_restored_by_hand_is_reported_and_reconciled(binary, gateway, l
     report = offline(binary, "doctor", "--data-dir", gateway.data, code=REFUSED)
     assert not report["same_age"] and report["unknown"]["count"] == 1
     assert "--reconcile first" in refused(binary, "doctor", "--data-dir", gateway.data, "--readopt", "all")
-    settled = offline(binary, "doctor", "--data-dir", gateway.data, "--reconcile", code=REFUSED)
-    assert settled["settled"] == 1 and settled["same_age"] and len(settled["quarantined"]) == 1
+    reconciled = offline(binary, "doctor", "--data-dir", gateway.data, "--reconcile", code=REFUSED)
+    assert reconciled["settled"] == 1 and reconciled["same_age"] and len(reconciled["quarantined"]) == 1
     # A file with other bytes than those stored is not listed.
     (file,) = (gateway.data / "store/quarantine").iterdir()
     file.chmod(0o600)
@@ -285,10 +285,10 @@ def test_a_deleted_object_is_re_adopted_only_by_its_name(gateway, login):
     for file in report["quarantined"]:
         assert file["can_be_taken_in"] and file["deleted_at"].endswith("Z")
         assert (file["deleted_by"], file["deletion_reason"]) == ("user:system/admin", "a person is in it")
-    said = subprocess.run(
-        [gateway.binary, "doctor", "--data-dir", gateway.data], capture_output=True, text=True, timeout=PATIENCE
+    output = subprocess.run(
+        [gateway.binary, "doctor", "--data-dir", gateway.data], capture_output=True, text=True, timeout=WAIT_SECONDS
     ).stdout
-    assert len(re.findall(r"  deleted on \S+Z by user:system/admin: a person is in it\n", said)) == 2
+    assert len(re.findall(r"  deleted on \S+Z by user:system/admin: a person is in it\n", output)) == 2
     report = doctor(gateway, "--readopt", first.file_id, "--delete", second.file_id)
     assert report["in_order"] and report["taken_in"][0]["problem"] is None
     gateway.start()
@@ -348,10 +348,10 @@ def test_an_encrypted_archive_needs_its_passphrase_and_all_of_its_bytes(binary, 
         if contents is not None:
             file = tmp_path / "changed.backup"
             file.write_bytes(contents)
-        said = refused(binary, "restore", "--from", file, "--data-dir", target, *options)
+        output = refused(binary, "restore", "--from", file, "--data-dir", target, *options)
         # No files are left that look like a gateway's.
         assert not target.exists() or {path.name for path in target.iterdir()} <= {"lock"}
-        return said
+        return output
 
     passphrase = ("--passphrase-file", right)
     assert "is encrypted" in attempt(None)
@@ -373,7 +373,7 @@ def test_an_archive_that_is_cut_off_or_altered_is_refused(binary, gateway, login
     archive, changed, target = tmp_path / "gateway.backup", tmp_path / "changed", tmp_path / "target"
     operator.json("backup", "--to", str(archive))
     data = archive.read_bytes()
-    for contents, said in [
+    for contents, output in [
         (data[:-1], "cut off"),
         (data[: len(data) // 2], "cut off"),
         (data[:-40] + bytes([data[-40] ^ 1]) + data[-39:], "is damaged"),
@@ -384,7 +384,7 @@ def test_an_archive_that_is_cut_off_or_altered_is_refused(binary, gateway, login
         (b"", "is not an archive"),
     ]:
         changed.write_bytes(contents)
-        assert said in refused(binary, "restore", "--from", changed, "--data-dir", target), said
+        assert output in refused(binary, "restore", "--from", changed, "--data-dir", target), output
         assert not target.exists() or {path.name for path in target.iterdir()} <= {"lock"}
     right = tmp_path / "passphrase"
     right.write_text("correct horse battery\n")
@@ -501,7 +501,7 @@ def test_killed_backup_leaves_no_archive(binary, gateway, login, operator, tmp_p
             command.kill()
         else:
             gateway.kill()
-        code = command.wait(PATIENCE)
+        code = command.wait(WAIT_SECONDS)
         if victim == "server":
             gateway.start()
         if code != 0 and archive.exists():
@@ -535,7 +535,7 @@ def test_a_restore_that_was_killed_is_not_served_and_is_run_again(binary, gatewa
         command = subprocess.Popen([binary, "restore", "--from", archive, "--data-dir", copy.data])
         eventually(lambda: command.poll() is not None or (copy.data / "restoring/gateway.db").exists(), every=0.001)
         command.kill()
-        return command.wait(PATIENCE) == -signal.SIGKILL
+        return command.wait(WAIT_SECONDS) == -signal.SIGKILL
 
     eventually(is_killed)
     assert "did not finish" in refused(binary, "serve", "--data-dir", copy.data, *FREE_PORTS)
@@ -595,10 +595,10 @@ def test_a_start_with_wrong_or_missing_parts_is_refused_with_what_to_do(binary, 
     serve = ("serve", "--data-dir", data, *FREE_PORTS)
     key = root.read_bytes()
     root.write_bytes(bytes(32))
-    said = refused(binary, *serve)
-    assert f"the root key {root} is not that of the database {database}" in said and "restore a backup" in said
+    output = refused(binary, *serve)
+    assert f"the root key {root} is not that of the database {database}" in output and "restore a backup" in output
     (problem,) = doctor(gateway, code=REFUSED)["key_problems"]
-    assert problem in said
+    assert problem in output
     root.unlink()
     assert "restore the key from the backup" in refused(binary, *serve)
     (problem,) = doctor(gateway, code=REFUSED)["key_problems"]
@@ -615,9 +615,9 @@ def test_a_start_with_wrong_or_missing_parts_is_refused_with_what_to_do(binary, 
     aside.rename(data / "keys/es256-1")
     database.rename(aside)
     for arguments in (serve, ("doctor", "--data-dir", data)):
-        said = refused(binary, *arguments)
-        assert f"the database {database} is missing, but {data / 'store/identity'} is there" in said
-        assert f"data-gateway restore --from FILE --data-dir {data}" in said
+        output = refused(binary, *arguments)
+        assert f"the database {database} is missing, but {data / 'store/identity'} is there" in output
+        assert f"data-gateway restore --from FILE --data-dir {data}" in output
     assert not database.exists()
     aside.rename(database)
     # A key that is lost can be replaced by another, on request.
@@ -634,7 +634,7 @@ def test_a_damaged_database_is_explained(gateway, page):
         file.seek(page * 4096)
         file.write(b"\xaa" * 4096)
     done = subprocess.run(
-        [gateway.binary, "doctor", "--data-dir", gateway.data], capture_output=True, text=True, timeout=PATIENCE
+        [gateway.binary, "doctor", "--data-dir", gateway.data], capture_output=True, text=True, timeout=WAIT_SECONDS
     )
     assert done.returncode == REFUSED and done.stderr == "", done.stderr
     assert done.stdout.startswith("database: ") and "SQLite error" not in done.stdout
@@ -646,8 +646,8 @@ def test_an_archive_with_another_root_key_is_refused(binary, gateway, operator, 
     (gateway.data / "keys/root").write_bytes(bytes(32))
     archive = tmp_path / "gateway.backup"
     operator.json("backup", "--to", str(archive))
-    said = refused(binary, "backup", "verify", archive, "--scratch", tmp_path)
-    assert "its root key is not that of its database" in said
+    output = refused(binary, "backup", "verify", archive, "--scratch", tmp_path)
+    assert "its root key is not that of its database" in output
     assert "its root key is not" in refused(binary, "restore", "--from", archive, "--data-dir", tmp_path / "target")
 
 
@@ -656,8 +656,10 @@ def test_a_database_of_a_newer_version_is_refused_with_what_to_do(binary, gatewa
     change(gateway, "INSERT INTO migrations (name, number) VALUES ('catalog-99', 999)")
     serve = ("serve", "--data-dir", gateway.data, *FREE_PORTS)
     for arguments in (serve, ("doctor", "--data-dir", gateway.data)):
-        said = refused(binary, *arguments)
-        assert "newer version" in said and "start that version, or restore a backup" in said and "catalog-99" in said
+        output = refused(binary, *arguments)
+        assert (
+            "newer version" in output and "start that version, or restore a backup" in output and "catalog-99" in output
+        )
     change(gateway, "DELETE FROM migrations WHERE number = 999")
     gateway.start()
 

@@ -9,10 +9,10 @@ from support.commands import OK, REFUSED, USAGE, CommandLine
 from support.database import change, changing, rows
 from support.gateway import eventually
 from support.parties import Fleet, User, unique
-from support.patience import PATIENCE
 from support.refusal import refused
 from support.terminal import Terminal
 from support.uploads import completed, content
+from support.waiting import WAIT_SECONDS
 
 KILLS, FULL_KILLS = 3, 20
 OBJECTS = 6000
@@ -266,14 +266,14 @@ def test_command_line_says_that_nothing_matches(binary, new_organization, gatewa
         assert command.refused(REFUSED, *arguments).endswith("; for a filter, use --filter 'run=7'\n")
     assert "--filter" not in command.refused(REFUSED, "rm", word)
     # There is no question about nothing.
-    for arguments, said in (
+    for arguments, output in (
         (("rm", "--filter", word), f"no object matches the filter {word}; "),
         (("trash", "empty", "--organization", name), "the trash is empty"),
     ):
         terminal = Terminal.running([binary, *arguments], command.environment, tmp_path)
-        assert terminal.process.wait(PATIENCE) == OK
+        assert terminal.process.wait(WAIT_SECONDS) == OK
         text = terminal.closed().text
-        assert said in text and "?" not in text
+        assert output in text and "?" not in text
 
 
 def test_command_line_sets_retention_rules(binary, gateway, tmp_path, new_organization, admin):

@@ -5,8 +5,8 @@ import time
 
 from support.client import Device, Network
 from support.parties import Fleet
-from support.patience import PATIENCE
 from support.uploads import content
+from support.waiting import WAIT_SECONDS
 
 PART = 256 * 1024
 KILLS, FULL_KILLS = 10, 300
@@ -33,7 +33,7 @@ def test_kills_of_either_side_lose_no_upload(binary, gateway_with, login, is_ful
                 restart(network)
             else:
                 client.kill()
-            client.communicate(timeout=PATIENCE)
+            client.communicate(timeout=WAIT_SECONDS)
         device.done("upload", path)
         kills += killed
         # A whole part if the kill came between its last byte and its acknowledgement.

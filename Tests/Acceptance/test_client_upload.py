@@ -326,8 +326,8 @@ def test_two_at_once_do_not_upload_the_same_file(device, network, user, run, tmp
     network.store.before("partNumber=2&", stage)
     client = device.start("upload", path, "--tag", f"run={run}")
     stage.wait()
-    said = f"data-gateway: {path}: another process is uploading it\n"
-    assert device.refused(REFUSED, "upload", path, "--resume") == said
+    output = f"data-gateway: {path}: another process is uploading it\n"
+    assert device.refused(REFUSED, "upload", path, "--resume") == output
     stage.let_go()
     client.communicate(timeout=60)
     assert client.returncode == OK
@@ -411,8 +411,8 @@ def test_upload_of_a_removed_file_is_given_up_once(device, network, user, run, t
     paths[0].parent.rmdir()
     planned = device.refused(REFUSED, "upload", "--resume", "--dry-run")
     assert f"{paths[0]} was removed: its upload would be aborted" in planned
-    said = device.refused(REFUSED, "upload", "--resume")
-    assert f"{paths[0]} was removed before it was uploaded, and its upload was aborted" in said
+    output = device.refused(REFUSED, "upload", "--resume")
+    assert f"{paths[0]} was removed before it was uploaded, and its upload was aborted" in output
     assert arrived(user, run, tmp_path) == [data]
     assert device.journals == []
     assert device.done("upload", "--resume") == "there are no unfinished uploads\n"

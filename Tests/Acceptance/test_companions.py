@@ -123,8 +123,8 @@ def test_tick_of_the_apps_own_tasks_reaches_the_partner(binary, server, phone, t
 
 def test_cookie_has_the_spelling_that_foundation_looks_for(server, phone):
     ada = phone("spelling")
-    answer = ada.send("POST", "/login", data={"email": ada.email, "pass": ada.password})
-    assert [name for name in answer.raw.headers if name.lower() == "set-cookie"] == ["Set-Cookie"]
+    response = ada.send("POST", "/login", data={"email": ada.email, "pass": ada.password})
+    assert [name for name in response.raw.headers if name.lower() == "set-cookie"] == ["Set-Cookie"]
 
 
 def test_bytes_of_alamofire_are_understood(server):
@@ -140,8 +140,8 @@ def test_bytes_of_alamofire_are_understood(server):
     delimiter = f"--{boundary}\r\n".encode()
     body = delimiter + (b"\r\n" + delimiter).join(parts) + f"\r\n--{boundary}--\r\n".encode()
     phone = Phone(server, "alamofire")
-    answer = phone.post("/register", body, headers={"content-type": f"multipart/form-data; boundary={boundary}"})
-    assert answer == (0, "Register succeed")
+    response = phone.post("/register", body, headers={"content-type": f"multipart/form-data; boundary={boundary}"})
+    assert response == (0, "Register succeed")
     phone.password = "secret"
     assert phone.refresh()["username"] == "邓萌达邓萌达"
 

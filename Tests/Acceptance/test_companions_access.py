@@ -136,14 +136,14 @@ def test_guesses_of_a_password_are_stopped_with_a_failure(phone):
     ada = phone("ada")
     codes = [ada.login("wrong")[0] for _ in range(40)]
     assert codes[0] == 0 and codes[-1] == -1, codes
-    answer = ada.send("POST", "/login", data={"email": ada.email, "pass": ada.password})
-    assert answer.json()["code"] == -1 and int(answer.headers["retry-after"]) > 0
+    response = ada.send("POST", "/login", data={"email": ada.email, "pass": ada.password})
+    assert response.json()["code"] == -1 and int(response.headers["retry-after"]) > 0
 
 
 def test_registrations_of_one_address_are_limited(server):
     address = next(addresses)
-    answers = [Phone(server, f"flood.{number}", address).register() for number in range(11)]
-    assert [code for code, _ in answers] == [0] * 10 + [-1] and "too many accounts" in answers[-1][1]
+    responses = [Phone(server, f"flood.{number}", address).register() for number in range(11)]
+    assert [code for code, _ in responses] == [0] * 10 + [-1] and "too many accounts" in responses[-1][1]
 
 
 def test_every_answer_has_a_text(server):
@@ -156,10 +156,10 @@ def test_every_answer_has_a_text(server):
         path = path.replace("{filename}", "unknown")
         for method in ("GET", "POST", "DELETE", "PUT"):
             for body in (b"", b"{", b"[]", b"email=a&email=b", b"\xff\xfe", b'{"email":7}'):
-                answer = phone.send(method, path, data=body, headers={"content-type": FORM})
-                if (method, path) == ("GET", "/inbox/watch") or answer.status_code == 200 and path == "/plans":
+                response = phone.send(method, path, data=body, headers={"content-type": FORM})
+                if (method, path) == ("GET", "/inbox/watch") or response.status_code == 200 and path == "/plans":
                     continue
-                assert answer.json().get("msg"), (method, path, body, answer.status_code, answer.content)
+                assert response.json().get("msg"), (method, path, body, response.status_code, response.content)
     code, message = phone.post("/ChangeProfile", b"{not json", headers={"content-type": FORM})
     assert code == -1 and "JSON" in message
     assert phone.send("OPTIONS", "/login").status_code == 200

@@ -27,8 +27,8 @@ class World:
         #: A user's phone makes one call at a time, as the app does.
         self.locks = [threading.Lock() for _ in range(count)]
         #: The partners that GetMatch told each user, in order.
-        self.told = [[] for _ in range(count)]
-        self.answers: Counter = Counter()
+        self.reported = [[] for _ in range(count)]
+        self.responses: Counter = Counter()
         self.faults: list[str] = []
 
     def register(self) -> None:
@@ -49,7 +49,7 @@ class World:
             elif kind == "told":
                 code, partner = phone.get_match()
                 if code == 0:
-                    self.told[number].append(partner)
+                    self.reported[number].append(partner)
             elif kind == "finish":
                 phone.refresh()
                 for task in phone.user["TogetherTasks"]:
@@ -57,11 +57,11 @@ class World:
                 code, _ = phone.change()
             elif kind in ("block", "unblock"):
                 # Only friends can be blocked.
-                friends = self.told[number][-3:] or [choice.choice(self.phones).email]
+                friends = self.reported[number][-3:] or [choice.choice(self.phones).email]
                 code, _ = phone.post(f"/{kind}", {"email": choice.choice(friends)})
             else:
                 code, _ = phone.post(f"/match/{kind}")
-            self.answers[kind, code] += 1
+            self.responses[kind, code] += 1
 
     def look(self) -> None:
         """Checks what has to hold at every moment, on one snapshot."""
@@ -104,9 +104,9 @@ class World:
                 assert earlier[4] is not None and earlier[4] <= later[3], f"{phone.email} was in two matches"
             partners = [emails[b if a == user else a] for _, a, b, _, _ in own]
             rest = iter(partners)
-            assert all(partner in rest for partner in self.told[number]), (self.told[number], partners)
+            assert all(partner in rest for partner in self.reported[number]), (self.reported[number], partners)
             if own and own[-1][4] is None:
-                assert sides[user] and self.told[number][-1:] == [partners[-1]], f"{phone.email} was not told"
+                assert sides[user] and self.reported[number][-1:] == [partners[-1]], f"{phone.email} was not told"
         for _, first, second, made, _ in matches:
             for pair in ((first, second), (second, first)):
                 assert pair not in blocks or made <= blocks[pair], "somebody was matched with a blocked one"
@@ -165,19 +165,19 @@ def test_matching_keeps_its_rules(gateway_with, receivers, tmp_path, is_full):
     else:
         run(world, callers=8, operations=900, kills=1)
     # A lost answer may have told a match: after kills, that is all that may be missing.
-    lost = told_without_answer(world)
+    lost = reported_without_response(world)
     for number, phone in enumerate(world.phones):
         for _ in range(2):
             code, partner = phone.get_match()
             if code == 0:
-                world.told[number].append(partner)
-        if phone.email in lost and world.told[number][-1:] != [lost[phone.email]]:
-            world.told[number].append(lost[phone.email])
+                world.reported[number].append(partner)
+        if phone.email in lost and world.reported[number][-1:] != [lost[phone.email]]:
+            world.reported[number].append(lost[phone.email])
     world.look()
     assert world.faults == []
     world.history()
     check_events(world, receiver)
-    counts = world.answers
+    counts = world.responses
     assert counts["match", 0] > 50 and counts["told", 0] > 10 and counts["finish", 0] > 10, counts
     assert counts["match", -3] and counts["match", -2] and counts["leave", 0] and counts["block", 0], counts
 
@@ -193,7 +193,7 @@ def check_events(world: World, receiver: Receiver) -> None:
     assert ids.keys() == matches and all(len(found) == 1 for found in ids.values())
 
 
-def told_without_answer(world: World) -> dict[str, str]:
+def reported_without_response(world: World) -> dict[str, str]:
     """Returns the partners of users whose match counts as told: an answer that a kill cut off."""
     query = """
         SELECT p.email, o.email FROM companions_partners s JOIN companions_profiles p ON p.user_id = s.user_id

@@ -17,8 +17,8 @@ def test_deleted_account_leaves_no_row_and_no_picture(server, pair):
     path = first.refresh()["img_path"]
     picture = first.send("GET", path).content
     user = rows(server, "SELECT user_id FROM companions_profiles WHERE email = ?", first.email)[0][0]
-    answer = first.send("DELETE", "/account")
-    assert answer.json() == {"code": 0, "msg": "Success"} and "Max-Age=0" in answer.headers["set-cookie"]
+    response = first.send("DELETE", "/account")
+    assert response.json() == {"code": 0, "msg": "Success"} and "Max-Age=0" in response.headers["set-cookie"]
     for table in tables(server):
         columns = [row[1] for row in rows(server, f"SELECT * FROM pragma_table_info('{table}')")]
         for column in columns:
@@ -89,11 +89,11 @@ def test_match_is_reported_to_webhooks_without_addresses(gateway_with, receivers
     assert first.register()[0] == 0 and second.register()[0] == 0
     assert first.match(2)[0] == 0
     trace = "4bf92f3577b34da6a3ce929d0e0e4736"
-    answer = second.send(
+    response = second.send(
         "POST", "/match", data={"TaskId": 2, "Email": second.email},
         headers={"traceparent": f"00-{trace}-00f067aa0ba902b7-01"},
     )  # fmt: skip
-    assert answer.json()["code"] == 0
+    assert response.json()["code"] == 0
     assert second.match(2)[0] == -3, "a call that is refused reports nothing"
     ((match, title),) = rows(server, "SELECT id, title FROM companions_matches")
     (event,) = wanted.waits_for(f"matches/{match}")

@@ -18,13 +18,13 @@ def test_picture_is_stored_without_place_comment_or_trailer(phone):
     zipped = b"PK\x03\x04 and a zip archive"
     code, path = ada.upload(jpeg(exif(), xmp, comment, profile) + zipped)
     assert code == 0
-    answer = ada.send("GET", path)
+    response = ada.send("GET", path)
     for removed in (b"48.137N", b"2026:01:31", b"script", b"PK\x03\x04", b"xap"):
-        assert removed not in answer.content
-    assert b"ICC_PROFILE" in answer.content and answer.content.startswith(b"\xff\xd8\xff\xe1\x00\x22Exif\0\0MM")
-    assert answer.content.endswith(jpeg(profile)[2:]), "the orientation comes first, and the image is unchanged"
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.headers["content-security-policy"] == "default-src 'none'"
+        assert removed not in response.content
+    assert b"ICC_PROFILE" in response.content and response.content.startswith(b"\xff\xd8\xff\xe1\x00\x22Exif\0\0MM")
+    assert response.content.endswith(jpeg(profile)[2:]), "the orientation comes first, and the image is unchanged"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["content-security-policy"] == "default-src 'none'"
     text = chunk(b"tEXt", b"Location\x0048.137N")
     code, path = ada.upload(png(2, 2, text, chunk(b"eXIf", b"48.137N")) + zipped)
     assert code == 0 and ada.send("GET", path).content == png()
@@ -54,11 +54,11 @@ def test_heic_of_a_phone_loses_its_place(phone):
     image, place = b"\x26\x01 the image \xaf", exif()[4:]
     code, path = ada.upload(heic(image, b"\0\0\0\6" + place))
     assert code == 0 and path.endswith(".heic")
-    answer = ada.send("GET", path)
-    assert answer.headers["content-type"] == "image/heic"
+    response = ada.send("GET", path)
+    assert response.headers["content-type"] == "image/heic"
     for removed in (b"48.137N", b"2026:01:31", b"Exif"):
-        assert removed not in answer.content
-    assert answer.content == heic(image, bytes(len(place) + 4)).replace(b"Exif", b"free")
+        assert removed not in response.content
+    assert response.content == heic(image, bytes(len(place) + 4)).replace(b"Exif", b"free")
     # A JPEG picture inside has metadata of its own.
     inside = heic(image, place).replace(b"hvc1", b"jpeg")
     assert ada.upload(inside) == (
@@ -86,8 +86,8 @@ def test_hostile_pictures_are_refused(phone):
     ada.refresh()
     assert ada.upload(png(60_000, 60_000)) == (-1, "the picture must have at most 64 million pixels")
     assert ada.upload(jpeg() + b"\0" * (2 << 20))[0] == -1
-    answer = ada.send("POST", "/upload", files={"file": ("a.jpg", jpeg() + b"\0" * (5 << 20))})
-    assert answer.status_code == 413 and answer.json()["code"] == -1
+    response = ada.send("POST", "/upload", files={"file": ("a.jpg", jpeg() + b"\0" * (5 << 20))})
+    assert response.status_code == 413 and response.json()["code"] == -1
     assert Phone.register(ada, hostile["svg"], email="svg@example.com")[0] == -1
     assert ada.refresh()["img_path"] == "/img/default.png"
     assert ada.send("GET", "/img/default.png").headers["content-type"] == "image/png"
@@ -101,5 +101,8 @@ def test_names_of_files_are_never_paths(server, phone):
     assert not list(server.directory.rglob("*x.png"))
     for name in ("..%2f..%2fgateway.db", "%2e%2e%2fx.png", "x.png", "0" * 31 + "g.png"):
         assert ada.send("GET", f"/img/{name}").status_code == 404
-    gone = ada.send("GET", "/img/" + "0" * 32 + ".png")
-    assert gone.headers["cache-control"] == "no-store" and gone.content == ada.send("GET", "/img/default.png").content
+    removed = ada.send("GET", "/img/" + "0" * 32 + ".png")
+    assert (
+        removed.headers["cache-control"] == "no-store"
+        and removed.content == ada.send("GET", "/img/default.png").content
+    )

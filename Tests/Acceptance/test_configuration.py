@@ -63,8 +63,11 @@ def test_every_fault_is_reported_with_its_line(config):
     assert (2, "log.levle") in found and (3, "scrub.interval_seconds") in found and (4, "nonsense") in found
     assert (None, "uploads.part_size_bytes") in found
     assert any(line == 6 and key.startswith("copy.destinations[0].") for line, key in found), found
-    said = config("check", text=text).stderr
-    assert "gateway.json5:3: scrub.interval_seconds must be" in said and "gateway.json5:4: unknown key nonsense" in said
+    output = config("check", text=text).stderr
+    assert (
+        "gateway.json5:3: scrub.interval_seconds must be" in output
+        and "gateway.json5:4: unknown key nonsense" in output
+    )
 
 
 @pytest.mark.parametrize(

@@ -55,10 +55,10 @@ def session(gateway) -> dict[str, str]:
     web = gateway.listeners["web"]
     body = json.dumps({"organization": "system", "userName": "admin", "password": ADMIN_PASSWORD})
     fields = {"Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
-    answer = fetch(web, "POST", "/console/session", body.encode(), fields)
-    assert answer.status == 200, answer.body
-    cookie = answer.headers["Set-Cookie"].split(";")[0]
-    return fields | {"Cookie": cookie, "X-Console-Token": json.loads(answer.body)["token"]}
+    response = fetch(web, "POST", "/console/session", body.encode(), fields)
+    assert response.status == 200, response.body
+    cookie = response.headers["Set-Cookie"].split(";")[0]
+    return fields | {"Cookie": cookie, "X-Console-Token": json.loads(response.body)["token"]}
 
 
 def test_organization_with_all_sessions_does_not_lock_others_out(gateway_with, login, stubs):
@@ -70,10 +70,10 @@ def test_organization_with_all_sessions_does_not_lock_others_out(gateway_with, l
     def sign_in(organization: str, name: str, password: str) -> dict[str, str]:
         """Signs in and returns the header fields of the session."""
         body = json.dumps({"organization": organization, "userName": name, "password": password})
-        answer = fetch(web, "POST", "/console/session", body.encode(), fields)
-        assert answer.status == 200, answer.body
-        cookie = answer.headers["Set-Cookie"].split(";")[0]
-        return fields | {"Cookie": cookie, "X-Console-Token": json.loads(answer.body)["token"]}
+        response = fetch(web, "POST", "/console/session", body.encode(), fields)
+        assert response.status == 200, response.body
+        cookie = response.headers["Set-Cookie"].split(";")[0]
+        return fields | {"Cookie": cookie, "X-Console-Token": json.loads(response.body)["token"]}
 
     def is_open(session: dict[str, str]) -> bool:
         return fetch(web, "GET", "/console/session", b"", session).status == 200
@@ -123,7 +123,7 @@ def test_page_of_another_origin_cannot_use_the_session(console, gateway, viewer)
             ("session", "no-cors", {}, sign_in),
             (f"rpc/{LIST_USERS}", "cors", {"X-Console-Token": token}, "{}"),
         ):
-            answer = console.script(
+            response = console.script(
                 """
                 const [url, mode, headers, body] = arguments
                 return (await fetch(url, { method: 'POST', body, credentials: 'include', mode, headers })).type
@@ -133,7 +133,7 @@ def test_page_of_another_origin_cannot_use_the_session(console, gateway, viewer)
                 headers,
                 body,
             )
-            assert "Failed to fetch" in answer["error"]
+            assert "Failed to fetch" in response["error"]
         assert console.driver.get_cookie("__Host-console")["value"] == cookie
     finally:
         server.shutdown()
@@ -148,14 +148,14 @@ def test_every_file_is_served_with_security_headers(gateway):
     links = "\n    ".join(f'<link rel="modulepreload" href="/console/{name}">' for name in scripts)
     page = (ASSETS / "index.html").read_text().replace("<!-- modules -->", links)
     for name in names:
-        answer = fetch(web, "GET", f"/console/{name}")
-        assert answer.status == 200, name
-        assert answer.body.decode() == (page if name == "" else (ASSETS / name).read_text()), name
-        assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'; "), name
-        assert "unsafe" not in answer.headers["Content-Security-Policy"]
-        assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        assert answer.headers["Cache-Control"] == "no-store"
+        response = fetch(web, "GET", f"/console/{name}")
+        assert response.status == 200, name
+        assert response.body.decode() == (page if name == "" else (ASSETS / name).read_text()), name
+        assert response.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'; "), name
+        assert "unsafe" not in response.headers["Content-Security-Policy"]
+        assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert response.headers["Cache-Control"] == "no-store"
     assert fetch(web, "GET", "/console").headers["Location"] == "/console/"
     assert fetch(web, "GET", "/console/missing").status == 404
 

@@ -64,7 +64,7 @@ def test_backup_is_restored_and_taken_back_on_the_page(browser, gateway, binary,
     look("restore-restarting")
     restart(gateway)
     # The session is of the archive's time or later: in the first case, the result is shown at once.
-    sign_in_if_asked(browser)
+    sign_in_if_required(browser)
     browser.find("//p[normalize-space()='The gateway was restored from a backup.']")
     assert "1 file that the archive does not know" in browser.fact("In quarantine")
     look("restore-restored")
@@ -75,7 +75,7 @@ def test_backup_is_restored_and_taken_back_on_the_page(browser, gateway, binary,
     browser.press("Return")
     browser.heading("The gateway is restarting")
     restart(gateway)
-    sign_in_if_asked(browser)
+    sign_in_if_required(browser)
     browser.find("//p[normalize-space()='The gateway has its previous data again.']")
     assert len(login(gateway).list_all()) == 2
 
@@ -247,7 +247,7 @@ def test_canceled_upload_of_an_archive_leaves_nothing(browser, gateway, login, l
     assert restores.state() == {} and not list((gateway.data / "restore").iterdir())
 
 
-def sign_in_if_asked(browser: Browser) -> None:
+def sign_in_if_required(browser: Browser) -> None:
     """Waits until the page shows the result or the sign-in form, and signs in."""
     button = browser.find("//button[normalize-space()='Sign in' or normalize-space()='Delete previous data']")
     if button.text == "Sign in":

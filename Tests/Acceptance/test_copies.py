@@ -158,16 +158,16 @@ def test_same_key_returns_the_same_job_after_removal_of_the_destination(gateway_
     admin = login(gateway)
     Upload.create(Fleet.create(admin).uploader()).put(content(10)).complete()
     (found,) = admin.list_all()
-    asked = ([found.file_id], {"endpoint": f"file://{tmp_path}"})
-    made = Copies(admin).create(*asked, idempotency_key="key")
+    requested = ([found.file_id], {"endpoint": f"file://{tmp_path}"})
+    made = Copies(admin).create(*requested, idempotency_key="key")
     Copies(admin).finished(made.copy_job_id)
     gateway.stop()
     gateway.config.write_text("{}")
     gateway.start()
     copies = Copies(login(gateway))
-    assert copies.create(*asked, idempotency_key="key").copy_job_id == made.copy_job_id
+    assert copies.create(*requested, idempotency_key="key").copy_job_id == made.copy_job_id
     with refused(stubs, "INVALID_ARGUMENT", INVALID) as refusal:
-        copies.create(*asked)
+        copies.create(*requested)
     assert "copy.destinations" in refusal.message
 
 

@@ -160,11 +160,11 @@ def copied_to(handler: type, kind: str, gateway_with, login, tmp_path):
 
 
 def test_a_redirect_is_not_followed(gateway_with, login, tmp_path):
-    asked = []
+    requested = []
 
     class Elsewhere(http.server.BaseHTTPRequestHandler):
         def redirect(self):
-            asked.append((self.command, self.path))
+            requested.append((self.command, self.path))
             self.send_response(307)
             self.send_header("Location", f"http://127.0.0.1:{self.server.server_port}/elsewhere")
             self.send_header("Content-Length", "0")
@@ -177,25 +177,25 @@ def test_a_redirect_is_not_followed(gateway_with, login, tmp_path):
 
     item = copied_to(Elsewhere, "s3", gateway_with, login, tmp_path)
     assert item.error_code == "DESTINATION_REFUSED"
-    assert {path for _, path in asked} == {f"/copies/{item.file_id}"}
+    assert {path for _, path in requested} == {f"/copies/{item.file_id}"}
 
 
 @pytest.mark.parametrize(
     "kind, condition", [("s3", ("If-None-Match", "*")), ("oss", ("x-oss-forbid-overwrite", "true"))]
 )
 def test_unreadable_destination_gets_a_conditional_write(gateway_with, login, tmp_path, kind, condition):
-    asked = []
+    requested = []
 
     class WriteOnly(http.server.BaseHTTPRequestHandler):
         def do_HEAD(self):
-            self.answer(403)
+            self.respond(403)
 
         def do_PUT(self):
             self.rfile.read(int(self.headers["Content-Length"]))
-            asked.append(self.headers.get(condition[0]))
-            self.answer(412, b"<Error><Code>PreconditionFailed</Code><Message>it is there</Message></Error>")
+            requested.append(self.headers.get(condition[0]))
+            self.respond(412, b"<Error><Code>PreconditionFailed</Code><Message>it is there</Message></Error>")
 
-        def answer(self, status: int, body: bytes = b""):
+        def respond(self, status: int, body: bytes = b""):
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -205,7 +205,7 @@ def test_unreadable_destination_gets_a_conditional_write(gateway_with, login, tm
             pass
 
     item = copied_to(WriteOnly, kind, gateway_with, login, tmp_path)
-    assert (item.error_code, asked) == ("DESTINATION_OCCUPIED", [condition[1]])
+    assert (item.error_code, requested) == ("DESTINATION_OCCUPIED", [condition[1]])
 
 
 def test_some_items_fail(place, prefix):

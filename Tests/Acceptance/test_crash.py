@@ -42,10 +42,10 @@ def test_an_acknowledged_part_survives(gateway, login, crash):
     for number, piece in enumerate(pieces, start=1):
         # The kill directly follows the acknowledgement, without anything in between.
         raw = RawStore(upload.credentials)
-        answer = raw.request("PUT", [("partNumber", str(number)), ("uploadId", multipart)], piece)
+        response = raw.request("PUT", [("partNumber", str(number)), ("uploadId", multipart)], piece)
         crash()
-        assert answer.status == 200
-        parts.append(answer.headers["ETag"])
+        assert response.status == 200
+        parts.append(response.headers["ETag"])
         listed = upload.store.list_parts(multipart).parts
         assert [part.etag for part in listed] == parts
         assert [part.size for part in listed] == [len(piece) for piece in pieces[:number]]
@@ -129,10 +129,10 @@ def test_ten_kills_at_any_moment_lose_nothing_that_was_acknowledged(gateway, log
             multipart = upload.store.initiate()
             for number, piece in enumerate(pieces, start=1):
                 raw = RawStore(upload.credentials)
-                answer = raw.request("PUT", [("partNumber", str(number)), ("uploadId", multipart)], piece)
-                if answer.status != 200:
+                response = raw.request("PUT", [("partNumber", str(number)), ("uploadId", multipart)], piece)
+                if response.status != 200:
                     break
-                etags.append(answer.headers["ETag"])
+                etags.append(response.headers["ETag"])
             else:
                 parts = [Part(number, etag) for number, etag in enumerate(etags, start=1)]
                 whole = CLIENTS["oss2-v1"](upload.credentials).complete(multipart, parts)

@@ -67,13 +67,13 @@ class Callers:
                 self.created.add(reply.upload_id)
                 turn += 1
                 if turn % 4 == 0:
-                    answer = RawStore(Credentials.of(reply.credentials)).request("PUT", body=DATA)
-                    if answer.status != 200:
+                    response = RawStore(Credentials.of(reply.credentials)).request("PUT", body=DATA)
+                    if response.status != 200:
                         return
                     self.uploader.complete(
                         reply.upload_id,
                         file_size=len(DATA),
-                        oss_object_etag=answer.headers["ETag"],
+                        oss_object_etag=response.headers["ETag"],
                         raw_tags={"run": self.run},
                     )
                     self.completed.add(reply.upload_id)

@@ -46,16 +46,16 @@ def test_refused_reinit_changes_nothing(device, second, path):
     device.refused(UNREACHABLE, "init", device.device_id, "--reinit", *urls(elsewhere))
     assert files(device) == before
     # The gateway refuses it: nobody allowed the replacement.
-    said = device.refused(REFUSED, "init", device.device_id, "--reinit", *urls(second))
-    assert "FAILED_PRECONDITION" in said
+    output = device.refused(REFUSED, "init", device.device_id, "--reinit", *urls(second))
+    assert "FAILED_PRECONDITION" in output
     assert files(device) == before
     device.done("upload", path, "--restart")
 
 
 def test_address_changes_after_a_call_there(device, second, path, network):
     key = device.config
-    said = device.done("init", *urls(second))
-    assert f"is at http://{second['gateway']} now" in said
+    output = device.done("init", *urls(second))
+    assert f"is at http://{second['gateway']} now" in output
     endpoints = json.loads(files(device)["archebase-endpoints.json"])
     assert {name: f"{each['host']}:{each['port']}" for name, each in endpoints.items()} == {
         "auth": second["auth"],
@@ -73,8 +73,8 @@ def test_address_changes_after_a_call_there(device, second, path, network):
 def test_present_address_is_no_error(device, second):
     device.done("init", *urls(second))
     before = files(device)
-    said = device.done("init", device.device_id, *urls(second))
-    assert said == f"the gateway of this device is at http://{second['gateway']} already: nothing was changed\n"
+    output = device.done("init", device.device_id, *urls(second))
+    assert output == f"the gateway of this device is at http://{second['gateway']} already: nothing was changed\n"
     (event,) = device.events_of("init", *urls(second))
     assert event["changed"] is False
     assert files(device) == before
@@ -85,8 +85,8 @@ def test_address_of_another_listener_is_refused(device, second, listener):
     before = files(device)
     other = {"auth": "gateway", "gateway": "device-init", "device-init": "auth"}[listener]
     wrong = second | {listener: second[other]}
-    said = device.refused(REFUSED, "init", *urls(wrong))
-    assert f"http://{wrong[listener]} is another listener: it does not serve archebase." in said
+    output = device.refused(REFUSED, "init", *urls(wrong))
+    assert f"http://{wrong[listener]} is another listener: it does not serve archebase." in output
     assert files(device) == before
 
 
@@ -112,8 +112,8 @@ def test_another_gateway_is_refused(device, gateway_with, second):
 
 def test_another_device_needs_another_folder(device, second):
     before = files(device)
-    said = device.refused(REFUSED, "init", "260101-999999", *urls(second))
-    assert f"already has a key of {device.device_id}" in said
+    output = device.refused(REFUSED, "init", "260101-999999", *urls(second))
+    assert f"already has a key of {device.device_id}" in output
     assert "init requires DEVICE_ID" in device.refused(USAGE, "init", "--reinit")
     assert files(device) == before
     assert "--host alone changes the address" in device.refused(REFUSED, "init", device.device_id)
@@ -129,12 +129,12 @@ def test_device_does_not_give_up_tls_by_itself(binary, gateway_with, login, tmp_
     cleartext = gateway_with().listeners
     for name in ("gateway", "device-init"):
         for options in ([], [device.device_id, "--reinit"]):
-            said = device.refused(USAGE, "init", *options, *urls({name: cleartext[name]}))
-            assert f"the device uses TLS now, which http://{cleartext[name]} does not" in said
+            output = device.refused(USAGE, "init", *options, *urls({name: cleartext[name]}))
+            assert f"the device uses TLS now, which http://{cleartext[name]} does not" in output
     assert files(device) == before
     # Permitted, it fails only because that gateway is another.
-    said = device.refused(REFUSED, "init", "--insecure", *urls({name: cleartext[name] for name in LISTENERS}))
-    assert "AUTH_INVALID_CREDENTIAL" in said
+    output = device.refused(REFUSED, "init", "--insecure", *urls({name: cleartext[name] for name in LISTENERS}))
+    assert "AUTH_INVALID_CREDENTIAL" in output
     assert files(device) == before
     network.close()
 
@@ -155,8 +155,8 @@ def test_key_that_was_received_survives_a_crash(device, path):
 def test_address_without_a_scheme_means_https(binary, tmp_path):
     """It is https, but http at a loopback address."""
     device = Device(binary, None, tmp_path / "device")
-    said = device.refused(UNREACHABLE, "init", "260101-000001", "--host", "127.0.0.9")
-    assert "cannot reach 127.0.0.9:50057" in said
+    output = device.refused(UNREACHABLE, "init", "260101-000001", "--host", "127.0.0.9")
+    assert "cannot reach 127.0.0.9:50057" in output
     assert "[http[s]://]NAME" in device.refused(USAGE, "init", "260101-000001", "--host", "ftp://127.0.0.9")
     assert not (tmp_path / "device" / "archebase-endpoints.json").exists()
 
@@ -165,5 +165,5 @@ def test_cleartext_address_of_a_listener_with_tls_is_explained(binary, gateway_w
     authority = Authority(tmp_path, "authority")
     address = gateway_with({"tls": authority.tls("device-init", addresses=("127.0.0.1",))}).listeners["device-init"]
     device = Device(binary, None, tmp_path / "device")
-    said = device.refused(UNREACHABLE, "init", "260101-000001", "--device-init", f"http://{address}")
-    assert "use https:// if the listener uses TLS" in said
+    output = device.refused(UNREACHABLE, "init", "260101-000001", "--device-init", f"http://{address}")
+    assert "use https:// if the listener uses TLS" in output

@@ -111,9 +111,9 @@ def by_grpc(gateway, row: Row, metadata: dict[str, str]) -> grpc.RpcError:
         f"/{row.method}", request_serializer=type(request).SerializeToString, response_deserializer=gives.FromString
     )
     with pytest.raises(grpc.RpcError) as raised:
-        answer = call(request, metadata=list(metadata.items()), timeout=20)
+        response = call(request, metadata=list(metadata.items()), timeout=20)
         if method.server_streaming:
-            list(answer)
+            list(response)
     return raised.value
 
 

@@ -11,12 +11,12 @@ KILLS = 4
 FULL_KILLS = 40
 
 
-def test_events_arrive_at_least_once_and_in_order(told, stubs, is_full):
+def test_events_arrive_at_least_once_and_in_order(with_webhooks, stubs, is_full):
     """The gateway is killed while devices call and events are in transit; every acknowledged one is delivered, in order."""
     kills = FULL_KILLS if is_full else KILLS
-    gateway, fleet, receiver = told(concurrency=8)
+    gateway, fleet, receiver = with_webhooks(concurrency=8)
     lots = iter(range(10**9))
-    receiver.answer = lambda event: 500 if next(lots) % 20 == 3 else 204
+    receiver.respond = lambda event: 500 if next(lots) % 20 == 3 else 204
     devices = [fleet.register().device_id for _ in range(4)]
     answered: dict[str, int] = defaultdict(int)
     for device in devices:

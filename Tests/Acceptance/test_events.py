@@ -12,14 +12,14 @@ from support.commands import CommandLine
 from support.gateway import eventually
 from support.monitoring import logged
 from support.parties import Fleet, User, call, init_device
-from support.patience import PATIENCE
 from support.refusal import refused
 from support.uploads import Upload, completed, content
+from support.waiting import WAIT_SECONDS
 from support.webhooks import KEY, OLD_KEY, SECRET, metrics, verify
 
 
-def test_event_continues_the_trace_of_its_call(told):
-    gateway, fleet, receiver = told()
+def test_event_continues_the_trace_of_its_call(with_webhooks):
+    gateway, fleet, receiver = with_webhooks()
     trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
     uploader = fleet.uploader()
     upload = Upload.create(uploader).put(b"x")
@@ -36,8 +36,8 @@ def test_event_continues_the_trace_of_its_call(told):
     assert sent == {"device.initialized": None, "object.verified": f"00-{trace}-{line['span_id']}-01"}
 
 
-def test_each_event_is_delivered_with_a_signature(told):
-    gateway, fleet, receiver = told()
+def test_each_event_is_delivered_with_a_signature(with_webhooks):
+    gateway, fleet, receiver = with_webhooks()
     uploader = fleet.uploader()
     device = f"devices/{uploader.device_id}"
     (initialized,) = receiver.waits_for(device)
@@ -92,8 +92,8 @@ def test_each_event_is_delivered_with_a_signature(told):
     assert len(set(ids)) == len(ids) == 5
 
 
-def test_webhooks_get_what_they_ask_for(told, stubs):
-    gateway, fleet, objects, acme, everything = told(
+def test_webhooks_get_what_they_ask_for(with_webhooks, stubs):
+    gateway, fleet, objects, acme, everything = with_webhooks(
         {"objects": {"events": ["object.verified"]}, "acme": {"organization": "acme"}, "everything": {}}
     )
     boss = fleet.user.create_organization("acme")
@@ -106,8 +106,10 @@ def test_webhooks_get_what_they_ask_for(told, stubs):
     eventually(lambda: metrics(gateway, "delivered_total") == {"acme": 2, "everything": 4, "objects": 2})
 
 
-def test_test_event_reaches_one_webhook_and_is_in_its_deliveries(told, stubs):
-    gateway, fleet, one, other = told({"one": {"events": ["object.verified"], "organization": "system"}, "other": {}})
+def test_test_event_reaches_one_webhook_and_is_in_its_deliveries(with_webhooks, stubs):
+    gateway, fleet, one, other = with_webhooks(
+        {"one": {"events": ["object.verified"], "organization": "system"}, "other": {}}
+    )
     service = stubs.events.EventServiceStub(gateway.channel("admin"))
     ask = lambda name, user=fleet.user, **fields: call(
         getattr(service, name), getattr(stubs.events, f"{name}Request")(**fields), user.token
@@ -134,22 +136,22 @@ def test_test_event_reaches_one_webhook_and_is_in_its_deliveries(told, stubs):
             ask(name, boss, webhook="one")
 
 
-def test_failed_event_is_retried_and_holds_back_its_subject_only(told, stubs):
-    gateway, fleet, receiver = told()
+def test_failed_event_is_retried_and_holds_back_its_subject_only(with_webhooks, stubs):
+    gateway, fleet, receiver = with_webhooks()
     failing, other = fleet.register(), fleet.register()
     subject = f"devices/{failing.device_id}"
     left = [500, 503, None]
     gate, other_is_taken = threading.Lock(), threading.Event()
 
-    def answer(event):
+    def respond(event):
         with gate:
             if event["subject"] != subject or not left:
                 return 200
             failure = left.pop(0)
         # The last failure is awaited: the other subject's event may take long to come.
-        return failure if left or other_is_taken.wait(PATIENCE) else 200
+        return failure if left or other_is_taken.wait(WAIT_SECONDS) else 200
 
-    receiver.answer = answer
+    receiver.respond = respond
     init_device(gateway, stubs, failing.device_id)
     for _ in range(3):
         init_device(gateway, stubs, failing.device_id, "ReinitDevice")
@@ -167,8 +169,8 @@ def test_failed_event_is_retried_and_holds_back_its_subject_only(told, stubs):
     eventually(lambda: metrics(gateway, "pending") == {"all": 0})
 
 
-def test_every_event_is_delivered_once_without_failures(told, stubs):
-    gateway, fleet, receiver = told(concurrency=8)
+def test_every_event_is_delivered_once_without_failures(with_webhooks, stubs):
+    gateway, fleet, receiver = with_webhooks(concurrency=8)
     devices = [fleet.register().device_id for _ in range(8)]
 
     def call_often(device: str):
@@ -185,11 +187,11 @@ def test_every_event_is_delivered_once_without_failures(told, stubs):
         assert len(ids) == 40 and ids == sorted(set(ids))
 
 
-def test_redirects_are_not_followed(told):
-    gateway, fleet, receiver = told()
+def test_redirects_are_not_followed(with_webhooks):
+    gateway, fleet, receiver = with_webhooks()
     receiver.headers = {"Location": receiver.url + "/elsewhere"}
-    answers = iter([302])
-    receiver.answer = lambda event: next(answers, 204)
+    responses = iter([302])
+    receiver.respond = lambda event: next(responses, 204)
     device = fleet.register()
     init_device(gateway, fleet.user.stubs, device.device_id)
     receiver.waits_for(f"devices/{device.device_id}")
@@ -222,26 +224,26 @@ def test_a_receiver_by_tls_shows_a_certificate_that_is_trusted(gateway_with, log
     assert len(receiver.events) == 1
 
 
-def test_an_orderly_end_waits_for_no_webhook_and_loses_nothing(told, stubs):
-    gateway, fleet, receiver = told()
+def test_an_orderly_end_waits_for_no_webhook_and_loses_nothing(with_webhooks, stubs):
+    gateway, fleet, receiver = with_webhooks()
     hold = threading.Event()
-    receiver.answer = lambda event: hold.wait(60) and None
+    receiver.respond = lambda event: hold.wait(60) and None
     device = fleet.register()
     init_device(gateway, stubs, device.device_id)
     eventually(lambda: receiver.events)
     assert gateway.stop() == 0
     hold.set()
-    receiver.answer = lambda event: 204
+    receiver.respond = lambda event: 204
     gateway.start()
     (again,) = receiver.waits_for(f"devices/{device.device_id}")
     assert again == receiver.events[0]
 
 
-def test_calls_do_not_wait_for_a_webhook(told):
+def test_calls_do_not_wait_for_a_webhook(with_webhooks):
     """Neither for an unreachable webhook, nor for one that never responds."""
-    gateway, fleet, receiver = told(concurrency=1, timeout_seconds=300)
+    gateway, fleet, receiver = with_webhooks(concurrency=1, timeout_seconds=300)
     hold = threading.Event()
-    receiver.answer = lambda event: hold.wait(300) and 204
+    receiver.respond = lambda event: hold.wait(300) and 204
     uploaders = [fleet.uploader() for _ in range(5)]
     for uploader in uploaders:
         completed(uploader, b"x")
@@ -253,11 +255,11 @@ def test_calls_do_not_wait_for_a_webhook(told):
     eventually(lambda: metrics(gateway, "oldest_pending_seconds") == {"all": 0})
 
 
-def test_a_dead_letter_is_listed_and_redelivered(told, binary, stubs, tmp_path):
-    gateway, fleet, receiver = told(give_up_seconds=1)
+def test_a_dead_letter_is_listed_and_redelivered(with_webhooks, binary, stubs, tmp_path):
+    gateway, fleet, receiver = with_webhooks(give_up_seconds=1)
     device = fleet.register()
     subject = f"devices/{device.device_id}"
-    receiver.answer = lambda event: 500
+    receiver.respond = lambda event: 500
     init_device(gateway, stubs, device.device_id)
     init_device(gateway, stubs, device.device_id, "ReinitDevice")
     eventually(lambda: metrics(gateway, "dead") == {"all": 2})
@@ -280,7 +282,7 @@ def test_a_dead_letter_is_listed_and_redelivered(told, binary, stubs, tmp_path):
     assert first["event_id"] in shown and "the webhook answered with HTTP status 500" in shown
     assert command.json("events", "dead-letters", "--webhook", "another") == {"dead_letters": []}
 
-    receiver.answer = lambda event: 204
+    receiver.respond = lambda event: 204
     assert command.json("events", "redeliver", first["event_id"]) == {"webhooks": ["all"]}
     (again,) = receiver.waits_for(subject)
     assert again["id"] == first["event_id"]
@@ -295,9 +297,9 @@ def test_a_dead_letter_is_listed_and_redelivered(told, binary, stubs, tmp_path):
     assert [letter.event_id for letter in page.dead_letters] == [letters[1]["event_id"]]
 
 
-def test_dead_letters_belong_to_the_admins_of_their_organization(told, stubs):
-    gateway, fleet, receiver = told(give_up_seconds=1)
-    receiver.answer = lambda event: 500
+def test_dead_letters_belong_to_the_admins_of_their_organization(with_webhooks, stubs):
+    gateway, fleet, receiver = with_webhooks(give_up_seconds=1)
+    receiver.respond = lambda event: 500
     device = fleet.register()
     init_device(gateway, stubs, device.device_id)
     eventually(lambda: metrics(gateway, "dead") == {"all": 1})
@@ -336,9 +338,9 @@ def audit(gateway, stubs, user, action: str = "RedeliverEvent") -> list:
     return [line for line in lines if line.action == action and line.result == "OK"]
 
 
-def test_removed_webhook_leaves_dead_letters(told, stubs):
-    gateway, fleet, receiver = told()
-    receiver.answer = lambda event: 500
+def test_removed_webhook_leaves_dead_letters(with_webhooks, stubs):
+    gateway, fleet, receiver = with_webhooks()
+    receiver.respond = lambda event: 500
     device = fleet.register()
     init_device(gateway, stubs, device.device_id)
     eventually(lambda: receiver.events)

@@ -148,10 +148,10 @@ def test_commands_create_update_and_delete_an_organization(admin, stranger):
 
 
 def test_statistics_have_a_line_for_each_day(admin):
-    answer = admin.json("statistics", "--days", "3")
-    assert len(answer["days"]) == 3
+    response = admin.json("statistics", "--days", "3")
+    assert len(response["days"]) == 3
     table = admin.run("statistics", "--days", "3").stdout
-    assert all(day["date"] in table for day in answer["days"])
+    assert all(day["date"] in table for day in response["days"])
     assert "1 to 400" in admin.refused(USAGE, "statistics", "--days", "401")
 
 

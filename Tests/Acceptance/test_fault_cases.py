@@ -21,7 +21,7 @@ LOG_PAGES = 1000
 class Interrupted(Story):
     """A client in the middle of its uploads: an incomplete object, some parts, a static key's object."""
 
-    def tell(self) -> "Interrupted":
+    def execute(self) -> "Interrupted":
         self.whole = self._create()
         self.whole.object.put(content(5000, 1))
         self.parted = self.begin_parts()
@@ -59,7 +59,7 @@ def test_an_overwrite_of_unknown_outcome_leaves_one_of_both(lab, what, end):
     number = 0
     while True:
         number += 1
-        story = Interrupted(lab).tell()
+        story = Interrupted(lab).execute()
         # Only the sync of the log: the bytes themselves are durable when it fails.
         lab.faults.arm(SYNC, number, errno.EIO, path=LOG)
         try:
@@ -86,52 +86,52 @@ def sync_of_the_log_fails(lab: Lab) -> None:
     lab.faults.disarm()
 
 
-def assert_all_is_there_after_a_power_cut(lab: Lab, told: list[Story]) -> None:
+def assert_all_is_there_after_a_power_cut(lab: Lab, stories: list[Story]) -> None:
     lab.cut_power()
     lab.assert_sound()
-    for story in told:
+    for story in stories:
         story.check()
 
 
 @pytest.mark.parametrize("restarts", [1, 2])
 def test_acknowledgements_after_a_failed_sync_and_a_restart_survive_the_power(lab, restarts):
-    told = [Uploads(lab).tell()]
+    stories = [Uploads(lab).execute()]
     sync_of_the_log_fails(lab)
     for _ in range(restarts):
         lab.restart()
-        told.append(Uploads(lab).tell())
-    assert_all_is_there_after_a_power_cut(lab, told)
+        stories.append(Uploads(lab).execute())
+    assert_all_is_there_after_a_power_cut(lab, stories)
 
 
 @pytest.mark.parametrize("is_new", [True, False], ids=["all of it in the log", "most of it in the database"])
 def test_a_checkpoint_after_a_failed_sync_and_a_restart_survives_the_power(lab, is_new):
-    told = [Uploads(lab).tell()]
+    stories = [Uploads(lab).execute()]
     if not is_new:
         assert lab.gateway.stop() == 0
         lab.gateway.start()
-    told.append(Uploads(lab).tell())
+    stories.append(Uploads(lab).execute())
     sync_of_the_log_fails(lab)
     lab.restart()
     database, log = lab.gateway.data / "gateway.db", lab.gateway.data / LOG
     before = database.stat().st_mtime_ns
     # One commit at a time: the power is cut before the next one starts the log over.
     while log.stat().st_size < LOG_PAGES * (24 + 4096):
-        told[-1]._create()
+        stories[-1]._create()
     eventually(lambda: database.stat().st_mtime_ns != before and lab.faults.is_synced(database), every=0.01)
-    assert_all_is_there_after_a_power_cut(lab, told)
+    assert_all_is_there_after_a_power_cut(lab, stories)
 
 
 def test_failed_syncs_over_several_restarts_lose_nothing(lab):
     """Each start has to recover on a disk that keeps failing; everything that starts and acknowledges stays durable."""
-    told = [lab.story().tell()]
+    stories = [lab.story().execute()]
     for number in range(1, 9):
         lab.gateway.kill()
         lab.faults.arm(SYNC, number, errno.EIO)
         try:
             lab.gateway.start()
             story = lab.story()
-            told.append(story)
-            story.tell()
+            stories.append(story)
+            story.execute()
         except Refused:
             pass
         except AssertionError:
@@ -140,8 +140,8 @@ def test_failed_syncs_over_several_restarts_lose_nothing(lab):
             lab.gateway.start()
     lab.faults.disarm()
     lab.restart()
-    told.append(lab.story().tell())
-    assert_all_is_there_after_a_power_cut(lab, told)
+    stories.append(lab.story().execute())
+    assert_all_is_there_after_a_power_cut(lab, stories)
 
 
 # Starts that fail half-way.
@@ -149,7 +149,7 @@ def test_failed_syncs_over_several_restarts_lose_nothing(lab):
 
 @pytest.mark.parametrize("how", ["ENOSPC", "EIO", "kill"])
 def test_two_starts_that_fail_at_the_identity_of_the_store_do_no_harm(lab, how):
-    story = lab.story().tell()
+    story = lab.story().execute()
     lab.gateway.kill()
     for _ in range(2):
         if how == "kill":
@@ -174,12 +174,12 @@ def test_two_starts_that_fail_at_the_identity_of_the_store_do_no_harm(lab, how):
 def assert_a_start_deletes_nothing(lab: Lab, story: Interrupted) -> None:
     """With the fault armed: the gateway refuses to start and says why, or starts and takes nothing for deleted."""
     lab.gateway.kill()
-    said = len(lab.gateway.stderr)
+    output = len(lab.gateway.stderr)
     try:
         lab.gateway.start()
     except AssertionError:
         assert lab.gateway.exit_code == 1, f"crashed or hung: {lab.gateway.exit_code}\n{lab.gateway.stderr}"
-        message = lab.gateway.stderr[said:]
+        message = lab.gateway.stderr[output:]
         assert str(lab.gateway.data) in message, message
     # A separate thread compares the store with the database after the start.
     eventually(lambda: lab.faults.failed >= 1)
@@ -197,7 +197,7 @@ def assert_a_start_deletes_nothing(lab: Lab, story: Interrupted) -> None:
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
 @pytest.mark.parametrize("kind", [LIST, STAT], ids=["list", "stat"])
 def test_a_start_that_cannot_list_the_data_deletes_nothing(lab, kind, lasting):
-    story = Interrupted(lab).tell()
+    story = Interrupted(lab).execute()
     for folder in {path.parent for path in lab.gateway.data.glob("store/data/*/*")}:
         # The second read of a folder is that of its first entry.
         lab.faults.arm(kind, 1 if kind == STAT else 2, errno.EIO, path=f"store/data/{folder.name}", lasting=lasting)
@@ -207,7 +207,7 @@ def test_a_start_that_cannot_list_the_data_deletes_nothing(lab, kind, lasting):
 @pytest.mark.parametrize("kind", [LIST, READ], ids=["list", "read"])
 @pytest.mark.parametrize("name", ["keys", "store/identity"])
 def test_a_start_that_cannot_read_its_own_files_replaces_none(lab, kind, name):
-    story = Interrupted(lab).tell()
+    story = Interrupted(lab).execute()
     number = 0
     while True:
         number += 1
@@ -257,7 +257,7 @@ def test_a_copy_that_is_found_at_its_destination_is_durable(lab):
         # The syncs of the copy, of its name, and of the new folder's name.
         lab.faults.arm(SYNC, number, 0, path=str(lab.copies), action=KILL)
         try:
-            story.tell()
+            story.execute()
         except Refused:
             pass
         was_killed = lab.faults.failed == 1

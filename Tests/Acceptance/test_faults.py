@@ -39,7 +39,7 @@ def saying(fault: str, number: int, end: str):
 def counted(lab: Lab, kind: int) -> int:
     """Returns the number of calls of the kind in a story."""
     lab.faults.arm(kind, 0, 0)
-    lab.story().tell()
+    lab.story().execute()
     return lab.faults.counted
 
 
@@ -50,7 +50,7 @@ def assert_nothing_is_lost(lab: Lab, end: str, stories: list[Story], lots: rando
     if lab.is_ready():
         stories.append(lab.story())
         try:
-            stories[-1].tell()
+            stories[-1].execute()
         except Refused:
             # The fault may have affected the checkpoint after the last commit, and the writer has ended since.
             assert not lab.is_ready(), "refused although nothing fails any more"
@@ -58,14 +58,14 @@ def assert_nothing_is_lost(lab: Lab, end: str, stories: list[Story], lots: rando
         lab.restart()
         for story in stories:
             story.check()
-        stories.append(lab.story().tell())
+        stories.append(lab.story().execute())
     lab.cut_power(lots)
     for story in stories:
         story.check()
     lab.assert_sound()
     for story in stories:
         story.resume()
-    lab.story().tell().check()
+    lab.story().execute().check()
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
@@ -83,7 +83,7 @@ def test_any_one_call_fails(lab, fault, is_full):
                 story = lab.story()
                 lab.faults.arm(kind, number, error)
                 try:
-                    story.tell()
+                    story.execute()
                 except Refused:
                     assert lab.faults.failed == 1, "refused although nothing failed"
                 assert_nothing_is_lost(lab, end, [story], lots if lab.faults.ordered else None)
@@ -94,7 +94,7 @@ def test_every_sync_fails_from_some_moment_on(lab, is_full):
         story = lab.story()
         lab.faults.arm(SYNC, number, errno.EIO, lasting=True)
         with pytest.raises(Refused):
-            story.tell()
+            story.execute()
         assert_nothing_is_lost(lab, "restart", [story])
 
 
@@ -104,7 +104,7 @@ def test_the_process_ends_right_before_a_call(lab, kind, is_full):
         story = lab.story()
         lab.faults.arm(kind, number, 0, action=KILL)
         try:
-            story.tell()
+            story.execute()
         except Refused:
             pass
         # Removals after a response may not have finished.
@@ -118,11 +118,11 @@ def test_power_loss_without_any_fault_loses_nothing(lab):
     lots = random.Random(3)
     for ordered in (0, 1):
         lab.faults.ordered = ordered
-        assert_nothing_is_lost(lab, "power", [lab.story().tell()], lots if ordered else None)
+        assert_nothing_is_lost(lab, "power", [lab.story().execute()], lots if ordered else None)
 
 
 def test_a_start_fails_and_the_next_one_has_everything(lab, is_full):
-    story = lab.story().tell()
+    story = lab.story().execute()
     for fault in FAULTS:
         kind, error = fault
         lots = random.Random(FAULTS.index(fault))
@@ -139,12 +139,12 @@ def test_a_start_fails_and_the_next_one_has_everything(lab, is_full):
                     start_with_fault(lab, kind, number, error)
                 lab.gateway.start()
                 story.check()
-    lab.story().tell().check()
+    lab.story().execute().check()
 
 
 def start_with_fault(lab: Lab, kind: int, number: int, error: int) -> None:
     """Starts and kills; a start that fails has to say why."""
-    said = len(lab.gateway.stderr)
+    output = len(lab.gateway.stderr)
     lab.faults.arm(kind, number, error)
     try:
         lab.gateway.start()
@@ -152,5 +152,5 @@ def start_with_fault(lab: Lab, kind: int, number: int, error: int) -> None:
     except AssertionError:
         assert lab.gateway.exit_code == 1, f"crashed or hung: {lab.gateway.exit_code}\n{lab.gateway.stderr}"
         assert lab.faults.failed == 1, lab.gateway.stderr
-        assert len(lab.gateway.stderr) > said, "ended without a word"
+        assert len(lab.gateway.stderr) > output, "ended without a word"
     lab.faults.disarm()

@@ -75,9 +75,9 @@ def test_commands_of_the_help_succeed(shell, greeting, tmp_path):
     shell.run(f"data-gateway download {name} --to back")
     assert filecmp.cmp(tmp_path / "back" / name, folder / name, shallow=False)
     url = re.search(r"http://\S+", shell.run(f"data-gateway object share {name}"))[0]
-    answer = urllib.request.urlopen(url)
-    assert answer.read() == (folder / name).read_bytes()
-    assert name in answer.headers["content-disposition"]
+    response = urllib.request.urlopen(url)
+    assert response.read() == (folder / name).read_bytes()
+    assert name in response.headers["content-disposition"]
     shell.run(f"data-gateway rm {name}")
     assert "no objects" in shell.run("data-gateway ls 'name:*camera*'")
     assert name in shell.run("data-gateway trash list")

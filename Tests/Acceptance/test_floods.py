@@ -26,10 +26,10 @@ from support.gateway import ADMIN_PASSWORD, Gateway, eventually
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block, frame
 from support.monitoring import logged, metric
 from support.parties import Fleet, init_device
-from support.patience import PATIENCE
 from support.process_usage import memory
 from support.refusal import refused
 from support.uploads import Upload, content
+from support.waiting import WAIT_SECONDS
 
 ATTACKER, ANOTHER = "127.0.0.2", "127.0.0.3"
 #: The limit of the bystanders' 99th percentile in the long form, in milliseconds.
@@ -152,8 +152,8 @@ def test_watch_over_http_1_reports_the_state_and_ends(scene, is_full):
             connection = http.client.HTTPConnection(host, int(port), timeout=20, source_address=(ATTACKER, 0))
             connections.callback(connection.close)
             connection.request("POST", WATCH, body, {"Content-Type": "application/connect+json"})
-            answer = connection.getresponse().read()
-            assert answer[0] == 0 and json.loads(answer[5 : 5 + answer[4]]) == {"status": "SERVING"}
+            response = connection.getresponse().read()
+            assert response[0] == 0 and json.loads(response[5 : 5 + response[4]]) == {"status": "SERVING"}
             connection.close()
         bystanders.serve()
 
@@ -161,7 +161,7 @@ def test_watch_over_http_1_reports_the_state_and_ends(scene, is_full):
 def test_a_watch_ends_in_order_after_its_time(scene, stubs):
     bystanders = scene({"rpc": {"waiting_call_seconds": 1}})
     stub = stubs.health.HealthStub(bystanders.gateway.channel("auth"))
-    states = [answer.status for answer in stub.Watch(stubs.health.HealthCheckRequest(), timeout=20)]
+    states = [response.status for response in stub.Watch(stubs.health.HealthCheckRequest(), timeout=20)]
     assert states == [stubs.health.HealthCheckResponse.SERVING]
 
 
@@ -251,7 +251,7 @@ def test_a_gateway_without_descriptors_ends_at_sigterm(scene, is_full):
         # Otherwise the gateway waits for them as long as it waits for calls.
         if not is_full:
             stack.close()
-        assert gateway.process.wait(PATIENCE) == 0
+        assert gateway.process.wait(WAIT_SECONDS) == 0
 
 
 # MARK: slow header sections
@@ -420,8 +420,8 @@ def sign_in(gateway, password: str, source: str) -> tuple[int, str]:
     try:
         body = json.dumps({"organization": "system", "userName": "admin", "password": password})
         connection.request("POST", LOGIN, body, {"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        return answer.status, json.loads(answer.read()).get("message", "")
+        response = connection.getresponse()
+        return response.status, json.loads(response.read()).get("message", "")
     finally:
         connection.close()
 

@@ -215,9 +215,9 @@ def test_two_devices_of_one_path_get_a_number(device, user, bags, run, tmp_path,
 def test_names_with_control_characters_are_escaped(device, user, run, tmp_path):
     (folder := tmp_path / "odd" / "tab\tfolder").mkdir(parents=True)
     (folder / "line\nfeed.txt").write_bytes(content(10))
-    said = device.done("upload", tmp_path / "odd", "--tag", f"run={run}")
-    assert "\t" not in said and said.count("\n") == 2
-    assert 'is stored as "line%0Afeed.txt" and under the path "tab%09folder/line%0Afeed.txt"' in said
+    output = device.done("upload", tmp_path / "odd", "--tag", f"run={run}")
+    assert "\t" not in output and output.count("\n") == 2
+    assert 'is stored as "line%0Afeed.txt" and under the path "tab%09folder/line%0Afeed.txt"' in output
     (listed,) = json.loads(user.done("ls", f"run={run}", "--json"))["objects"]
     assert (listed["name"], listed["relative_path"]) == ("line%0Afeed.txt", "tab%09folder/line%0Afeed.txt")
     device.done("upload", folder / "line\nfeed.txt", "--tag", f"run={run}")

@@ -56,11 +56,11 @@ class Filler:
         self._number += 1
         run, data = unique("full"), content(OBJECT, seed=self._number)
         upload = Upload.create(self.uploader)
-        answer = RawStore(upload.credentials).request("PUT", body=data)
-        if answer.status != 200:
-            assert answer.error() == (503, "ServiceUnavailable")
+        response = RawStore(upload.credentials).request("PUT", body=data)
+        if response.status != 200:
+            assert response.error() == (503, "ServiceUnavailable")
             raise RefusedBody
-        upload.complete({"run": run}, file_size=OBJECT, oss_object_etag=answer.headers["ETag"])
+        upload.complete({"run": run}, file_size=OBJECT, oss_object_etag=response.headers["ETag"])
         self.objects[run] = data
         return run
 
@@ -76,13 +76,13 @@ class Filler:
         eventually(self.is_refused)
         # Uploads in progress continue, but not to the last byte.
         for number in range(1, SIZE // MIB):
-            answer = RawStore(upload.credentials).request(
+            response = RawStore(upload.credentials).request(
                 "PUT", [("partNumber", str(number)), ("uploadId", multipart_id)], content(MIB, seed=number)
             )
-            if answer.status != 200:
-                assert answer.error() == (503, "ServiceUnavailable")
+            if response.status != 200:
+                assert response.error() == (503, "ServiceUnavailable")
                 break
-        assert number > 1 and disk.free_bytes > 0, answer.body
+        assert number > 1 and disk.free_bytes > 0, response.body
         return upload
 
     def fill_by_calls(self, upload: Upload) -> None:

@@ -23,12 +23,12 @@ class GoUploader:
         self.store = RawStore(upload.credentials)
 
     def initiate(self) -> str:
-        answer = self.store.request("POST", [("uploads", "")], headers={"Content-Type": "application/octet-stream"})
-        assert answer.status == 200, answer.body
-        return answer.text("UploadId")
+        response = self.store.request("POST", [("uploads", "")], headers={"Content-Type": "application/octet-stream"})
+        assert response.status == 200, response.body
+        return response.text("UploadId")
 
     def upload_part(self, multipart: str, number: int, data: bytes) -> str:
-        answer = self.store.request(
+        response = self.store.request(
             "PUT",
             [("partNumber", str(number)), ("uploadId", multipart)],
             data,
@@ -37,8 +37,8 @@ class GoUploader:
                 "Content-Type": "application/xml",
             },
         )
-        assert answer.status == 200, answer.body
-        return answer.headers["ETag"]
+        assert response.status == 200, response.body
+        return response.headers["ETag"]
 
     def complete(self, multipart: str, etags: list[str]):
         parts = "".join(
@@ -50,15 +50,15 @@ class GoUploader:
 
     def has_parts(self, multipart: str) -> bool:
         """Calls ListParts with max-parts=1; after 404 this client starts over."""
-        answer = self.store.request("GET", [("max-parts", "1"), ("uploadId", multipart)])
-        if answer.status == 404:
+        response = self.store.request("GET", [("max-parts", "1"), ("uploadId", multipart)])
+        if response.status == 404:
             return False
-        assert answer.status == 200, answer.body
-        return len(answer.xml.findall("Part")) == 1
+        assert response.status == 200, response.body
+        return len(response.xml.findall("Part")) == 1
 
     def abort(self, multipart: str) -> tuple[int, str | None]:
-        answer = self.store.request("DELETE", [("uploadId", multipart)])
-        return answer.error() if answer.body else (answer.status, None)
+        response = self.store.request("DELETE", [("uploadId", multipart)])
+        return response.error() if response.body else (response.status, None)
 
     def head(self):
         return self.store.request("HEAD")

@@ -94,7 +94,7 @@ def ask(peer: Peer, head: bytes, stream: int = 1) -> None:
     peer.send(DATA, END_STREAM, stream, MESSAGE)
 
 
-def answers(peer: Peer, stream: int = 1) -> None:
+def expect_response(peer: Peer, stream: int = 1) -> None:
     """Expects the header section, the message and the trailers of the response."""
     peer.expect(HEADERS, stream)
     assert peer.expect(DATA, stream).payload == MESSAGE
@@ -117,7 +117,7 @@ def test_generic_1__1_a_preface_is_answered_with_settings(connect):
 def test_generic_2__1_priority_on_an_idle_stream_is_taken(peer, head):
     peer.priority(1)
     ask(peer, head)
-    answers(peer)
+    expect_response(peer)
 
 
 def test_generic_2__2_window_update_on_a_half_closed_stream_is_taken(half_closed):
@@ -146,20 +146,20 @@ def test_generic_2__5_priority_on_a_closed_stream_is_taken(closed):
 
 def test_generic_3_1__1_data(peer, head):
     ask(peer, head)
-    answers(peer)
+    expect_response(peer)
 
 
 def test_generic_3_1__2_data_in_several_frames(peer, head):
     peer.send(HEADERS, END_HEADERS, 1, head)
     peer.send(DATA, 0, 1, MESSAGE[:2])
     peer.send(DATA, END_STREAM, 1, MESSAGE[2:])
-    answers(peer)
+    expect_response(peer)
 
 
 def test_generic_3_1__3_data_with_padding(peer, head):
     peer.send(HEADERS, END_HEADERS, 1, head)
     peer.send(DATA, END_STREAM | PADDED, 1, b"\x06" + MESSAGE + bytes(6))
-    answers(peer)
+    expect_response(peer)
 
 
 def test_generic_3_2__1_headers(peer, head):
@@ -189,13 +189,13 @@ def test_generic_3_2__3_headers_with_priority(peer, head):
 def test_generic_3_3__priority(peer, head, payload):
     peer.send(PRIORITY, 0, 1, payload)
     ask(peer, head)
-    answers(peer)
+    expect_response(peer)
 
 
 def test_generic_3_3__5_priority_opens_no_stream_a_lower_one_can_still_be_opened(peer, head):
     peer.priority(5)
     ask(peer, head, 3)
-    answers(peer, 3)
+    expect_response(peer, 3)
 
 
 def test_generic_3_4__1_rst_stream(peer, head):
@@ -217,20 +217,20 @@ def test_generic_3_8__1_goaway_does_not_stop_calls_in_progress(peer, head):
     peer.send(HEADERS, END_HEADERS, 1, head)
     peer.send(GOAWAY, 0, 0, struct.pack(">II", 0, 0))
     peer.send(DATA, END_STREAM, 1, MESSAGE)
-    answers(peer)
+    expect_response(peer)
 
 
 def test_generic_3_9__1_window_update_of_the_connection(peer, head):
     peer.window_update(0, 1)
     ask(peer, head)
-    answers(peer)
+    expect_response(peer)
 
 
 def test_generic_3_9__2_window_update_of_a_stream(peer, head):
     peer.send(HEADERS, END_HEADERS, 1, head)
     peer.window_update(1, 1)
     peer.send(DATA, END_STREAM, 1, MESSAGE)
-    answers(peer)
+    expect_response(peer)
 
 
 @pytest.mark.parametrize("count", [pytest.param(1, id="1_one"), pytest.param(3, id="2_several")])
@@ -256,14 +256,14 @@ def test_generic_4__a_request_that_is_no_call_is_answered(peer, method):
 
 def test_generic_4__3_post(peer, head):
     ask(peer, head)
-    answers(peer)
+    expect_response(peer)
 
 
 def test_generic_4__4_post_with_trailers(peer, head):
     peer.send(HEADERS, END_HEADERS, 1, head)
     peer.send(DATA, 0, 1, MESSAGE)
     peer.send(HEADERS, END_HEADERS | END_STREAM, 1, literal("x-trailer", "test"))
-    answers(peer)
+    expect_response(peer)
 
 
 # generic/5: HPACK's representations, each added to a call
@@ -295,13 +295,13 @@ XYZ_HUFFMAN = b"\x83\xf3\xeb\xdf"
 )
 def test_generic_5__a_representation_is_taken(peer, head, field):
     ask(peer, head + field)
-    answers(peer)
+    expect_response(peer)
 
 
 @pytest.mark.parametrize("sizes", [pytest.param([128], id="14_one"), pytest.param([128, 4096], id="15_two")])
 def test_generic_5__dynamic_table_size_updates_are_taken(peer, head, sizes):
     ask(peer, b"".join(integer(size, 5, 0x20) for size in sizes) + head)
-    answers(peer)
+    expect_response(peer)
 
 
 # http2/3.5: the preface
@@ -875,7 +875,7 @@ def test_trailers_that_cross_our_reset_are_no_error(peer, head):
     peer.send(DATA, 0, 1, b"late")
     peer.send(HEADERS, END_HEADERS | END_STREAM, 1, literal("x-trailer", "late"))
     ask(peer, head, 3)
-    answers(peer, 3)
+    expect_response(peer, 3)
 
 
 def test_streams_that_come_before_our_settings_and_are_too_many_are_refused_alone(connect, head):

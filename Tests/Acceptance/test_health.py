@@ -4,9 +4,9 @@ import grpc
 import pytest
 from support.gateway import LISTENERS
 from support.parties import call, exchange
-from support.patience import PATIENCE
 from support.raw import fetch
 from support.refusal import refused
+from support.waiting import WAIT_SECONDS
 
 GRPC_LISTENERS = [name for name in LISTENERS if name not in ("object-store", "web", "ops")]
 
@@ -44,7 +44,7 @@ def test_health_lists_and_is_watched(gateway, stubs, listener):
     health = stubs.health.HealthStub(gateway.channel(listener))
     statuses = call(health.List, stubs.health.HealthListRequest()).statuses
     assert set(SERVICES[listener]) < set(statuses)
-    watch = health.Watch(stubs.health.HealthCheckRequest(), timeout=PATIENCE)
+    watch = health.Watch(stubs.health.HealthCheckRequest(), timeout=WAIT_SECONDS)
     assert next(watch).status == stubs.health.HealthCheckResponse.SERVING
     watch.cancel()
 
@@ -60,7 +60,7 @@ def test_compressed_request_is_inflated(gateway, stubs, compression):
 def test_an_unknown_method_is_unimplemented(gateway, stubs):
     method = gateway.channel("auth").unary_unary("/archebase.auth.v1.AuthService/Nonsense")
     with refused(stubs, "UNIMPLEMENTED"):
-        method(b"", timeout=PATIENCE)
+        method(b"", timeout=WAIT_SECONDS)
 
 
 def test_a_service_answers_at_its_own_listener_only(gateway, stubs):
@@ -84,9 +84,9 @@ def test_probe_without_authorization_is_refused(gateway, stubs):
 
 
 def test_the_object_store_refuses_a_stranger_in_its_own_words(gateway):
-    answer = fetch(gateway.object_store, "GET", "/data/uploads/x")
-    assert answer.error() == (403, "AccessDenied")
-    assert answer.headers["x-oss-request-id"] == answer.text("RequestId")
+    response = fetch(gateway.object_store, "GET", "/data/uploads/x")
+    assert response.error() == (403, "AccessDenied")
+    assert response.headers["x-oss-request-id"] == response.text("RequestId")
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])

@@ -40,7 +40,7 @@ class Hostile(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
-    def answer(self):
+    def respond(self):
         self.rfile.read(int(self.headers["Content-Length"] or 0))
         stage, _, number = self.path.split("/")[1].partition("-")
         body = BODIES[int(number)]
@@ -56,7 +56,7 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         else:
             self.send(200, body)
 
-    do_HEAD = do_GET = do_PUT = do_POST = do_DELETE = answer
+    do_HEAD = do_GET = do_PUT = do_POST = do_DELETE = respond
 
     def send(self, status: int, body: bytes) -> None:
         self.send_response(status)

@@ -8,7 +8,7 @@ import pytest
 from support.gateway import Gateway
 from support.mutations import Mutations
 from support.parties import Fleet, Uploader
-from support.raw import Answer, RawStore
+from support.raw import RawStore, Response
 from support.static_keys import StaticKey
 from support.uploads import MIB, Upload, content
 
@@ -91,7 +91,7 @@ def initiated(raw: RawStore) -> str:
     return raw.request("POST", [("uploads", "")]).text("UploadId")
 
 
-def complete(raw: RawStore, multipart: str, body: bytes) -> Answer:
+def complete(raw: RawStore, multipart: str, body: bytes) -> Response:
     return raw.request("POST", [("uploadId", multipart)], body)
 
 
@@ -139,7 +139,7 @@ def test_refusals_do_not_wait_for_the_body(store):
     assert header_only(store.static(WRITER, name), multipart, 5 * MIB).error() == (400, "MalformedXML")
 
 
-def header_only(raw: RawStore, multipart: str, size: int) -> Answer:
+def header_only(raw: RawStore, multipart: str, size: int) -> Response:
     """Returns the response to a Complete whose body waits for `100 Continue`."""
     target, headers = raw.head("POST", [("uploadId", multipart)])
     connection = http.client.HTTPConnection(raw.address, timeout=20)
@@ -149,7 +149,7 @@ def header_only(raw: RawStore, multipart: str, size: int) -> Answer:
             connection.putheader(name, value)
         connection.endheaders()
         reply = connection.getresponse()
-        return Answer(reply.status, reply.headers, reply.read())
+        return Response(reply.status, reply.headers, reply.read())
     finally:
         connection.close()
 

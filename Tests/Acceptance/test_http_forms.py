@@ -5,8 +5,8 @@ import json
 
 import pytest
 import requests
-from support.patience import PATIENCE
 from support.raw import fetch, fetch_url
+from support.waiting import WAIT_SECONDS
 
 BUCKET = "data"
 
@@ -29,9 +29,9 @@ def test_targets_in_absolute_form_at_every_listener(store):
         ("HEAD", "head_object", None),
     ):
         url = s3.generate_presigned_url(call, Params={"Bucket": BUCKET, "Key": "absolute/ü a"})
-        answer = absolute(url, method, body)
-        assert answer.status == 200, answer.body
-        assert method != "GET" or answer.body == b"hello"
+        response = absolute(url, method, body)
+        assert response.status == 200, response.body
+        assert method != "GET" or response.body == b"hello"
     signed = store.oss().sign_url("GET", "absolute/ü a", 60, slash_safe=True)
     assert absolute(signed).body == b"hello"
     for target in ("ftp://x/data/t", "http:///data/t", "http://user@x/data/t", "*"):
@@ -80,8 +80,8 @@ def test_conditions_have_dates_of_every_form(store, form):
 
 
 def test_empty_expectation_is_ignored(store):
-    answer = store.send("PUT", f"/{BUCKET}/expect", b"x", headers={"Expect": ""})
-    assert answer.status == 200
+    response = store.send("PUT", f"/{BUCKET}/expect", b"x", headers={"Expect": ""})
+    assert response.status == 200
     assert fetch(store.gateway.listeners["web"], "GET", "/openapi.json", headers={"Expect": ""}).status == 200
 
 
@@ -97,10 +97,10 @@ GET = f"{LIST}?connect=v1&encoding=json&message=%7B%7D"
 def test_a_call_by_get_has_no_body(store, body, framing):
     headers = {"Authorization": f"Bearer {store.admin.token}"}
     url = f"http://{store.gateway.listeners['web']}{GET}"
-    assert requests.get(url, headers=headers, timeout=PATIENCE).status_code == 200
+    assert requests.get(url, headers=headers, timeout=WAIT_SECONDS).status_code == 200
     data = body if framing == "length" else iter([body[:1], body[1:]])
-    answer = requests.get(url, headers=headers, data=data, timeout=PATIENCE)
-    assert answer.status_code == 400 and "a GET must not have a body" in answer.json()["message"]
+    response = requests.get(url, headers=headers, data=data, timeout=WAIT_SECONDS)
+    assert response.status_code == 400 and "a GET must not have a body" in response.json()["message"]
 
 
 def test_every_401_has_a_challenge(store):
@@ -117,13 +117,13 @@ def test_every_401_has_a_challenge(store):
         ("POST", LIST, {"Content-Type": "application/proto"}, b""),
         ("GET", GET, {}, None),
     ):
-        answer = fetch(web, method, path, body, headers)
-        assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer"), (method, path)
-        assert len(answer.headers.get_all("WWW-Authenticate")) == 1
+        response = fetch(web, method, path, body, headers)
+        assert (response.status, response.headers["WWW-Authenticate"]) == (401, "Bearer"), (method, path)
+        assert len(response.headers.get_all("WWW-Authenticate")) == 1
 
 
 def test_a_deadline_that_has_passed_ends_every_call(store):
     headers = {"Authorization": f"Bearer {store.admin.token}", "Content-Type": "application/json"}
     for _ in range(20):
-        answer = fetch(store.gateway.listeners["web"], "POST", LIST, b"{}", headers | {"Connect-Timeout-Ms": "0"})
-        assert json.loads(answer.body)["code"] == "deadline_exceeded"
+        response = fetch(store.gateway.listeners["web"], "POST", LIST, b"{}", headers | {"Connect-Timeout-Ms": "0"})
+        assert json.loads(response.body)["code"] == "deadline_exceeded"

@@ -186,8 +186,8 @@ def test_keys_of_a_set_are_used_as_far_as_they_match(gateway_with, stubs):
     for ambiguous in (first, second):
         with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
             sign_in(gateway, stubs, issuer.token(AUDIENCE, key=ambiguous))
-    said = 'several RS256 keys have the kid \\"twice\\", so none of them is used'
-    eventually(lambda: said in gateway.stderr)
+    output = 'several RS256 keys have the kid \\"twice\\", so none of them is used'
+    eventually(lambda: output in gateway.stderr)
     eventually(lambda: "its provider has no usable key with its kid and alg" in gateway.stderr)
     gateway.stop()
     issuer.stop()
@@ -317,8 +317,8 @@ def test_person_in_many_groups_signs_in(gateway, stubs, issuer):
 def test_reason_of_a_refusal_is_in_the_log(gateway, stubs, issuer):
     with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
         sign_in(gateway, stubs, issuer.token([AUDIENCE, "com.example.other"], azp=AUDIENCE))
-    said = "its aud also contains an audience that the provider's configuration does not have"
-    eventually(lambda: said in gateway.stderr)
+    output = "its aud also contains an audience that the provider's configuration does not have"
+    eventually(lambda: output in gateway.stderr)
 
 
 # Identities.

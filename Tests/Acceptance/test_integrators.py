@@ -60,8 +60,8 @@ def identity_token(provider: str, subject: str, **claims: str) -> str:
     """Returns a token that the provider issues to the client `data-gateway` for a person."""
     httpx.put(f"{provider}/users/{subject}", json=claims).raise_for_status()
     client = {"client_id": "data-gateway", "redirect_uri": "http://127.0.0.1:8000/"}
-    asked = client | {"response_type": "code", "scope": "openid"}
-    page = httpx.post(f"{provider}/oauth2/authorize", params=asked, data={"sub": subject})
+    requested = client | {"response_type": "code", "scope": "openid"}
+    page = httpx.post(f"{provider}/oauth2/authorize", params=requested, data={"sub": subject})
     sent = client | {"grant_type": "authorization_code", "code": httpx.URL(page.headers["Location"]).params["code"]}
     reply = httpx.post(f"{provider}/oauth2/token", data=sent, auth=("data-gateway", "a secret of some length"))
     return reply.raise_for_status().json()["id_token"]

@@ -76,8 +76,8 @@ def test_object_put_by_a_presigned_url_is_read_by_one(admin, key, tmp_path, put,
     assert found.content_type in ("application/octet-stream", "application/x-www-form-urlencoded")
     assert by_rest(admin, key, tmp_path) == data
     # A finished object is never overwritten: neither with the same URL, nor is another one issued.
-    answer = fetch_url(presigned.write.uri, method="PUT", body=b"x")
-    assert (answer.status, b"<Code>AccessDenied</Code>" in answer.body) == (403, True)
+    response = fetch_url(presigned.write.uri, method="PUT", body=b"x")
+    assert (response.status, b"<Code>AccessDenied</Code>" in response.body) == (403, True)
     for mode in (WRITE, READ_WRITE):
         with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION") as refusal:
             presign(admin, key, mode)
@@ -126,8 +126,8 @@ def test_upload_in_progress_accepts_a_presigned_write(admin, uploader, upload, s
 def test_expired_and_revoked_urls_are_refused(admin, gateway, stubs, key):
     assert fetch_url(presign(admin, key, WRITE).write.uri, method="PUT", body=b"x").status == 200
     url = presign(admin, key, READ, seconds=1).read.uri
-    answer = eventually(lambda: (it := fetch_url(url)).status != 200 and it)
-    assert answer.status == 403 and b"Request has expired" in answer.body
+    response = eventually(lambda: (it := fetch_url(url)).status != 200 and it)
+    assert response.status == 403 and b"Request has expired" in response.body
     name, password = unique("admin"), "a password of some length"
     admin.users("CreateUser", user_name=name, password=password, role="admin")
     operator = User.login(gateway, stubs, "system", name, password)
@@ -169,8 +169,8 @@ def test_missing_object_is_not_found(admin, stubs, key):
 
 def test_read_object_is_bounded(admin, gateway, stubs, key):
     url = presign(admin, key, WRITE).write.uri
-    answer = fetch_url(url, method="PUT", body=b"0123456789", headers={"Content-Type": "text/plain; charset=utf-8"})
-    assert answer.status == 200
+    response = fetch_url(url, method="PUT", body=b"0123456789", headers={"Content-Type": "text/plain; charset=utf-8"})
+    assert response.status == 200
     found = admin.internal("ReadObject", BUCKET, key, max_bytes=10, allowed_content_types=["image/*", "Text/Plain"])
     assert (found.content, found.content_type) == (b"0123456789", "text/plain; charset=utf-8")
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION") as refusal:

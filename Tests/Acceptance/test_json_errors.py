@@ -7,8 +7,8 @@ import shlex
 import subprocess
 
 import pytest
-from support.patience import PATIENCE
 from support.tour import commands
+from support.waiting import WAIT_SECONDS
 
 #: Commands that need nothing but this machine, and `support-bundle`, whose result is a file.
 LOCAL = {"version", "logout", "context list", "context add", "context use"}
@@ -33,7 +33,7 @@ def stranger(binary, tmp_path):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=WAIT_SECONDS,
             cwd=tmp_path,
             env=environment,
         )

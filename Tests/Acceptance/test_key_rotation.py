@@ -124,8 +124,8 @@ def test_tokens_of_the_old_key_end_with_the_first_use_of_the_new_one(fleet, keys
 
 def test_deployed_clients_see_no_request_and_are_counted(fleet, keys, operator):
     deployed = fleet.uploader()
-    asked = operator.run("device", "rotate", "--suite", fleet.suite)
-    assert "asked 1 device " in asked.stdout and "1 of them have a client that does not" in asked.stdout
+    requested = operator.run("device", "rotate", "--suite", fleet.suite)
+    assert "asked 1 device " in requested.stdout and "1 of them have a client that does not" in requested.stdout
     assert not keys.exchange(deployed.credential).rotate_credential
     assert keys.exchange(deployed.credential, address_serial=0).rotate_credential
     # The client is known now.
@@ -221,12 +221,12 @@ def test_devices_are_selected_by_suite_site_and_organization(fleet, boss, stubs,
     other = Fleet.create(boss.create_organization(organization, password))
     theirs = other.uploader()
 
-    def is_asked(user, one) -> bool:
+    def is_requested(user, one) -> bool:
         return user.devices("GetDevice", name=f"devices/{one.device_id}").HasField("key_rotation_requested_at")
 
     for fields in ({"suite": fleet.suite}, {"site_id": fleet.site_id}):
         assert boss.devices("RotateDeviceKeys", **fields).devices == 1
-    assert is_asked(boss, device) and not is_asked(boss, unbound) and not is_asked(boss, without_key)
+    assert is_requested(boss, device) and not is_requested(boss, unbound) and not is_requested(boss, without_key)
     for fields in (
         {"suite": fleet.suite},
         {"site_id": fleet.site_id},
@@ -234,19 +234,19 @@ def test_devices_are_selected_by_suite_site_and_organization(fleet, boss, stubs,
     ):
         with refused(stubs, "NOT_FOUND"):
             other.user.devices("RotateDeviceKeys", **fields)
-    assert not is_asked(boss, unbound) and not is_asked(other.user, theirs)
+    assert not is_requested(boss, unbound) and not is_requested(other.user, theirs)
     assert boss.devices("RotateDeviceKeys", all=True).devices >= 2
-    assert is_asked(boss, unbound) and not is_asked(other.user, theirs)
+    assert is_requested(boss, unbound) and not is_requested(other.user, theirs)
     assert other.user.devices("RotateDeviceKeys", all=True).devices == 1
-    assert is_asked(other.user, theirs)
+    assert is_requested(other.user, theirs)
 
 
 def test_requests_are_checked(fleet, operator, stubs):
     for options in ([], ["--all", "--suite", fleet.suite], [fleet.register().device_id, "--all"]):
-        said = operator.refused(USAGE, "device", "rotate", *options)
-        assert "exactly one of DEVICE_ID, --suite, --site and --all" in said
-    said = operator.refused(REFUSED, "device", "rotate", fleet.register().device_id)
-    assert "has no key to replace" in said
+        output = operator.refused(USAGE, "device", "rotate", *options)
+        assert "exactly one of DEVICE_ID, --suite, --site and --all" in output
+    output = operator.refused(REFUSED, "device", "rotate", fleet.register().device_id)
+    assert "has no key to replace" in output
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
         fleet.user.devices("RotateDeviceKeys")
     assert "exactly one of devices, suite, site_id and all must be set" in refusal.message
@@ -280,8 +280,8 @@ def test_interrupted_rotation_is_finished(device, operator, keys, path, point):
         keys.next(old)
     if point == "settled":
         store_key(device, following)
-    said = notes(device, path)
-    assert said == ([] if point in ("used", "settled") else REPLACED)
+    output = notes(device, path)
+    assert output == ([] if point in ("used", "settled") else REPLACED)
     assert keys.is_invalid(old)
     assert (key_of(device) == following) == (point not in ("fetched", "outdated"))
     assert notes(device, path) == []
@@ -317,8 +317,8 @@ def test_former_key_is_used_if_the_gateway_knows_only_that(device, operator, key
 def test_neither_key_is_accepted(device, network, stubs, path):
     store_rotation(device, key_of(device), key_of(device)[:-2] + "AA")
     init_device(network.gateway, stubs, device.device_id, "ReinitDevice")
-    said = device.refused(REFUSED, "upload", path)
-    assert "AUTH_INVALID_CREDENTIAL" in said and "init DEVICE_ID --reinit" in said
+    output = device.refused(REFUSED, "upload", path)
+    assert "AUTH_INVALID_CREDENTIAL" in output and "init DEVICE_ID --reinit" in output
 
 
 def test_new_init_forgets_the_rotation(device, operator, keys, path):
@@ -334,8 +334,8 @@ def test_lost_reply_with_the_new_key_stops_no_upload(device, operator, impostor,
     old = key_of(device)
     operator.json("device", "rotate", device.device_id)
     impostor.fails = lambda method, _: method == "RotateCredential"
-    (said,) = notes(device, path)
-    assert said.startswith("the device's key is not replaced yet: RotateCredential at ")
+    (output,) = notes(device, path)
+    assert output.startswith("the device's key is not replaced yet: RotateCredential at ")
     assert key_of(device) == old
     impostor.fails = lambda *_: False
     assert notes(device, path) == REPLACED
@@ -354,8 +354,8 @@ def test_lost_reply_to_the_first_use_stops_no_upload(device, operator, impostor,
 
     impostor.fails = fails
     operator.json("device", "rotate", device.device_id)
-    (said,) = notes(device, path)
-    assert said.startswith("the device's key is not replaced yet: ExchangeCredential at ")
+    (output,) = notes(device, path)
+    assert output.startswith("the device's key is not replaced yet: ExchangeCredential at ")
     assert [key_of(device)] == lost
     assert keys.is_invalid(old)
     assert notes(device, path) == []
@@ -370,8 +370,8 @@ def test_announced_request_that_is_refused_stops_no_upload(device, impostor, pat
 
     impostor.change = ask
     before = key_of(device)
-    (said,) = notes(device, path)
-    assert "no operator requested a new key" in said
+    (output,) = notes(device, path)
+    assert "no operator requested a new key" in output
     assert key_of(device) == before
 
 

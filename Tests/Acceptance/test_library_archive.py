@@ -55,8 +55,8 @@ def test_folder_that_a_mac_has_packed_is_imported(empty):
     # Two folders with documents leave open which is meant.
     with zipfile.ZipFile(data, "a") as file:
         file.writestr("other/books.json", b"{}")
-    status, answer = empty.take(data.getvalue())
-    assert (status, answer) == (500, {"message": "导入失败: 备份中没有文件 books.json"})
+    status, response = empty.take(data.getvalue())
+    assert (status, response) == (500, {"message": "导入失败: 备份中没有文件 books.json"})
 
 
 def test_unknown_path_and_method_have_the_form_of_the_app(empty):

@@ -138,16 +138,16 @@ def test_disk_that_fails_leaves_the_library_as_it_was(binary, tmp_path, fault):
         changed = archive(library() | {"tags": [tag(30, "lost")]})
         if fault == "file":
             faults.arm(WRITE, 1, errno.EIO, lasting=True)
-            status, answer = phone.take(changed)
-            assert status == 500 and answer["message"].startswith("导入失败"), answer
+            status, response = phone.take(changed)
+            assert status == 500 and response["message"].startswith("导入失败"), response
             status, _, body = phone.raw("GET", "/export")
             assert (status, json.loads(body)) == (500, {"message": "创建导出文件失败"})
             faults.disarm()
             assert rows(gateway) == before and unpacked(phone.export()) == unpacked(exported)
         else:
             faults.arm(SYNC, 1, errno.EIO, lasting=True)
-            status, answer = phone.take(changed)
-            assert status == 500 and answer["message"].startswith("导入失败"), answer
+            status, response = phone.take(changed)
+            assert status == 500 and response["message"].startswith("导入失败"), response
             gateway.kill()
             faults.disarm()
             gateway.start()

@@ -133,8 +133,8 @@ def attacked(gateway_with) -> Gateway:
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_archive_changes_nothing(attacked, kind):
     phone, before = Phone(attacked), rows(attacked)
-    status, answer = phone.take(HOSTILE[kind]())
-    assert status == 500 and list(answer) == ["message"] and answer["message"].startswith("导入失败"), answer
+    status, response = phone.take(HOSTILE[kind]())
+    assert status == 500 and list(response) == ["message"] and response["message"].startswith("导入失败"), response
     assert rows(attacked) == before and phone.status() == "normal"
     eventually(lambda: not open_deleted_files(attacked))
     assert not list(attacked.data.glob(".request-*"))
@@ -145,8 +145,8 @@ def test_archive_cut_anywhere_in_its_directory_changes_nothing(attacked):
     whole = assembled(*GOOD)
     start = whole.index(struct.pack("<I", 0x02014B50))
     for end in range(start, len(whole)):
-        status, answer = phone.take(whole[:end])
-        assert status == 500 and answer["message"].startswith("导入失败"), end
+        status, response = phone.take(whole[:end])
+        assert status == 500 and response["message"].startswith("导入失败"), end
     assert rows(attacked) == before
 
 
@@ -165,8 +165,8 @@ def test_memory_stays_bounded_under_hostile_archives(attacked):
 
 def test_archive_above_the_limit_is_refused_after_its_end(attacked):
     before = rows(attacked)
-    status, answer = Phone(attacked).take(b"\0" * ((64 << 20) + 1))
-    assert (status, answer) == (500, {"message": "导入失败: 备份最大为 64 MiB"})
+    status, response = Phone(attacked).take(b"\0" * ((64 << 20) + 1))
+    assert (status, response) == (500, {"message": "导入失败: 备份最大为 64 MiB"})
     assert rows(attacked) == before
     eventually(lambda: not open_deleted_files(attacked))
 
@@ -207,9 +207,11 @@ def test_error_in_one_document_changes_nothing(attacked, document, damage, probl
         first |= {"serverId": "x" * 5000}
     else:
         documents[document] = damage
-    status, answer = Phone(attacked).take(archive(documents))
-    assert status == 500, answer
-    assert answer["message"].startswith(f"数据转换失败: {document}.json: ") and problem in answer["message"], answer
+    status, response = Phone(attacked).take(archive(documents))
+    assert status == 500, response
+    assert response["message"].startswith(f"数据转换失败: {document}.json: ") and problem in response["message"], (
+        response
+    )
     assert rows(attacked) == before
     assert Phone(attacked).status() == "normal"
 

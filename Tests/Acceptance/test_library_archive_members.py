@@ -59,10 +59,10 @@ def test_member_changes_the_password_and_ends_all_sessions(binary, members, tmp_
 
     def change(password: str, new: str) -> tuple[int, str]:
         body = json.dumps({"name": "carol", "password": password, "newPassword": new}).encode()
-        status, fields, answer = page.raw("POST", "/password", body, content_type="application/json")
+        status, fields, response = page.raw("POST", "/password", body, content_type="application/json")
         if status == 204:
             page.cookie = fields["set-cookie"].split(";")[0]
-        return status, answer.decode()
+        return status, response.decode()
 
     assert change("wrong password", "a new password") == (401, '{"message":"用户名或密码错误"}')
     assert change("carol's password", "short") == (500, '{"message":"新密码须为 8 至 1024 字节"}')

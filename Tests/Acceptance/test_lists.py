@@ -197,11 +197,11 @@ def check(name, service, method, user, stubs):
     seen, token, pages = [], "", 0
     while pages == 0 or token:
         request = request_type(page_size=1000, page_token=token, **REQUESTS.get(name, {}))
-        answer = call(send, request, user.token)
-        assert answer.ByteSize() <= MOST_BYTES, name
-        entries = getattr(answer, field)
+        response = call(send, request, user.token)
+        assert response.ByteSize() <= MOST_BYTES, name
+        entries = getattr(response, field)
         seen += [entry.SerializeToString() for entry in entries]
         # The audit log has a token at its end, too.
-        token, pages = answer.next_page_token if entries else "", pages + 1
+        token, pages = response.next_page_token if entries else "", pages + 1
     assert pages >= 3, name
     assert len(seen) >= ROWS and len(set(seen)) == len(seen), name

@@ -17,9 +17,9 @@ from support.gateway import ADMIN_PASSWORD, LISTENERS, eventually
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block
 from support.monitoring import log, logged
 from support.parties import PASSWORD, Fleet, User, call, exchange, unique
-from support.patience import PATIENCE
 from support.raw import RawStore, fetch
 from support.uploads import Upload, completed
+from support.waiting import WAIT_SECONDS
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
@@ -95,9 +95,9 @@ def test_calls_over_http1_have_the_same_line_and_no_other(boss, chatty):
         f"http://{chatty.listeners['web']}/archebase.auth.v1.AdminAuthService/ListSites", b"{}",
         {"content-type": "application/json", "authorization": f"Bearer {boss.token}", "x-request-id": name},
     )  # fmt: skip
-    with urllib.request.urlopen(request, timeout=20) as answer:
-        assert answer.headers.get_all("x-request-id") == [name]
-        size = len(answer.read())
+    with urllib.request.urlopen(request, timeout=20) as response:
+        assert response.headers.get_all("x-request-id") == [name]
+        size = len(response.read())
     line = logged(chatty, request_id=name)
     assert line["event"] == "call" and line["listener"] == "web" and line["bytes_in"] == 2
     assert line["bytes_out"] == size
@@ -123,8 +123,8 @@ def test_requests_of_the_object_store_are_logged(boss, device, chatty):
     file = boss.list_all()[0]
     url = boss.objects("RequestDownload", file_ids=[file.file_id]).files[0].read.uri
     name = unique("request")
-    with urllib.request.urlopen(urllib.request.Request(url, headers={"x-request-id": name}), timeout=20) as answer:
-        assert answer.headers["x-oss-request-id"] == name and len(answer.read()) == 1000
+    with urllib.request.urlopen(urllib.request.Request(url, headers={"x-request-id": name}), timeout=20) as response:
+        assert response.headers["x-oss-request-id"] == name and len(response.read()) == 1000
     get = logged(chatty, request_id=name)
     assert (get["operation"], get["status"], get["bytes_out"]) == ("GetObject", 200, 1000)
     assert "?" not in get["path"]
@@ -276,7 +276,7 @@ def test_log_reader_that_stops_reading_does_not_block_the_gateway(binary, tmp_pa
         connection.close()
         process.terminate()
         try:
-            assert process.wait(PATIENCE) == 0
+            assert process.wait(WAIT_SECONDS) == 0
         finally:
             process.kill()
 
@@ -285,18 +285,18 @@ def test_a_call_through_the_console_has_one_line(chatty):
     web, name = chatty.listeners["web"], unique("request")
     fields = {"Sec-Fetch-Site": "same-origin", "Content-Type": "application/json", "x-request-id": name}
     credentials = {"organization": "system", "userName": "admin", "password": ADMIN_PASSWORD}
-    answer = fetch(web, "POST", "/console/session", json.dumps(credentials).encode(), fields)
+    response = fetch(web, "POST", "/console/session", json.dumps(credentials).encode(), fields)
     fields |= {
-        "Cookie": answer.headers["Set-Cookie"].split(";")[0],
-        "X-Console-Token": json.loads(answer.body)["token"],
+        "Cookie": response.headers["Set-Cookie"].split(";")[0],
+        "X-Console-Token": json.loads(response.body)["token"],
     }
     logged(chatty, request_id=name, event="call", method="/archebase.auth.v1.AuthService/Login")
 
     name = unique("request")
     fields |= {"x-request-id": name, "traceparent": f"00-{TRACE}-{PARENT}-01"}
     path = "/archebase.auth.v1.AdminAuthService/ListSites"
-    answer = fetch(web, "POST", f"/console/rpc{path}", b"{}", fields)
-    assert answer.status == 200 and answer.headers["x-request-id"] == name
+    response = fetch(web, "POST", f"/console/rpc{path}", b"{}", fields)
+    assert response.status == 200 and response.headers["x-request-id"] == name
     line = logged(chatty, request_id=name)
     assert (line["event"], line["method"], line["principal"]) == ("call", path, "user:system/admin")
     assert (line["trace_id"], line["parent_span_id"]) == (TRACE, PARENT)

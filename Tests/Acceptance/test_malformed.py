@@ -1,8 +1,8 @@
 """Invalid messages: refused with a code, while the connection and the server continue."""
 
 import pytest
-from support.patience import PATIENCE
 from support.refusal import refused
+from support.waiting import WAIT_SECONDS
 
 MALFORMED = {
     "a field that is cut off": b"\x0a\x05ab",
@@ -27,7 +27,7 @@ METHODS = [
 def test_malformed_message_is_refused(gateway, stubs, listener, path, body):
     method = gateway.channel(listener).unary_unary(path)
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT"):
-        method(body, timeout=PATIENCE)
+        method(body, timeout=WAIT_SECONDS)
 
 
 def test_malformed_message_to_an_authenticated_service_is_refused(gateway, uploader, stubs):
@@ -35,7 +35,7 @@ def test_malformed_message_to_an_authenticated_service_is_refused(gateway, uploa
     metadata = [("authorization", f"Bearer {uploader.token}")]
     for body in MALFORMED.values():
         with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT"):
-            method(body, metadata=metadata, timeout=PATIENCE)
+            method(body, metadata=metadata, timeout=WAIT_SECONDS)
     assert uploader.create()
 
 
@@ -44,13 +44,13 @@ def test_unknown_fields_are_no_error(gateway, stubs):
     request = stubs.gateway.InitDeviceRequest(device_id="nonsense").SerializeToString()
     method = gateway.channel("device-init").unary_unary("/archebase.data_gateway.v1.DeviceInitService/InitDevice")
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_DEVICE_ID_INVALID"):
-        method(request + b"\x9a\x06\x03abc\xa0\x06\x01", timeout=PATIENCE)
+        method(request + b"\x9a\x06\x03abc\xa0\x06\x01", timeout=WAIT_SECONDS)
 
 
 def test_message_over_the_limit_is_refused(gateway, stubs):
     """Refused by the limit that is reached first, and the next call succeeds."""
     method = gateway.channel("auth").unary_unary("/archebase.auth.v1.AuthService/Login")
     with refused(stubs, "RESOURCE_EXHAUSTED"):
-        method(b"\x0a\x80\x80\x80\x20" + b"x" * (64 * 1024 * 1024), timeout=PATIENCE)
+        method(b"\x0a\x80\x80\x80\x20" + b"x" * (64 * 1024 * 1024), timeout=WAIT_SECONDS)
     with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
-        method(b"", timeout=PATIENCE)
+        method(b"", timeout=WAIT_SECONDS)

@@ -98,8 +98,8 @@ def test_every_metric_is_described(gateway):
         for line in table.splitlines()
         for name in re.findall(r"`((?:data_gateway|grpc_server|process)_\w+)`", line)
     }
-    told = {line.split()[2] for line in scrape(gateway).splitlines() if line.startswith("# TYPE ")}
-    assert told - names == set()
+    described = {line.split()[2] for line in scrape(gateway).splitlines() if line.startswith("# TYPE ")}
+    assert described - names == set()
     for kind in {labels["kind"] for name, labels, _ in samples(gateway) if name == "data_gateway_swept_total"}:
         assert f"`{kind}`" in table, kind
 

@@ -31,9 +31,9 @@ def stored(uploader, run: str, data: bytes = b"data", tags: dict | None = None, 
     return upload
 
 
-def disposition(answer) -> str:
+def disposition(response) -> str:
     """Returns the name under which a browser saves a response."""
-    (name,) = re.findall(r"filename\*=UTF-8''(\S+)$", answer.headers["content-disposition"])
+    (name,) = re.findall(r"filename\*=UTF-8''(\S+)$", response.headers["content-disposition"])
     return unquote(name)
 
 
@@ -50,8 +50,8 @@ def test_list_shows_what_the_client_reported(uploader, admin, fleet, run):
     assert found.recorded_from.ToJsonString() == "2026-11-20T08:00:00.250Z"
     assert found.recorded_to.ToJsonString() == "2026-11-20T08:00:00Z"
     assert not found.HasField("trashed_at")
-    answer = fetch_url(admin.objects("RequestDownload", file_ids=[found.file_id]).files[0].read.uri)
-    assert answer.headers["x-oss-hash-crc64ecma"] == found.crc64_ecma
+    response = fetch_url(admin.objects("RequestDownload", file_ids=[found.file_id]).files[0].read.uri)
+    assert response.headers["x-oss-hash-crc64ecma"] == found.crc64_ecma
 
 
 def test_name_of_the_deployed_sdk_comes_with_its_tag(uploader, admin, run):
@@ -118,9 +118,9 @@ def test_restart_keeps_the_name(uploader, admin, run):
 
 def test_completion_returns_the_file_id_each_time(uploader, admin, run):
     upload = Upload.create(uploader).put(b"data")
-    told = upload.complete({"run": run}).file_id
-    assert told == listed(admin, run).file_id
-    assert upload.complete({"run": run}).file_id == told
+    file_id = upload.complete({"run": run}).file_id
+    assert file_id == listed(admin, run).file_id
+    assert upload.complete({"run": run}).file_id == file_id
 
 
 def test_each_id_of_a_file_finds_it(uploader, admin, run, stubs):
@@ -141,10 +141,10 @@ def test_type_comes_from_the_bytes_and_the_link_serves_it(uploader, admin, run):
     stored(uploader, run, PNG, file_name="picture.bin")
     found = listed(admin, run)
     assert found.content_type == "image/png"
-    answer = fetch_url(admin.objects("RequestDownload", file_ids=[found.file_id]).files[0].read.uri)
-    assert answer.headers["content-type"] == "image/png"
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.headers["content-disposition"].startswith("attachment;")
+    response = fetch_url(admin.objects("RequestDownload", file_ids=[found.file_id]).files[0].read.uri)
+    assert response.headers["content-type"] == "image/png"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["content-disposition"].startswith("attachment;")
 
 
 def test_changed_name_in_a_link_is_refused(uploader, admin, run):
@@ -163,11 +163,11 @@ OVERRIDES = {
 }
 
 
-def assert_overridden(answer):
-    assert answer.status == 200
+def assert_overridden(response):
+    assert response.status == 200
     for name, value in OVERRIDES.items():
-        assert answer.headers[name.removeprefix("response-")] == value
-    assert answer.headers["content-security-policy"] == "sandbox"
+        assert response.headers[name.removeprefix("response-")] == value
+    assert response.headers["content-security-policy"] == "sandbox"
 
 
 def test_oss_client_chooses_fields_of_the_answer(upload):

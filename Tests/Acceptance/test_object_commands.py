@@ -103,14 +103,14 @@ def test_usage_is_summed_by_group(device, user, tmp_path):
     for number, size in enumerate((10, 20, 30)):
         (tmp_path / f"{number}.{'log' if number else 'json'}").write_bytes(b"x" * size)
     device.done("upload", tmp_path / "*.*", "--tag", f"run={run}")
-    answer = json.loads(user.done("object", "du", f"raw_tags.run={run}", "--by", "type", "--json"))
-    assert (answer["objects"], answer["bytes"]) == (3, 60)
-    assert sorted(group["size_bytes"] for group in answer["groups"]) == [10, 50]
+    response = json.loads(user.done("object", "du", f"raw_tags.run={run}", "--by", "type", "--json"))
+    assert (response["objects"], response["bytes"]) == (3, 60)
+    assert sorted(group["size_bytes"] for group in response["groups"]) == [10, 50]
     assert "3 objects, 60 B" in user.done("object", "du", f"raw_tags.run={run}")
 
 
-@pytest.mark.parametrize("answer, code", [("y", OK), ("n", REFUSED)])
-def test_removal_by_filter_asks(user, stored, answer, code):
+@pytest.mark.parametrize("response, code", [("y", OK), ("n", REFUSED)])
+def test_removal_by_filter_asks(user, stored, response, code):
     name, _ = stored
     terminal = Terminal()
     command = [user.binary, "rm", "--filter", f'name="{name}"']
@@ -121,7 +121,7 @@ def test_removal_by_filter_asks(user, stored, answer, code):
         stderr=subprocess.PIPE,
         env=user.environment,
     )
-    terminal.type(f"{answer}\n")
+    terminal.type(f"{response}\n")
     client.communicate(timeout=60)
     terminal.opened()
     assert client.returncode == code
@@ -246,8 +246,8 @@ def test_support_bundle_has_no_secret(binary, network, tmp_path):
 
 
 def test_root_of_the_web_listener_leads_to_the_console(network):
-    answer = fetch_url(f"http://{network.gateway.listeners['web']}/")
-    assert (answer.status, answer.headers["location"]) == (307, "/console/")
+    response = fetch_url(f"http://{network.gateway.listeners['web']}/")
+    assert (response.status, response.headers["location"]) == (307, "/console/")
 
 
 def test_terminal_greets_with_the_consoles_address(binary, tmp_path):

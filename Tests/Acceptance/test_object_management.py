@@ -44,10 +44,10 @@ def test_download_in_progress_ends_whole_after_a_deletion(uploader, admin, gatew
     uri = urllib.parse.urlsplit(location(admin, found.file_id))
     connection = http.client.HTTPConnection(uri.netloc, timeout=20)
     connection.request("GET", f"{uri.path}?{uri.query}")
-    answer = connection.getresponse()
-    first = answer.read(1000)
+    response = connection.getresponse()
+    first = response.read(1000)
     admin.delete_permanently(found.file_id)
-    assert first + answer.read() == data
+    assert first + response.read() == data
     connection.close()
 
 

@@ -32,7 +32,7 @@ def initiated(raw: RawStore) -> str:
 
 
 def test_every_answer_has_a_request_id(raw):
-    answers = [
+    responses = [
         raw.request("PUT", body=b"x"),
         raw.request("HEAD"),
         raw.request("GET"),
@@ -40,43 +40,43 @@ def test_every_answer_has_a_request_id(raw):
         raw.request("GET", key="another"),
         raw.request("GET", sign=False),
     ]
-    ids = [answer.headers["x-oss-request-id"] for answer in answers]
+    ids = [response.headers["x-oss-request-id"] for response in responses]
     assert all(ids)
     assert len(set(ids)) == len(ids)
 
 
 def test_initiate_answers_with_the_upload_id(raw):
-    answer = raw.request("POST", [("uploads", "")])
-    assert answer.status == 200
-    assert_flat(answer.xml)
-    assert answer.xml.tag == "InitiateMultipartUploadResult"
-    assert answer.text("Bucket") == raw.credentials.bucket
-    assert answer.text("Key") == raw.credentials.key
-    assert answer.text("UploadId")
+    response = raw.request("POST", [("uploads", "")])
+    assert response.status == 200
+    assert_flat(response.xml)
+    assert response.xml.tag == "InitiateMultipartUploadResult"
+    assert response.text("Bucket") == raw.credentials.bucket
+    assert response.text("Key") == raw.credentials.key
+    assert response.text("UploadId")
 
 
 def test_upload_part_answers_with_etag_and_checksum(raw):
     multipart = initiated(raw)
-    answer = raw.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000))
-    assert answer.status == 200
-    assert answer.headers["ETag"] == f'"{hashlib.md5(content(1000)).hexdigest().upper()}"'
-    assert answer.headers["x-oss-hash-crc64ecma"].isdigit()
-    assert answer.body == b""
+    response = raw.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000))
+    assert response.status == 200
+    assert response.headers["ETag"] == f'"{hashlib.md5(content(1000)).hexdigest().upper()}"'
+    assert response.headers["x-oss-hash-crc64ecma"].isdigit()
+    assert response.body == b""
 
 
 def test_list_parts_answers_page_by_page(raw):
     multipart = initiated(raw)
     for number in (1, 2, 3):
         raw.request("PUT", [("partNumber", str(number)), ("uploadId", multipart)], content(100, seed=number))
-    answer = raw.request("GET", [("max-parts", "2"), ("part-number-marker", ""), ("uploadId", multipart)])
-    assert_flat(answer.xml, "Part")
-    assert answer.xml.tag == "ListPartsResult"
-    assert answer.text("UploadId") == multipart
-    assert answer.text("PartNumberMarker") == "0"
-    assert answer.text("NextPartNumberMarker") == "2"
-    assert answer.text("MaxParts") == "2"
-    assert answer.text("IsTruncated") == "true"
-    parts = answer.xml.findall("Part")
+    response = raw.request("GET", [("max-parts", "2"), ("part-number-marker", ""), ("uploadId", multipart)])
+    assert_flat(response.xml, "Part")
+    assert response.xml.tag == "ListPartsResult"
+    assert response.text("UploadId") == multipart
+    assert response.text("PartNumberMarker") == "0"
+    assert response.text("NextPartNumberMarker") == "2"
+    assert response.text("MaxParts") == "2"
+    assert response.text("IsTruncated") == "true"
+    parts = response.xml.findall("Part")
     assert [part.findtext("PartNumber") for part in parts] == ["1", "2"]
     for part in parts:
         assert {child.tag for child in part} >= {"PartNumber", "LastModified", "ETag", "Size", "HashCrc64ecma"}
@@ -91,21 +91,21 @@ def test_complete_answers_with_the_object(raw, quotes):
     etag = raw.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000)).headers["ETag"]
     part = f"<Part><PartNumber>1</PartNumber><ETag>{quotes.format(etag.strip(chr(34)))}</ETag></Part>"
     body = f"<CompleteMultipartUpload>{part}</CompleteMultipartUpload>".encode()
-    answer = raw.request("POST", [("uploadId", multipart)], body)
-    assert answer.status == 200
-    assert_flat(answer.xml)
-    assert answer.xml.tag == "CompleteMultipartUploadResult"
-    assert {child.tag for child in answer.xml} >= {"Location", "Bucket", "Key", "ETag"}
-    assert answer.text("ETag") == answer.headers["ETag"]
-    assert answer.headers["x-oss-hash-crc64ecma"].isdigit()
-    assert raw.request("HEAD").headers["ETag"] == answer.headers["ETag"]
+    response = raw.request("POST", [("uploadId", multipart)], body)
+    assert response.status == 200
+    assert_flat(response.xml)
+    assert response.xml.tag == "CompleteMultipartUploadResult"
+    assert {child.tag for child in response.xml} >= {"Location", "Bucket", "Key", "ETag"}
+    assert response.text("ETag") == response.headers["ETag"]
+    assert response.headers["x-oss-hash-crc64ecma"].isdigit()
+    assert raw.request("HEAD").headers["ETag"] == response.headers["ETag"]
 
 
 def test_complete_all_takes_every_part(raw):
     multipart = initiated(raw)
     raw.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000))
-    answer = raw.request("POST", [("uploadId", multipart)], b"", {"x-oss-complete-all": "yes"})
-    assert answer.status == 200
+    response = raw.request("POST", [("uploadId", multipart)], b"", {"x-oss-complete-all": "yes"})
+    assert response.status == 200
     assert raw.request("GET").body == content(1000)
 
 
@@ -143,32 +143,32 @@ def test_complete_with_parts_out_of_order_is_refused(raw):
 
 
 def test_error_document_has_its_elements(raw):
-    answer = raw.request("GET")
-    assert answer.status == 404
-    assert_flat(answer.xml)
-    assert answer.xml.tag == "Error"
-    assert {child.tag for child in answer.xml} >= {"Code", "Message", "RequestId", "HostId"}
-    assert answer.text("Code") == "NoSuchKey"
-    assert answer.text("RequestId") == answer.headers["x-oss-request-id"]
+    response = raw.request("GET")
+    assert response.status == 404
+    assert_flat(response.xml)
+    assert response.xml.tag == "Error"
+    assert {child.tag for child in response.xml} >= {"Code", "Message", "RequestId", "HostId"}
+    assert response.text("Code") == "NoSuchKey"
+    assert response.text("RequestId") == response.headers["x-oss-request-id"]
 
 
 @pytest.mark.parametrize("signed, status, code", [(True, 404, "NoSuchKey"), (False, 403, "AccessDenied")])
 def test_an_error_of_head_is_in_two_headers(raw, signed, status, code):
-    answer = raw.request("HEAD", sign=signed)
-    assert (answer.status, answer.body) == (status, b"")
-    assert answer.headers["x-oss-err"] == answer.headers["x-oss-error"]
-    document = ElementTree.fromstring(base64.b64decode(answer.headers["x-oss-err"]))
+    response = raw.request("HEAD", sign=signed)
+    assert (response.status, response.body) == (status, b"")
+    assert response.headers["x-oss-err"] == response.headers["x-oss-error"]
+    document = ElementTree.fromstring(base64.b64decode(response.headers["x-oss-err"]))
     assert (document.tag, document.findtext("Code")) == ("Error", code)
 
 
 def test_head_answers_with_the_fields_of_the_object(raw):
     raw.request("PUT", body=content(1000))
-    answer = raw.request("HEAD")
-    assert answer.status == 200
-    assert answer.headers["Content-Length"] == "1000"
-    assert answer.headers["Last-Modified"].endswith(" GMT")
-    assert answer.headers["ETag"] == f'"{hashlib.md5(content(1000)).hexdigest().upper()}"'
-    assert answer.headers["x-oss-hash-crc64ecma"].isdigit()
+    response = raw.request("HEAD")
+    assert response.status == 200
+    assert response.headers["Content-Length"] == "1000"
+    assert response.headers["Last-Modified"].endswith(" GMT")
+    assert response.headers["ETag"] == f'"{hashlib.md5(content(1000)).hexdigest().upper()}"'
+    assert response.headers["x-oss-hash-crc64ecma"].isdigit()
 
 
 def test_content_md5_is_checked_before_the_part_is_acknowledged(raw):
@@ -186,8 +186,8 @@ def test_content_md5_is_checked_before_the_part_is_acknowledged(raw):
 
 def test_range_past_the_end_is_refused(raw):
     raw.request("PUT", body=content(1000))
-    answer = raw.request("GET", headers={"Range": "bytes=1000-", "x-oss-range-behavior": "standard"})
-    assert answer.status == 416
+    response = raw.request("GET", headers={"Range": "bytes=1000-", "x-oss-range-behavior": "standard"})
+    assert response.status == 416
 
 
 def test_conditions_of_get_are_checked(raw):
@@ -195,8 +195,8 @@ def test_conditions_of_get_are_checked(raw):
     known = raw.request("HEAD").headers
     for method in ["GET", "HEAD"]:
         for condition in [{"If-None-Match": known["ETag"]}, {"If-Modified-Since": known["Last-Modified"]}]:
-            answer = raw.request(method, headers=condition)
-            assert (answer.status, answer.body, answer.headers["ETag"]) == (304, b"", known["ETag"])
+            response = raw.request(method, headers=condition)
+            assert (response.status, response.body, response.headers["ETag"]) == (304, b"", known["ETag"])
         assert raw.request(method, headers={"If-Match": '"another"'}).status == 412
         assert raw.request(method, headers={"If-Unmodified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"}).status == 412
     assert raw.request("GET", headers={"If-Match": '"another"'}).error() == (412, "PreconditionFailed")
@@ -265,14 +265,14 @@ def test_a_request_that_could_be_smuggled_is_refused_and_the_connection_closed(r
     with socket.create_connection((host, int(port)), timeout=20) as connection:
         request = f"PUT /{raw.credentials.bucket}/k HTTP/1.1\r\nHost: {raw.address}\r\n{head}\r\nhello"
         connection.sendall(request.encode())
-        answer = b""
+        response = b""
         try:
             while chunk := connection.recv(65536):
-                answer += chunk
+                response += chunk
         except ConnectionResetError:
             pass
-    assert answer.startswith(b"HTTP/1.1 4"), answer[:200]
-    assert answer.split(b" ")[1] in (b"400", b"431"), answer[:200]
+    assert response.startswith(b"HTTP/1.1 4"), response[:200]
+    assert response.split(b" ")[1] in (b"400", b"431"), response[:200]
 
 
 @pytest.mark.parametrize(
@@ -284,9 +284,9 @@ def test_a_request_line_that_others_read_differently_is_refused(raw, request_lin
     host, port = raw.address.split(":")
     with socket.create_connection((host, int(port)), timeout=20) as connection:
         connection.sendall(f"{request_line}Host: {raw.address}\r\n\r\n".encode())
-        answer = connection.recv(65536)
+        response = connection.recv(65536)
     # A response of the store would contain an error in XML.
-    assert answer[9:12] in (b"400", b"") and b"<Code>" not in answer
+    assert response[9:12] in (b"400", b"") and b"<Code>" not in response
 
 
 def test_blanks_around_values_and_queries_are_taken(raw):
@@ -337,5 +337,5 @@ def test_version_4_may_sign_the_date_field(raw, upload):
     resource = f"/{raw.credentials.bucket}/{raw.credentials.key}"
     headers["Authorization"] = authorization_v4_over_date(raw.credentials, "GET", resource, headers, [])
     headers["Date"] = "Sun, 22 Nov 2026 08:09:11 GMT"
-    answer = fetch(urlsplit(raw.credentials.endpoint).netloc, "GET", resource, None, headers)
-    assert answer.error() == (403, "SignatureDoesNotMatch")
+    response = fetch(urlsplit(raw.credentials.endpoint).netloc, "GET", resource, None, headers)
+    assert response.error() == (403, "SignatureDoesNotMatch")

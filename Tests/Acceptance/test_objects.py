@@ -35,9 +35,9 @@ def test_uploaded_file_is_listed_and_downloaded(uploader, admin, run, stubs):
     assert location.read.method == "GET"
     assert time.time() + 60 < reply.expires_at_unix <= time.time() + 3600
     assert reply.large_file_threshold_bytes > 0 and reply.range_part_size_bytes > 0
-    answer = fetch_url(location.read.uri, headers=dict(location.read.headers))
-    assert answer.status == 200
-    assert answer.body == data
+    response = fetch_url(location.read.uri, headers=dict(location.read.headers))
+    assert response.status == 200
+    assert response.body == data
     part = fetch_url(location.read.uri, headers=dict(location.read.headers) | {"Range": "bytes=1048570-1048580"})
     assert part.status == 206
     assert part.body == data[1048570:1048581]

@@ -81,11 +81,11 @@ def test_address_of_each_listener_may_be_cleartext_at_loopback(operator, gateway
 def test_listener_without_tls_is_named(operator, gateway):
     operator.environment["DATA_GATEWAY_DEVICE_DIR"] = str(operator.session.parent / "device")
     given = f"https://{gateway.listeners['admin']}"
-    said = sign_in(operator, "--auth-server", given).stderr
+    output = sign_in(operator, "--auth-server", given).stderr
     explanation = (
         f"{gateway.listeners['admin']} is not available: the server does not use TLS at this port: use http://"
     )
-    assert explanation in said
+    assert explanation in output
     assert sign_in(operator, "--host", gateway.listeners["web"]).returncode == OK
     for command in (
         ("site", "list", "--server", given),
@@ -96,14 +96,14 @@ def test_listener_without_tls_is_named(operator, gateway):
 
 
 def test_port_to_forward_is_named_with_its_option(operator, gateway):
-    said = sign_in(operator, "--auth-server", "nosuch.invalid:50051")
-    assert said.returncode == UNREACHABLE
-    assert said.stderr == "data-gateway: cannot reach nosuch.invalid:50051: the host name cannot be resolved\n"
-    said = sign_in(operator, "--auth-server", "0.0.0.0:1").stderr
-    assert "if it listens on loopback, forward its port (ssh -L 1:127.0.0.1:1 HOST) and use --auth-server" in said
+    output = sign_in(operator, "--auth-server", "nosuch.invalid:50051")
+    assert output.returncode == UNREACHABLE
+    assert output.stderr == "data-gateway: cannot reach nosuch.invalid:50051: the host name cannot be resolved\n"
+    output = sign_in(operator, "--auth-server", "0.0.0.0:1").stderr
+    assert "if it listens on loopback, forward its port (ssh -L 1:127.0.0.1:1 HOST) and use --auth-server" in output
     assert sign_in(operator, "--host", gateway.listeners["web"]).returncode == OK
-    said = operator.refused(UNREACHABLE, "site", "list", "--server", "0.0.0.0:1")
-    assert "forward its port (ssh -L 1:127.0.0.1:1 HOST) and use --server 127.0.0.1:1" in said
+    output = operator.refused(UNREACHABLE, "site", "list", "--server", "0.0.0.0:1")
+    assert "forward its port (ssh -L 1:127.0.0.1:1 HOST) and use --server 127.0.0.1:1" in output
 
 
 def test_certificate_without_the_object_stores_name_is_explained(binary, gateway_with, login, authority, tls, tmp_path):
@@ -112,7 +112,7 @@ def test_certificate_without_the_object_stores_name_is_explained(binary, gateway
     try:
         assert device.init(Fleet.create(login(network.gateway)).register().device_id).returncode == OK
         (tmp_path / "b.txt").write_text("b")
-        said = device.refused(REFUSED, "upload", tmp_path / "b.txt")
+        output = device.refused(REFUSED, "upload", tmp_path / "b.txt")
         device.environment.clear()
         unknown = device.refused(REFUSED, "upload", tmp_path / "b.txt")
     finally:
@@ -121,23 +121,23 @@ def test_certificate_without_the_object_stores_name_is_explained(binary, gateway
     assert (
         f" ({network.store.address}); set DATA_GATEWAY_CA to the PEM file of the authority that signed it\n" in unknown
     )
-    assert f"b.txt: the server's certificate is for {HOST}, not for the host of {network.store.address}\n" in said
+    assert f"b.txt: the server's certificate is for {HOST}, not for the host of {network.store.address}\n" in output
 
 
 def test_name_missing_in_the_certificate_is_explained(operator, gateway):
-    said = sign_in(operator, "--auth-server", gateway.listeners["auth"])
-    assert said.returncode == UNREACHABLE
-    assert f"the server's certificate is for {HOST}, not for 127.0.0.1; use one of these names" in said.stderr
-    assert "--tls-name" in said.stderr
-    said = sign_in(operator, "--host", gateway.listeners["web"], "--tls-name", "other.test")
-    assert f"the server's certificate is for {HOST}, not for other.test" in said.stderr
+    output = sign_in(operator, "--auth-server", gateway.listeners["auth"])
+    assert output.returncode == UNREACHABLE
+    assert f"the server's certificate is for {HOST}, not for 127.0.0.1; use one of these names" in output.stderr
+    assert "--tls-name" in output.stderr
+    output = sign_in(operator, "--host", gateway.listeners["web"], "--tls-name", "other.test")
+    assert f"the server's certificate is for {HOST}, not for other.test" in output.stderr
 
 
 def test_untrusted_authority_is_explained(operator, gateway):
     del operator.environment["DATA_GATEWAY_CA"]
-    said = sign_in(operator, "--host", gateway.listeners["web"])
-    assert said.returncode == UNREACHABLE
-    assert "set DATA_GATEWAY_CA to the PEM file of the authority that signed it" in said.stderr
+    output = sign_in(operator, "--host", gateway.listeners["web"])
+    assert output.returncode == UNREACHABLE
+    assert "set DATA_GATEWAY_CA to the PEM file of the authority that signed it" in output.stderr
 
 
 def test_the_certificate_itself_is_an_authority(operator, gateway, tls):
@@ -146,20 +146,20 @@ def test_the_certificate_itself_is_an_authority(operator, gateway, tls):
 
 
 def test_wrong_scheme_of_the_web_listener_is_explained(operator, gateway, gateway_with, tls):
-    said = sign_in(operator, "--host", f"https://{gateway.listeners['web']}")
+    output = sign_in(operator, "--host", f"https://{gateway.listeners['web']}")
     # The listener closes the connection after its answer, which may be lost with the connection then.
-    assert re.search("does not use TLS at this port: use http://|use http:// if it does not use TLS", said.stderr)
+    assert re.search("does not use TLS at this port: use http://|use http:// if it does not use TLS", output.stderr)
     secured = gateway_with({"tls": tls | {"listeners": ["web", "auth"]}})
-    said = sign_in(operator, "--host", f"http://{secured.listeners['web']}")
-    assert (said.returncode, "use https:// if it uses TLS" in said.stderr) == (UNREACHABLE, True)
-    said = sign_in(operator, "--host", f"https://{secured.listeners['web']}")
-    assert f"the server's certificate is for {HOST}, not for the host of {secured.listeners['web']}" in said.stderr
+    output = sign_in(operator, "--host", f"http://{secured.listeners['web']}")
+    assert (output.returncode, "use https:// if it uses TLS" in output.stderr) == (UNREACHABLE, True)
+    output = sign_in(operator, "--host", f"https://{secured.listeners['web']}")
+    assert f"the server's certificate is for {HOST}, not for the host of {secured.listeners['web']}" in output.stderr
     assert sign_in(operator, "--host", f"https://{secured.listeners['web']}", "--tls-name", HOST).returncode == OK
     assert operator.run("site", "list").returncode == OK
     del operator.environment["DATA_GATEWAY_CA"]
-    said = sign_in(operator, "--host", f"https://{secured.listeners['web']}", "--tls-name", HOST)
-    assert "the server's certificate is not accepted: " in said.stderr and "set DATA_GATEWAY_CA to " in said.stderr
-    assert "check that --host" not in said.stderr
+    output = sign_in(operator, "--host", f"https://{secured.listeners['web']}", "--tls-name", HOST)
+    assert "the server's certificate is not accepted: " in output.stderr and "set DATA_GATEWAY_CA to " in output.stderr
+    assert "check that --host" not in output.stderr
 
 
 def test_server_that_ends_the_handshake_is_explained(operator):
@@ -171,9 +171,9 @@ def test_server_that_ends_the_handshake_is_explained(operator):
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=accept)
         thread.start()
-        said = sign_in(operator, "--host", f"https://127.0.0.1:{server.getsockname()[1]}").stderr
+        output = sign_in(operator, "--host", f"https://127.0.0.1:{server.getsockname()[1]}").stderr
         thread.join()
-    assert "closed the connection during the TLS handshake: use http:// if it does not use TLS" in said
+    assert "closed the connection during the TLS handshake: use http:// if it does not use TLS" in output
 
 
 @pytest.mark.parametrize("host", ["gateway.test/path", "http://", "ftp://gateway.test"])
@@ -187,8 +187,10 @@ def test_the_last_login_is_named(operator, gateway):
     assert sign_in(operator, "--host", gateway.listeners["web"]).returncode == OK
     session = json.loads(operator.session.read_text())
     operator.session.write_text(json.dumps(session | {"auth_server": closed}))
-    said = sign_in(operator)
-    assert "cannot reach 127.0.0.1:1" in said.stderr and "that of the last login: --host names another" in said.stderr
+    output = sign_in(operator)
+    assert (
+        "cannot reach 127.0.0.1:1" in output.stderr and "that of the last login: --host names another" in output.stderr
+    )
 
 
 class Document(http.server.BaseHTTPRequestHandler):

@@ -57,24 +57,24 @@ def until_a_commit_fails(lab: Lab) -> None:
 
 @pytest.mark.parametrize("is_new", [True, False], ids=["all of it in the log", "most of it in the database"])
 def test_a_disk_that_was_full_for_a_moment_loses_nothing_at_a_power_loss(lab, disk, is_new):
-    told = [Uploads(lab).tell()]
+    stories = [Uploads(lab).execute()]
     if not is_new:
         assert lab.gateway.stop() == 0
         lab.gateway.start()
-    told.append(Uploads(lab).tell())
+    stories.append(Uploads(lab).execute())
     disk.fill()
     until_a_commit_fails(lab)
     assert not lab.is_ready()
     disk.free()
     # Like the service manager, once the watchdog gets no signs of life.
     lab.restart()
-    told += [Uploads(lab).tell() for _ in range(4)]
+    stories += [Uploads(lab).execute() for _ in range(4)]
     lab.gateway.kill()
     lab.disk = disk.after_power_loss() / "gateway"
     lab.gateway.data = lab.disk / "data"
     lab.gateway.start()
     lab.assert_sound()
-    for story in told:
+    for story in stories:
         story.check()
 
 

@@ -17,7 +17,9 @@ INFO = "type.googleapis.com/google.rpc.ErrorInfo"
 def curl(open_gateway, version):
     """Returns a function that runs curl at the path's listener with the HTTP version: `curl(path, *options, data=…)`."""
 
-    def run(path: str, *options: str, data: str | bytes | None = None, listener: str = "admin") -> support_curl.Answer:
+    def run(
+        path: str, *options: str, data: str | bytes | None = None, listener: str = "admin"
+    ) -> support_curl.Response:
         address = open_gateway.listeners["web" if version == "http1" else listener]
         return support_curl.curl(f"http://{address}{path}", version, data, *options)
 
@@ -28,9 +30,9 @@ def curl(open_gateway, version):
 def token(curl) -> tuple[str, str]:
     """Returns curl's options for the admin's token."""
     request = {"organization": "system", "user_name": "admin", "password": ADMIN_PASSWORD}
-    answer = curl("/v1/sessions", data=json.dumps(request), listener="auth")
-    assert answer.status == 200
-    return "-H", f"Authorization: Bearer {answer.json['accessToken']}"
+    response = curl("/v1/sessions", data=json.dumps(request), listener="auth")
+    assert response.status == 200
+    return "-H", f"Authorization: Bearer {response.json['accessToken']}"
 
 
 def test_a_resource_is_made_read_changed_and_deleted(curl, token, version):
@@ -54,9 +56,9 @@ def test_a_resource_name_is_in_the_path(curl, token, version):
 
 
 def test_a_refusal_has_the_form_of_aip_193(curl, token):
-    answer = curl("/v1/objects?page_size=-1", *token, listener="gateway")
-    assert answer.status == 400
-    error = answer.json["error"]
+    response = curl("/v1/objects?page_size=-1", *token, listener="gateway")
+    assert response.status == 400
+    error = response.json["error"]
     assert (error["code"], error["status"]) == (400, "INVALID_ARGUMENT")
     assert "page_size" in error["message"]
     assert error["details"] == [{"@type": INFO, "reason": "DATA_GATEWAY_INVALID_ARGUMENT", "domain": "data-gateway"}]
@@ -81,9 +83,9 @@ def test_a_refusal_has_the_form_of_aip_193(curl, token):
     ],
 )
 def test_a_wrong_request_is_explained(curl, token, path, options, explanation):
-    answer = curl(path, *token, *options)
-    assert answer.status == 400
-    assert explanation in answer.json["error"]["message"]
+    response = curl(path, *token, *options)
+    assert response.status == 400
+    assert explanation in response.json["error"]["message"]
 
 
 def test_methods_of_a_path_are_listed(curl, token):
@@ -98,17 +100,17 @@ def test_methods_of_a_path_are_listed(curl, token):
 
 def test_head_has_the_length_of_get(curl, token):
     whole = curl("/v1/health", *token)
-    answer = curl("/v1/health", *token, "--head")
-    assert (answer.status, answer.body, answer.code) == (200, b"", 0)
-    assert int(answer.fields["content-length"]) == len(whole.body)
+    response = curl("/v1/health", *token, "--head")
+    assert (response.status, response.body, response.code) == (200, b"", 0)
+    assert int(response.fields["content-length"]) == len(whole.body)
 
 
 def test_bodies_are_limited_also_when_inflated(curl, token):
     large = json.dumps({"name": "a" * (5 << 20)})
     assert curl("/v1/sites", *token, data=large).status == 413
     compressed = gzip.compress(json.dumps({"name": ""}).encode())
-    answer = curl("/v1/sites", *token, "-H", "Content-Encoding: gzip", data=compressed)
-    assert (answer.status, "name" in answer.json["error"]["message"]) == (400, True)
+    response = curl("/v1/sites", *token, "-H", "Content-Encoding: gzip", data=compressed)
+    assert (response.status, "name" in response.json["error"]["message"]) == (400, True)
     assert curl("/v1/sites", *token, "-H", "Content-Encoding: br", data="{}").status == 501
     assert curl("/v1/sites", *token, "-H", "Content-Type: text/plain", "-d", "a").status == 415
 
@@ -126,18 +128,18 @@ def test_a_stream_is_lines_or_events(curl, version):
 
 
 def test_a_backup_is_the_bytes_of_its_archive(curl, token, binary, tmp_path):
-    answer = curl("/v1/backup", *token, data='{"withoutObjects": true}')
-    assert (answer.status, answer.code) == (200, 0)
-    assert answer.fields["content-type"] == "application/octet-stream"
-    assert answer.body.startswith(b"data-gateway backup ")
+    response = curl("/v1/backup", *token, data='{"withoutObjects": true}')
+    assert (response.status, response.code) == (200, 0)
+    assert response.fields["content-type"] == "application/octet-stream"
+    assert response.body.startswith(b"data-gateway backup ")
 
 
 @pytest.mark.parametrize("origin, is_allowed", [(ORIGIN, True), ("https://evil.example", False)])
 def test_pages_may_use_the_methods_of_a_path(curl, origin, is_allowed):
     ask = ("-H", f"Origin: {origin}", "-H", "Access-Control-Request-Method: PATCH")
-    answer = curl("/v1/sites/1", "-X", "OPTIONS", *ask)
-    assert answer.status == 200
-    methods = answer.fields.get("access-control-allow-methods")
+    response = curl("/v1/sites/1", "-X", "OPTIONS", *ask)
+    assert response.status == 200
+    methods = response.fields.get("access-control-allow-methods")
     assert methods == ("GET, HEAD, PATCH, DELETE, OPTIONS" if is_allowed else None)
     for path in ("/v1/sites", "/v1/nothing"):
         assert ("access-control-allow-origin" in curl(path, *ask[:2]).fields) == is_allowed
@@ -157,5 +159,5 @@ def test_calls_are_counted_under_their_method(curl, open_gateway, version):
 def test_services_of_devices_are_not_at_the_web_listener(open_gateway):
     for path in ("/v1/uploads", "/v1/devices/260101-000001:init"):
         command = ["curl", "--silent", "--include", "--json", "{}", f"http://{open_gateway.listeners['web']}{path}"]
-        answer = subprocess.run(command, capture_output=True, check=True).stdout
-        assert answer.startswith((b"HTTP/1.1 404", b"HTTP/1.1 405")), answer
+        response = subprocess.run(command, capture_output=True, check=True).stdout
+        assert response.startswith((b"HTTP/1.1 404", b"HTTP/1.1 405")), response

@@ -195,9 +195,9 @@ def test_a_wrong_or_broken_archive_changes_nothing(scene, tmp_path):
     archive = scene.restores.stage(scene.archive)
     scene.restores.discard(archive["stagingId"])
     assert scene.restores.state() == {} and not list((scene.gateway.data / "restore").glob("*"))
-    with pytest.raises(Refusal) as gone:
+    with pytest.raises(Refusal) as refusal:
         scene.restores.apply(archive)
-    assert gone.value.status == 404
+    assert refusal.value.status == 404
     assert scene.sizes() == [20_000, 20_000, 30_000]
 
 
@@ -240,8 +240,8 @@ def test_an_archive_is_discarded_while_it_arrives(scene):
     assert scene.restores.state() == {} and not list((scene.gateway.data / "restore").glob("*"))
     # The call that delivers the bytes learns of it with its next ones.
     connection.send(scene.archive.read_bytes()[20_000:] + b"x")
-    answer = connection.getresponse()
-    assert answer.status == 409 and b"the archive was discarded" in answer.read()
+    response = connection.getresponse()
+    assert response.status == 409 and b"the archive was discarded" in response.read()
     connection.close()
     assert scene.restores.stage(scene.archive)
 

@@ -269,10 +269,10 @@ def test_virtual_host_style_of_temporary_credentials_is_accepted(gateway_with, l
     assert (upload.credentials.endpoint, upload.credentials.region) == ("http://oss-lab.store.test", "lab")
     host, port = gateway.object_store.rsplit(":", 1)
     resolve = socket.getaddrinfo
-    asked = []
+    requested = []
 
     def here(name, *rest, **options):
-        asked.append(name)
+        requested.append(name)
         return resolve(host if name.endswith(".store.test") else name, *rest, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", here)
@@ -282,4 +282,4 @@ def test_virtual_host_style_of_temporary_credentials_is_accepted(gateway_with, l
     client.put_object(**name, Body=data)
     assert client.get_object(**name)["Body"].read() == data
     assert fetch_url(client.generate_presigned_url("get_object", Params=name)).body == data
-    assert f"{name['Bucket']}.oss-lab.store.test" in asked
+    assert f"{name['Bucket']}.oss-lab.store.test" in requested

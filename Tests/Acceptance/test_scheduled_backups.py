@@ -13,8 +13,8 @@ from support.file_systems import MIB, SmallDisk
 from support.gateway import Gateway, eventually
 from support.monitoring import metric
 from support.parties import Fleet, unique
-from support.patience import PATIENCE
 from support.uploads import completed, content
+from support.waiting import WAIT_SECONDS
 
 DAY = 86_400
 PASSPHRASE = "correct horse battery"
@@ -54,7 +54,7 @@ class Scene:
 
     def wait(self, run: int) -> None:
         """Waits for the end of a run, and of the rotation after it."""
-        eventually(lambda: self.ended() >= run and self.value("running") == 0, PATIENCE)
+        eventually(lambda: self.ended() >= run and self.value("running") == 0, WAIT_SECONDS)
 
     def audit(self) -> list[tuple]:
         return rows(self.gateway, "SELECT target, result FROM audit WHERE action = 'ScheduledBackup' ORDER BY id")
@@ -155,11 +155,11 @@ def test_a_kill_during_a_backup_leaves_only_verified_archives(binary, scene):
     here = scene({"keep": 3}, objects=4, size=8 * MIB)
     here.wait(1)
     here.clock.set(DAY)
-    eventually(lambda: here.unfinished() or len(here.archives()) > 1, PATIENCE)
+    eventually(lambda: here.unfinished() or len(here.archives()) > 1, WAIT_SECONDS)
     here.gateway.kill()
     here.gateway.start()
     # The start ends the run of the earlier process, and the missed backup follows if it was not complete.
-    eventually(lambda: len(here.archives()) > 1 and here.value("running") == 0 and not here.unfinished(), PATIENCE)
+    eventually(lambda: len(here.archives()) > 1 and here.value("running") == 0 and not here.unfinished(), WAIT_SECONDS)
     for archive in here.archives():
         verify(binary, archive)
     assert here.value("last_success_timestamp_seconds") > 0

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from support.gateway import ADMIN_PASSWORD, LISTENERS, Gateway
 from support.parties import User
-from support.patience import PATIENCE
+from support.waiting import WAIT_SECONDS
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def serve(binary, tmp_path):
 def ended(process: subprocess.Popen) -> int:
     """Asks the process to end, and returns its exit code."""
     process.send_signal(signal.SIGTERM)
-    return process.wait(PATIENCE)
+    return process.wait(WAIT_SECONDS)
 
 
 def test_sigterm_ends_it_with_zero_and_the_data_is_there_again(gateway_with, login):
@@ -116,13 +116,13 @@ def test_a_database_without_its_root_key_does_not_start(gateway_with, serve):
         if path.is_file():
             path.unlink()
     process = serve(gateway.directory)
-    assert process.wait(PATIENCE) != 0
+    assert process.wait(WAIT_SECONDS) != 0
     assert process.stdout.read() == b""
 
 
 def test_two_gateways_do_not_share_a_data_directory(gateway_with, serve):
     gateway = gateway_with()
-    assert serve(gateway.directory).wait(PATIENCE) != 0
+    assert serve(gateway.directory).wait(WAIT_SECONDS) != 0
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_two_gateways_do_not_share_a_data_directory(gateway_with, serve):
 )
 def test_a_configuration_that_breaks_a_rule_is_refused_with_the_reason(serve, tmp_path, config):
     process = serve(config=config)
-    assert process.wait(PATIENCE) != 0
+    assert process.wait(WAIT_SECONDS) != 0
     assert process.stdout.read() == b""
     assert (tmp_path / "stderr").read_text().strip()
 
@@ -156,4 +156,4 @@ def test_second_sigterm_is_ignored(serve):
     assert process.stdout.readline()
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGTERM)
-    process.wait(PATIENCE)
+    process.wait(WAIT_SECONDS)

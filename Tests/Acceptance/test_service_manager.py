@@ -9,14 +9,14 @@ import grpc
 import pytest
 from support.faults import SYNC, Faults
 from support.gateway import Gateway, eventually
-from support.patience import PATIENCE
+from support.waiting import WAIT_SECONDS
 
 
 @pytest.fixture(params=["path", "abstract"])
 def manager(request, tmp_path):
     """The service manager's end of the socket; `name` is the value of NOTIFY_SOCKET."""
     end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    end.settimeout(PATIENCE)
+    end.settimeout(WAIT_SECONDS)
     name = str(tmp_path / "notify") if request.param == "path" else f"@data-gateway-{os.getpid()}-{os.urandom(4).hex()}"
     end.bind(name.replace("@", "\0"))
     with end:
@@ -70,10 +70,10 @@ def test_no_sign_of_life_once_the_database_takes_no_writes(binary, tmp_path, man
         faults.arm(SYNC, 1, errno.EIO)
         with pytest.raises(grpc.RpcError):
             admin.admin("CreateSite", name="North")
-        told = [fields(end)]
-        while "waiting" not in told[-1].get("STATUS", ""):
-            told.append(fields(end))
-        assert {"WATCHDOG": "1"} in told
+        messages = [fields(end)]
+        while "waiting" not in messages[-1].get("STATUS", ""):
+            messages.append(fields(end))
+        assert {"WATCHDOG": "1"} in messages
         # The log contains the reason.
         assert eventually(lambda: "the database accepts no more writes" in gateway.stderr)
         gateway.stop()

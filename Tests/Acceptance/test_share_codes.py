@@ -23,7 +23,7 @@ CONFIGURATION = {
 }
 
 
-class Answer(apps.Answer):
+class Response(apps.Response):
     @property
     def error(self) -> tuple[int, str]:
         """The status and the code; the body must have the one shape of errors."""
@@ -37,19 +37,19 @@ class Answer(apps.Answer):
 class Phone(apps.App):
     """A client of the app at an address of its own."""
 
-    answer = Answer
+    response = Response
 
     def __init__(self, gateway: Gateway, address: str):
         super().__init__(gateway, x_forwarded_for=address)
 
-    def register(self, code: str, umid: str = "ada", token: str | None = None, **changes) -> Answer:
+    def register(self, code: str, umid: str = "ada", token: str | None = None, **changes) -> Response:
         registration = {"umid": umid, "shareCode": code, "encryptedData": "…", "validityMinutes": 5}
         return self.post("/api/share-code/register", registration | changes, token)
 
     def claim(self, umid: str) -> str:
-        answer = self.post("/api/umid", {"umid": umid})
-        assert answer.status == 200 and answer.json["umid"] == umid, answer
-        return answer.json["token"]
+        response = self.post("/api/umid", {"umid": umid})
+        assert response.status == 200 and response.json["umid"] == umid, response
+        return response.json["token"]
 
 
 _addresses = iter(f"203.0.113.{number}" for number in range(1, 250))
@@ -89,8 +89,8 @@ def test_requests_of_the_documentation_have_its_responses(phone):
 "toUserId": "target-uuid",
 "message": "查询您的状态"
 }""".encode()
-    asked = phone.post("/api/status-request", request)
-    assert (asked.status, asked.body) == (200, b'{"success":true,"requestId":"uuid-here","status":"pending"}')
+    requested = phone.post("/api/status-request", request)
+    assert (requested.status, requested.body) == (200, b'{"success":true,"requestId":"uuid-here","status":"pending"}')
 
     collision = b"""{
 "shareCode": "A1B2C3",
@@ -153,22 +153,22 @@ def test_one_of_64_registrations_wins_and_survives_a_kill(gateway_with):
     gateway = gateway_with(CONFIGURATION)
     start = threading.Barrier(64)
 
-    def register(number: int) -> Answer:
+    def register(number: int) -> Response:
         start.wait()
         return Phone(gateway, f"198.51.100.{number}").register("RACE64", f"umid-{number}")
 
     with concurrent.futures.ThreadPoolExecutor(64) as threads:
-        answers = list(threads.map(register, range(64)))
+        responses = list(threads.map(register, range(64)))
     gateway.kill()
-    outcomes = sorted(answer.status for answer in answers)
+    outcomes = sorted(response.status for response in responses)
     assert outcomes == [200] + [409] * 63
-    assert {answer.error for answer in answers if answer.status == 409} == {(409, "ALREADY_EXISTS")}
-    winner = next(number for number, answer in enumerate(answers) if answer.status == 200)
+    assert {response.error for response in responses if response.status == 409} == {(409, "ALREADY_EXISTS")}
+    winner = next(number for number, response in enumerate(responses) if response.status == 200)
     assert rows(gateway, "SELECT code, umid FROM share_codes") == [("RACE64", f"umid-{winner}")]
     gateway.start()
     found = Phone(gateway, "192.0.2.1").get("/api/share-code/race64")
     assert (found.status, found.json["encryptedData"]) == (200, "…")
-    assert found.json["shareCode"] == "race64" and found.json["expiresAt"] == answers[winner].json["expiresAt"]
+    assert found.json["shareCode"] == "race64" and found.json["expiresAt"] == responses[winner].json["expiresAt"]
 
 
 def test_every_answered_change_survives_kills(gateway_with):
@@ -191,10 +191,10 @@ def test_every_answered_change_survives_kills(gateway_with):
     assert [(each["requestId"], each["message"]) for each in received] == [("r", "今天好吗?")]
     kill()
     assert phone.get("/api/status-request/r", bob).json["status"] == "delivered"
-    answer = {"status": "accepted", "encryptedData": "c2VhbGVk"}
-    assert phone.post("/api/status-request/r/answer", answer, ada).status == 200
+    response = {"status": "accepted", "encryptedData": "c2VhbGVk"}
+    assert phone.post("/api/status-request/r/answer", response, ada).status == 200
     kill()
-    assert phone.get("/api/status-request/r", bob).json == {"requestId": "r"} | answer
+    assert phone.get("/api/status-request/r", bob).json == {"requestId": "r"} | response
     assert phone.send("DELETE", "/api/umid", token=ada).status == 200
     kill()
     assert phone.get("/api/status-request", ada).error == (401, "UNAUTHORIZED")
@@ -207,15 +207,15 @@ def test_walk_through_codes_is_stopped_and_others_are_not_touched(server, phone)
     assert other.register("RIGHT1", "walked").status == 200
     before = metric(server, "data_gateway_share_codes_misses_total")
     codes, begun = iter([f"W{number}" for number in range(10_000, 99_999)]), time.monotonic()
-    answers = [phone.get(f"/api/share-code/{next(codes)}") for _ in range(30)]
-    assert {answer.error for answer in answers} == {(404, "NOT_FOUND")}
+    responses = [phone.get(f"/api/share-code/{next(codes)}") for _ in range(30)]
+    assert {response.error for response in responses} == {(404, "NOT_FOUND")}
 
     def is_stopped() -> bool:
         """Whether a wrong code is refused, and then the right one; the limit grows again by one call in two seconds."""
         wrong = phone.get(f"/api/share-code/{next(codes)}")
-        answers.append(wrong)
+        responses.append(wrong)
         if wrong.error == (404, "NOT_FOUND"):
-            assert len(answers) < 50 + (time.monotonic() - begun) / 2
+            assert len(responses) < 50 + (time.monotonic() - begun) / 2
             return False
         assert wrong.error == (429, "RATE_LIMITED") and 1 <= int(wrong.fields["retry-after"]) <= 60
         return phone.get("/api/share-code/RIGHT1").error == (429, "RATE_LIMITED")
@@ -227,7 +227,7 @@ def test_walk_through_codes_is_stopped_and_others_are_not_touched(server, phone)
 
 
 def test_errors_of_every_kind_have_one_shape(phone):
-    def refused(method: str, path: str, body=None, **fields: str) -> Answer:
+    def refused(method: str, path: str, body=None, **fields: str) -> Response:
         return phone.send(method, path, body, **fields)
 
     check = "/api/share-code/check"
@@ -235,8 +235,8 @@ def test_errors_of_every_kind_have_one_shape(phone):
         assert refused("POST", check, body).error == (400, "INVALID_REQUEST"), body
     assert "archebase" not in refused("POST", check, b"{}x").json["error"]["message"]
     for body in ({"shareCode": "A1"}, {"shareCode": 5}, {"shareCode": None}, {}):
-        answer = refused("POST", check, body)
-        assert answer.error == (400, "INVALID_REQUEST") and answer.json["error"]["details"] == "shareCode", body
+        response = refused("POST", check, body)
+        assert response.error == (400, "INVALID_REQUEST") and response.json["error"]["details"] == "shareCode", body
     for changes, field in (
         ({"umid": ""}, "umid"),
         ({"umid": "a b"}, "umid"),
@@ -247,8 +247,8 @@ def test_errors_of_every_kind_have_one_shape(phone):
         ({"validityMinutes": None}, "validityMinutes"),
         ({"expiresAt": "tomorrow"}, "expiresAt"),
     ):
-        answer = phone.register("A1B2C3", **changes)
-        assert answer.error == (400, "INVALID_REQUEST") and answer.json["error"]["details"] == field, field
+        response = phone.register("A1B2C3", **changes)
+        assert response.error == (400, "INVALID_REQUEST") and response.json["error"]["details"] == field, field
     assert refused("POST", check, {"shareCode": "A1B2C3"}, Content_Type="text/plain").error == (
         415,
         "UNSUPPORTED_MEDIA_TYPE",
@@ -264,17 +264,17 @@ def test_errors_of_every_kind_have_one_shape(phone):
         "/api/%ff",
     ):
         assert refused("GET", path).error == (404, "NOT_FOUND"), path
-    answer = refused("GET", check.replace("check", "check/x"))
-    assert answer.error == (404, "NOT_FOUND")
-    answer = refused("DELETE", check)
-    assert answer.error == (405, "METHOD_NOT_ALLOWED") and "POST" in answer.fields["allow"]
+    response = refused("GET", check.replace("check", "check/x"))
+    assert response.error == (404, "NOT_FOUND")
+    response = refused("DELETE", check)
+    assert response.error == (405, "METHOD_NOT_ALLOWED") and "POST" in response.fields["allow"]
     for path in ("/api/collision/record", check, "/api/share-code/register"):
         assert refused("GET", path).error == (405, "METHOD_NOT_ALLOWED"), path
     assert refused("POST", check, {"shareCode": "A1B2C3", "more": "x" * 200_000}).error == (413, "PAYLOAD_TOO_LARGE")
     for method, path in (("GET", "/api/status-request"), ("DELETE", "/api/umid"), ("GET", "/api/status-request/r")):
-        answer = refused(method, path)
-        assert answer.error == (401, "UNAUTHORIZED"), path
-        assert answer.fields["www-authenticate"] == "Bearer"
+        response = refused(method, path)
+        assert response.error == (401, "UNAUTHORIZED"), path
+        assert response.fields["www-authenticate"] == "Bearer"
     # Unknown members are ignored, as the app's other servers do.
     assert phone.post(check, {"shareCode": "NEWONE", "more": [1]}).status == 200
 
@@ -295,9 +295,9 @@ def test_address_cannot_use_up_the_codes_of_all(gateway_with):
     app = {"enabled": True, "max_codes": 60, "max_percent_of_address": 10}
     gateway = gateway_with(CONFIGURATION | {"apps": {"share_codes": app}})
     one, other = Phone(gateway, "192.0.2.1"), Phone(gateway, "192.0.2.2")
-    answers = [one.register(f"FULL0{number}", f"umid-{number}") for number in range(7)]
-    assert [answer.status for answer in answers] == [200] * 6 + [429]
-    assert answers[-1].error == (429, "RATE_LIMITED") and int(answers[-1].fields["retry-after"]) > 0
+    responses = [one.register(f"FULL0{number}", f"umid-{number}") for number in range(7)]
+    assert [response.status for response in responses] == [200] * 6 + [429]
+    assert responses[-1].error == (429, "RATE_LIMITED") and int(responses[-1].fields["retry-after"]) > 0
     assert other.register("HONEST", "honest").status == 200
 
 
@@ -343,11 +343,11 @@ def test_requests_are_delivered_and_answered(server, phone):
     assert phone.post("/api/status-request", request).json["status"] == "delivered"
     assert phone.post("/api/status-request", request | {"message": ""}).error == (409, "ALREADY_EXISTS")
     assert phone.get("/api/status-request/7A0E-1", bob).json == {"requestId": "7A0E-1", "status": "delivered"}
-    answer = {"status": "accepted", "encryptedData": "c2VhbGVk"}
-    assert phone.post("/api/status-request/7A0E-1/answer", answer, bob).error == (404, "NOT_FOUND")
-    done = phone.post("/api/status-request/7A0E-1/answer", answer, ada)
+    response = {"status": "accepted", "encryptedData": "c2VhbGVk"}
+    assert phone.post("/api/status-request/7A0E-1/answer", response, bob).error == (404, "NOT_FOUND")
+    done = phone.post("/api/status-request/7A0E-1/answer", response, ada)
     assert done.json == {"success": True, "requestId": "7A0E-1", "status": "accepted"}
-    assert phone.get("/api/status-request/7A0E-1", bob).json == {"requestId": "7A0E-1"} | answer
+    assert phone.get("/api/status-request/7A0E-1", bob).json == {"requestId": "7A0E-1"} | response
     deleted = phone.send("DELETE", "/api/umid", token=ada)
     assert (deleted.status, deleted.json) == (200, {"success": True})
     assert phone.get("/api/status-request/7A0E-1", bob).error == (404, "NOT_FOUND")
@@ -367,10 +367,10 @@ def test_waiting_list_gets_a_request_at_once_and_ends_with_its_client(server, ph
         # Fifty seconds would be the end of the wait.
         assert time.monotonic() - began < 40
     host, port = server.listeners["apps"].split(":")
-    gone = http.client.HTTPConnection(host, int(port), timeout=60)
-    gone.request("GET", "/api/status-request?status=pending&wait=50", headers={"Authorization": f"Bearer {ada}"})
+    closed = http.client.HTTPConnection(host, int(port), timeout=60)
+    closed.request("GET", "/api/status-request?status=pending&wait=50", headers={"Authorization": f"Bearer {ada}"})
     eventually(lambda: metric(server, waiting) == 1)
-    gone.close()
+    closed.close()
     eventually(lambda: metric(server, waiting) == 0)
 
 
@@ -385,8 +385,8 @@ def test_stop_ends_waiting_lists_with_a_response(gateway_with):
         list_ = thread.submit(phone.get, "/api/status-request?wait=50", ada)
         eventually(lambda: metric(gateway, "data_gateway_share_codes_waiting_calls") == 1)
         assert gateway.stop() == 0
-        answer = list_.result()
-    assert (answer.status, answer.json["requests"]) == (200, [])
+        response = list_.result()
+    assert (response.status, response.json["requests"]) == (200, [])
 
 
 def test_data_at_rest_is_encrypted(gateway_with):
@@ -397,8 +397,8 @@ def test_data_at_rest_is_encrypted(gateway_with):
     assert phone.register("SEALED", token=ada, encryptedData=secrets[0]).status == 200
     request = {"requestId": "r", "fromUserId": "bob", "toUserId": "ada", "message": secrets[1]}
     assert phone.post("/api/status-request", request).status == 200
-    answer = {"status": "accepted", "encryptedData": secrets[2]}
-    assert phone.post("/api/status-request/r/answer", answer, ada).status == 200
+    response = {"status": "accepted", "encryptedData": secrets[2]}
+    assert phone.post("/api/status-request/r/answer", response, ada).status == 200
     gateway.kill()
     stored = b"".join(file.read_bytes() for file in gateway.data.glob("gateway.db*"))
     assert b"SEALED" in stored
@@ -407,7 +407,7 @@ def test_data_at_rest_is_encrypted(gateway_with):
 
 
 def test_pages_of_configured_origins_may_call(phone):
-    def preflight(origin: str) -> Answer:
+    def preflight(origin: str) -> Response:
         fields = {"Origin": origin, "Access_Control_Request_Method": "POST"}
         return phone.send("OPTIONS", "/api/share-code/check", **fields)
 
@@ -415,8 +415,8 @@ def test_pages_of_configured_origins_may_call(phone):
     assert allowed.status == 200 and allowed.fields["access-control-allow-origin"] == "https://um.example"
     assert "POST" in allowed.fields["access-control-allow-methods"]
     assert "access-control-allow-origin" not in preflight("https://other.example").fields
-    answer = phone.send("POST", "/api/share-code/check", {"shareCode": "CORS01"}, Origin="https://um.example")
-    assert answer.fields["access-control-allow-origin"] == "https://um.example"
+    response = phone.send("POST", "/api/share-code/check", {"shareCode": "CORS01"}, Origin="https://um.example")
+    assert response.fields["access-control-allow-origin"] == "https://um.example"
 
 
 def test_app_is_off_by_default(gateway):

@@ -137,12 +137,12 @@ def with_token(sample: str, name: str, token: str) -> str:
     return changed
 
 
-def equal(answer, sample: str, *varying: str) -> None:
+def equal(response, sample: str, *varying: str) -> None:
     """Checks that an answer has the members of a sample, each with its value unless it varies."""
     expected = json.loads(sample)
-    assert answer.status == 200, answer.body
-    assert answer.fields["content-type"] == "application/json"
-    assert same(answer.json, expected, set(varying)), answer.body
+    assert response.status == 200, response.body
+    assert response.fields["content-type"] == "application/json"
+    assert same(response.json, expected, set(varying)), response.body
 
 
 def same(value, expected, varying: set[str]) -> bool:
@@ -157,41 +157,41 @@ def same(value, expected, varying: set[str]) -> bool:
 
 
 def dev(app: App, email: str) -> dict:
-    answer = app.post("/api/auth/dev-login", {"email": email, "nickname": email[:5], "devSecret": SECRET})
-    assert answer.status == 200, answer.body
-    return answer.json
+    response = app.post("/api/auth/dev-login", {"email": email, "nickname": email[:5], "devSecret": SECRET})
+    assert response.status == 200, response.body
+    return response.json
 
 
-def refused(answer, status: int, error: str, message: str | None = None) -> None:
-    assert answer.status == status, answer.body
-    assert answer.json.keys() == {"message", "error", "statusCode"}
-    assert (answer.json["error"], answer.json["statusCode"]) == (error, status)
-    assert isinstance(answer.json["message"], list) == (status == 400)
+def refused(response, status: int, error: str, message: str | None = None) -> None:
+    assert response.status == status, response.body
+    assert response.json.keys() == {"message", "error", "statusCode"}
+    assert (response.json["error"], response.json["statusCode"]) == (error, status)
+    assert isinstance(response.json["message"], list) == (status == 400)
     if message:
-        assert answer.json["message"] == message
+        assert response.json["message"] == message
 
 
 # The samples
 
 
 def test_dev_login_and_me_answer_the_samples(app):
-    answer = app.post("/api/auth/dev-login", DEV_LOGIN)
-    equal(answer, SESSION, "accessToken", "refreshToken", "id")
-    equal(app.get("/api/users/me", answer.json["accessToken"]), ME, "id")
+    response = app.post("/api/auth/dev-login", DEV_LOGIN)
+    equal(response, SESSION, "accessToken", "refreshToken", "id")
+    equal(app.get("/api/users/me", response.json["accessToken"]), ME, "id")
 
 
 def test_apple_sign_in_answers_the_sample(app, issuer):
     email = "xxx@privaterelay.appleid.com"
     token = issuer.token(BUNDLE, "000999.sample", email=email, email_verified="true", nonce=digest("optional_nonce"))
-    answer = app.post("/api/auth/apple", with_token(APPLE_WITH_NONCE, "identityToken", token))
-    equal(answer, APPLE_SESSION, "accessToken", "refreshToken", "id")
+    response = app.post("/api/auth/apple", with_token(APPLE_WITH_NONCE, "identityToken", token))
+    equal(response, APPLE_SESSION, "accessToken", "refreshToken", "id")
 
 
 def test_apple_sign_ins_of_the_samples_succeed(app, issuer):
     for sample, key in ((APPLE, issuer.keys[1]), (APPLE_MINIMUM, issuer.keys[2])):
         token = issuer.token(BUNDLE, f"000998.{key.kid}", key=key)
-        answer = app.post("/api/auth/apple", with_token(sample, "identityToken", token))
-        assert answer.status == 200 and answer.json["user"].keys() == USER, answer.body
+        response = app.post("/api/auth/apple", with_token(sample, "identityToken", token))
+        assert response.status == 200 and response.json["user"].keys() == USER, response.body
 
 
 def test_samples_with_their_placeholders_are_refused(app):
@@ -204,8 +204,8 @@ def test_samples_with_their_placeholders_are_refused(app):
 
 def test_refresh_me_and_logout_answer_the_samples(app):
     session = dev(app, "flow@zhixi.app")
-    answer = app.post("/api/auth/refresh", with_token(REFRESH, "refreshToken", session["refreshToken"]))
-    refreshed = answer.json
+    response = app.post("/api/auth/refresh", with_token(REFRESH, "refreshToken", session["refreshToken"]))
+    refreshed = response.json
     assert refreshed.pop("user") == session["user"]
     assert same(refreshed, json.loads(REFRESHED), {"accessToken", "refreshToken"})
     assert refreshed["refreshToken"] != session["refreshToken"]
@@ -258,16 +258,16 @@ def test_only_the_subject_of_the_token_is_believed(app, issuer):
     ids=lambda claims: next(iter(claims)),
 )
 def test_token_for_somebody_else_is_refused(app, issuer, claims):
-    answer = app.post("/api/auth/apple", {"identityToken": issuer.token(BUNDLE, "000901.x", **claims)})
-    refused(answer, 401, "Unauthorized", "Invalid Apple identity token")
+    response = app.post("/api/auth/apple", {"identityToken": issuer.token(BUNDLE, "000901.x", **claims)})
+    refused(response, 401, "Unauthorized", "Invalid Apple identity token")
 
 
 def test_same_token_at_once_makes_one_account(app, issuer):
     token = issuer.token(BUNDLE, "000902.once")
     with ThreadPoolExecutor(2) as pool:
-        answers = list(pool.map(lambda _: app.post("/api/auth/apple", {"identityToken": token}), range(2)))
-    assert [answer.status for answer in answers] == [200, 200]
-    assert len({answer.json["user"]["id"] for answer in answers}) == 1
+        responses = list(pool.map(lambda _: app.post("/api/auth/apple", {"identityToken": token}), range(2)))
+    assert [response.status for response in responses] == [200, 200]
+    assert len({response.json["user"]["id"] for response in responses}) == 1
 
 
 def test_nonces_of_token_and_request_agree(app, issuer):
@@ -290,8 +290,8 @@ def test_nonce_of_the_server_is_accepted_once(app, issuer):
 
 
 def test_dev_login_through_a_proxy_is_disabled(app):
-    answer = app.post("/api/auth/dev-login", DEV_LOGIN, x_forwarded_for="198.51.100.7")
-    refused(answer, 403, "Forbidden", "dev-login is disabled in production")
+    response = app.post("/api/auth/dev-login", DEV_LOGIN, x_forwarded_for="198.51.100.7")
+    refused(response, 403, "Forbidden", "dev-login is disabled in production")
 
 
 def test_gateway_reachable_by_others_has_no_dev_login(gateway_with):
@@ -312,9 +312,9 @@ def test_requests_that_break_a_rule_name_it(app):
         ("/api/auth/refresh", {}, "refreshToken"),
         ("/api/auth/dev-login", {"email": "nobody", "devSecret": SECRET}, "email"),
     ):
-        answer = app.post(path, body)
-        refused(answer, 400, "Bad Request")
-        assert field in answer.json["message"][0]
+        response = app.post(path, body)
+        refused(response, 400, "Bad Request")
+        assert field in response.json["message"][0]
     refused(app.post("/api/auth/apple", "{"), 400, "Bad Request")
     refused(app.get("/api/auth/apple"), 405, "Method Not Allowed")
     refused(app.get("/api/users/me"), 401, "Unauthorized", "请先登录")
@@ -365,11 +365,11 @@ def test_answers_to_a_member_agree_with_the_description(gateway_with, issuer, tm
 def test_envelope_is_around_every_response(gateway_with, issuer):
     app = App(gateway_with(configuration(issuer, envelope=True), {"DEV_LOGIN_SECRET": SECRET}))
     begin = datetime.now(UTC)
-    answer = app.post("/api/auth/dev-login", DEV_LOGIN).json
-    assert list(answer) == ["success", "data", "timestamp"] and answer["success"] is True
+    response = app.post("/api/auth/dev-login", DEV_LOGIN).json
+    assert list(response) == ["success", "data", "timestamp"] and response["success"] is True
     # The time has milliseconds, rounded down.
-    assert begin - timedelta(milliseconds=1) < datetime.fromisoformat(answer["timestamp"]) <= datetime.now(UTC)
-    session = answer["data"]
+    assert begin - timedelta(milliseconds=1) < datetime.fromisoformat(response["timestamp"]) <= datetime.now(UTC)
+    session = response["data"]
     assert same(session, json.loads(SESSION), {"accessToken", "refreshToken", "id"})
     assert app.get("/api/users/me", session["accessToken"]).json["data"] == session["user"]
     assert app.get("/api/knowledge-bases", session["accessToken"]).json["data"] == []
@@ -421,8 +421,8 @@ def test_sign_in_waits_for_the_first_keys_of_apple(gateway_with):
     issuer = Issuer()
     issuer.stop()
     app = App(gateway_with(configuration(issuer), {"DEV_LOGIN_SECRET": SECRET}))
-    answer = app.post("/api/auth/apple", {"identityToken": issuer.token(BUNDLE)})
-    refused(answer, 503, "Service Unavailable")
+    response = app.post("/api/auth/apple", {"identityToken": issuer.token(BUNDLE)})
+    refused(response, 503, "Service Unavailable")
 
 
 def test_profile_changes_what_is_given(app):
@@ -493,8 +493,8 @@ def test_disabled_user_cannot_sign_in(gateway, app, stubs):
     refused(app.send("PUT", path, {"status": "DISABLED"}, session["accessToken"]), 403, "Forbidden")
     admin = User.login(gateway, stubs, "system", "admin", ADMIN_PASSWORD).token
     refused(app.send("PUT", path, {"status": "DISABLED"}, admin), 403, "Forbidden")
-    answer = app.send("PUT", path, {"status": "DISABLED"}, admin, x_organization="zhixi")
-    assert answer.status == 200 and answer.json["status"] == "DISABLED", answer.body
+    response = app.send("PUT", path, {"status": "DISABLED"}, admin, x_organization="zhixi")
+    assert response.status == 200 and response.json["status"] == "DISABLED", response.body
     refused(app.get("/api/users/me", session["accessToken"]), 401, "Unauthorized")
     again = app.post("/api/auth/dev-login", {"email": "disabled@zhixi.app", "devSecret": SECRET})
     refused(again, 401, "Unauthorized", "账号已被禁用")
@@ -519,10 +519,10 @@ def test_another_server_verifies_tokens_with_the_keys_of_the_listener(gateway, a
 
 def test_dev_login_works_through_a_tunnel_to_this_machine(gateway, app):
     """As `ssh -L` does: the bytes arrive from this machine, and the request names the port of the other end."""
-    answer = app.send(
+    response = app.send(
         "POST", "/api/auth/dev-login", {"email": "mac@zhixi.app", "devSecret": SECRET}, host="192.168.1.7:8080"
     )
-    assert answer.status == 200, answer.body
+    assert response.status == 200, response.body
 
 
 def test_operator_finds_a_user_by_address_and_disables_the_account(gateway, app, stubs):
@@ -541,11 +541,11 @@ def test_operator_finds_a_user_by_address_and_disables_the_account(gateway, app,
     )
     assert find("wanted").status_code == 400
     path = f"/api/users/{found['user']['userName']}/status"
-    answer = app.send("PUT", path, {"status": "DISABLED"}, admin.token, x_organization="zhixi")
-    assert answer.status == 200 and answer.json["id"] == session["user"]["id"], answer.body
+    response = app.send("PUT", path, {"status": "DISABLED"}, admin.token, x_organization="zhixi")
+    assert response.status == 200 and response.json["id"] == session["user"]["id"], response.body
     refused(app.get("/api/users/me", session["accessToken"]), 401, "Unauthorized")
-    answer = app.send("PUT", "/api/users/nobody/status", {"status": "ACTIVE"}, admin.token, x_organization="zhixi")
-    refused(answer, 404, "Not Found")
+    response = app.send("PUT", "/api/users/nobody/status", {"status": "ACTIVE"}, admin.token, x_organization="zhixi")
+    refused(response, 404, "Not Found")
 
 
 def test_every_answered_change_survives_kills(gateway_with, issuer):
@@ -597,9 +597,9 @@ def test_logout_ends_no_session_of_somebody_else(app):
 def test_wrong_secret_is_refused_and_limited(app):
     body = json.loads(DEV_LOGIN) | {"devSecret": "wrong"}
     begun = time.monotonic()
-    answers = [app.post("/api/auth/dev-login", body)]
+    responses = [app.post("/api/auth/dev-login", body)]
     # The limit grows again by ten calls in a minute: a slow machine needs some more.
-    while answers[-1].status == 401 and len(answers) < 12 + (time.monotonic() - begun) / 6:
-        answers.append(app.post("/api/auth/dev-login", body))
-    assert answers[0].status == 401 and answers[-1].status == 429
-    assert "retry-after" in answers[-1].fields
+    while responses[-1].status == 401 and len(responses) < 12 + (time.monotonic() - begun) / 6:
+        responses.append(app.post("/api/auth/dev-login", body))
+    assert responses[0].status == 401 and responses[-1].status == 429
+    assert "retry-after" in responses[-1].fields

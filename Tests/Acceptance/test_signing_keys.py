@@ -7,8 +7,8 @@ import jwt
 import pytest
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import User, call, exchange, unique
-from support.patience import PATIENCE
 from support.refusal import refused
+from support.waiting import WAIT_SECONDS
 
 AUDIENCES = {"user": "data-gateway/users", "key": "data-gateway/uploads", "system": "data-gateway/system"}
 
@@ -16,7 +16,7 @@ AUDIENCES = {"user": "data-gateway/users", "key": "data-gateway/uploads", "syste
 def published(gateway) -> jwt.PyJWKSet:
     """Returns the keys that the web listener publishes now."""
     url = f"http://{gateway.listeners['web']}/.well-known/jwks.json"
-    with urllib.request.urlopen(url, timeout=PATIENCE) as response:
+    with urllib.request.urlopen(url, timeout=WAIT_SECONDS) as response:
         assert response.headers["Content-Type"] == "application/jwk-set+json"
         assert "max-age=" in response.headers["Cache-Control"]
         return jwt.PyJWKSet.from_json(response.read().decode())
@@ -63,7 +63,7 @@ def test_no_private_key_is_published(gateway):
 def test_other_requests_for_keys_are_refused(gateway, method, path, status):
     request = urllib.request.Request(f"http://{gateway.listeners['web']}{path}", method=method)
     with pytest.raises(urllib.error.HTTPError) as refusal:
-        urllib.request.urlopen(request, timeout=PATIENCE)
+        urllib.request.urlopen(request, timeout=WAIT_SECONDS)
     assert refusal.value.code == status
     refusal.value.close()
 

@@ -12,7 +12,7 @@ from support import process, single_sign_on
 from support.browser import Browser
 from support.commands import BrowserLogin
 from support.parties import unique
-from support.patience import PATIENCE
+from support.waiting import WAIT_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def person(provider: str, *groups: str) -> str:
 
 def set_groups(provider: str, name: str, *groups: str) -> None:
     claims = {"email": f"{name}@example.com", "email_verified": True, "groups": list(groups)}
-    httpx.put(f"{provider}/users/{name}", json=claims, timeout=PATIENCE).raise_for_status()
+    httpx.put(f"{provider}/users/{name}", json=claims, timeout=WAIT_SECONDS).raise_for_status()
 
 
 def arrive(page: Browser, xpath: str) -> None:
@@ -99,7 +99,7 @@ def test_declined_sign_in_at_the_provider_is_explained(page):
 
 def test_sign_in_of_another_browser_cannot_be_completed(page, gateway, provider):
     web = f"http://{gateway.listeners['web']}"
-    with httpx.Client(base_url=web, headers={"Sec-Fetch-Site": "same-origin"}, timeout=PATIENCE) as attacker:
+    with httpx.Client(base_url=web, headers={"Sec-Fetch-Site": "same-origin"}, timeout=WAIT_SECONDS) as attacker:
         url = attacker.post("/console/sso/corp").json()["url"]
     landed = sign_in(url, person(provider, "gw-ops"))
     page.open(landed)
@@ -117,12 +117,14 @@ def test_other_sites_cannot_begin_or_complete_a_sign_in(gateway):
     for site in ("cross-site", "same-site", "none", ""):
         headers = {"Sec-Fetch-Site": site} if site else {}
         for path in ("/console/sso/corp", "/console/sso/callback"):
-            assert httpx.post(web + path, headers=headers, timeout=PATIENCE).status_code == 403
-        assert httpx.get(f"{web}/console/sso", headers=headers, timeout=PATIENCE).status_code == 403
+            assert httpx.post(web + path, headers=headers, timeout=WAIT_SECONDS).status_code == 403
+        assert httpx.get(f"{web}/console/sso", headers=headers, timeout=WAIT_SECONDS).status_code == 403
     same = {"Sec-Fetch-Site": "same-origin"}
-    assert httpx.post(f"{web}/console/sso/nobody", headers=same, timeout=PATIENCE).status_code == 404
-    assert httpx.get(f"{web}/console/sso/corp", headers=same, timeout=PATIENCE).status_code == 405
-    foreign = httpx.post(f"{web}/console/sso/corp", headers=same | {"Host": "gateway.example.com"}, timeout=PATIENCE)
+    assert httpx.post(f"{web}/console/sso/nobody", headers=same, timeout=WAIT_SECONDS).status_code == 404
+    assert httpx.get(f"{web}/console/sso/corp", headers=same, timeout=WAIT_SECONDS).status_code == 405
+    foreign = httpx.post(
+        f"{web}/console/sso/corp", headers=same | {"Host": "gateway.example.com"}, timeout=WAIT_SECONDS
+    )
     assert foreign.status_code == 400 and "identity.public_url" in foreign.text
 
 
@@ -148,9 +150,9 @@ def test_login_with_sso_waits_for_the_browser(binary, gateway, provider):
     landed = sign_in(login.url, name)
     host = landed.split("?")[0]
     # Other pages and other sign-ins do not end the wait.
-    assert httpx.get(host.replace("/callback", "/"), timeout=PATIENCE).status_code == 404
-    assert httpx.get(host, params={"code": "x", "state": "y"}, timeout=PATIENCE).status_code == 400
-    assert "Return to the terminal" in httpx.get(landed, timeout=PATIENCE).text
+    assert httpx.get(host.replace("/callback", "/"), timeout=WAIT_SECONDS).status_code == 404
+    assert httpx.get(host, params={"code": "x", "state": "y"}, timeout=WAIT_SECONDS).status_code == 400
+    assert "Return to the terminal" in httpx.get(landed, timeout=WAIT_SECONDS).text
     assert login.user() == ("acme", f"{name}@example.com", "operator")
     done = process.run(binary, "identity", "list", "--json", env=login.environment)
     (found,) = json.loads(done.stdout)["identities"]

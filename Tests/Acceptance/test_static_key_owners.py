@@ -161,8 +161,11 @@ def test_the_scrubber_reads_what_tools_stored(gateway_with, login, stubs, tmp_pa
     ]:
         with pytest.raises(ClientError, match="The object is corrupted") as refusal:
             step(**named)
-        answer = refusal.value.response
-        assert (answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]) == (403, "InvalidObjectState")
+        response = refusal.value.response
+        assert (response["ResponseMetadata"]["HTTPStatusCode"], response["Error"]["Code"]) == (
+            403,
+            "InvalidObjectState",
+        )
     admin = login(place.gateway)
     for method, fields in [
         ("ReadObject", {"max_bytes": 1 << 20}),

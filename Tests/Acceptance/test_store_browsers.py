@@ -10,10 +10,10 @@ import oss2
 import requests
 from support import s3
 from support.operators_store import ORIGIN, Store
-from support.patience import PATIENCE
 from support.s3 import refused
 from support.static_keys import OWNER
 from support.uploads import MIB, content
+from support.waiting import WAIT_SECONDS
 
 
 def test_scripts_of_configured_origins_read(store):
@@ -21,22 +21,24 @@ def test_scripts_of_configured_origins_read(store):
     client.put_object(Bucket="data", Key="viewer", Body=content(1000))
     url = client.generate_presigned_url("get_object", Params={"Bucket": "data", "Key": "viewer"}, ExpiresIn=60)
     asks = {"Origin": ORIGIN, "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "range"}
-    preflight = requests.options(url, headers=asks, timeout=PATIENCE)
+    preflight = requests.options(url, headers=asks, timeout=WAIT_SECONDS)
     assert preflight.status_code == 200
     assert preflight.headers["access-control-allow-origin"] == ORIGIN
     assert preflight.headers["access-control-allow-headers"] == "range"
-    answer = requests.get(url, headers={"Origin": ORIGIN, "Range": "bytes=1-2"}, timeout=PATIENCE)
-    assert (answer.status_code, answer.content) == (206, content(1000)[1:3])
-    assert "Content-Range" in answer.headers["access-control-expose-headers"]
-    other = requests.options(url, headers=asks | {"Origin": "https://other.example.com"}, timeout=PATIENCE)
+    response = requests.get(url, headers={"Origin": ORIGIN, "Range": "bytes=1-2"}, timeout=WAIT_SECONDS)
+    assert (response.status_code, response.content) == (206, content(1000)[1:3])
+    assert "Content-Range" in response.headers["access-control-expose-headers"]
+    other = requests.options(url, headers=asks | {"Origin": "https://other.example.com"}, timeout=WAIT_SECONDS)
     assert other.status_code == 403 and "object_store.cors_origins" in other.text
-    assert "access-control-allow-origin" not in requests.get(url, headers={"Origin": "null"}, timeout=PATIENCE).headers
+    assert (
+        "access-control-allow-origin" not in requests.get(url, headers={"Origin": "null"}, timeout=WAIT_SECONDS).headers
+    )
 
 
 def form(store: Store, key: str, data: bytes, conditions=(), fields=None, **post):
     """A form's answer, signed by boto3."""
     signed = store.client().generate_presigned_post("data", key, Fields=fields, Conditions=list(conditions), **post)
-    return requests.post(signed["url"], data=signed["fields"], files={"file": ("name.txt", data)}, timeout=PATIENCE)
+    return requests.post(signed["url"], data=signed["fields"], files={"file": ("name.txt", data)}, timeout=WAIT_SECONDS)
 
 
 def test_browsers_upload_by_forms(store):
@@ -45,26 +47,26 @@ def test_browsers_upload_by_forms(store):
     assert form(store, "forms/${filename}", data).status_code == 204
     assert client.get_object(Bucket="data", Key="forms/name.txt")["Body"].read() == data
     kept = {"x-amz-meta-color": "red", "success_action_status": "201"}
-    answer = form(store, "forms/kept", b"x", [{name: value} for name, value in kept.items()], kept)
-    assert answer.status_code == 201 and "<Key>forms/kept</Key>" in answer.text
+    response = form(store, "forms/kept", b"x", [{name: value} for name, value in kept.items()], kept)
+    assert response.status_code == 201 and "<Key>forms/kept</Key>" in response.text
     assert client.head_object(Bucket="data", Key="forms/kept")["Metadata"] == {"color": "red"}
     assert form(store, "forms/long", data, [["content-length-range", 0, 1000]]).status_code == 400
     assert form(store, "forms/late", b"x", ExpiresIn=-10).status_code == 403
     assert form(store, "forms/acl", b"x", [{"acl": "public-read"}], {"acl": "public-read"}).status_code == 501
-    unsigned = requests.post(f"http://{store.gateway.object_store}/data", files={"file": b"x"}, timeout=PATIENCE)
+    unsigned = requests.post(f"http://{store.gateway.object_store}/data", files={"file": b"x"}, timeout=WAIT_SECONDS)
     assert unsigned.status_code == 403 and "PostObject" in unsigned.text
     version_2 = {"key": "forms/a", "policy": "e30=", "AWSAccessKeyId": "TOOLS", "signature": "c2lnbmF0dXJl"}
-    older = requests.post(unsigned.url, data=version_2, files={"file": b"x"}, timeout=PATIENCE)
+    older = requests.post(unsigned.url, data=version_2, files={"file": b"x"}, timeout=WAIT_SECONDS)
     assert older.status_code == 400 and "signature_version" in older.text
     signed = store.client().generate_presigned_post("data", "forms/a")
     tampered = signed["fields"] | {"key": "forms/b"}
-    assert requests.post(signed["url"], data=tampered, files={"file": b"x"}, timeout=PATIENCE).status_code == 403
+    assert requests.post(signed["url"], data=tampered, files={"file": b"x"}, timeout=WAIT_SECONDS).status_code == 403
     assert [entry["Key"] for entry in client.list_objects_v2(Bucket="data", Prefix="forms/")["Contents"]] == [
         "forms/kept",
         "forms/name.txt",
     ]
     conditional = requests.post(
-        signed["url"], data=signed["fields"], files={"file": b"x"}, headers={"If-None-Match": "*"}, timeout=PATIENCE
+        signed["url"], data=signed["fields"], files={"file": b"x"}, headers={"If-None-Match": "*"}, timeout=WAIT_SECONDS
     )
     assert conditional.status_code == 501 and "if-none-match" in conditional.text
     # OSS, version 1.
@@ -74,7 +76,7 @@ def test_browsers_upload_by_forms(store):
     signature = base64.b64encode(hmac.digest(OWNER.secret.encode(), policy.encode(), "sha1")).decode()
     fields = {"key": "forms/oss", "OSSAccessKeyId": OWNER.id, "policy": policy, "Signature": signature}
     url = f"http://{store.gateway.object_store}/data"
-    assert requests.post(url, data=fields, files={"file": b"oss"}, timeout=PATIENCE).status_code == 204
+    assert requests.post(url, data=fields, files={"file": b"oss"}, timeout=WAIT_SECONDS).status_code == 204
     assert store.oss().get_object("forms/oss").read() == b"oss"
 
 
@@ -97,7 +99,7 @@ def oss_form(store: Store, conditions: list, fields: dict[str, str], data: bytes
     signing["x-oss-signature"] = hmac.digest(key, policy.encode(), "sha256").hex()
     url = f"http://{store.gateway.object_store}/data"
     return requests.post(
-        url, data=fields | signing | {"policy": policy}, files={"file": ("a.txt", data)}, timeout=PATIENCE
+        url, data=fields | signing | {"policy": policy}, files={"file": ("a.txt", data)}, timeout=WAIT_SECONDS
     )
 
 
@@ -111,8 +113,8 @@ def test_forms_of_oss_version_4_are_accepted(store):
         "x-oss-meta-color": "red",
         "x-oss-content-type": "text/csv",
     }
-    answer = oss_form(store, [{"bucket": "data"}, limits], fields)
-    assert answer.status_code == 200, answer.text
+    response = oss_form(store, [{"bucket": "data"}, limits], fields)
+    assert response.status_code == 200, response.text
     found = bucket.head_object("forms4/a.txt")
     assert (found.content_type, found.headers["x-oss-meta-color"]) == ("text/csv", "red")
     named = ["in", "$key", ["forms4/b", "forms4/c"]]
@@ -130,8 +132,8 @@ def test_forms_of_oss_version_4_are_accepted(store):
         ([["content-length-range", -1, 10]], {"key": "forms4/d"}, 400),
         ([["content-length-range", 0, 10**30]], {"key": "forms4/d"}, 400),
     ]:
-        answer = oss_form(store, conditions, refusal)
-        assert answer.status_code == status, (conditions, refusal, answer.status_code, answer.text)
+        response = oss_form(store, conditions, refusal)
+        assert response.status_code == status, (conditions, refusal, response.status_code, response.text)
     assert [entry.key for entry in oss2.ObjectIterator(bucket, prefix="forms4/")] == ["forms4/a.txt", "forms4/b"]
 
 
@@ -148,11 +150,11 @@ def test_fields_without_an_effect_are_refused(store):
         signed = client.generate_presigned_post(
             "data", "nothing", fields, [{name: value} for name, value in fields.items()]
         )
-        answer = requests.post(
-            signed["url"], data=signed["fields"], files={"file": b"x"}, headers=header, timeout=PATIENCE
+        response = requests.post(
+            signed["url"], data=signed["fields"], files={"file": b"x"}, headers=header, timeout=WAIT_SECONDS
         )
-        assert answer.status_code == 501, (fields, header, answer.status_code, answer.text)
-        assert next(iter(fields | header)).lower() in answer.text
+        assert response.status_code == 501, (fields, header, response.status_code, response.text)
+        assert next(iter(fields | header)).lower() in response.text
     assert (
         form(store, "nothing", b"x" * 5, [["content-length-range", 5, 9], ["content-length-range", 1, 4]]).status_code
         == 400
@@ -167,8 +169,10 @@ def test_name_of_the_file_replaces_the_variable(store):
     signed = client.generate_presigned_post(
         "data", "named/${filename}", named, [["starts-with", "$x-amz-meta-name", ""]]
     )
-    answer = requests.post(signed["url"], data=signed["fields"], files={"file": ("a;b=c.txt", b"x")}, timeout=PATIENCE)
-    assert answer.status_code == 204, answer.text
+    response = requests.post(
+        signed["url"], data=signed["fields"], files={"file": ("a;b=c.txt", b"x")}, timeout=WAIT_SECONDS
+    )
+    assert response.status_code == 204, response.text
     assert client.head_object(Bucket="data", Key="named/a;b=c.txt")["Metadata"] == {"name": "a;b=c.txt"}
     forbidden = ["not-in", "$key", ["named/a.txt"]]
     assert oss_form(store, [forbidden], {"key": "named/${filename}"}).status_code == 403

@@ -9,9 +9,9 @@ import requests
 from botocore.exceptions import ClientError
 from support import s3 as s3_clients
 from support.operators_store import ORIGIN, READER, Store, oss_refused
-from support.patience import PATIENCE
 from support.s3 import refused
 from support.static_keys import OWNER, TOOLS
+from support.waiting import WAIT_SECONDS
 
 BUCKET = "data"
 BUCKETS = {f"many-{number:04}": {} for number in range(150)} | {
@@ -97,8 +97,8 @@ def test_region_of_a_bucket_is_named(store):
         assert client.get_bucket_location(Bucket=BUCKET)["LocationConstraint"] is None
     # Clients look for the region before they sign.
     for target in (f"/{BUCKET}", f"/{BUCKET}/", "/absent"):
-        answer = requests.head(f"http://{store.gateway.object_store}{target}", timeout=PATIENCE)
-        assert (answer.status_code, answer.headers["x-amz-bucket-region"]) == (403, "us-east-1")
+        response = requests.head(f"http://{store.gateway.object_store}{target}", timeout=WAIT_SECONDS)
+        assert (response.status_code, response.headers["x-amz-bucket-region"]) == (403, "us-east-1")
     listed = store.send("GET", f"/{BUCKET}?list-type=2")
     assert listed.headers["x-amz-bucket-region"] == "us-east-1"
     assert "x-amz-bucket-region" not in store.send("GET", f"/{BUCKET}/absent").headers
@@ -163,7 +163,7 @@ def test_a_bucket_is_emptied_by_its_versions(store):
         aws_secret_access_key=OWNER.secret,
     )
     versions = resource.Bucket(BUCKET).object_versions.filter(Prefix="emptied/")
-    deleted = [entry for answer in versions.delete() for entry in answer["Deleted"]]
+    deleted = [entry for response in versions.delete() for entry in response["Deleted"]]
     assert len(deleted) == 20 and {entry["VersionId"] for entry in deleted} == {"null"}
     assert "Contents" not in store.client().list_objects_v2(Bucket=BUCKET, Prefix="emptied/")
 
@@ -236,7 +236,7 @@ def test_metadata_without_a_value_is_kept(store, s3):
     bucket.put_object("metadata/d", b"x", headers={"x-oss-meta-empty": ""})
     assert s3.head_object(Bucket=BUCKET, Key="metadata/d")["Metadata"] == {"empty": ""}
     post = s3.generate_presigned_post(BUCKET, "metadata/e", {"x-amz-meta-empty": ""}, [{"x-amz-meta-empty": ""}])
-    requests.post(post["url"], post["fields"], files={"file": b"x"}, timeout=PATIENCE).raise_for_status()
+    requests.post(post["url"], post["fields"], files={"file": b"x"}, timeout=WAIT_SECONDS).raise_for_status()
     assert s3.head_object(Bucket=BUCKET, Key="metadata/e")["Metadata"] == {"empty": ""}
 
 
@@ -303,8 +303,8 @@ def test_sets_of_tags_have_distinct_keys_and_ten_at_most(s3):
 # Browsers
 
 
-def vary(answer) -> set[str]:
-    return {name.strip().lower() for name in answer.headers.get("Vary", "").split(",") if name.strip()}
+def vary(response) -> set[str]:
+    return {name.strip().lower() for name in response.headers.get("Vary", "").split(",") if name.strip()}
 
 
 def test_answers_vary_by_the_origin(store, s3):
@@ -313,7 +313,7 @@ def test_answers_vary_by_the_origin(store, s3):
     url = s3.generate_presigned_url("get_object", Params=params)
     headers = {"x-amz-checksum-mode": "ENABLED"}
     plain, other, permitted, part, same, absent = (
-        requests.get(target, headers=headers | more, timeout=PATIENCE)
+        requests.get(target, headers=headers | more, timeout=WAIT_SECONDS)
         for target, more in (
             (url, {}),
             (url, {"Origin": "https://other.example"}),
@@ -323,15 +323,15 @@ def test_answers_vary_by_the_origin(store, s3):
             (url.replace("/vary?", "/absent?"), {"Origin": ORIGIN}),
         )
     )
-    answers = (plain, other, permitted, part, same, absent)
-    assert [answer.status_code for answer in answers] == [200, 200, 200, 206, 304, 403]
-    assert all(vary(answer) == {"origin"} for answer in answers)
-    for answer in (plain, other):
-        assert "Access-Control-Allow-Origin" not in answer.headers
-    for answer in (permitted, part, same, absent):
-        assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
-        exposed = {name.strip().lower() for name in answer.headers["Access-Control-Expose-Headers"].split(",")}
-        own = {name.lower() for name in answer.headers if name.lower().startswith(("x-amz-", "x-oss-"))}
+    responses = (plain, other, permitted, part, same, absent)
+    assert [response.status_code for response in responses] == [200, 200, 200, 206, 304, 403]
+    assert all(vary(response) == {"origin"} for response in responses)
+    for response in (plain, other):
+        assert "Access-Control-Allow-Origin" not in response.headers
+    for response in (permitted, part, same, absent):
+        assert response.headers["Access-Control-Allow-Origin"] == ORIGIN
+        exposed = {name.strip().lower() for name in response.headers["Access-Control-Expose-Headers"].split(",")}
+        own = {name.lower() for name in response.headers if name.lower().startswith(("x-amz-", "x-oss-"))}
         assert own <= exposed and {"etag", "content-range"} <= exposed
     exposed = permitted.headers["Access-Control-Expose-Headers"].lower()
     assert "x-amz-checksum-sha256" in exposed and "x-amz-meta-robot" in exposed
@@ -340,10 +340,10 @@ def test_answers_vary_by_the_origin(store, s3):
 def test_preflights_vary_by_what_they_ask(store):
     url = f"http://{store.gateway.object_store}/{BUCKET}/x"
     asks = {"Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": "content-type"}
-    permitted = requests.options(url, headers={"Origin": ORIGIN} | asks, timeout=PATIENCE)
+    permitted = requests.options(url, headers={"Origin": ORIGIN} | asks, timeout=WAIT_SECONDS)
     assert permitted.status_code == 200
     assert vary(permitted) == {"origin", "access-control-request-method", "access-control-request-headers"}
-    refusal = requests.options(url, headers={"Origin": "https://other.example"} | asks, timeout=PATIENCE)
+    refusal = requests.options(url, headers={"Origin": "https://other.example"} | asks, timeout=WAIT_SECONDS)
     assert refusal.status_code == 403 and vary(refusal) >= {"origin"}
     assert "Access-Control-Allow-Origin" not in refusal.headers
 
@@ -351,5 +351,5 @@ def test_preflights_vary_by_what_they_ask(store):
 def test_all_origins_are_permitted_in_every_answer(gateway_with, login, tmp_path):
     keys = [OWNER.setting(tmp_path)]
     gateway = gateway_with({"object_store": {"static_keys": keys, "cors_origins": ["*"]}})
-    answer = requests.get(f"http://{gateway.object_store}/{BUCKET}/x", timeout=PATIENCE)
-    assert answer.headers["Access-Control-Allow-Origin"] == "*" and not vary(answer)
+    response = requests.get(f"http://{gateway.object_store}/{BUCKET}/x", timeout=WAIT_SECONDS)
+    assert response.headers["Access-Control-Allow-Origin"] == "*" and not vary(response)

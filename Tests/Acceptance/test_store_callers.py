@@ -10,7 +10,7 @@ import pytest
 from support import s3
 from support.certificates import Authority
 from support.parties import Fleet, User, call, exchange_system_credential, issue_system_credential
-from support.raw import Answer, fetch
+from support.raw import Response, fetch
 from support.static_keys import OWNER
 from support.uploads import completed, content
 
@@ -86,11 +86,11 @@ class Place:
     #: The key of an object that users can download.
     key: str
 
-    def send(self, request: Request, key: str, query: str = "", fields: dict[str, str] | None = None) -> Answer:
+    def send(self, request: Request, key: str, query: str = "", fields: dict[str, str] | None = None) -> Response:
         path = {None: f"/data/{key}", "": "/data", "..": "/"}.get(request.path, f"/data/{request.path}")
-        asked = "&".join(filter(None, [request.query, query]))
+        requested = "&".join(filter(None, [request.query, query]))
         headers = dict(request.fields) | (fields or {})
-        return fetch(self.address, request.method, path + (f"?{asked}" if asked else ""), request.body, headers)
+        return fetch(self.address, request.method, path + (f"?{requested}" if requested else ""), request.body, headers)
 
     def state(self) -> dict[str, tuple[str, bytes]]:
         """Returns the ETag and the content of each object in the store."""
@@ -146,9 +146,9 @@ def place(gateway_with, login, stubs, tmp_path_factory) -> Place:
     return Place(gateway.object_store, owner, tokens, urls, upload.credentials.key)
 
 
-def assert_refused(answer: Answer) -> None:
+def assert_refused(response: Response) -> None:
     """400, 403, 404 or 501, with a document in either protocol; never a server's fault."""
-    assert answer.status in (400, 403, 404, 501), (answer.status, answer.body)
+    assert response.status in (400, 403, 404, 501), (response.status, response.body)
 
 
 @pytest.mark.parametrize("caller", TOKENS)
@@ -165,8 +165,8 @@ def test_tokens_of_other_listeners_open_no_operation(place, caller):
         "AbortMultipartUpload": Request("DELETE", "uploadId=x"),
     }
     for request in requests.values():
-        answer = place.send(request, place.key, fields={"Authorization": f"Bearer {place.tokens[caller]}"})
-        assert_refused(answer)
+        response = place.send(request, place.key, fields={"Authorization": f"Bearer {place.tokens[caller]}"})
+        assert_refused(response)
     assert place.state() == before
 
 
@@ -181,6 +181,6 @@ def test_presigned_urls_open_no_other_operation(place, caller):
         assert_refused(place.send(request, key, url.query))
         # The query of the signature before or after that of the operation.
         swapped = Request(request.method, url.query, request.path, request.fields, request.body)
-        answer = place.send(swapped, key, request.query)
-        assert answer.status in (400, 403, 404, 501), (name, answer.status, answer.body)
+        response = place.send(swapped, key, request.query)
+        assert response.status in (400, 403, 404, 501), (name, response.status, response.body)
     assert place.state() == before

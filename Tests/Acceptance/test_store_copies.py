@@ -14,7 +14,7 @@ from support.gateway import Gateway, eventually
 from support.monitoring import metric
 from support.parties import Fleet
 from support.static_keys import OWNER
-from support.stories import Lab, Refused, answer_of
+from support.stories import Lab, Refused, response_of
 from support.uploads import MIB, completed, content
 
 
@@ -122,7 +122,7 @@ def copy_object(lab: Lab, source, target) -> None:
     (data,) = source.contents
     target.contents.add(data)
     path = f"/{target.store.credentials.bucket}/{source.key}"
-    answer_of(CopyFrom(target.store, path), "PUT", key=target.key)
+    response_of(CopyFrom(target.store, path), "PUT", key=target.key)
     target.contents = {data}
 
 

@@ -51,9 +51,9 @@ class Sender:
 
     def _send(self, number: int) -> None:
         query = [("partNumber", str(number)), ("uploadId", self.multipart_id)]
-        answer = RawStore(self.upload.credentials).request("PUT", query, self.pieces[number - 1])
-        if answer.status == 200:
-            self.etags[number] = answer.headers["ETag"]
+        response = RawStore(self.upload.credentials).request("PUT", query, self.pieces[number - 1])
+        if response.status == 200:
+            self.etags[number] = response.headers["ETag"]
 
     def check(self) -> None:
         """Checks that everything acknowledged exists."""
@@ -146,12 +146,12 @@ def test_full_disk_is_reported_and_recovered_from(binary, small_disk, login, stu
 
         def send(number: int) -> int:
             query = [("partNumber", str(number)), ("uploadId", multipart_id)]
-            answer = RawStore(upload.credentials).request("PUT", query, pieces[number - 1])
-            if answer.status == 200:
-                etags[number] = answer.headers["ETag"]
+            response = RawStore(upload.credentials).request("PUT", query, pieces[number - 1])
+            if response.status == 200:
+                etags[number] = response.headers["ETag"]
             else:
-                assert answer.error() == (503, "ServiceUnavailable")
-            return answer.status
+                assert response.error() == (503, "ServiceUnavailable")
+            return response.status
 
         numbers = range(1, len(pieces) + 1)
         statuses = [send(number) for number in numbers]

@@ -120,8 +120,8 @@ def outcome(call, client, name) -> tuple[int, str]:
     try:
         return call(client, name)["ResponseMetadata"]["HTTPStatusCode"], ""
     except ClientError as error:
-        answer = error.response
-        return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
+        response = error.response
+        return response["ResponseMetadata"]["HTTPStatusCode"], response["Error"]["Code"]
 
 
 @pytest.mark.parametrize("kind", ["a device's, of an upload under way", "a device's, of a finished upload"])

@@ -114,9 +114,9 @@ def initiate_many(upload: Upload, count: int) -> list[str]:
     for _ in range(count):
         target, headers = store.head("POST", [("uploads", "")])
         connection.request("POST", target, headers=headers)
-        answer = connection.getresponse()
-        body = answer.read()
-        assert answer.status == 200, body
+        response = connection.getresponse()
+        body = response.read()
+        assert response.status == 200, body
         ids.append(body.split(b"<UploadId>")[1].split(b"</UploadId>")[0].decode())
     connection.close()
     return ids
@@ -143,9 +143,9 @@ def test_flood_of_multipart_uploads_does_not_delay_others(flooded, flooded_fleet
         assert row[0] == OPEN
         # Clients that still use a removed one are told to start over.
         open_ids = {one for (one,) in rows(flooded, "SELECT id FROM store_multiparts WHERE upload_id = ?", upload.id)}
-        gone = next(one for one in ids if one not in open_ids)
+        removed = next(one for one in ids if one not in open_ids)
         with pytest.raises(Exception) as error:
-            upload.store.upload_part(gone, 1, b"1")
+            upload.store.upload_part(removed, 1, b"1")
         assert (error.value.status, error.value.code) == (404, "NoSuchUpload")
         # The device itself can finish with the multipart upload that it began last.
         upload.multipart(content(2 * PART_SIZE)).complete()

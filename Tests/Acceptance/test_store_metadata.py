@@ -11,11 +11,11 @@ from botocore.exceptions import ClientError
 from support import s3
 from support.operators_store import Store, oss_refused
 from support.parties import Fleet
-from support.patience import PATIENCE
 from support.raw import RawStore
 from support.s3 import refused
 from support.static_keys import OWNER
 from support.uploads import MIB, Upload, completed, content
+from support.waiting import WAIT_SECONDS
 
 
 def test_fields_and_metadata_come_back_in_both_protocols(store):
@@ -28,10 +28,10 @@ def test_fields_and_metadata_come_back_in_both_protocols(store):
         "ContentType": "text/plain",
     }
     client.put_object(**name, Body=b"x", Metadata={"mtime": "1700000000.5", "color": "red"}, **fields)
-    for answer in (client.head_object(**name), client.get_object(**name)):
-        assert {key: answer[key] for key in fields} == fields
-        assert answer["Metadata"] == {"mtime": "1700000000.5", "color": "red"}
-        assert answer["ResponseMetadata"]["HTTPHeaders"]["content-security-policy"] == "sandbox"
+    for response in (client.head_object(**name), client.get_object(**name)):
+        assert {key: response[key] for key in fields} == fields
+        assert response["Metadata"] == {"mtime": "1700000000.5", "color": "red"}
+        assert response["ResponseMetadata"]["HTTPHeaders"]["content-security-policy"] == "sandbox"
     assert store.oss().head_object("kept/s3").headers["x-oss-meta-color"] == "red"
     chosen = client.get_object(**name, ResponseCacheControl="no-store", ResponseContentType="text/html")
     assert (chosen["CacheControl"], chosen["ContentType"]) == ("no-store", "text/html")
@@ -58,21 +58,21 @@ def in_query(store: Store, method: str, name: dict[str, str], options: dict[str,
 def test_presigned_urls_carry_metadata_and_overrides(store):
     client, name = store.client(), {"Bucket": "data", "Key": "kept/presigned"}
     url = client.generate_presigned_url("put_object", Params=name | {"Metadata": {"a": "b"}}, ExpiresIn=60)
-    assert requests.put(url, b"x", headers={"x-amz-meta-a": "b"}, timeout=PATIENCE).status_code == 200
+    assert requests.put(url, b"x", headers={"x-amz-meta-a": "b"}, timeout=WAIT_SECONDS).status_code == 200
     assert client.head_object(**name)["Metadata"] == {"a": "b"}
     # The SDK of JavaScript writes the names in lower case.
     url = in_query(store, "PUT", name, {"x-amz-meta-c": "d"})
-    assert requests.put(url, b"x", timeout=PATIENCE).status_code == 200
+    assert requests.put(url, b"x", timeout=WAIT_SECONDS).status_code == 200
     assert client.head_object(**name)["Metadata"] == {"c": "d"}
     url = in_query(store, "PUT", name, {"x-amz-acl": "public-read"})
-    assert requests.put(url, b"y", timeout=PATIENCE).status_code == 400
+    assert requests.put(url, b"y", timeout=WAIT_SECONDS).status_code == 400
     assert client.get_object(**name)["Body"].read() == b"x"
     url = store.oss().sign_url("GET", "kept/presigned", 60, params={"response-content-type": "a/b"}, slash_safe=True)
-    assert requests.get(url, timeout=PATIENCE).headers["content-type"] == "a/b"
+    assert requests.get(url, timeout=WAIT_SECONDS).headers["content-type"] == "a/b"
     client = store.client(signature_version="s3")
     url = client.generate_presigned_url("get_object", Params=name, ExpiresIn=60)
-    answer = requests.get(url, timeout=PATIENCE)
-    assert answer.status_code == 400 and "s3v4" in answer.text
+    response = requests.get(url, timeout=WAIT_SECONDS)
+    assert response.status_code == 400 and "s3v4" in response.text
 
 
 @pytest.mark.parametrize(
@@ -201,4 +201,4 @@ def test_the_encoding_of_chunks_is_not_kept(store, sent, kept):
     assert (found.get("ContentEncoding"), found["Body"].read()) == (kept, b"5\r\nhello\r\n0\r\n\r\n")
     # Without a digest nobody can say whether the body is in chunks.
     url = client.generate_presigned_url("put_object", Params=name)
-    assert requests.put(url, b"x", headers={"Content-Encoding": sent}, timeout=PATIENCE).status_code == 400
+    assert requests.put(url, b"x", headers={"Content-Encoding": sent}, timeout=WAIT_SECONDS).status_code == 400

@@ -80,8 +80,8 @@ def test_parts_of_any_key_are_stored(store, key):
     name["UploadId"] = s3.create_multipart_upload(**name)["UploadId"]
     assert key in [upload["Key"] for upload in s3.list_multipart_uploads(Bucket=BUCKET)["Uploads"]]
     etag = s3.upload_part(**name, PartNumber=1, Body=b"x")["ETag"]
-    answer = s3.complete_multipart_upload(**name, MultipartUpload={"Parts": [{"PartNumber": 1, "ETag": etag}]})
-    assert answer["Key"] == key
+    response = s3.complete_multipart_upload(**name, MultipartUpload={"Parts": [{"PartNumber": 1, "ETag": etag}]})
+    assert response["Key"] == key
     s3.delete_object(Bucket=BUCKET, Key=key)
 
 
@@ -176,11 +176,11 @@ def test_presigned_urls_do_not_begin_in_the_future(store, monkeypatch, ahead, st
         store.oss(OWNER, oss2.AuthV4).sign_url("GET", "presigned", 604_800),
     ]
     for url in urls:
-        answer = fetch_url(url)
-        assert answer.status == status, answer.body
+        response = fetch_url(url)
+        assert response.status == status, response.body
         if status == 403:
             message = "Request is not yet valid." if ahead > 0 else "Request has expired."
-            assert (answer.text("Code"), answer.text("Message")) == ("AccessDenied", message)
+            assert (response.text("Code"), response.text("Message")) == ("AccessDenied", message)
 
 
 def test_types_of_a_list_are_checked_one_by_one(store):

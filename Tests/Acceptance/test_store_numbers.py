@@ -55,8 +55,8 @@ def test_ranges_of_a_copy_are_refused(gateway, last):
     target = RawStore(WRITER.credentials(gateway, "tools/target"))
     multipart = target.request("POST", [("uploads", "")]).text("UploadId")
     headers = {"x-oss-copy-source": "/data/tools/source", "x-oss-copy-source-range": f"bytes=0-{last}"}
-    answer = target.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], headers=headers)
-    assert answer.status == 400
+    response = target.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], headers=headers)
+    assert response.status == 400
     position = target.request("POST", [("append", ""), ("position", str(last))], b"x")
     assert position.status in (400, 409)
     assert source.request("GET", headers={"Range": f"bytes=0-{last}"}).body == b"content"

@@ -246,8 +246,8 @@ def test_a_thousand_keys_are_deleted_at_once(store):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda key: client.put_object(Bucket="data", Key=key, Body=b"x"), keys))
     absent = [f"bulk/absent/{number}" for number in range(700)]
-    answer = client.delete_objects(Bucket="data", Delete={"Objects": [{"Key": key} for key in keys + absent]})
-    assert len(answer["Deleted"]) == 1000 and "Errors" not in answer
+    response = client.delete_objects(Bucket="data", Delete={"Objects": [{"Key": key} for key in keys + absent]})
+    assert len(response["Deleted"]) == 1000 and "Errors" not in response
     assert client.list_objects_v2(Bucket="data", Prefix="bulk/")["KeyCount"] == 0
     many = {"Objects": [{"Key": f"{number}"} for number in range(1001)]}
     assert refused(client.delete_objects, Bucket="data", Delete=many) == (400, "MalformedXML")
@@ -264,17 +264,17 @@ def test_each_key_of_a_deletion_has_its_answer(store):
     client.put_object(Bucket="data", Key="tools/ü &<1", Body=b"x")
     objects = [{"Key": key} for key in ("tools/ü &<1", "other/x", LONG)]
     objects.append({"Key": "tools/x", "VersionId": "1"})
-    answer = client.delete_objects(Bucket="data", Delete={"Objects": objects, "Quiet": True})
-    codes = [(entry["Key"], entry["Code"]) for entry in answer["Errors"]]
+    response = client.delete_objects(Bucket="data", Delete={"Objects": objects, "Quiet": True})
+    codes = [(entry["Key"], entry["Code"]) for entry in response["Errors"]]
     assert codes == [("other/x", "AccessDenied"), (LONG, "KeyTooLongError"), ("tools/x", "NoSuchVersion")]
-    assert "Deleted" not in answer and refused(client.head_object, Bucket="data", Key="tools/ü &<1")[0] == 404
-    answer = store.client().delete_objects(Bucket="data", Delete={"Objects": [{"Key": upload.credentials.key}]})
-    assert [entry["Code"] for entry in answer["Errors"]] == ["AccessDenied"]
+    assert "Deleted" not in response and refused(client.head_object, Bucket="data", Key="tools/ü &<1")[0] == 404
+    response = store.client().delete_objects(Bucket="data", Delete={"Objects": [{"Key": upload.credentials.key}]})
+    assert [entry["Code"] for entry in response["Errors"]] == ["AccessDenied"]
     pending = Upload.create(Fleet.create(store.admin).uploader()).put(content(10))
     client.put_object(Bucket="data", Key="tools/sized", Body=b"x")
     objects = [{"Key": pending.credentials.key}, {"Key": "tools/sized", "Size": 2}]
-    answer = store.client().delete_objects(Bucket="data", Delete={"Objects": objects})
-    assert [entry["Code"] for entry in answer["Errors"]] == ["AccessDenied", "NotImplemented"]
+    response = store.client().delete_objects(Bucket="data", Delete={"Objects": objects})
+    assert [entry["Code"] for entry in response["Errors"]] == ["AccessDenied", "NotImplemented"]
     client.head_object(Bucket="data", Key="tools/sized")
     store.oss().put_object("tools/oss ü", b"x")
     assert store.oss().batch_delete_objects(["tools/oss ü", "tools/none"]).deleted_keys == ["tools/oss ü", "tools/none"]
@@ -289,8 +289,8 @@ def test_copies_share_bytes_and_are_deleted_separately(store):
     client.put_object(Bucket="data", Key="copy/1", Body=data, Metadata={"a": "1"}, ContentType="text/plain")
     for number in (1, 2, 3):
         source = {"Bucket": "data", "Key": f"copy/{number}"}
-        answer = client.copy_object(Bucket="data", Key=f"copy/{number + 1}", CopySource=source)
-        assert answer["CopyObjectResult"]["ETag"] == f'"{hashlib.md5(data).hexdigest()}"'
+        response = client.copy_object(Bucket="data", Key=f"copy/{number + 1}", CopySource=source)
+        assert response["CopyObjectResult"]["ETag"] == f'"{hashlib.md5(data).hexdigest()}"'
     for number in (2, 1, 4):
         client.delete_object(Bucket="data", Key=f"copy/{number}")
     found = client.get_object(Bucket="data", Key="copy/3")
@@ -338,8 +338,8 @@ def test_parts_are_copied(store):
     parts = []
     for number, limits in enumerate([None, f"bytes={MIB}-{2 * MIB - 1}"], start=1):
         options = {"CopySourceRange": limits} if limits else {}
-        answer = client.upload_part_copy(**upload, PartNumber=number, CopySource="data/copy/source", **options)
-        parts.append({"PartNumber": number, "ETag": answer["CopyPartResult"]["ETag"]})
+        response = client.upload_part_copy(**upload, PartNumber=number, CopySource="data/copy/source", **options)
+        parts.append({"PartNumber": number, "ETag": response["CopyPartResult"]["ETag"]})
     beyond = {"CopySource": "data/copy/source", "CopySourceRange": f"bytes=0-{6 * MIB}"}
     assert refused(client.upload_part_copy, **upload, PartNumber=3, **beyond) == (400, "InvalidArgument")
     client.complete_multipart_upload(**upload, MultipartUpload={"Parts": parts})

@@ -31,13 +31,13 @@ def send(s3, key: str, parts: dict[int, bytes], **options) -> tuple[dict, list[d
     name = {"Bucket": BUCKET, "Key": key}
     name["UploadId"] = s3.create_multipart_upload(**name, **options)["UploadId"]
     checksum = {"ChecksumAlgorithm": options.get("ChecksumAlgorithm", "CRC32")}
-    answers = {
+    responses = {
         number: s3.upload_part(**name, PartNumber=number, Body=body, **checksum) for number, body in parts.items()
     }
     members = ("ETag", "ChecksumCRC32", "ChecksumCRC32C", "ChecksumSHA256", "ChecksumCRC64NVME")
     return name, [
-        {"PartNumber": number} | {member: answer[member] for member in members if member in answer}
-        for number, answer in sorted(answers.items())
+        {"PartNumber": number} | {member: response[member] for member in members if member in response}
+        for number, response in sorted(responses.items())
     ]
 
 
@@ -55,11 +55,11 @@ def read(s3, key: str, **options) -> bytes:
 def test_numbers_of_parts_may_have_gaps(store, s3):
     name, parts = send(s3, "gaps/s3", PARTS)
     assert [part["PartNumber"] for part in s3.list_parts(**name)["Parts"]] == [2, 7, 9_999, 10_000]
-    answer = complete(s3, name, parts)
+    response = complete(s3, name, parts)
     digests = b"".join(hashlib.md5(body).digest() for body in PARTS.values())
-    assert answer["ETag"] == f'"{hashlib.md5(digests).hexdigest()}-4"'
+    assert response["ETag"] == f'"{hashlib.md5(digests).hexdigest()}-4"'
     assert read(s3, "gaps/s3") == b"".join(PARTS.values())
-    assert complete(s3, name, parts)["ETag"] == answer["ETag"]
+    assert complete(s3, name, parts)["ETag"] == response["ETag"]
 
 
 def test_all_parts_complete_with_gaps_in_oss(store):
@@ -122,9 +122,9 @@ def test_lists_limited_to_nothing_are_empty_and_end(store, s3):
         (f"/{BUCKET}?uploads&max-uploads=0", "MaxUploads"),
         (f"/{BUCKET}?list-type=2&max-keys=0", "MaxKeys"),
     ):
-        answer = store.send("GET", target)
-        texts = {element.tag.split("}")[1]: element.text for element in answer.xml}
-        assert answer.status == 200 and texts[limit] == "0" and texts["IsTruncated"] == "false"
+        response = store.send("GET", target)
+        texts = {element.tag.split("}")[1]: element.text for element in response.xml}
+        assert response.status == 200 and texts[limit] == "0" and texts["IsTruncated"] == "false"
         assert not {"Part", "Upload", "Contents"} & texts.keys()
         for other in ("-1", "%2B1", "x"):
             assert store.send("GET", target[:-1] + other).error() == (400, "InvalidArgument")
@@ -149,9 +149,9 @@ def test_checksum_of_a_part_is_returned(s3, algorithm, kind, digest):
     complete(s3, name, parts)
     for number, body in enumerate(bodies.values(), 1):
         # boto3 asks for the checksum by default, and compares it with the bytes.
-        answer = s3.get_object(Bucket=BUCKET, Key=key, PartNumber=number)
-        assert (answer[member], answer["ChecksumType"], answer["PartsCount"]) == (digest(body), kind, 2)
-        assert answer["Body"].read() == body
+        response = s3.get_object(Bucket=BUCKET, Key=key, PartNumber=number)
+        assert (response[member], response["ChecksumType"], response["PartsCount"]) == (digest(body), kind, 2)
+        assert response["Body"].read() == body
         head = s3.head_object(Bucket=BUCKET, Key=key, PartNumber=number, ChecksumMode="ENABLED")
         assert (head[member], head["ContentLength"]) == (digest(body), len(body))
     attributes = s3.get_object_attributes(Bucket=BUCKET, Key=key, ObjectAttributes=["ObjectParts"])["ObjectParts"]
@@ -165,10 +165,10 @@ def test_a_copy_gets_the_checksum_that_is_asked_for(s3, place):
     source = f"checksummed/{place}"
     s3.put_object(Bucket=BUCKET, Key=source, Body=body, ChecksumAlgorithm="CRC32")
     key = source if place == "itself" else f"{source}/copy"
-    answer = s3.copy_object(
+    response = s3.copy_object(
         Bucket=BUCKET, Key=key, CopySource={"Bucket": BUCKET, "Key": source}, ChecksumAlgorithm="SHA256"
     )["CopyObjectResult"]
-    assert (answer["ChecksumSHA256"], answer["ChecksumType"]) == (sha256(body), "FULL_OBJECT")
+    assert (response["ChecksumSHA256"], response["ChecksumType"]) == (sha256(body), "FULL_OBJECT")
     head = s3.head_object(Bucket=BUCKET, Key=key, ChecksumMode="ENABLED")
     assert head["ChecksumSHA256"] == sha256(body) and "ChecksumCRC32" not in head
     assert read(s3, key) == body
@@ -213,9 +213,9 @@ def test_head_describes_the_range_that_get_would_send(s3):
         ("bytes=6-", 5, "bytes 6-10/11"),
         ("bytes=0-99", 11, "bytes 0-10/11"),
     ):
-        answer = s3.head_object(Bucket=BUCKET, Key="ranged", Range=wanted, ChecksumMode="ENABLED")
-        assert (answer["ContentLength"], answer["ContentRange"]) == (length, described)
-        assert answer["ResponseMetadata"]["HTTPStatusCode"] == 206 and "ChecksumCRC32" not in answer
+        response = s3.head_object(Bucket=BUCKET, Key="ranged", Range=wanted, ChecksumMode="ENABLED")
+        assert (response["ContentLength"], response["ContentRange"]) == (length, described)
+        assert response["ResponseMetadata"]["HTTPStatusCode"] == 206 and "ChecksumCRC32" not in response
     assert refused(s3.head_object, Bucket=BUCKET, Key="ranged", Range="bytes=11-") == (416, "416")
     whole = s3.head_object(Bucket=BUCKET, Key="ranged", Range="lines=1-2", ChecksumMode="ENABLED")
     assert whole["ContentLength"] == 11 and whole["ChecksumCRC32"] == crc32(b"hello world")
@@ -224,8 +224,8 @@ def test_head_describes_the_range_that_get_would_send(s3):
 def test_a_part_has_no_range(store, s3):
     s3.put_object(Bucket=BUCKET, Key="both", Body=b"hello")
     for method in ("GET", "HEAD"):
-        answer = store.send(method, f"/{BUCKET}/both?partNumber=1", headers={"Range": "bytes=0-1"})
-        assert answer.status == 400
+        response = store.send(method, f"/{BUCKET}/both?partNumber=1", headers={"Range": "bytes=0-1"})
+        assert response.status == 400
     assert store.send("GET", f"/{BUCKET}/both?partNumber=1").body == b"hello"
 
 
@@ -239,5 +239,5 @@ def test_an_empty_part_among_others_is_empty(s3):
 def test_presigned_url_asks_for_the_checksum(store, s3):
     s3.put_object(Bucket=BUCKET, Key="presigned", Body=b"hello", ChecksumAlgorithm="CRC32")
     # The SDK of JavaScript puts the field into the query.
-    answer = store.send("GET", f"/{BUCKET}/presigned?x-amz-checksum-mode=ENABLED", lifetime=60)
-    assert (answer.body, answer.headers["x-amz-checksum-crc32"]) == (b"hello", crc32(b"hello"))
+    response = store.send("GET", f"/{BUCKET}/presigned?x-amz-checksum-mode=ENABLED", lifetime=60)
+    assert (response.body, response.headers["x-amz-checksum-crc32"]) == (b"hello", crc32(b"hello"))

@@ -82,9 +82,9 @@ def test_one_replacement_of_a_version_wins(client):
             [lambda body=body, etag=etag: client.put_object(**name, Body=body, IfMatch=etag) for body in bodies]
         )
         assert sorted(found) == ["PreconditionFailed"] * 23 + ["ok"]
-        answer = client.get_object(**name)
-        assert answer["Body"].read() == bodies[found.index("ok")]
-        etag = answer["ETag"]
+        response = client.get_object(**name)
+        assert response["Body"].read() == bodies[found.index("ok")]
+        etag = response["ETag"]
 
 
 def test_a_refused_complete_is_repeated_when_the_key_is_free(client):
@@ -111,12 +111,12 @@ def test_appends_of_many_clients_are_all_there(gateway):
         while number < 5:
             piece = f"<{worker}.{number}>".encode() * 40
             try:
-                answer = oss.append_object("log", position, piece)
+                response = oss.append_object("log", position, piece)
             except oss2.exceptions.PositionNotEqualToLength as late:
                 position = late.next_position
                 continue
             appended.append((position, piece))
-            position, number = answer.next_position, number + 1
+            position, number = response.next_position, number + 1
 
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
         list(pool.map(append, range(6)))
@@ -147,10 +147,10 @@ def test_copies_of_a_changing_object_are_whole(client):
             except ClientError as error:
                 assert error.response["Error"]["Code"] == "NoSuchKey"
                 continue
-            answer = client.get_object(**to)
-            body = answer["Body"].read()
+            response = client.get_object(**to)
+            body = response["Body"].read()
             assert body in bodies
-            assert answer["ETag"] == etag == f'"{hashlib.md5(body).hexdigest()}"'
+            assert response["ETag"] == etag == f'"{hashlib.md5(body).hexdigest()}"'
             copied += 1
         return copied
 

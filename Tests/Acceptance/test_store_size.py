@@ -40,9 +40,9 @@ class Large:
 
         def send(number: int) -> Part:
             query = [("partNumber", str(number)), ("uploadId", self.multipart_id)]
-            answer = RawStore(self.upload.credentials).request("PUT", query, self.piece(number))
-            assert answer.status == 200, answer.body
-            return Part(number, answer.headers["ETag"])
+            response = RawStore(self.upload.credentials).request("PUT", query, self.piece(number))
+            assert response.status == 200, response.body
+            return Part(number, response.headers["ETag"])
 
         with ThreadPoolExecutor(4) as pool:
             self.parts = list(pool.map(send, range(1, self.count + 1)))
@@ -75,11 +75,11 @@ def test_memory_and_completion_do_not_grow_with_the_object(gateway_with, login, 
     uri = urlsplit(location.read.uri)
     connection = HTTPConnection(uri.netloc, timeout=20)
     connection.request("GET", f"{uri.path}?{uri.query}")
-    answer = connection.getresponse()
+    response = connection.getresponse()
     for number in range(1, large.count + 1):
         piece = large.piece(number)
-        assert answer.read(len(piece)) == piece, f"part {number} differs"
-    assert answer.read() == b""
+        assert response.read(len(piece)) == piece, f"part {number} differs"
+    assert response.read() == b""
     connection.close()
     peak = memory(gateway.process.pid, "VmHWM")
     print(f"peak {peak / MIB:.0f} MiB; completing {small_seconds * 1000:.1f} and {large_seconds * 1000:.1f} ms")

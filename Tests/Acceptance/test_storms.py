@@ -135,9 +135,9 @@ def test_calls_with_extreme_values_are_survived(target, is_full):
 
 def answered(call, method, body: bytes, metadata: list) -> grpc.StatusCode:
     try:
-        answer = call(body, metadata=metadata, timeout=30)
+        response = call(body, metadata=metadata, timeout=30)
         if method.server_streaming:
-            for _ in answer:
+            for _ in response:
                 pass
         return grpc.StatusCode.OK
     except grpc.RpcError as error:
@@ -199,13 +199,13 @@ def test_malformed_connections_are_survived(target, is_full):
         for _ in range(count):
             address, documents, pieces = draw.choice(by_listener)
             sent = Mutations(draw, documents, pieces).next()
-            answer = exchanged(address, sent)
-            if documents is HTTP1 and answer:
-                assert answer.startswith(b"HTTP/1."), (sent, answer)
-                status = int(answer[9:12])
-                assert status < 500 or status in (*NO_FAILURE, 505), (sent, answer)
+            response = exchanged(address, sent)
+            if documents is HTTP1 and response:
+                assert response.startswith(b"HTTP/1."), (sent, response)
+                status = int(response[9:12])
+                assert status < 500 or status in (*NO_FAILURE, 505), (sent, response)
                 seen[status] += 1
-            seen["answered" if answer else "closed"] += 1
+            seen["answered" if response else "closed"] += 1
         return seen
 
     seen = stormed(work, FULL_CONNECTIONS if is_full else CONNECTIONS)
@@ -216,16 +216,16 @@ def test_malformed_connections_are_survived(target, is_full):
 def exchanged(address: str, sent: bytes) -> bytes:
     """Returns the response to these bytes and the end after them; the other side has to close, too."""
     host, port = address.rsplit(":", 1)
-    answer = b""
+    response = b""
     with socket.create_connection((host, int(port)), timeout=60) as connection:
         try:
             connection.sendall(sent)
             connection.shutdown(socket.SHUT_WR)
             while piece := connection.recv(65536):
-                answer += piece
+                response += piece
         except (ConnectionResetError, BrokenPipeError, OSError) as error:
             assert not isinstance(error, TimeoutError), (address, sent)
-    return answer
+    return response
 
 
 # Requests to the store.

@@ -57,8 +57,8 @@ def test_calls_use_tls_for_small_and_large_messages(secured, authority, stubs):
 def test_web_listener_uses_tls(secured, authority):
     address = f"https://localhost:{secured.listeners['web'].rsplit(':', 1)[1]}"
     command = ["curl", "--silent", "--cacert", str(authority.path), "-d", "{}", "-H", "Content-Type: application/json"]
-    answer = subprocess.run([*command, f"{address}/grpc.health.v1.Health/Check"], capture_output=True, check=True)
-    assert answer.stdout == b'{"status":"SERVING"}'
+    response = subprocess.run([*command, f"{address}/grpc.health.v1.Health/Check"], capture_output=True, check=True)
+    assert response.stdout == b'{"status":"SERVING"}'
 
 
 def test_listener_that_is_not_named_uses_cleartext(secured, stubs):
@@ -70,8 +70,11 @@ def test_listener_that_is_not_named_uses_cleartext(secured, stubs):
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_both_tls_versions_are_served(secured, version):
-    _, alpn, spoken = handshake(secured, "auth", minimum_version=version, maximum_version=version)
-    assert (alpn, spoken.replace("v", "").replace(".", "")) == ("h2", version.name.replace("v", "").replace("_", ""))
+    _, alpn, negotiated = handshake(secured, "auth", minimum_version=version, maximum_version=version)
+    assert (alpn, negotiated.replace("v", "").replace(".", "")) == (
+        "h2",
+        version.name.replace("v", "").replace("_", ""),
+    )
 
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1")

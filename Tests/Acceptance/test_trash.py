@@ -98,8 +98,8 @@ def test_purged_object_is_not_found(uploader, admin, stubs, gateway):
     admin.object_management("DeleteObject", file_id=found.file_id)
     for _ in range(2):
         admin.object_management("PurgeObject", file_id=found.file_id)
-    answer = fetch_url(uri)
-    assert (answer.status, b"<Code>NoSuchKey</Code>" in answer.body) == (404, True)
+    response = fetch_url(uri)
+    assert (response.status, b"<Code>NoSuchKey</Code>" in response.body) == (404, True)
     eventually(lambda: not path.exists())
     with refused(stubs, "NOT_FOUND") as refusal:
         admin.object_management("RestoreObject", file_id=found.file_id)
@@ -125,8 +125,8 @@ def test_roles_and_organizations_are_kept_apart(uploader, admin, stubs, gateway,
     assert listed(operator, found.file_id, f"checked=yes run={found.tags['run']}")
 
 
-def test_events_report_deletion_restoration_and_purge(told):
-    gateway, fleet, receiver = told()
+def test_events_report_deletion_restoration_and_purge(with_webhooks):
+    gateway, fleet, receiver = with_webhooks()
     uploader = fleet.uploader()
     found = add(fleet.user, uploader, keep="no")
     call = lambda method, **fields: fleet.user.object_management(method, file_id=found.file_id, **fields)

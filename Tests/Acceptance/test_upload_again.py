@@ -36,14 +36,14 @@ def paths(user, run: str) -> list[str]:
 def test_second_upload_of_a_folder_sends_nothing(device, network, user, run, bags):
     device.done("upload", bags, "--tag", f"run={run}")
     sent = network.store.sent
-    said = device.done("upload", bags, "--tag", f"run={run}")
-    assert said == "no files uploaded, 3 already stored\n"
+    output = device.done("upload", bags, "--tag", f"run={run}")
+    assert output == "no files uploaded, 3 already stored\n"
     assert network.store.sent == sent and len(paths(user, run)) == 3
     # A file that was added, and one that was written to.
     (bags / "2" / "notes.txt").write_bytes(content(10, next(fresh_seeds)))
     (bags / "1" / "drive.mcap").write_bytes(content(1000, next(fresh_seeds)))
-    said = device.done("upload", bags, "--tag", f"run={run}", "--skip-existing")
-    assert said.splitlines()[-1].startswith("2 files uploaded: ") and said.endswith(", 2 already stored\n")
+    output = device.done("upload", bags, "--tag", f"run={run}", "--skip-existing")
+    assert output.splitlines()[-1].startswith("2 files uploaded: ") and output.endswith(", 2 already stored\n")
     assert paths(user, run) == ["1/drive.mcap", "1/drive.mcap", "1/metadata.yaml", "2/drive.mcap", "2/notes.txt"]
 
 
@@ -64,8 +64,8 @@ def test_device_without_its_record_asks_the_gateway(device, network, user, run, 
 def test_deleted_file_is_sent_again_only_on_demand(device, user, run, bags):
     device.done("upload", bags, "--tag", f"run={run}")
     user.done("rm", "--filter", f"run={run} path:1/*", "--yes")
-    said = device.done("upload", bags, "--tag", f"run={run}")
-    assert said == "no files uploaded, 1 already stored, 2 deleted at the gateway (--again uploads them again)\n"
+    output = device.done("upload", bags, "--tag", f"run={run}")
+    assert output == "no files uploaded, 1 already stored, 2 deleted at the gateway (--again uploads them again)\n"
     path = bags / "1" / "drive.mcap"
     assert "it was deleted at the gateway; --again uploads it again" in device.done("upload", path)
     planned = device.events_of("upload", bags, "--dry-run", "--again", "--tag", f"run={run}")
@@ -190,10 +190,10 @@ def test_dry_run_counts_and_deletes_like_the_upload(device, user, run, bags):
     user.done("rm", "--filter", f"run={run} path:2/*", "--yes")
     command = ("upload", bags, "--delete-after")
     counts = ", 2 already stored, 1 deleted at the gateway (--again uploads it again)"
-    said = device.done(*command, "--dry-run").splitlines()
-    assert said[-1] == f"no files to upload{counts}"
+    output = device.done(*command, "--dry-run").splitlines()
+    assert output[-1] == f"no files to upload{counts}"
     deleted = [path for path in bags.rglob("*") if path.is_file() and path.parent.name != "2"]
-    assert sorted(line for line in said if "delete " in line) == sorted(
+    assert sorted(line for line in output if "delete " in line) == sorted(
         f"would delete {path} after the gateway verified it" for path in deleted
     )
     planned = device.events_of(*command, "--dry-run", "--again")
@@ -205,9 +205,9 @@ def test_dry_run_counts_and_deletes_like_the_upload(device, user, run, bags):
 def test_dry_run_says_what_the_upload_then_does(device, user, run, bags):
     device.done("upload", bags / "1", "--tag", f"run={run}")
     command = ("upload", bags, bags / "1", "--tag", f"run={run}")
-    said = device.done(*command, "--dry-run")
-    assert f"would skip {bags}/1/drive.mcap: the gateway has it as file " in said
-    assert f"would upload {bags}/2/drive.mcap: 1000 B, run={run}" in said
-    assert said.splitlines()[-1] == "1 file, 1000 B, 2 already stored"
+    output = device.done(*command, "--dry-run")
+    assert f"would skip {bags}/1/drive.mcap: the gateway has it as file " in output
+    assert f"would upload {bags}/2/drive.mcap: 1000 B, run={run}" in output
+    assert output.splitlines()[-1] == "1 file, 1000 B, 2 already stored"
     events = device.events_of(*command)
     assert (len(reasons(events)), events[-1]["uploaded_files"]) == (2, 1)

@@ -135,11 +135,11 @@ def test_changed_names_are_reported(device, user, folder):
     run = unique("run")
     names = ["back\\slash.txt", ".hidden", "trailing.", "trailing ", "plain.txt"]
     fill(folder, *names)
-    said = device.done("upload", folder, "--tag", f"run={run}").splitlines()
-    assert f'{folder}/back\\slash.txt is stored as "slash.txt"; its path stays "back\\slash.txt"' in said
-    assert f'{folder}/.hidden is stored as "_hidden"; its path stays ".hidden"' in said
-    assert sum('is stored as "trailing"' in line for line in said) == 2
-    assert not any("plain.txt is stored as" in line for line in said)
+    output = device.done("upload", folder, "--tag", f"run={run}").splitlines()
+    assert f'{folder}/back\\slash.txt is stored as "slash.txt"; its path stays "back\\slash.txt"' in output
+    assert f'{folder}/.hidden is stored as "_hidden"; its path stays ".hidden"' in output
+    assert sum('is stored as "trailing"' in line for line in output) == 2
+    assert not any("plain.txt is stored as" in line for line in output)
     stored = sorted(each["name"] for each in user.objects(f"raw_tags.run={run}"))
     assert stored == ["_hidden", "plain.txt", "slash.txt", "trailing", "trailing"]
     (folder / ".hidden").write_bytes(b"changed")
@@ -155,7 +155,7 @@ def test_folder_that_is_not_kept_is_reported(device, user, folder):
     deep = folder.joinpath(*["d"] * 33)
     deep.mkdir(parents=True)
     fill(deep, "a.txt")
-    said = device.done("upload", folder, "--tag", f"run={run}")
-    assert "a.txt is stored without its path, which has more than 1024 bytes or 32 names" in said
+    output = device.done("upload", folder, "--tag", f"run={run}")
+    assert "a.txt is stored without its path, which has more than 1024 bytes or 32 names" in output
     (found,) = user.objects(f"raw_tags.run={run}")
     assert (found["name"], found["relative_path"]) == ("a.txt", "")

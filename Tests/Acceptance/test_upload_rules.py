@@ -15,7 +15,7 @@ SOME = content(1000)
 UNKNOWN = "019aa000-0000-7000-8000-000000000000"
 
 
-def gone(store) -> bool:
+def is_deleted(store) -> bool:
     """Returns whether the store has nothing for these credentials."""
     try:
         store.head()
@@ -80,7 +80,7 @@ def test_a_restart_keeps_the_logical_id_and_supersedes_the_attempt(upload, stubs
     assert restarted.logical_id == upload.logical_id
     assert restarted.id != upload.id
     assert restarted.credentials.key != upload.credentials.key
-    assert gone(upload.store)
+    assert is_deleted(upload.store)
     with pytest.raises(StoreError) as error:
         upload.store.initiate()
     assert (error.value.status, error.value.code) == (404, "NoSuchUpload")
@@ -197,7 +197,7 @@ def test_abort_is_idempotent_and_removes_what_was_stored(upload, stored, gateway
     for _ in range(2):
         reply = upload.uploader.abort(upload.logical_id)
         assert (reply.logical_upload_id, reply.upload_id) == (upload.logical_id, upload.id)
-    assert gone(upload.store)
+    assert is_deleted(upload.store)
     with pytest.raises(StoreError) as error:
         upload.store.put(SOME)
     assert (error.value.status, error.value.code) == (404, "NoSuchUpload")

@@ -6,8 +6,8 @@ import sys
 from support.gateway import eventually
 from support.monitoring import log, logged, metric
 from support.operators_store import Store
-from support.patience import PATIENCE
 from support.uploads import MIB
+from support.waiting import WAIT_SECONDS
 
 # Reads the file whose path is the argument, in a transaction that lasts until standard input ends.
 READER = """
@@ -44,7 +44,7 @@ def test_a_foreign_reader_of_the_database_is_reported(gateway_with, login, tmp_p
         assert f"fuser -v {gateway.data / 'gateway.db'}" in line["hint"]
         assert metric(gateway, "data_gateway_database_wal_bytes") >= int(line["bytes"])
         eventually(lambda: blocked() > 0)
-        reader.communicate(timeout=PATIENCE)
+        reader.communicate(timeout=WAIT_SECONDS)
     logged(gateway, event="the database's write-ahead log can shrink again")
     assert blocked() == 0
 

@@ -28,7 +28,7 @@ ORIGIN = "https://app.example"
 
 
 @dataclass
-class Answer:
+class Response:
     status: int
     #: The names are in lower case.
     fields: dict[str, str]
@@ -42,14 +42,14 @@ class Answer:
 class App:
     """An app at the listener `apps` of a gateway; `fields` are sent with each request."""
 
-    answer = Answer
+    response = Response
 
     def __init__(self, gateway, listener: str = "apps", **fields: str):
         self.gateway = gateway
         self.listener = listener
         self.fields = fields
 
-    def send(self, method: str, path: str, body=None, token: str | None = None, **fields: str) -> Answer:
+    def send(self, method: str, path: str, body=None, token: str | None = None, **fields: str) -> Response:
         """Sends a body as JSON, or text and bytes as they are; `_` in the names of `fields` is `-`."""
         headers = {name.replace("_", "-").lower(): value for name, value in (self.fields | fields).items()}
         if token:
@@ -63,14 +63,14 @@ class App:
         try:
             connection.request(method, path, body, headers)
             response = connection.getresponse()
-            return self.answer(
+            return self.respond(
                 response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
             )
         finally:
             connection.close()
 
-    def get(self, path: str, token: str | None = None, **fields: str) -> Answer:
+    def get(self, path: str, token: str | None = None, **fields: str) -> Response:
         return self.send("GET", path, None, token, **fields)
 
-    def post(self, path: str, body, token: str | None = None, **fields: str) -> Answer:
+    def post(self, path: str, body, token: str | None = None, **fields: str) -> Response:
         return self.send("POST", path, body, token, **fields)

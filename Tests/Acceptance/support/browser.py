@@ -10,7 +10,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from .patience import PATIENCE
+from .waiting import WAIT_SECONDS
 
 AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
 #: Keeps the texts of notices, each of which the page removes after some seconds.
@@ -49,7 +49,7 @@ class Browser:
         options.accept_insecure_certs = True
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
-        self.driver.set_script_timeout(PATIENCE)
+        self.driver.set_script_timeout(WAIT_SECONDS)
         self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": NOTE_NOTICES})
         self.resize(DESKTOP)
 
@@ -188,7 +188,7 @@ class Browser:
     def alert(self) -> str:
         return self.find("//*[@role='alert'][normalize-space()]").text
 
-    def until(self, check, message: str = "", timeout: int = PATIENCE):
+    def until(self, check, message: str = "", timeout: int = WAIT_SECONDS):
         """Waits until `check()` returns a true value, and returns that value."""
         ignored = (NoSuchElementException, StaleElementReferenceException)
         waiting = WebDriverWait(self.driver, timeout, poll_frequency=0.05, ignored_exceptions=ignored)
@@ -258,7 +258,7 @@ class Browser:
             *arguments,
         )
 
-    def downloaded(self, pattern: str, timeout: float = PATIENCE) -> bytes:
+    def downloaded(self, pattern: str, timeout: float = WAIT_SECONDS) -> bytes:
         """Waits for a complete download, takes it out of the folder, and returns its content.
 
         `pattern`: the file's name, with the wildcards of `glob`.

@@ -46,6 +46,6 @@ class Bystanders:
 
     def _timed(self, call):
         start = time.monotonic()
-        answer = call()
+        response = call()
         self.timings.append(time.monotonic() - start)
-        return answer
+        return response

@@ -13,8 +13,8 @@ from pathlib import Path
 from .commands import OK, CommandLine
 from .gateway import Gateway
 from .parties import Fleet
-from .patience import PATIENCE
 from .proxy import HOLD_TIMEOUT, Proxy
+from .waiting import WAIT_SECONDS
 
 
 class Network:
@@ -114,7 +114,7 @@ class Device:
     def run(self, *arguments) -> subprocess.CompletedProcess:
         process = self.start(*arguments)
         try:
-            output, errors = process.communicate(timeout=PATIENCE)
+            output, errors = process.communicate(timeout=WAIT_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             raise AssertionError(f"{arguments} did not end: {process.communicate()}") from None
@@ -171,7 +171,7 @@ def partial_name(name: str, file_id: str) -> str:
 def end(client: subprocess.Popen, number: int) -> tuple[str, str]:
     """Sends the signal, waits for the end, and returns the client's output."""
     client.send_signal(number)
-    return client.communicate(timeout=PATIENCE)
+    return client.communicate(timeout=WAIT_SECONDS)
 
 
 class SignedIn(CommandLine):

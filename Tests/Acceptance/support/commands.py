@@ -6,7 +6,7 @@ import subprocess
 
 from . import process
 from .gateway import ADMIN_PASSWORD
-from .patience import PATIENCE
+from .waiting import WAIT_SECONDS
 
 OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 
@@ -33,7 +33,7 @@ class CommandLine:
             input=input,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=WAIT_SECONDS,
             env=self.environment | (environment or {}),
         )
 

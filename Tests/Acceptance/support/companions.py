@@ -95,8 +95,8 @@ class Phone:
 
     def post(self, path: str, data=None, **arguments) -> tuple[int, str]:
         """Returns the code and the text, which every answer has."""
-        answer = self.send("POST", path, data=data, **arguments).json()
-        return answer["code"], answer["msg"]
+        response = self.send("POST", path, data=data, **arguments).json()
+        return response["code"], response["msg"]
 
     def register(self, picture: bytes | None = None, **changes) -> tuple[int, str]:
         fields = {"name": self.name, "email": self.email, "pass": self.password} | changes

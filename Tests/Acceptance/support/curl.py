@@ -7,7 +7,7 @@ from . import apps
 
 
 @dataclass
-class Answer(apps.Answer):
+class Response(apps.Response):
     #: curl's exit code.
     code: int
 
@@ -16,7 +16,7 @@ class Answer(apps.Answer):
         return self.json["error"]["details"][0]["reason"]
 
 
-def curl(url: str, version: str, data: str | bytes | None, *options: str, type: str = "application/json") -> Answer:
+def curl(url: str, version: str, data: str | bytes | None, *options: str, type: str = "application/json") -> Response:
     """Returns the response to a request with a body; without one if `data` is `None`."""
     command = ["curl", "--silent", "--show-error", "--include", "--no-buffer", "--max-time", "30"]
     command += ["--http2-prior-knowledge"] if version == "http2" else ["--http1.1", "-H", "Expect:"]
@@ -28,4 +28,4 @@ def curl(url: str, version: str, data: str | bytes | None, *options: str, type: 
     assert head, done.stderr
     line, *lines = head.decode().split("\r\n")
     fields = {name.lower(): value for name, value in (field.split(": ", 1) for field in lines)}
-    return Answer(int(line.split()[1]), fields, rest, done.returncode)
+    return Response(int(line.split()[1]), fields, rest, done.returncode)

@@ -9,7 +9,7 @@ from pathlib import Path
 from support.counters import Counters
 from support.unary import UnaryChannel
 
-from .patience import PATIENCE
+from .waiting import WAIT_SECONDS
 
 #: 50 bytes.
 TEXT = b"robot 261121-000001 says hello to the data gateway"
@@ -27,7 +27,7 @@ class Server:
             stdout=subprocess.PIPE,
             env=os.environ | (environment or {}),
         )
-        readable, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
+        readable, _, _ = select.select([self.process.stdout], [], [], WAIT_SECONDS)
         line = self.process.stdout.readline() if readable else b""
         if not line:
             self.close()

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import grpc
 
-from .patience import PATIENCE
 from .ports import free_port
+from .waiting import WAIT_SECONDS
 
 ADMIN_PASSWORD = "correct horse battery staple"
 #: The listeners that exist in every configuration.
@@ -53,12 +53,12 @@ class Gateway:
     def start(self) -> "Gateway":
         """Starts the process and returns once it has reported that every listener accepts."""
         for attempt in range(START_ATTEMPTS):
-            said = len(self.stderr) if self._stderr.exists() else 0
+            output = len(self.stderr) if self._stderr.exists() else 0
             try:
                 return self._start()
             except AssertionError:
                 # Another test run on this machine may have chosen the same port.
-                if "Address already in use" not in self.stderr[said:] or attempt == START_ATTEMPTS - 1:
+                if "Address already in use" not in self.stderr[output:] or attempt == START_ATTEMPTS - 1:
                     raise
         raise AssertionError("no attempt was made")
 
@@ -89,11 +89,11 @@ class Gateway:
         process, self.process = self.process, None
         process.send_signal(signal.SIGTERM)
         try:
-            code = process.wait(PATIENCE)
+            code = process.wait(WAIT_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            raise AssertionError(f"still running {PATIENCE} s after SIGTERM\n{self.stderr}") from None
+            raise AssertionError(f"still running {WAIT_SECONDS} s after SIGTERM\n{self.stderr}") from None
         self._reader.join()
         return code
 
@@ -152,7 +152,7 @@ class Gateway:
         self._reader = threading.Thread(target=read, daemon=True)
         self._reader.start()
         try:
-            line = lines.get(timeout=PATIENCE)
+            line = lines.get(timeout=WAIT_SECONDS)
         except queue.Empty:
             line = b""
         if not line:
@@ -166,7 +166,7 @@ class Gateway:
             channel.close()
 
 
-def eventually(check, seconds: float = PATIENCE, every: float = 0.1):
+def eventually(check, seconds: float = WAIT_SECONDS, every: float = 0.1):
     """Calls `check` until it returns a true value, and returns that value; for conditions that become true at an unknown time."""
     deadline = time.monotonic() + seconds
     is_over = False

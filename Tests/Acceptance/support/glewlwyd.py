@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from support.copies import free_port
 
-from .patience import PATIENCE
+from .waiting import WAIT_SECONDS
 
 PROGRAM = Path("/usr/bin/glewlwyd")
 SCHEMA = Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
@@ -41,7 +41,7 @@ class Glewlwyd:
     def start(self) -> None:
         self._process = subprocess.Popen([PROGRAM, f"--config-file={self._settings}"], stderr=subprocess.STDOUT)
         self._admin = httpx.Client(
-            base_url=f"{self.url}/api/", transport=httpx.HTTPTransport(retries=20), timeout=PATIENCE
+            base_url=f"{self.url}/api/", transport=httpx.HTTPTransport(retries=20), timeout=WAIT_SECONDS
         )
         # The password of a new installation.
         self._send("POST", "auth/", {"username": "admin", "password": "password"})

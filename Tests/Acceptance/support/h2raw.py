@@ -5,7 +5,7 @@ import ssl
 import struct
 from dataclasses import dataclass
 
-from .patience import PATIENCE
+from .waiting import WAIT_SECONDS
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
@@ -88,7 +88,7 @@ class Peer:
     ):
         host, port = address.rsplit(":", 1)
         self.authority = address
-        self.socket = socket.create_connection((host, int(port)), timeout=PATIENCE, source_address=(source, 0))
+        self.socket = socket.create_connection((host, int(port)), timeout=WAIT_SECONDS, source_address=(source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls is not None:
             self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")

@@ -50,9 +50,9 @@ class HostileProvider:
         with contextlib.suppress(OSError):
             while True:
                 connection, _ = self._server.accept()
-                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+                threading.Thread(target=self._respond, args=(connection,), daemon=True).start()
 
-    def _answer(self, connection: socket.socket) -> None:
+    def _respond(self, connection: socket.socket) -> None:
         with connection, contextlib.suppress(OSError):
             request = b""
             while b"\r\n\r\n" not in request:

@@ -36,7 +36,7 @@ class Impostor(grpc.GenericRpcHandler):
     def service(self, details):
         method = details.method.rsplit("/", 1)[1]
 
-        def answer(request: bytes, context: grpc.ServicerContext) -> bytes:
+        def respond(request: bytes, context: grpc.ServicerContext) -> bytes:
             try:
                 reply = self.channel.unary_unary(details.method)(request, timeout=20)
             except grpc.RpcError as error:
@@ -49,7 +49,7 @@ class Impostor(grpc.GenericRpcHandler):
                 context.abort(grpc.StatusCode.UNKNOWN, "the answer is lost")
             return self._exchanged(request, reply) if method == "ExchangeCredential" else reply
 
-        return grpc.unary_unary_rpc_method_handler(answer)
+        return grpc.unary_unary_rpc_method_handler(respond)
 
     def _exchanged(self, request: bytes, reply: bytes) -> bytes:
         self.credential = self.auth.ExchangeCredentialRequest.FromString(request).credential

@@ -146,8 +146,8 @@ class Phone(App):
     cookie: str | None = None
 
     def raw(self, method: str, path: str, body: bytes | None = None, **fields: str):
-        answer = self.send(method, path, body, **({"cookie": self.cookie} if self.cookie else {}), **fields)
-        return answer.status, answer.fields, answer.body
+        response = self.send(method, path, body, **({"cookie": self.cookie} if self.cookie else {}), **fields)
+        return response.status, response.fields, response.body
 
     def take(self, data: bytes) -> tuple[int, dict]:
         """Imports an archive, and returns the status and the JSON."""

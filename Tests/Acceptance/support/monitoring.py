@@ -10,8 +10,8 @@ from pathlib import Path
 
 from . import process
 from .gateway import eventually
-from .patience import PATIENCE
 from .ports import free_port
+from .waiting import WAIT_SECONDS
 
 _SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$")
 _LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
@@ -19,8 +19,8 @@ _LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
 
 def scrape(gateway) -> str:
     """Returns all metrics in Prometheus' text format."""
-    with urllib.request.urlopen(f"http://{gateway.listeners['ops']}/metrics", timeout=PATIENCE) as answer:
-        return answer.read().decode()
+    with urllib.request.urlopen(f"http://{gateway.listeners['ops']}/metrics", timeout=WAIT_SECONDS) as response:
+        return response.read().decode()
 
 
 def samples(gateway) -> list[tuple[str, dict[str, str], float]]:
@@ -93,13 +93,13 @@ class Prometheus:
 
     def __exit__(self, *_) -> None:
         self.process.terminate()
-        self.process.wait(PATIENCE)
+        self.process.wait(WAIT_SECONDS)
 
     def _is_ready(self) -> bool:
         """Returns whether it responds to queries: it refuses connections, then queries (503), until its storage is open."""
         assert self.process.poll() is None, "prometheus ended: see prometheus.log in the test's directory"
         try:
-            with urllib.request.urlopen(f"http://{self.address}/-/ready", timeout=PATIENCE):
+            with urllib.request.urlopen(f"http://{self.address}/-/ready", timeout=WAIT_SECONDS):
                 return True
         except OSError:
             return False
@@ -108,7 +108,9 @@ class Prometheus:
         """Returns the current result of the expression."""
         question = urllib.parse.urlencode({"query": expression})
         try:
-            with urllib.request.urlopen(f"http://{self.address}/api/v1/query?{question}", timeout=PATIENCE) as answer:
-                return json.load(answer)["data"]["result"]
+            with urllib.request.urlopen(
+                f"http://{self.address}/api/v1/query?{question}", timeout=WAIT_SECONDS
+            ) as response:
+                return json.load(response)["data"]["result"]
         except urllib.error.HTTPError as refusal:
             raise RuntimeError(f"{expression}: {refusal.read().decode()}") from None

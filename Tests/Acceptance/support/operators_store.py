@@ -9,7 +9,7 @@ import pytest
 from . import s3
 from .gateway import Gateway
 from .parties import User
-from .raw import Answer
+from .raw import Response
 from .static_keys import OWNER, TOOLS, StaticKey
 from .uploads import MIB
 
@@ -35,7 +35,7 @@ class Store:
     def client(self, key=OWNER, **config):
         return s3.client(key.credentials(self.gateway, part_size=8 * MIB), **config)
 
-    def send(self, method: str, target: str, body: bytes = b"", key=OWNER, **options) -> Answer:
+    def send(self, method: str, target: str, body: bytes = b"", key=OWNER, **options) -> Response:
         """Sends a request of S3 that boto3 would not make; see `s3.send`."""
         return s3.send(key.credentials(self.gateway), method, target, body, **options)
 

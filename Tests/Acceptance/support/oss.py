@@ -7,7 +7,7 @@ import alibabacloud_oss_v2 as oss
 import oss2
 from alibabacloud_oss_v2 import exceptions as oss_exceptions
 
-from .patience import PATIENCE
+from .waiting import WAIT_SECONDS
 
 
 class StoreError(Exception):
@@ -171,7 +171,7 @@ class Oss2:
             credentials.endpoint,
             credentials.bucket,
             region=credentials.region,
-            connect_timeout=(PATIENCE, PATIENCE),
+            connect_timeout=(WAIT_SECONDS, WAIT_SECONDS),
         )
 
     def put(self, data: bytes) -> Meta:

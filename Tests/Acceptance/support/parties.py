@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import grpc
 
 from .gateway import Gateway, eventually
-from .patience import PATIENCE
+from .waiting import WAIT_SECONDS
 
 PASSWORD = "a password of some length"
 #: Distinguishes the names of different runs; `random` is seeded by the operating system here.
@@ -46,7 +46,9 @@ def expired(set_end):
     return result
 
 
-def call(method, request, token: str | None = None, metadata: dict[str, str] | None = None, timeout: float = PATIENCE):
+def call(
+    method, request, token: str | None = None, metadata: dict[str, str] | None = None, timeout: float = WAIT_SECONDS
+):
     """Makes a unary call with the bearer token and further metadata."""
     pairs = [("authorization", f"Bearer {token}")] if token else []
     pairs += list((metadata or {}).items())

@@ -12,11 +12,11 @@ from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree
 
 from .oss import Credentials
-from .patience import PATIENCE
+from .waiting import WAIT_SECONDS
 
 
 @dataclass
-class Answer:
+class Response:
     status: int
     headers: http.client.HTTPMessage
     body: bytes
@@ -98,7 +98,7 @@ class RawStore:
         headers: dict[str, str] | None = None,
         key: str | None = None,
         sign: bool = True,
-    ) -> Answer:
+    ) -> Response:
         """Sends a request on a new connection; `sign=False` sends it unsigned."""
         target, headers = self.head(method, query, headers, key, sign)
         return fetch(self.address, method, target, body, headers, self.authority)
@@ -134,22 +134,22 @@ def fetch(
     body: bytes | None = None,
     headers: dict | None = None,
     authority: Path | None = None,
-) -> Answer:
+) -> Response:
     """Sends an HTTP/1.1 request to `host:port`, with TLS if the authority of its certificate is given."""
     if authority:
         context = ssl.create_default_context(cafile=authority)
-        connection = http.client.HTTPSConnection(address, timeout=PATIENCE, context=context)
+        connection = http.client.HTTPSConnection(address, timeout=WAIT_SECONDS, context=context)
     else:
-        connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+        connection = http.client.HTTPConnection(address, timeout=WAIT_SECONDS)
     try:
         connection.request(method, target, body=body, headers=headers or {})
         reply = connection.getresponse()
-        return Answer(reply.status, reply.headers, reply.read())
+        return Response(reply.status, reply.headers, reply.read())
     finally:
         connection.close()
 
 
-def fetch_url(url: str, method: str = "GET", body: bytes | None = None, **options) -> Answer:
+def fetch_url(url: str, method: str = "GET", body: bytes | None = None, **options) -> Response:
     """Sends a request to a complete URL, such as a presigned one."""
     parts = urlsplit(url)
     return fetch(parts.netloc, method, parts.path + (f"?{parts.query}" if parts.query else ""), body, **options)

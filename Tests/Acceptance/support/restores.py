@@ -7,8 +7,8 @@ from pathlib import Path
 
 from .database import rows
 from .gateway import ADMIN_PASSWORD, Gateway, eventually
-from .patience import PATIENCE
 from .raw import fetch
+from .waiting import WAIT_SECONDS
 
 #: The exit code of a gateway that wants to be started again.
 RESTART = 75
@@ -29,10 +29,10 @@ class Restores:
     def call(self, method: str, path: str, body: dict | None = None) -> dict:
         headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
         data = json.dumps(body).encode() if body is not None else None
-        answer = fetch(self.gateway.listeners["web"], method, path, data, headers)
-        read = json.loads(answer.body)
-        if answer.status != 200:
-            raise Refusal(answer.status, read["error"]["message"])
+        response = fetch(self.gateway.listeners["web"], method, path, data, headers)
+        read = json.loads(response.body)
+        if response.status != 200:
+            raise Refusal(response.status, read["error"]["message"])
         return read
 
     def stage(self, archive: Path, passphrase: str = "") -> dict:
@@ -61,7 +61,7 @@ class Restores:
 
     def deliver(self, staging_id: str, archive: Path, first: int, end: int) -> http.client.HTTPConnection:
         """Sends these bytes of an archive; returns the connection, which can send more, when the gateway has them."""
-        connection = http.client.HTTPConnection(self.gateway.listeners["web"], timeout=PATIENCE)
+        connection = http.client.HTTPConnection(self.gateway.listeners["web"], timeout=WAIT_SECONDS)
         connection.putrequest("PUT", f"/v1/restore/archives/{staging_id}?offset={first}")
         connection.putheader("authorization", f"Bearer {self.token}")
         # One byte too many, so that the upload is incomplete even with all bytes of the archive.
@@ -87,7 +87,7 @@ class Restores:
 def ended(gateway: Gateway) -> int:
     """Waits until the process has ended by itself, and returns its exit code."""
     process, gateway.process = gateway.process, None
-    code = process.wait(PATIENCE)
+    code = process.wait(WAIT_SECONDS)
     gateway._reader.join()
     gateway.forget_channels()
     return code

@@ -14,7 +14,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.exceptions import ClientError
 
 from .oss import Credentials
-from .raw import Answer, fetch_url
+from .raw import Response, fetch_url
 
 #: S3 clients require a region; the store takes it from the signature.
 REGION = "us-east-1"
@@ -44,7 +44,7 @@ def send(
     body: bytes = b"",
     headers: dict[str, str] | None = None,
     lifetime: int | None = None,
-) -> Answer:
+) -> Response:
     """Sends a request that boto3 would not make, signed by botocore: in the header or, with a lifetime in seconds, in the URL.
 
     `target` is the path with the query, percent-encoded.
@@ -87,14 +87,16 @@ def refused(step, *arguments, **named) -> tuple[int, str]:
     """Returns the status and the code of the refusal."""
     with pytest.raises(ClientError) as refusal:
         step(*arguments, **named)
-    answer = refusal.value.response
-    return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
+    response = refusal.value.response
+    return response["ResponseMetadata"]["HTTPStatusCode"], response["Error"]["Code"]
 
 
 def refused_with(status: int, code: str, step, *arguments, **named) -> str:
     """Returns the message of the refusal."""
     with pytest.raises(ClientError) as refusal:
         step(*arguments, **named)
-    answer = refusal.value.response
-    assert (answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]) == (status, code), str(refusal.value)
-    return answer["Error"]["Message"]
+    response = refusal.value.response
+    assert (response["ResponseMetadata"]["HTTPStatusCode"], response["Error"]["Code"]) == (status, code), str(
+        refusal.value
+    )
+    return response["Error"]["Message"]

@@ -80,7 +80,7 @@ class Showcase:
             (folder / name).mkdir()
         (secret := folder / "secret").write_text(SECRET)
         receivers = [Receiver(), Receiver()]
-        receivers[1].answer = lambda event: 503
+        receivers[1].respond = lambda event: 503
         roots = [{"kind": "directory", "root": str(folder / name)} for name in ("copies", "absent")]
         hook = {"secret_file": str(secret)}
         gateway = gateway_with(

@@ -42,20 +42,22 @@ class Stored:
 
     def put(self, data: bytes) -> str:
         self.contents.add(data)
-        answer = answer_of(self.store, "PUT", body=data, key=self.key)
+        response = response_of(self.store, "PUT", body=data, key=self.key)
         self.contents = {data}
-        return answer.headers["ETag"]
+        return response.headers["ETag"]
 
     def delete(self) -> None:
         self.contents.add(None)
-        answer_of(self.store, "DELETE", key=self.key)
+        response_of(self.store, "DELETE", key=self.key)
         self.contents = {None}
 
     def check(self) -> None:
-        answer = self.store.request("GET", key=self.key)
-        assert answer.status in (200, 404), answer.body
-        found = answer.body if answer.status == 200 else None
-        assert found in self.contents, f"{self.key}: {answer.status}, {len(answer.body)} bytes that nobody put there"
+        response = self.store.request("GET", key=self.key)
+        assert response.status in (200, 404), response.body
+        found = response.body if response.status == 200 else None
+        assert found in self.contents, (
+            f"{self.key}: {response.status}, {len(response.body)} bytes that nobody put there"
+        )
 
 
 @dataclass
@@ -79,13 +81,13 @@ class Attempt:
     is_deleted: bool = False
 
 
-def answer_of(store: RawStore, method: str, query=(), body: bytes | None = None, key: str | None = None):
+def response_of(store: RawStore, method: str, query=(), body: bytes | None = None, key: str | None = None):
     """Returns a successful response of the store; raises `Refused` for one that asks for a retry."""
-    answer = store.request(method, query, body, key=key)
-    if answer.status >= 500:
-        raise Refused(f"{method}: {answer.status}")
-    assert answer.status < 300, (method, answer.status, answer.body)
-    return answer
+    response = store.request(method, query, body, key=key)
+    if response.status >= 500:
+        raise Refused(f"{method}: {response.status}")
+    assert response.status < 300, (method, response.status, response.body)
+    return response
 
 
 def etag(data: bytes) -> str:
@@ -116,7 +118,7 @@ class Story:
         self.copies: dict[Path, bytes] = {}
         self.file_id = ""
 
-    def tell(self) -> "Story":
+    def execute(self) -> "Story":
         """Runs all steps; raises `Refused` at the first one that is not acknowledged."""
         try:
             self._registries()
@@ -209,15 +211,15 @@ class Story:
 
     def begin_parts(self) -> Attempt:
         attempt = self._create()
-        attempt.multipart = answer_of(attempt.object.store, "POST", [("uploads", "")]).text("UploadId")
+        attempt.multipart = response_of(attempt.object.store, "POST", [("uploads", "")]).text("UploadId")
         return attempt
 
     def send_part(self, attempt: Attempt, number: int, piece: bytes) -> None:
         contents = attempt.parts.setdefault(number, {None})
         contents.add(piece)
         query = [("partNumber", str(number)), ("uploadId", attempt.multipart)]
-        answer = answer_of(attempt.object.store, "PUT", query, piece)
-        assert answer.headers["ETag"] == etag(piece)
+        response = response_of(attempt.object.store, "PUT", query, piece)
+        assert response.headers["ETag"] == etag(piece)
         attempt.parts[number] = {piece}
 
     def _finish(self, attempt: Attempt, pieces: dict[int, bytes]) -> None:
@@ -228,9 +230,9 @@ class Story:
         document = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
         data = b"".join(pieces.values())
         attempt.object.contents.add(data)
-        answer = answer_of(attempt.object.store, "POST", [("uploadId", attempt.multipart)], document)
+        response = response_of(attempt.object.store, "POST", [("uploadId", attempt.multipart)], document)
         attempt.object.contents = {data}
-        self._complete(attempt, data, answer.text("ETag"), len(pieces))
+        self._complete(attempt, data, response.text("ETag"), len(pieces))
 
     def _restart_and_abort(self) -> None:
         attempt = self._create()
@@ -331,9 +333,9 @@ class Story:
             self._check_parts(attempt)
 
     def _check_parts(self, attempt: Attempt) -> None:
-        answer = attempt.object.store.request("GET", [("uploadId", attempt.multipart)])
-        assert answer.status == 200, answer.body
-        listed = {int(part.findtext("PartNumber")): part.findtext("ETag") for part in answer.xml.iter("Part")}
+        response = attempt.object.store.request("GET", [("uploadId", attempt.multipart)])
+        assert response.status == 200, response.body
+        listed = {int(part.findtext("PartNumber")): part.findtext("ETag") for part in response.xml.iter("Part")}
         for number, contents in attempt.parts.items():
             if None in contents and number not in listed:
                 continue
@@ -372,7 +374,7 @@ class Story:
 class Uploads(Story):
     """Two whole uploads, so small that many of them are in the database's log at the same time."""
 
-    def tell(self) -> "Uploads":
+    def execute(self) -> "Uploads":
         for seed in range(2):
             attempt = self._create()
             data = content(3000, seed)

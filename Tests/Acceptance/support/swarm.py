@@ -116,9 +116,9 @@ class _Device:
 
     def timed(self, name: str, call):
         self.doing, at, before = name, time.time(), time.perf_counter()
-        answer = call()
+        response = call()
         self.outcome.timings.append((name, at, time.perf_counter() - before))
-        return answer
+        return response
 
     def upload(self) -> None:
         uploader = self.uploader
@@ -153,9 +153,9 @@ class _Device:
         )
 
     def request(self, name: str, store: RawStore, method: str, query: list, body: bytes = b""):
-        answer = self.timed(name, lambda: store.request(method, query, body))
-        assert answer.status == 200, (name, answer.status, answer.body)
-        return answer
+        response = self.timed(name, lambda: store.request(method, query, body))
+        assert response.status == 200, (name, response.status, response.body)
+        return response
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from support.raw import RawStore
 from support.unary import UnaryGateway
 from support.uploads import content
 
-from .patience import PATIENCE
+from .waiting import WAIT_SECONDS
 
 #: The numbers of calls of each kind: the first ones make connections, prepare statements and fill caches.
 WARM_UP, COUNTED = 20, 50
@@ -106,7 +106,7 @@ class _StoreConnection:
     def __init__(self, address: str):
         host, port = address.rsplit(":", 1)
         self.address = address
-        self.socket = socket.create_connection((host, int(port)), timeout=PATIENCE)
+        self.socket = socket.create_connection((host, int(port)), timeout=WAIT_SECONDS)
 
     def __enter__(self) -> "_StoreConnection":
         return self
@@ -126,8 +126,8 @@ class _StoreConnection:
         fields = {"Host": self.address, "Content-Length": str(len(body))} | headers
         lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items()), "", ""]
         self.socket.sendall("\r\n".join(lines).encode() + body)
-        with http.client.HTTPResponse(self.socket, method=method) as answer:
-            answer.begin()
-            received = answer.read()
-            assert answer.status == 200, (answer.status, received)
-            return answer.headers, received
+        with http.client.HTTPResponse(self.socket, method=method) as response:
+            response.begin()
+            received = response.read()
+            assert response.status == 200, (response.status, received)
+            return response.headers, received

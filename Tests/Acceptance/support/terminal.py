@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-from .patience import PATIENCE
+from .waiting import WAIT_SECONDS
 
 
 class Terminal:
@@ -29,7 +29,7 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self._ours, text.encode())
 
-    def wait_for(self, text: str, seconds: float = PATIENCE) -> None:
+    def wait_for(self, text: str, seconds: float = WAIT_SECONDS) -> None:
         """Waits until the process has written the text."""
         deadline = time.monotonic() + seconds
         while text not in self.text:
@@ -108,13 +108,13 @@ class Shell:
         # Typed text is not echoed; the marks around a command's output are.
         self.run("bind 'set enable-bracketed-paste off' 2> /dev/null; stty -echo")
 
-    def run(self, line: str, seconds: float = PATIENCE) -> str:
+    def run(self, line: str, seconds: float = WAIT_SECONDS) -> str:
         """Types a line, and returns the output of a command that must succeed."""
         output, code = self.tried(line, seconds)
         assert code == 0, f"{line}\n{output}"
         return output
 
-    def tried(self, line: str, seconds: float = PATIENCE) -> tuple[str, int]:
+    def tried(self, line: str, seconds: float = WAIT_SECONDS) -> tuple[str, int]:
         """Types a line, and returns the command's output and exit code."""
         self._count = getattr(self, "_count", 0) + 1
         begin, end = f"<{self._count}:", f":{self._count}>"

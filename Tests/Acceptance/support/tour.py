@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from .gateway import ADMIN_PASSWORD
-from .patience import PATIENCE
+from .waiting import WAIT_SECONDS
 
 OK = 0
 
@@ -51,7 +51,7 @@ class Tour:
             input=input,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=WAIT_SECONDS,
             cwd=self.home,
             env=self.environment,
         )

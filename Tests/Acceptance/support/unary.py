@@ -46,7 +46,7 @@ class UnaryChannel(Peer):
         head = b"".join(self._encode(field) for field in fields)
         body = b"\0" + len(message).to_bytes(4, "big") + message
         self.raw(h2raw.frame(HEADERS, END_HEADERS, stream, head) + h2raw.frame(DATA, END_STREAM, stream, body))
-        return self._answer(stream)[5:]
+        return self._respond(stream)[5:]
 
     def _encode(self, field: tuple[str, str]) -> bytes:
         """Encodes one field of a header section (RFC 7541, sections 6.1 and 6.2.1)."""
@@ -56,7 +56,7 @@ class UnaryChannel(Peer):
         self._entries.append(field)
         return b"\x40" + h2raw.string(field[0]) + h2raw.string(field[1])
 
-    def _answer(self, stream: int) -> bytes:
+    def _respond(self, stream: int) -> bytes:
         """Returns the message with its prefix."""
         body = b""
         while (got := self.next()) is not None:

@@ -25,12 +25,12 @@ class WebCalls:
 
     def _connect(self) -> bytes:
         fields = self._authorization | {"Content-Type": "application/json"}
-        return self._answer("POST", GET_OBJECT, json.dumps({"fileId": self.file_id}), fields)
+        return self._respond("POST", GET_OBJECT, json.dumps({"fileId": self.file_id}), fields)
 
     def _rest(self) -> bytes:
-        return self._answer("GET", f"/v1/objects/{self.file_id}", None, self._authorization)
+        return self._respond("GET", f"/v1/objects/{self.file_id}", None, self._authorization)
 
-    def _answer(self, method: str, path: str, body: str | None, fields: dict[str, str]) -> bytes:
+    def _respond(self, method: str, path: str, body: str | None, fields: dict[str, str]) -> bytes:
         self._connection.request(method, path, body, fields)
         reply = self._connection.getresponse()
         text = reply.read()

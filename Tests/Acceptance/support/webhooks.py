@@ -29,7 +29,7 @@ class Receiver:
         self.events: list[dict] = []
         self.requests: list[tuple[dict, bytes]] = []
         self.taken: list[dict] = []
-        self.answer = lambda event: 204
+        self.respond = lambda event: 204
         self.headers: dict[str, str] = {}
         receiver = self
 
@@ -45,7 +45,7 @@ class Receiver:
                 event = json.loads(body)
                 receiver.requests.append(({name.lower(): value for name, value in self.headers.items()}, body))
                 receiver.events.append(event)
-                status = receiver.answer(event)
+                status = receiver.respond(event)
                 if status is None:
                     self.close_connection = True
                     return

@@ -46,8 +46,8 @@ def _():
     import requests
 
     form = client.generate_presigned_post(BUCKET, "boto3/form/${filename}")
-    answer = requests.post(form["url"], data=form["fields"], files={"file": ("a.txt", b"abc")}, timeout=10)
-    assert answer.status_code == 204, answer.text
+    response = requests.post(form["url"], data=form["fields"], files={"file": ("a.txt", b"abc")}, timeout=10)
+    assert response.status_code == 204, response.text
     assert client.get_object(Bucket=BUCKET, Key="boto3/form/a.txt")["Body"].read() == b"abc"
 
 

@@ -38,10 +38,10 @@ def call(client, operation: str, params: dict):
             # The clean-up of the suite; no object has a lock.
             return original(client, operation, {k: v for k, v in params.items() if k != "BypassGovernanceRetention"})
         case "ListBuckets" if not params:
-            answer = original(client, operation, params)
+            response = original(client, operation, params)
             # The suite empties every bucket that is listed, after each test.
-            answer["Buckets"] = [bucket for bucket in answer["Buckets"] if bucket["Name"] in created]
-            return answer
+            response["Buckets"] = [bucket for bucket in response["Buckets"] if bucket["Name"] in created]
+            return response
         case _ if operation != "CreateBucket" and name and name.startswith(PREFIX) and name not in created:
             refuse(operation, "NoSuchBucket", 404)
     return original(client, operation, params)

@@ -1,4 +1,4 @@
 """How long helpers wait for what must happen: a stalled machine needs much of it, and a success costs nothing."""
 
 #: In seconds.
-PATIENCE = 120
+WAIT_SECONDS = 120
